@@ -63,116 +63,201 @@ export const eventually = async <A>(what: string, look: () => Promise<A | undefi
   throw new Error(`${what}: not within ${(mostTries * 25) / 1000} s`)
 }
 
+/** The configuration of a server. */
+const configOf = (
+  own: string,
+  port: number,
+  { config = [], sentinel = false, tls = false }: ServerOptions,
+  busPort: number | undefined,
+): string =>
+  [
+    ...(tls ? [`tls-port ${port}`, "port 0"] : [`port ${port}`]),
+    "bind 127.0.0.1",
+    `dir ${own}`,
+    `logfile ${join(own, "log")}`,
+    ...(sentinel ? [] : ['save ""', "repl-diskless-sync-delay 0"]),
+    // Not the usual bus port, 10,000 higher: that may be in use, or beyond all ports.
+    ...(busPort === undefined ? [] : ["cluster-enabled yes", `cluster-port ${busPort}`]),
+    ...config,
+    "",
+  ].join("\n")
+
+/** A server on its port and folder, which is started and killed as often as a test wants it. */
+class RedisProcess implements Server {
+  readonly url: string
+  readonly client: Redis
+  private child: ChildProcess | undefined
+
+  constructor(
+    readonly port: number,
+    readonly folder: string,
+    private readonly options: ServerOptions,
+  ) {
+    this.url = `redis://127.0.0.1:${port}`
+    this.client = new Redis({
+      port,
+      host: options.tls === true ? "localhost" : "127.0.0.1",
+      lazyConnect: true,
+      protocol: 2,
+      retryStrategy: () => 50,
+      ...options.client,
+    })
+    this.client.on("error", () => {})
+  }
+
+  readonly kill = async (): Promise<void> => {
+    const killed = this.child
+    if (killed === undefined || killed.exitCode !== null || killed.signalCode !== null) return
+    const ended = once(killed, "exit")
+    killed.kill("SIGKILL")
+    await ended
+    running.delete(killed)
+  }
+
+  readonly start = async (): Promise<void> => {
+    const file = join(this.folder, "redis.conf")
+    const started = spawn(program, [file, ...(this.options.sentinel === true ? ["--sentinel"] : [])], {
+      stdio: "ignore",
+    })
+    this.child = started
+    running.add(started)
+    let failed: Error | undefined
+    const failing = new Promise<Error>((resolve) => {
+      started.once("error", (cause) => {
+        failed = new NoServer(`${program} cannot be run; install Redis, or name it in MEMFOLD_REDIS_SERVER`, {
+          cause,
+        })
+        resolve(failed)
+      })
+      started.once("exit", (code, signal) => {
+        running.delete(started)
+        failed ??= new Error(`${program} ended with ${code ?? signal}; see ${this.folder}/log`)
+        resolve(failed)
+      })
+    })
+    const answering = eventually(`a server at ${this.port}`, async () => {
+      if (failed !== undefined) return failed
+      // Another program's server may be there, until ours finds out and ends.
+      const [, pid] = /^process_id:(\d+)/m.exec(await this.client.info("server")) ?? []
+      return Number(pid) === started.pid && (await this.client.ping()) === "PONG"
+    })
+    const outcome = await Promise.race([answering, failing])
+    if (outcome instanceof Error) throw outcome
+  }
+
+  readonly signal = (signal: "SIGSTOP" | "SIGCONT"): void => void this.child?.kill(signal)
+}
+
+/** The servers of a cluster. */
+export interface Cluster {
+  readonly nodes: ReadonlyArray<Server>
+  /** Waits until the cluster serves all slots, and all replicas follow. */
+  readonly settled: () => Promise<void>
+  readonly addresses: ReadonlyArray<{ readonly host: string; readonly port: number }>
+}
+
+const settingsOfNodes = [
+  "cluster-node-timeout 1000",
+  // A replica is listed once it has heard from its master.
+  "repl-ping-replica-period 1",
+  "cluster-replica-validity-factor 0",
+  "cluster-require-full-coverage no",
+]
+
+/** Waits until a node knows `count` nodes, itself included. */
+const knowsAll = ({ client }: Server, count: number) =>
+  eventually("the cluster's nodes know each other", async () => {
+    const list = String(await client.call("CLUSTER", "NODES"))
+      .trim()
+      .split("\n")
+    return list.length === count && list.every((line) => !/handshake|fail|noaddr/.test(line))
+  })
+
+/** Waits until a node sees a cluster that serves, and its own master or replica follows. */
+const serves = ({ client }: Server) =>
+  eventually("the cluster serves", async () => {
+    const info = String(await client.call("CLUSTER", "INFO"))
+    const replication = await client.info("replication")
+    const linked = /role:master/.test(replication)
+      ? /connected_slaves:1/.test(replication) && /slave0:.*state=online/.test(replication)
+      : /master_link_status:up/.test(replication)
+    // Each knows whose replica every other is.
+    const slots = (await client.call("CLUSTER", "SLOTS")) as ReadonlyArray<ReadonlyArray<unknown>>
+    const known = slots.length >= 3 && slots.every(({ length }) => length === 4)
+    return info.includes("cluster_state:ok") && info.includes("cluster_slots_ok:16384") && linked && known
+  })
+
+/** Makes a cluster of six servers: three masters with a replica each. */
+const formCluster = async (nodes: ReadonlyArray<Server>): Promise<Cluster> => {
+  const ids = await Promise.all(nodes.map(({ client }) => client.cluster("MYID") as Promise<string>))
+  const busPorts = await Promise.all(
+    nodes.map(async ({ client }) => ((await client.config("GET", "cluster-port")) as Array<string>)[1] ?? ""),
+  )
+  const third = Math.ceil(16_384 / 3)
+  await Promise.all(
+    nodes
+      .slice(0, 3)
+      .map(({ client }, at) =>
+        client.call(
+          "CLUSTER",
+          "ADDSLOTSRANGE",
+          String(at * third),
+          String(Math.min((at + 1) * third, 16_384) - 1),
+        ),
+      ),
+  )
+  await Promise.all(nodes.map(({ client }, at) => client.call("CLUSTER", "SET-CONFIG-EPOCH", String(at + 1))))
+  for (const [at, { port }] of nodes.entries()) {
+    if (at > 0) await nodes[0]!.client.call("CLUSTER", "MEET", "127.0.0.1", String(port), busPorts[at]!)
+  }
+  await Promise.all(nodes.map((node) => knowsAll(node, nodes.length)))
+  await Promise.all(
+    nodes
+      .slice(3)
+      .map(({ client }, at) =>
+        eventually(
+          "a replica follows",
+          async () => (await client.call("CLUSTER", "REPLICATE", ids[at]!)) === "OK",
+        ),
+      ),
+  )
+  const settled = async () => void (await Promise.all(nodes.map(serves)))
+  await settled()
+  return { nodes, settled, addresses: nodes.map(({ port }) => ({ host: "127.0.0.1", port })) }
+}
+
 /**
  * Starts servers for the tests of a file, each on the first chosen port that it gets. To be called once, at its top.
  *
  * Any program can take a port after it was chosen. A server whose port (or bus port) is taken ends by itself, and another
- * port is tried. A server counts as started once the server at the port names the process id of the started process.
+ * port is tried; a server counts as started once the one that answers at the port says that it is the process started.
  */
 export const servers = (choosePort: () => Promise<number> = freePort) => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-redis-"))
-  const clients = new Set<Redis>()
-  const kills = new Set<() => Promise<void>>()
+  const processes = new Set<RedisProcess>()
   afterAll(async () => {
-    for (const client of clients) client.disconnect()
-    await Promise.all([...kills].map((kill) => kill()))
+    for (const { client } of processes) client.disconnect()
+    await Promise.all([...processes].map(({ kill }) => kill()))
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
 
-  const tryServer = async ({
-    config = [],
-    client = {},
-    sentinel = false,
-    tls = false,
-    clustered = false,
-  }: ServerOptions = {}): Promise<Server> => {
+  const tryServer = async (options: ServerOptions): Promise<Server> => {
     const port = await choosePort()
     const own = mkdtempSync(join(folder, `${port}-`))
-    const file = join(own, "redis.conf")
-    writeFileSync(
-      file,
-      [
-        ...(tls ? [`tls-port ${port}`, "port 0"] : [`port ${port}`]),
-        "bind 127.0.0.1",
-        `dir ${own}`,
-        `logfile ${join(own, "log")}`,
-        ...(sentinel ? [] : ['save ""', "repl-diskless-sync-delay 0"]),
-        // Not the usual bus port, 10,000 higher: that may be in use, or beyond all ports.
-        ...(clustered ? ["cluster-enabled yes", `cluster-port ${await choosePort()}`] : []),
-        ...config,
-        "",
-      ].join("\n"),
-    )
-    let child: ChildProcess | undefined
-    const mine = new Redis({
-      port,
-      host: tls ? "localhost" : "127.0.0.1",
-      lazyConnect: true,
-      protocol: 2,
-      retryStrategy: () => 50,
-      ...client,
-    })
-    mine.on("error", () => {})
-    clients.add(mine)
-
-    const kill = async () => {
-      const killed = child
-      if (killed === undefined || killed.exitCode !== null || killed.signalCode !== null) return
-      const ended = once(killed, "exit")
-      killed.kill("SIGKILL")
-      await ended
-      running.delete(killed)
-    }
-    kills.add(kill)
-    const start = async () => {
-      const started = spawn(program, [file, ...(sentinel ? ["--sentinel"] : [])], { stdio: "ignore" })
-      child = started
-      running.add(started)
-      let failed: Error | undefined
-      const failing = new Promise<Error>((resolve) => {
-        started.once("error", (cause) => {
-          failed = new NoServer(
-            `${program} cannot be run; install Redis, or name it in MEMFOLD_REDIS_SERVER`,
-            {
-              cause,
-            },
-          )
-          resolve(failed)
-        })
-        started.once("exit", (code, signal) => {
-          running.delete(started)
-          failed ??= new Error(`${program} ended with ${code ?? signal}; see ${own}/log`)
-          resolve(failed)
-        })
-      })
-      const answering = eventually(`a server at ${port}`, async () => {
-        if (failed !== undefined) return failed
-        // Another program's server may be there, until ours finds out and ends.
-        const [, pid] = /^process_id:(\d+)/m.exec(await mine.info("server")) ?? []
-        return Number(pid) === started.pid && (await mine.ping()) === "PONG"
-      })
-      const outcome = await Promise.race([answering, failing])
-      if (outcome instanceof Error) throw outcome
-    }
-    await start().catch(async (error: unknown) => {
-      mine.disconnect()
-      clients.delete(mine)
-      await kill()
-      kills.delete(kill)
+    const busPort = options.clustered === true ? await choosePort() : undefined
+    writeFileSync(join(own, "redis.conf"), configOf(own, port, options, busPort))
+    const redis = new RedisProcess(port, own, options)
+    processes.add(redis)
+    await redis.start().catch(async (error: unknown) => {
+      redis.client.disconnect()
+      await redis.kill()
+      processes.delete(redis)
       throw error
     })
-    return {
-      port,
-      url: `redis://127.0.0.1:${port}`,
-      folder: own,
-      start,
-      kill,
-      signal: (signal) => void child?.kill(signal),
-      client: mine,
-    }
+    return redis
   }
 
-  const server = async (options?: ServerOptions): Promise<Server> => {
+  const server = async (options: ServerOptions = {}): Promise<Server> => {
     for (let left = mostPorts; ; left--) {
       try {
         return await tryServer(options)
@@ -183,92 +268,15 @@ export const servers = (choosePort: () => Promise<number> = freePort) => {
   }
 
   /** Three masters with a replica each. */
-  const cluster = async (config: ReadonlyArray<string> = []) => {
-    const nodes = await Promise.all(
-      Array.from({ length: 6 }, async () =>
-        server({
-          clustered: true,
-          config: [
-            "cluster-node-timeout 1000",
-            // A replica is listed once it has heard from its master.
-            "repl-ping-replica-period 1",
-            "cluster-replica-validity-factor 0",
-            "cluster-require-full-coverage no",
-            ...config,
-          ],
-        }),
-      ),
+  const cluster = async (config: ReadonlyArray<string> = []): Promise<Cluster> => {
+    const nodes = Array.from({ length: 6 }, async () =>
+      server({ clustered: true, config: [...settingsOfNodes, ...config] }),
     )
-    const ids = await Promise.all(nodes.map(({ client }) => client.cluster("MYID") as Promise<string>))
-    const busPorts = await Promise.all(
-      nodes.map(
-        async ({ client }) => ((await client.config("GET", "cluster-port")) as Array<string>)[1] ?? "",
-      ),
-    )
-    const third = Math.ceil(16_384 / 3)
-    await Promise.all(
-      nodes
-        .slice(0, 3)
-        .map(({ client }, at) =>
-          client.call(
-            "CLUSTER",
-            "ADDSLOTSRANGE",
-            String(at * third),
-            String(Math.min((at + 1) * third, 16_384) - 1),
-          ),
-        ),
-    )
-    await Promise.all(
-      nodes.map(({ client }, at) => client.call("CLUSTER", "SET-CONFIG-EPOCH", String(at + 1))),
-    )
-    for (const [at, { port }] of nodes.entries()) {
-      if (at > 0) await nodes[0]!.client.call("CLUSTER", "MEET", "127.0.0.1", String(port), busPorts[at]!)
-    }
-    const known = (node: Server, count: number) =>
-      eventually("the cluster's nodes know each other", async () => {
-        const list = String(await node.client.call("CLUSTER", "NODES"))
-          .trim()
-          .split("\n")
-        return list.length === count && list.every((line) => !/handshake|fail|noaddr/.test(line))
-      })
-    await Promise.all(nodes.map((node) => known(node, 6)))
-    await Promise.all(
-      nodes
-        .slice(3)
-        .map(({ client }, at) =>
-          eventually(
-            "a replica follows",
-            async () => (await client.call("CLUSTER", "REPLICATE", ids[at]!)) === "OK",
-          ),
-        ),
-    )
-    const settled = async () => {
-      await Promise.all(
-        nodes.map(({ client }) =>
-          eventually("the cluster serves", async () => {
-            const info = String(await client.call("CLUSTER", "INFO"))
-            const replication = await client.info("replication")
-            const linked = /role:master/.test(replication)
-              ? /connected_slaves:1/.test(replication) && /slave0:.*state=online/.test(replication)
-              : /master_link_status:up/.test(replication)
-            // Each knows whose replica every other is.
-            const slots = (await client.call("CLUSTER", "SLOTS")) as ReadonlyArray<ReadonlyArray<unknown>>
-            const known = slots.length >= 3 && slots.every(({ length }) => length === 4)
-            return (
-              info.includes("cluster_state:ok") && info.includes("cluster_slots_ok:16384") && linked && known
-            )
-          }),
-        ),
-      )
-    }
-    await settled()
-    return { nodes, settled, addresses: nodes.map(({ port }) => ({ host: "127.0.0.1", port })) }
+    return formCluster(await Promise.all(nodes))
   }
 
   return { server, cluster, folder }
 }
-
-export type Cluster = Awaited<ReturnType<ReturnType<typeof servers>["cluster"]>>
 
 /** The slot of a key. */
 export const slotOf = async ({ nodes }: Cluster, key: string): Promise<number> =>

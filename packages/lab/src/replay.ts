@@ -128,6 +128,42 @@ const counted = (
   }
 }
 
+/** The texts of a context in which evidence is looked for. */
+interface Texts extends Readonly<Record<"raw" | "kept" | "all" | "newest", string>> {
+  readonly tokens: number
+}
+
+/** @param shown the messages of the conversation until then */
+const textsOf = (
+  { messages, sources, tokens }: Pick<Render.Context, "messages" | "sources" | "tokens">,
+  shown: ReadonlyArray<Message.Message>,
+): Texts => ({
+  tokens,
+  raw: textOf(messages.filter((_, at) => sources[at] !== null)),
+  kept: textOf(messages.filter((message) => !isRecalled(message))),
+  all: textOf(messages),
+  newest: newestWithin(shown, tokens),
+})
+
+/** What the questions have come to so far. */
+class Evidence {
+  readonly answered = { asked: 0, tokens: 0, raw: 0, kept: 0, said: 0, newest: 0, found: 0 }
+
+  /** Counts a question: how much of the wanted sentences the texts have, and which of them a search finds. */
+  add(texts: Texts, wanted: ReadonlyArray<string>, finds: ReadonlyArray<boolean>): void {
+    const { answered } = this
+    const isIn = (text: string) => wanted.map((sentence) => text.includes(sentence))
+    const said = isIn(texts.all)
+    answered.asked++
+    answered.tokens += texts.tokens
+    answered.raw += share(isIn(texts.raw))
+    answered.kept += share(isIn(texts.kept))
+    answered.said += share(said)
+    answered.newest += share(isIn(texts.newest))
+    answered.found += share(said.map((isSaid, at) => isSaid || finds[at] === true))
+  }
+}
+
 /** The session that is replayed. Its forks have other names. */
 const session = "s"
 
@@ -192,7 +228,7 @@ export const replay = async (
   const sums = { added: 0, compactions: 0, failures: 0 }
   let firstFailure: string | null = null
   const identifiers = { needed: 0, there: 0 }
-  const answered = { asked: 0, tokens: 0, raw: 0, kept: 0, said: 0, newest: 0, found: 0 }
+  const evidence = new Evidence()
   const recall = automaticRecall === undefined ? {} : { recall: { tokens: automaticRecall } }
 
   const program = Effect.gen(function* () {
@@ -251,31 +287,16 @@ export const replay = async (
 
     const ask = (found: ReadonlyArray<ReadonlyArray<boolean> | null>, total: number) =>
       Effect.gen(function* () {
-        const textsOf = (context: Pick<Render.Context, "messages" | "sources" | "tokens">) => ({
-          tokens: context.tokens,
-          raw: textOf(context.messages.filter((_, at) => context.sources[at] !== null)),
-          kept: textOf(context.messages.filter((message) => !isRecalled(message))),
-          all: textOf(context.messages),
-          newest: newestWithin(messages.slice(0, total), context.tokens),
-        })
-        const plain = textsOf(yield* memory.context(session))
+        const shown = messages.slice(0, total)
+        const plain = textsOf(yield* memory.context(session), shown)
         for (const [position, question] of questions.entries()) {
           const finds = found[position]
           if (finds === null || finds === undefined) continue
           const texts =
             automaticRecall === undefined
               ? plain
-              : textsOf(yield* contextFor(question.text, `${session}-${total}-${position}`))
-          const wanted = wantedOf(conversation, question)
-          const isIn = (text: string) => wanted.map((sentence) => text.includes(sentence))
-          const said = isIn(texts.all)
-          answered.asked++
-          answered.tokens += texts.tokens
-          answered.raw += share(isIn(texts.raw))
-          answered.kept += share(isIn(texts.kept))
-          answered.said += share(said)
-          answered.newest += share(isIn(texts.newest))
-          answered.found += share(said.map((isSaid, at) => isSaid || finds[at] === true))
+              : textsOf(yield* contextFor(question.text, `${session}-${total}-${position}`), shown)
+          evidence.add(texts, wantedOf(conversation, question), finds)
         }
       })
 
@@ -316,6 +337,6 @@ export const replay = async (
     ...sums,
     firstFailure,
     identifiers,
-    answered,
+    answered: evidence.answered,
   }
 }

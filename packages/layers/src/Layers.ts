@@ -3,23 +3,17 @@
  * user or one scope.
  */
 import { EventLog, MemoryLayers, Session } from "@memfold/core"
-import { Duration, Effect, Layer, Stream } from "effect"
-import type { NewFact } from "./Extractor.js"
+import { Duration, Effect, Layer } from "effect"
+import { failing } from "./failing.js"
 import { forget } from "./forget.js"
-import { isHome, scopeHome, userHome } from "./homes.js"
-import { batchIdOf } from "./identity.js"
-import { toFacts, unknownOf } from "./learned.js"
-import type { LogFacts, Places } from "./places.js"
-import { activeFacts, factsToRemove } from "./places.js"
+import { extract, keep } from "./learn.js"
+import { allFacts, factsToRemove, layers } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
 import { checkOptions, type Options } from "./options.js"
 import { rules } from "./rules/index.js"
-
-type Operation = MemoryLayers.LayersError["operation"]
-type Name = "user" | "scope"
-const layers: ReadonlyArray<Name> = ["user", "scope"]
+import { makeSharedLogs } from "./SharedLogs.js"
 
 /** Facts in all indexes together: some tens of megabytes. */
 const indexedFacts = 20_000
@@ -57,120 +51,19 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
       scope: options.mostScope ?? 10,
     }
     const sessions = Session.make(log, { capacity: cachedHomes })
+    const shared = makeSharedLogs(sessions, options)
     const indexes = makeIndexes(indexedFacts)
     const earlier = makeEarlier(cachedHomes)
-
-    /** The error of an operation. Its detail must not contain text of messages or facts. */
-    const failing =
-      (session: string, operation: Operation) =>
-      (detail: string): MemoryLayers.LayersError =>
-        new MemoryLayers.LayersError({ session, operation, detail })
-
-    /** The id of the layer's shared log, `null` if the session has none. A shared log itself has none. */
-    const homeOf = (
-      layer: Name,
-      session: string,
-      operation: Operation,
-    ): Effect.Effect<string | null, MemoryLayers.LayersError> => {
-      const ask = layer === "user" ? options.userOf : options.scopeOf
-      if (ask === undefined || isHome(session)) return Effect.succeed(null)
-      const fail = failing(session, operation)
-      return Effect.try({
-        try: () => ask(session) ?? "",
-        catch: () => fail(`${layer}Of threw an error for this session; let it return undefined instead`),
-      }).pipe(
-        Effect.filterOrFail(
-          (name) => typeof name === "string" && name.isWellFormed(),
-          () => fail(`${layer}Of has to return a well-formed string, or undefined`),
-        ),
-        Effect.map((name) => (name === "" ? null : layer === "user" ? userHome(name) : scopeHome(name))),
-      )
-    }
-
-    /** The state of a shared log, now or at a time. */
-    const folded = (home: string, until: number | undefined) =>
-      until === undefined
-        ? sessions.load(home)
-        : sessions.events(home).pipe(
-            Stream.filter(({ time }) => time <= until),
-            Stream.runFold(Session.empty(home), (state, recorded) => Session.evolve(state, recorded)),
-          )
-
-    const placesOf = (
-      state: Session.SessionState,
-      operation: Operation,
-      until?: number,
-    ): Effect.Effect<Places, MemoryLayers.LayersError> => {
-      const fail = failing(state.session, operation)
-      const shared = (layer: Name): Effect.Effect<LogFacts | null, MemoryLayers.LayersError> =>
-        Effect.flatMap(homeOf(layer, state.session, operation), (home) =>
-          home === null
-            ? Effect.succeed(null)
-            : folded(home, until).pipe(
-                Effect.map(({ facts }) => ({ log: home, facts })),
-                Effect.mapError(({ message }) => fail(message)),
-              ),
-        )
-      return Effect.all({ user: shared("user"), scope: shared("scope") }, { concurrency: 2 }).pipe(
-        Effect.map((homes) => ({ own: { log: state.session, facts: state.facts }, ...homes })),
-      )
-    }
-
-    const extract = (
-      turns: MemoryLayers.CompletedTurns,
-      known: ReadonlyArray<Session.KnownFact>,
-    ): Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError> => {
-      const fail = failing(turns.state.session, "learn")
-      return Effect.suspend(() => extractor.extract({ ...turns, known })).pipe(
-        // A thrown error may contain text of messages, so it is dropped.
-        Effect.catchAllDefect(() => fail(`the extractor "${extractor.name}" threw an error`)),
-        Effect.timeoutFail({
-          duration: timeout,
-          onTimeout: () =>
-            fail(
-              `the extractor "${extractor.name}" took longer than ${Duration.format(timeout)}; the turns are tried again with the next one`,
-            ),
-        }),
-      )
-    }
 
     const service: MemoryLayers.Service = {
       learn: (turns) =>
         Effect.gen(function* () {
-          const { state, from, to } = turns
-          const places = yield* placesOf(state, "learn")
-          const found = yield* extract(
-            turns,
-            layers.flatMap((layer) => activeFacts(places, layer)),
-          )
-          const own: Array<ReturnType<typeof toFacts>[number]> = []
-          for (const layer of layers) {
-            const facts = toFacts(found, layer, turns)
-            const home = places[layer]
-            if (home === null) own.push(...unknownOf(facts, state.facts))
-            else if (facts.length > 0) {
-              yield* sessions
-                .transact(
-                  home.log,
-                  (now) => {
-                    const fresh = unknownOf(facts, now.facts)
-                    return {
-                      events:
-                        fresh.length === 0
-                          ? []
-                          : [{ _tag: "FactsLearned", from, to, facts: fresh, session: state.session }],
-                      answer: undefined,
-                    }
-                  },
-                  batchIdOf(layer, turns, state),
-                )
-                .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
-            }
-          }
-          return own
+          const places = yield* shared.placesOf(turns.state, "learn")
+          const found = yield* extract(extractor, timeout, turns, allFacts(places))
+          return yield* keep(sessions, places, found, turns)
         }).pipe(Effect.withSpan("memfold.layers.learn", { attributes: { session: turns.state.session } })),
       recall: (query) =>
-        placesOf(query.state, "recall", query.untilTime).pipe(
+        shared.placesOf(query.state, "recall", query.untilTime).pipe(
           Effect.map((places) => {
             // Facts of the past have an index of their own. From one question to the next, it only grows.
             const past = makeIndexes(Number.POSITIVE_INFINITY)
@@ -181,13 +74,10 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           }),
           Effect.withSpan("memfold.layers.recall", { attributes: { session: query.state.session } }),
         ),
-      facts: (state) =>
-        Effect.map(placesOf(state, "facts"), (places) =>
-          layers.flatMap((layer) => activeFacts(places, layer)),
-        ),
+      facts: (state) => Effect.map(shared.placesOf(state, "facts"), allFacts),
       remove: (state, { id, reason }) =>
         Effect.gen(function* () {
-          const places = yield* placesOf(state, "remove")
+          const places = yield* shared.placesOf(state, "remove")
           const gone = factsToRemove(places, id)
           for (const { log: place, facts } of gone) {
             yield* sessions
@@ -205,7 +95,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
         Effect.gen(function* () {
           indexes.drop(state.session)
           for (const layer of layers) {
-            const home = yield* homeOf(layer, state.session, "forget")
+            const home = yield* shared.homeOf(layer, state.session, "forget")
             if (home === null) continue
             yield* forget(log, sessions, home, state, index).pipe(
               Effect.mapError(({ message }) => failing(state.session, "forget")(message)),

@@ -4,6 +4,9 @@ import type { Event, Session } from "@memfold/core"
 type Facts = ReadonlyArray<Session.KnownFact>
 type Layer = Event.Fact["layer"]
 
+/** The layers, in the order in which their facts are shown. */
+export const layers: ReadonlyArray<Layer> = ["user", "scope"]
+
 /** A log, with its facts in the order in which they were learned. */
 export interface LogFacts {
   readonly log: string
@@ -44,12 +47,15 @@ export const activeFacts = (places: Places, layer: Layer): Facts => {
   return [...merged.values()]
 }
 
+/** The active facts of all layers. */
+export const allFacts = (places: Places): Facts => layers.flatMap((layer) => activeFacts(places, layer))
+
 /** The facts to remove from each log to remove one fact: itself, and facts it replaced in the other log. */
 export const factsToRemove = (
   places: Places,
   id: string,
 ): ReadonlyArray<{ readonly log: string; readonly facts: ReadonlyArray<string> }> =>
-  (["user", "scope"] as const).flatMap((layer) => {
+  layers.flatMap((layer) => {
     const target = activeFacts(places, layer).find((fact) => fact.id === id)
     if (target === undefined) return []
     return placesOf(places, layer)

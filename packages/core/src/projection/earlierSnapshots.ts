@@ -46,19 +46,23 @@ export const newestOf = (
 /** The states behind each batch of a log: all steps share one map, since a copy for each event would take quadratic time. */
 interface Collected {
   readonly last: StateInLog
+  /** Whether its batch has more than messages: snapshots are saved with commits and switches. */
+  readonly canBeSaved: boolean
   readonly states: Map<number, StateInLog>
 }
 
 /** The earlier snapshots of a session. None follows from an append alone, and a repair drops them. */
 export const earlierSnapshots: Projection<Collected> = {
   kind: "earlier-snapshot",
-  start: (state) => ({ last: { state, batchId: null }, states: new Map() }),
-  step: ({ last, states }, { recorded, after }) => {
+  start: (state) => ({ last: { state, batchId: null }, canBeSaved: false, states: new Map() }),
+  step: (before, { recorded, after }) => {
+    const { last, states } = before
     const next = { state: after, batchId: batchIdOf(recorded) }
-    // Snapshots are saved with commits and switches, and never in the middle of a batch.
-    if (recorded.event._tag !== "MessageAppended") states.set(after.version, next)
-    if (last.batchId === next.batchId) states.delete(last.state.version)
-    return { last: next, states }
+    const isSameBatch = last.batchId === next.batchId
+    const canBeSaved = (isSameBatch && before.canBeSaved) || recorded.event._tag !== "MessageAppended"
+    if (isSameBatch) states.delete(last.state.version)
+    if (canBeSaved) states.set(after.version, next)
+    return { last: next, canBeSaved, states }
   },
   rows: () => [],
   problems: (stored, { last, states }) =>

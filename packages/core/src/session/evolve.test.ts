@@ -11,10 +11,11 @@ import { tokensBetween } from "./SessionState.js"
 
 const { empty, evolve, fold } = Session
 
-/** A state with plain arrays, and without positions in the log: the version, and the versions in the prefix. */
+/** A state with plain arrays, and without positions in the log: the version, and versions in the prefix and of invalidations. */
 const said = ({
   version: _version,
   prefix: _prefix,
+  invalidatedAt: _invalidatedAt,
   uncovered,
   turnStarts,
   ...rest

@@ -9,21 +9,21 @@
  * The mode decides who runs it: the {@link Scheduler} in the background, or the caller (`inline`). In modes `manual` and
  * `off`, only explicit calls start it, or none.
  */
-import { Cause, Clock, Duration, Effect, type Scope } from "effect"
-import { pauseAfter } from "../engine/compaction.js"
+import { Clock, type Duration, Effect, type Scope } from "effect"
 import { type Due, look } from "../engine/look.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { marginOf } from "../message/TokenCounter.js"
 import { span } from "../observe/spans.js"
-import { nextCheck } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { SessionState } from "../session/SessionState.js"
 import { compareShadow } from "./compareShadow.js"
 import { Leases } from "./Leases.js"
 import * as Learning from "./Learning.js"
-import { logBackgroundFailure } from "./logBackgroundFailure.js"
+import { logBackgroundFailure, logFailures } from "./logBackgroundFailure.js"
+import { NextChecks } from "./NextChecks.js"
 import { compactDue, type CompactionParts, type CompactionRequest, runCompaction } from "./runCompaction.js"
 import type { CompactionOutcome } from "./CompactionOutcome.js"
+import type { RunEnd } from "./Runs.js"
 import * as Scheduler from "./Scheduler.js"
 import type { SessionError } from "./Sessions.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
@@ -67,21 +67,16 @@ export interface CompactionSchedule {
   readonly forget: (session: string) => void
 }
 
-/**
- * After a run, the next timer is at least this far away, in milliseconds. A trigger whose time is always now would
- * otherwise be checked without end.
- */
-const shortestPause = 1_000
-
 /** Makes the schedule. Its fibers live in the scope. */
 export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { sessions, settings, mode, shadow, budget, circumstances } = parts
+    const { sessions, mode, shadow, budget, circumstances } = parts
     const learning = Learning.make(sessions, parts.layers)
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
-    /** The failed runs in a row of each session. */
-    const failures = new Map<string, number>()
+    const nextChecks = new NextChecks(compaction, (session, request, time) =>
+      scheduler.checkAt(session, request, time),
+    )
 
     /** What is due for a state, with the locks that this process respects. */
     const lookAt = (state: SessionState, strategy: Strategy, now: number): Due =>
@@ -95,20 +90,20 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       Effect.zipRight(learning.learnDue(session), compact)
 
     /** One compaction. Other sessions have their turn before the next one. */
-    const work = (session: string, take: () => CompactionRequest): Effect.Effect<Scheduler.RunEnd> =>
+    const work = (session: string, take: () => CompactionRequest): Effect.Effect<RunEnd> =>
       Effect.gen(function* () {
         const began = yield* Clock.currentTimeMillis
         const request = take()
         const outcome = yield* learned(session, runCompaction(compaction, session, request))
         if (outcome._tag === "Idle" || outcome._tag === "Failed") {
-          yield* setTimerAfterRun(session, request.strategy, began)
+          yield* nextChecks.afterIdleRun(session, request.strategy, began)
           return "done" as const
         }
         return yield* lookAgain(session, take)
       }).pipe(
         Effect.catchAllCause((cause) =>
           logBackgroundFailure(session)(cause).pipe(
-            Effect.zipRight(retryLater(session, take().strategy)),
+            Effect.zipRight(nextChecks.afterFailure(session, take().strategy)),
             logFailures(session),
             Effect.as("failed" as const),
           ),
@@ -124,7 +119,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
      * Looks at the state after a compaction, with all that came meanwhile (law L11): returns whether more is due, or sets the
      * timer. It reads nothing: what other processes have written since, they look at themselves.
      */
-    const lookAgain = (session: string, take: () => CompactionRequest): Effect.Effect<Scheduler.RunEnd> =>
+    const lookAgain = (session: string, take: () => CompactionRequest): Effect.Effect<RunEnd> =>
       Effect.gen(function* () {
         const state = sessions.cached(session)
         if (state === null) return "more"
@@ -132,55 +127,9 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
         if (isDue(due)) return "more"
-        failures.delete(session)
-        yield* setTimer(due, strategy, now + shortestPause)
+        yield* nextChecks.afterRun(due, strategy, now)
         return "done"
       })
-
-    /** Sets the timer for what comes due without a message; not before `earliest`, in milliseconds since the epoch. */
-    const setTimer = (due: Due, strategy: Strategy, earliest = 0): Effect.Effect<void> =>
-      due._tag === "Compact" || due.lookAgainAt === null
-        ? Effect.void
-        : scheduler.checkAt(due.state.session, { strategy }, Math.max(due.lookAgainAt, earliest))
-
-    /** Sets the timer after a run that began at a time: something may have come due since then. */
-    const setTimerAfterRun = (session: string, strategy: Strategy, began: number): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        failures.delete(session)
-        return sessions.load(session)
-      }).pipe(
-        Effect.flatMap((state) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            const time = nextCheck(strategy, state, {
-              ...circumstances,
-              now: began,
-              lockedUntil: leases.until(state, now),
-            })
-            return time === null
-              ? Effect.void
-              : scheduler.checkAt(session, { strategy }, Math.max(time, now + shortestPause))
-          }),
-        ),
-        Effect.catchAll(() => retryLater(session, strategy)),
-        logFailures(session),
-      )
-
-    /** The store may be back later, and no append need come to find out. */
-    const retryLater = (session: string, strategy: Strategy): Effect.Effect<void> =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const before = failures.get(session) ?? 0
-        failures.set(session, before + 1)
-        const pause = pauseAfter(Duration.toMillis(settings.backOff), before)
-        return scheduler.checkAt(session, { strategy }, now + pause)
-      })
-
-    /** Logs failures: what runs beside an operation must not fail it. Interruption passes. */
-    const logFailures =
-      (session: string) =>
-      <E>(effect: Effect.Effect<void, E>): Effect.Effect<void> =>
-        Effect.catchAllCause(effect, (cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.interrupt : logBackgroundFailure(session)(cause),
-        )
 
     const check: CompactionSchedule["check"] = (state, strategy) =>
       Effect.gen(function* () {
@@ -195,7 +144,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const isRunning = due._tag === "Nothing" && due.reason === "running"
         yield* isDue(due) || isRunning
           ? scheduler.checkSoon(session, { strategy, due: due._tag === "Compact" ? due : undefined })
-          : setTimer(due, strategy)
+          : nextChecks.afterLook(due, strategy)
       }).pipe(logFailures(state.session), span("memfold.decide"))
 
     return {
@@ -205,7 +154,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const worked = learned(session, compactDue(compaction, session, strategy))
         if (mode !== "background") return worked
         return Effect.flatMap(Clock.currentTimeMillis, (began) =>
-          Effect.zipLeft(worked, setTimerAfterRun(session, strategy, began)),
+          Effect.zipLeft(worked, nextChecks.afterIdleRun(session, strategy, began)),
         )
       },
       // An explicit compaction runs only once. More may have come due meanwhile, so the session is checked afterwards
@@ -230,7 +179,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
             ),
       forget: (session) => {
         scheduler.forget(session)
-        failures.delete(session)
+        nextChecks.forget(session)
         leases.forget(session)
         learning.forget(session)
       },

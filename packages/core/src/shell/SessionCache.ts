@@ -89,11 +89,13 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
   const saveSnapshot = (
     cached: CachedSession,
     { state, batchId }: StateInLog & { readonly batchId: string },
+    isFar: boolean,
   ) =>
     Effect.suspend(() =>
       log.projections.put(state.session, { version: state.version, batchId }, [
         { kind: snapshot.kind, replace: true, rows: [take({ state, batchId })] },
-        { kind: earlierSnapshots.kind, rows: [rowOf({ state, batchId })] },
+        // Near another one, it would take its place.
+        ...(isFar ? [{ kind: earlierSnapshots.kind, rows: [rowOf({ state, batchId })] }] : []),
       ]),
     ).pipe(
       Effect.map(() => void (cached.snapshotVersion = state.version)),
@@ -121,7 +123,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
         const isDue =
           (isFar && events.some(isLandmark)) ||
           events.some((event) => isReturn(event, next.state, events.length))
-        return isDue ? saveSnapshot(cached, next) : Effect.void
+        return isDue ? saveSnapshot(cached, next, isFar) : Effect.void
       }),
     forget: (session) => void cache.delete(session),
   }

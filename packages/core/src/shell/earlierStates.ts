@@ -29,11 +29,12 @@ const newestOfAll = <E>(
   )
 
 /**
- * The newest state behind a snapshot that a condition accepts; `null` if the snapshot is of another log, or an event needs more
+ * The newest state from a snapshot on that a condition accepts; `null` if the snapshot is of another log, or an event needs more
  * than is known from there.
  */
 const newestFrom = (
-  { version: newest }: SessionState,
+  log: EventLog,
+  { session, version: newest }: SessionState,
   start: StateInLog,
   readRange: (from: number, to: number) => Stream.Stream<RecordedEvent, SessionError>,
   accepts: Find,
@@ -43,14 +44,19 @@ const newestFrom = (
     let found: SessionState | null = start.state
     let state: SessionState | null = start.state
     return Stream.runForEachWhile(readRange(start.state.version, newest), (recorded) =>
-      Effect.sync(() => {
+      Effect.gen(function* () {
         if (state === null) return false
-        if (recorded.version === start.state.version) {
+        const { event, version } = recorded
+        if (version === start.state.version) {
           if (batchIdOf(recorded) !== start.batchId) state = null
           return state !== null
         }
-        if (recorded.event._tag === "BranchSwitched" || recorded.event._tag === "SessionCleared")
+        if (event._tag === "SessionCleared") states.set(state.version, state)
+        if (event._tag === "BranchSwitched") {
           states.set(state.version, state)
+          if (!states.has(event.version) && event.version >= state.invalidatedAt)
+            states.set(event.version, (yield* openSession(log, session, event.version)).read.state)
+        }
         state = requiresReplay(state, recorded, states) ? null : evolve(state, recorded, { states })
         if (state !== null && accepts(state)) found = state
         return state !== null
@@ -87,7 +93,7 @@ export const stateReaching = (
     )
     const start = newestOf(session, rows, (state) => state.version > invalidatedAt && hasIt(state))
     const range = (from: number, to: number) => read(session, { fromVersion: from, toVersion: to })
-    const near = start === null ? null : yield* newestFrom(now, start, range, hasIt)
+    const near = start === null ? null : yield* newestFrom(log, now, start, range, hasIt)
     return near ?? (yield* newestOfAll(now, (to = now.version) => read(session, { toVersion: to }), hasIt))
   })
 

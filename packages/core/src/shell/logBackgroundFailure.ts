@@ -27,3 +27,11 @@ export const logBackgroundFailure =
         }),
       ),
     )
+
+/** Logs the failures of what runs beside an operation and must not fail it. Interruption passes. */
+export const logFailures =
+  (session: string) =>
+  <E>(effect: Effect.Effect<void, E>): Effect.Effect<void> =>
+    Effect.catchAllCause(effect, (cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.interrupt : logBackgroundFailure(session)(cause),
+    )

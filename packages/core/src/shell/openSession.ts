@@ -3,13 +3,14 @@
  * checks that it is the log that the state was folded from.
  */
 import { Effect, Either, Option } from "effect"
-import { batchIdOf, DamagedEvent, decode } from "../event/EventCodec.js"
+import { batchIdOf, DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import { foldRecords } from "../log/pages.js"
 import type { LogError, LogPosition, LogRecord, Service as EventLog } from "../log/EventLog.js"
 import { earlierSnapshots, newestOf } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
+import type { States } from "../session/switchBranch.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import { retryTransient } from "./retry.js"
 
@@ -34,7 +35,15 @@ interface Progress {
   readonly read: StateInLog | null
   /** Whether the commit of the summary is readable, or need not be. */
   readonly isSound: boolean
+  /** The earlier state that the next event goes back to, and the state before that event. */
+  readonly missing: { readonly version: number; readonly before: StateInLog } | null
 }
+
+/** The version of the earlier state that an event goes back to; `null` if it does not, or nobody can say how that state counts now. */
+const returnsTo = (state: SessionState, { event }: RecordedEvent): number | null =>
+  event._tag === "BranchSwitched" && event.version < state.version && event.version >= state.invalidatedAt
+    ? event.version
+    : null
 
 /**
  * Folds the events after a state, from the last event of the state on. `null` if the state cannot be extended: that event is
@@ -46,35 +55,67 @@ interface Progress {
  */
 export const readOn = (
   log: EventLog,
-  { state, batchId }: StateInLog,
+  from: StateInLog,
   {
     toVersion = Number.MAX_SAFE_INTEGER,
     isSnapshot = false,
   }: { readonly toVersion?: number | undefined; readonly isSnapshot?: boolean } = {},
-): Effect.Effect<StateInLog | null, SessionError> => {
-  const { session, version, summary } = state
-  const commit = isSnapshot && summary !== null ? summary.version : null
+): Effect.Effect<StateInLog | null, SessionError> =>
+  Effect.gen(function* () {
+    const { session, summary } = from.state
+    const states = new Map<number, SessionState>()
+    let commit = isSnapshot && summary !== null ? summary.version : null
+    for (let start = from; ;) {
+      const done: Progress = yield* foldOn(log, start, { toVersion, commit, states })
+      if (!done.isSound) return null
+      if (done.missing === null) return done.read
+      const { version, before } = done.missing
+      const { read } = yield* openSession(log, session, version)
+      if (read.state.version !== version) return null
+      states.set(version, read.state)
+      start = before
+      commit = null
+    }
+  })
+
+/** Folds the events after a state, up to the first event that goes back to a state that is not known. */
+const foldOn = (
+  log: EventLog,
+  { state, batchId }: StateInLog,
+  {
+    toVersion,
+    commit,
+    states,
+  }: { readonly toVersion: number; readonly commit: number | null; readonly states: States },
+): Effect.Effect<Progress, SessionError> => {
+  const { session, version } = state
   const step = (before: Progress, record: LogRecord): Either.Either<Progress, DamagedEvent> => {
     const isSound = before.isSound || (record.version === commit && isCommitOf(state, record))
-    const { read } = before
-    if (record.version < version) return Either.right({ read, isSound })
+    const { read, missing } = before
+    if (record.version < version || missing !== null) return Either.right({ read, missing, isSound })
     if (record.version === version) {
       const isLast = batchId === null || record.batchId === batchId
-      return Either.right({ read: isLast ? { state, batchId: record.batchId } : null, isSound })
+      return Either.right({ read: isLast ? { state, batchId: record.batchId } : null, missing, isSound })
     }
-    if (read === null) return Either.right({ read, isSound })
-    return Either.map(decodeAt(read.state.version + 1, record), (recorded) => ({
-      isSound,
-      read: requiresReplay(read.state, recorded)
-        ? null
-        : { state: evolve(read.state, recorded), batchId: record.batchId },
-    }))
+    if (read === null) return Either.right({ read, missing, isSound })
+    return Either.map(decodeAt(read.state.version + 1, record), (recorded) => {
+      if (!requiresReplay(read.state, recorded, states))
+        return {
+          isSound,
+          missing,
+          read: { state: evolve(read.state, recorded, { states }), batchId: record.batchId },
+        }
+      const back = returnsTo(read.state, recorded)
+      return { isSound, read: null, missing: back === null ? null : { version: back, before: read } }
+    })
   }
-  const start: Progress = { read: version === 0 ? { state, batchId } : null, isSound: commit === null }
+  const start: Progress = {
+    read: version === 0 ? { state, batchId } : null,
+    isSound: commit === null,
+    missing: null,
+  }
   const range = { fromVersion: Math.max(commit ?? version, 1), toVersion }
-  return retryTransient(foldRecords(log, session, range, start, step)).pipe(
-    Effect.map(({ read, isSound }) => (isSound ? read : null)),
-  )
+  return retryTransient(foldRecords(log, session, range, start, step))
 }
 
 /** The state in the snapshot. If the snapshot cannot be read, the session is folded from its log instead. */

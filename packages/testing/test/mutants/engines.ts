@@ -48,7 +48,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "shell/Scheduler.ts",
+        file: "shell/Runs.ts",
         from: "current.again = true",
         to: "current.again = false",
       },
@@ -65,8 +65,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "shell/Scheduler.ts",
-        from: "timers.set(session, time, request)",
+        file: "shell/Timers.ts",
+        from: "timers.set(session, time, value)",
         to: "void time",
       },
     ],

@@ -8,7 +8,7 @@ import { answerOf, listed, type LogKit, readAll, versionOf } from "../input.js"
 const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 })
 const sum = (list: ReadonlyArray<number>) => list.reduce((all, one) => all + one, 0)
 
-export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
+const versionsAreConsecutive = ({ law }: LogKit): Law =>
   law({
     id: "L12",
     name: "events get consecutive versions, starting at 1",
@@ -40,7 +40,9 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           () => "the batch ids, as they are read",
         )
       }),
-  }),
+  })
+
+const otherVersionIsRefused = ({ law }: LogKit): Law =>
   law({
     id: "L12",
     name: "an append with another expected version is refused",
@@ -87,7 +89,9 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         const kept = { fromVersion: version + 1, version: version + size, duplicate: false }
         same(again, kept, () => "the refused batch, tried again at the right version")
       }),
-  }),
+  })
+
+const otherLogIsRefused = ({ law }: LogKit): Law =>
   law({
     id: "L12",
     name: "an append decided on another log of the same length is refused",
@@ -144,7 +148,9 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           () => "without `lastBatchId`",
         )
       }),
-  }),
+  })
+
+const batchIsAppliedOnce = ({ law }: LogKit): Law =>
   law({
     id: "L12",
     name: "a batch id is applied once",
@@ -193,7 +199,9 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           () => "the same batch id in another session",
         )
       }),
-  }),
+  })
+
+const batchInPlaceIsAppliedOnce = ({ law }: LogKit): Law =>
   law({
     id: "L12",
     name: "a batch that is retried in its place is applied once",
@@ -246,5 +254,14 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         same(yield* readAll(log, "s"), stood, () => "something was written again")
         same(yield* versionOf(log, "s"), total, () => "the version after batches were repeated")
       }),
-  }),
-]
+  })
+
+/** The laws of appends. */
+export const appendLaws = (kit: LogKit): ReadonlyArray<Law> =>
+  [
+    versionsAreConsecutive,
+    otherVersionIsRefused,
+    otherLogIsRefused,
+    batchIsAppliedOnce,
+    batchInPlaceIsAppliedOnce,
+  ].map((lawOf) => lawOf(kit))

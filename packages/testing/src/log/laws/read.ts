@@ -8,7 +8,7 @@ import { type LogKit, readAll } from "../input.js"
 
 const bound = fc.oneof(fc.constant(undefined), fc.integer({ min: -3, max: 12 }))
 
-export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
+const recordsAreUnchanged = ({ law }: LogKit): Law =>
   law({
     id: "L10",
     name: "records are returned unchanged",
@@ -30,7 +30,9 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         }))
         same(yield* readAll(log, "s"), expected, () => "the records, as they are read")
       }),
-  }),
+  })
+
+const largeRecordIsWhole = ({ law, numRuns }: LogKit): Law =>
   law({
     id: "L10",
     name: "a record of one megabyte is returned whole",
@@ -47,7 +49,9 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         const [found] = yield* readAll(log, "s")
         same(found?.data === data, true, () => `${found?.data.length} of ${data.length} characters came back`)
       }),
-  }),
+  })
+
+const rangeIncludesBothEnds = ({ law }: LogKit): Law =>
   law({
     id: "L10",
     name: "a range includes both ends, in both directions",
@@ -106,7 +110,9 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         }
         same(yield* readAll(log, "nobody", range), [], () => "a session that does not exist")
       }),
-  }),
+  })
+
+const longSessionIsReadCompletely = ({ law, numRuns }: LogKit): Law =>
   law({
     id: "L10",
     name: "1,500 events are read completely and in order, from any version",
@@ -161,7 +167,9 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           }
         }
       }),
-  }),
+  })
+
+const readStartsWhenItIsRun = ({ law }: LogKit): Law =>
   law({
     id: "L10",
     name: "a read starts when it is run, and starts again on each run",
@@ -182,5 +190,14 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         same((yield* page).length, version, () => "the records of the page in the end")
         same(yield* Stream.runCount(stream), version, () => "the records of the stream in the end")
       }),
-  }),
-]
+  })
+
+/** The laws of reads. */
+export const readLaws = (kit: LogKit): ReadonlyArray<Law> =>
+  [
+    recordsAreUnchanged,
+    largeRecordIsWhole,
+    rangeIncludesBothEnds,
+    longSessionIsReadCompletely,
+    readStartsWhenItIsRun,
+  ].map((lawOf) => lawOf(kit))

@@ -1,0 +1,103 @@
+/**
+ * The calls of an embedder. Each has as many texts as the embedder takes, and its answer is checked and counted. After a failure,
+ * searches do not call it for a while.
+ */
+import { Effect } from "effect"
+import * as metrics from "../observe/metrics.js"
+import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
+import { Newest } from "./Newest.js"
+import { Pauses } from "./Pauses.js"
+
+/** How many texts one call embeds, unless the embedder says otherwise. */
+const usualTexts = 64
+
+/** How long one call of the embedder may take. A search does not wait that long, and what it began goes on. */
+const longestCall = "1 minute"
+
+/** How many vectors of queries are kept. */
+const keptQueries = 100
+
+/** Turns texts into vectors of length 1. */
+export interface Embedding {
+  /** The vectors of texts of messages, in their order. */
+  readonly messages: (
+    texts: ReadonlyArray<string>,
+  ) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
+  /** The vector of a query; `null` if it is not known and the embedder is not called at the moment. */
+  readonly query: (text: string) => Effect.Effect<Float32Array | null, EmbedderError>
+  /** Whether the embedder is not called at the moment, because it has failed. */
+  readonly isPaused: Effect.Effect<boolean>
+}
+
+/** A vector of length 1; `null` if it is none. */
+const normalized = (given: unknown, dimensions: number): Float32Array | null => {
+  if (!Array.isArray(given) && !(given instanceof Float32Array)) return null
+  const vector = Float32Array.from(given as ReadonlyArray<number>)
+  let sum = 0
+  for (const value of vector) sum += value * value
+  const length = Math.sqrt(sum)
+  if (vector.length !== dimensions || !Number.isFinite(length) || length === 0) return null
+  return vector.map((value) => value / length)
+}
+
+/** Calls an embedder once. */
+const call = (
+  embedder: Embedder,
+  texts: ReadonlyArray<string>,
+  options: EmbedOptions,
+): Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError> => {
+  const failed = (reason: EmbedderError["reason"], detail: string) =>
+    new EmbedderError({ embedder: embedder.name, reason, detail })
+  return metrics.count(metrics.embedderCalls).pipe(
+    Effect.zipRight(Effect.suspend(() => embedder.embed(texts, options))),
+    Effect.catchAllDefect(() => failed("unavailable", "it threw")),
+    Effect.timeoutFail({
+      duration: longestCall,
+      onTimeout: () => failed("timeout", `it did not answer within ${longestCall}`),
+    }),
+    Effect.flatMap((answer: unknown) => {
+      const vectors = Array.isArray(answer) ? answer.map((one) => normalized(one, embedder.dimensions)) : []
+      const sound = vectors.filter((vector) => vector !== null)
+      return sound.length === texts.length && vectors.length === texts.length
+        ? Effect.succeed(sound)
+        : failed(
+            "malformed",
+            `it must answer ${texts.length} texts with as many vectors of ${embedder.dimensions} finite numbers, not all 0`,
+          )
+    }),
+  )
+}
+
+/** Makes what calls an embedder. */
+export const makeEmbedding = (embedder: Embedder): Embedding => {
+  const { name, maxTexts = usualTexts } = embedder
+  const pauses = new Pauses()
+  const queries = new Newest<Float32Array>(keptQueries)
+
+  const embed = (texts: ReadonlyArray<string>, options: EmbedOptions) =>
+    Effect.map(
+      Effect.forEach(
+        Array.from({ length: Math.ceil(texts.length / maxTexts) }, (_, at) =>
+          texts.slice(at * maxTexts, (at + 1) * maxTexts),
+        ),
+        (some) =>
+          Effect.tapError(call(embedder, some, options), ({ reason }) =>
+            Effect.zipRight(pauses.begin(name), metrics.count(metrics.embedderFailures, { reason })),
+          ),
+      ),
+      (lists) => lists.flat(),
+    )
+
+  return {
+    messages: (texts) => embed(texts, { kind: "message" }),
+    query: (text) =>
+      Effect.gen(function* () {
+        const known = queries.get(text)
+        if (known === undefined && (yield* pauses.isPaused(name))) return null
+        const vector = known ?? (yield* embed([text], { kind: "query" }))[0]!
+        queries.set(text, vector)
+        return vector
+      }),
+    isPaused: pauses.isPaused(name),
+  }
+}

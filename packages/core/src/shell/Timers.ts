@@ -1,0 +1,61 @@
+/** Does something for sessions at given times: a session has one timer, with the earliest time. */
+import { Clock, Effect, FiberHandle, type Scope } from "effect"
+import { detached } from "./detached.js"
+import { sleepUntil } from "./sleepUntil.js"
+import { TimerQueue } from "./TimerQueue.js"
+
+/** The timers of sessions. With Effect's live clock, they do not keep the program from ending. */
+export interface Timers<Value> {
+  /** Sets a session's timer, in milliseconds since the epoch. The earlier time and the newer value are kept. */
+  readonly set: (session: string, time: number, value: Value) => Effect.Effect<void>
+  /** Removes a session's timer. */
+  readonly delete: (session: string) => void
+  /** Stops all timers. None can be set any more. */
+  readonly close: Effect.Effect<void>
+}
+
+/**
+ * Makes timers. One fiber sleeps for all of them, until the earliest is due; it lives in the scope.
+ *
+ * @param onDue what to do when a timer is due
+ */
+export const makeTimers = <Value>(
+  onDue: (session: string, value: Value) => Effect.Effect<void>,
+): Effect.Effect<Timers<Value>, never, Scope.Scope> =>
+  Effect.map(FiberHandle.make<void>(), (sleeper) => {
+    const timers = new TimerQueue<Value>()
+    let asleepUntil = Number.POSITIVE_INFINITY
+    let isClosed = false
+
+    /** Sleeps until the earliest timer is due, does the work of all due timers, and repeats until no timer is left. */
+    const sleep: Effect.Effect<void> = Effect.suspend(() => {
+      const { next } = timers
+      asleepUntil = next ?? Number.POSITIVE_INFINITY
+      if (next === undefined) return Effect.void
+      return Effect.zipRight(
+        sleepUntil(next),
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.forEach(timers.take(now), ([session, value]) => onDue(session, value), { discard: true }),
+        ),
+      ).pipe(Effect.zipRight(sleep))
+    })
+
+    return {
+      set: (session, time, value) =>
+        Effect.suspend(() => {
+          if (isClosed) return Effect.void
+          timers.set(session, time, value)
+          return time >= asleepUntil
+            ? Effect.void
+            : FiberHandle.run(sleeper, Effect.interruptible(detached(sleep))).pipe(
+                Effect.asVoid,
+                Effect.uninterruptible,
+              )
+        }),
+      delete: (session) => timers.delete(session),
+      close: Effect.suspend(() => {
+        isClosed = true
+        return FiberHandle.clear(sleeper)
+      }),
+    }
+  })
