@@ -110,7 +110,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
           yield* metrics.recordAppend(answer, (yield* Clock.currentTimeMillis) - began)
           return answer
         }).pipe(underWay.finished, span("memfold.append", { session })),
-      rewrite: (session, rewrite, { idempotencyKey, ...request } = {}) =>
+      rewrite: (session, rewrite, { idempotencyKey, last, ...request } = {}) =>
         Effect.gen(function* () {
           yield* checkSession(session)
           const strategy = yield* strategyOf(session, request)
@@ -118,6 +118,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
           const { rewritten, state } = yield* rewriteMessages(parts, session, rewrite, {
             strategy,
             idempotencyKey,
+            last,
           })
           yield* checkAfterwards(state, strategy)
           return rewritten

@@ -188,15 +188,15 @@ export interface Service {
    * Replaces the messages of the conversation, all or nothing: for libraries that take messages back or replace them. The
    * function gets the messages of the branch in force and returns the new list, or `null` to change nothing. It must be pure,
    * because it runs again if another writer was first. If the new list only adds messages at the end, these are appended.
-   * Otherwise it is an `edit` behind the messages that both lists begin with. It reads the whole log: where the place is known,
-   * `edit` costs less.
+   * Otherwise it is an `edit` behind the messages that both lists begin with. It reads the whole log, unless `last` says how many
+   * of the newest messages are enough: then the function gets and returns only these, and the messages before them stay.
    *
    * With an `idempotencyKey`, a retry is applied once; for another rewrite, it fails with `IdempotencyKeyReused`.
    */
   readonly rewrite: (
     session: string,
     rewrite: Rewrite,
-    options?: StrategyOptions & { readonly idempotencyKey?: string },
+    options?: StrategyOptions & { readonly idempotencyKey?: string; readonly last?: number },
   ) => Effect.Effect<Rewritten, MemoryError | IdempotencyKeyReused>
   /**
    * Goes on from an earlier place with other messages: the messages before `from` stay, and `messages` come behind them, in one

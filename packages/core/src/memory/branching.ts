@@ -1,5 +1,5 @@
 /** Edit, regenerate, branches, undo: the conversation goes on from an earlier place, and the log keeps what was said. */
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Either, Option, Schema, Stream } from "effect"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
 import { revert, type UnknownSummary } from "../history/revert.js"
@@ -211,13 +211,22 @@ export const edit = (
     const { sessions, counter, layers, styleOf } = parts
     const { messages, strategy, idempotencyKey, prefix } = request
     const added = messages.map((message) => counted(counter, message))
-    const before = yield* writtenBefore(parts, session, request)
-    if (before !== null) return { edited: before, state: yield* sessions.load(session) }
+    // The log is searched for an earlier write only where the store cannot tell.
+    const first = writtenBefore(parts, session, request)
     for (;;) {
       const state = yield* sessions.load(session)
-      const index = yield* place(state)
-      const goBack = yield* findSwitch(sessions, state, index)
-      if (goBack === null && added.length === 0) return { edited: describe(state, state, 0, false), state }
+      const found = yield* place(state).pipe(
+        Effect.flatMap((index) => findSwitch(sessions, state, index)),
+        Effect.either,
+      )
+      if (Either.isLeft(found) || (found.right === null && added.length === 0)) {
+        if (Either.isLeft(found) && found.left._tag !== "UnknownMessage") return yield* found.left
+        const before = yield* first
+        if (before !== null) return { edited: before, state }
+        if (Either.isLeft(found)) return yield* found.left
+        return { edited: describe(state, state, 0, false), state }
+      }
+      const goBack = found.right
       const done: Committed<boolean> = yield* sessions.transact(
         session,
         (now, time) => {
@@ -236,8 +245,8 @@ export const edit = (
       )
       if (!done.answer) continue
       if (done.appended?.duplicate === true) {
-        const first = yield* writtenBefore(parts, session, request)
-        if (first !== null) return { edited: first, state: done.state }
+        const before = yield* first
+        if (before !== null) return { edited: before, state: done.state }
       }
       return { edited: describe(state, done.state, added.length, false), state: done.state }
     }

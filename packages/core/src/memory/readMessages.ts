@@ -2,7 +2,8 @@
 import { Effect, Stream } from "effect"
 import type { Message } from "../message/Message.js"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
-import type { Sessions } from "../shell/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
 import { checkCount, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
@@ -42,26 +43,14 @@ const parse = (text: unknown): Cursor | null => {
     : { clears: Number(clears), index: Number(index), version: Number(version) }
 }
 
-/** Reads the log backwards from the page's end, so its cost does not depend on the length of the history. */
-export const readMessages = (
-  sessions: Sessions,
-  session: string,
-  { limit = 50, before }: PageOptions = {},
-): Effect.Effect<MessagePage, MemoryError> =>
+/** The page in front of a position. The log is read backwards from there, so the cost does not depend on the length of the history. */
+const pageBefore = (
+  sessions: Pick<Sessions, "events">,
+  { session, clears, total, gaps }: Pick<SessionState, "session" | "clears" | "total" | "gaps">,
+  cursor: Cursor,
+  limit: number,
+): Effect.Effect<MessagePage, SessionError> =>
   Effect.gen(function* () {
-    const { clears, total, version, gaps } = yield* readState(sessions, session)
-    yield* checkCount(session, "limit", limit, 1)
-    const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
-    if (
-      cursor === null ||
-      cursor.clears !== clears ||
-      cursor.index > total ||
-      cursor.version > version + 1 ||
-      (cursor.version <= version && !isOnBranch(gaps, cursor.version))
-    ) {
-      const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
-      return yield* new InvalidInput({ session, detail })
-    }
     const to = cursor.index
     const from = Math.max(to - limit, 0)
     const found: Array<{ readonly message: Message; readonly time: number; readonly version: number }> = []
@@ -87,3 +76,39 @@ export const readMessages = (
       before: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
     }
   })
+
+/** Reads a page of the conversation. */
+export const readMessages = (
+  sessions: Sessions,
+  session: string,
+  { limit = 50, before }: PageOptions = {},
+): Effect.Effect<MessagePage, MemoryError> =>
+  Effect.gen(function* () {
+    const { clears, total, version, gaps } = yield* readState(sessions, session)
+    yield* checkCount(session, "limit", limit, 1)
+    const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
+    if (
+      cursor === null ||
+      cursor.clears !== clears ||
+      cursor.index > total ||
+      cursor.version > version + 1 ||
+      (cursor.version <= version && !isOnBranch(gaps, cursor.version))
+    ) {
+      const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
+      return yield* new InvalidInput({ session, detail })
+    }
+    return yield* pageBefore(sessions, { clears, total, gaps, session }, cursor, limit)
+  })
+
+/** The newest messages of a state, at most `limit`, oldest first. */
+export const newestOf = (
+  sessions: Pick<Sessions, "events">,
+  { session, clears, total, version, gaps }: SessionState,
+  limit: number,
+): Effect.Effect<MessagePage, SessionError> =>
+  pageBefore(
+    sessions,
+    { session, clears, total, gaps },
+    { clears, index: total, version: version + 1 },
+    limit,
+  )
