@@ -16,7 +16,7 @@ import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
 import type { IdempotencyKeyReused, OwnerMismatch } from "./appendMessages.js"
-import type { BranchInfo, Edited, Undone, UnknownBranch } from "./branching.js"
+import type { BranchInfo, Edited, Undone } from "./branching.js"
 import type {
   AppendedMessages,
   AtVersionOptions,
@@ -29,7 +29,7 @@ import type {
   StrategyOptions,
 } from "./MemoryOptions.js"
 import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
-import type { MessagePage, PageOptions } from "./readMessages.js"
+import type { MessagePage, PageOptions, UnknownBranch } from "./readMessages.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
 import type { OwnedRecalled } from "../recall/recallOwned.js"
@@ -73,9 +73,13 @@ export interface Service {
   ) => Effect.Effect<RenderedContext & { readonly budget?: BudgetOutcome }, MemoryError>
   /**
    * The conversation as it was said, covered messages included, page by page from its end: for a chat page. It starts at
-   * the last clear.
+   * the last clear. With `branch`, it is the conversation on a branch that was left; it fails with `UnknownBranch` if there is
+   * none with this id.
    */
-  readonly messages: (session: string, options?: PageOptions) => Effect.Effect<MessagePage, MemoryError>
+  readonly messages: (
+    session: string,
+    options?: PageOptions,
+  ) => Effect.Effect<MessagePage, MemoryError | UnknownBranch>
   /**
    * Searches the messages since the last clear, covered messages included, and returns the best matches for the query,
    * within a budget of tokens and in the order of the conversation. Messages around a good match are returned with it.

@@ -14,7 +14,7 @@ import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import { appendedBy, batchOf, counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import type { InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import { readMessages } from "./readMessages.js"
+import { branchState, type MessagePage, pageOf, UnknownBranch } from "./readMessages.js"
 
 /** A branch of a conversation. */
 export interface BranchInfo {
@@ -56,17 +56,6 @@ export interface Undone {
   readonly undone: "compaction" | "branch" | "clear" | null
   /** The version of the session. */
   readonly version: number
-}
-
-/** The session has no branch with this id to return to. */
-export class UnknownBranch extends Schema.TaggedError<UnknownBranch>()("UnknownBranch", {
-  session: Schema.String,
-  branch: Schema.Number,
-}) {
-  /** The session and the branch, in words. */
-  override get message(): string {
-    return `Session "${this.session}" has left no branch ${this.branch}; list them with branches`
-  }
 }
 
 /** An edit, as its caller asks for it. */
@@ -119,11 +108,7 @@ const answerBefore = (
     const question = questionIndex(state, Math.min(index, state.uncovered.to))
     if (question !== null && index >= state.coveredTo) return question + 1
     for (let before: string | null = null; ;) {
-      const page: Effect.Effect.Success<ReturnType<typeof readMessages>> = yield* readMessages(
-        sessions,
-        state.session,
-        before === null ? {} : { before },
-      )
+      const page: MessagePage = yield* pageOf(sessions, state, before === null ? {} : { before })
       const at = page.messages.findLastIndex(
         ({ role }, position) => role === "user" && page.from + position < index,
       )
@@ -281,13 +266,9 @@ export const checkout = (
     const { sessions } = parts
     const state = yield* sessions.load(session)
     if (state.branch.id === branch) return { edited: describe(state, state, 0, false), state }
-    const stateLeft = (now: SessionState): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
-      const left = now.branches.find(({ id }) => id === branch)
-      return left === undefined
-        ? new UnknownBranch({ session, branch })
-        : sessions.stateBack(now, left.version)
-    }
-    const { before, after } = yield* returnTo<UnknownBranch>(parts, session, stateLeft)
+    const { before, after } = yield* returnTo<UnknownBranch>(parts, session, (now) =>
+      branchState(sessions, now, branch),
+    )
     return { edited: describe(before, after, 0, false), state: after }
   })
 

@@ -325,9 +325,10 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *
    * @param session - the id of the session; a session without events has an empty page
    * @param options - `limit`: the most messages of a page, 1 or more, 50 by default; `before`: the `before` of a page, to
-   *   read the messages before it
+   *   read the messages before it; `branch`: the id of a branch that was left (see `branches`), to read it without returning to it
    * @returns the messages `[from, to)` in the format of the memory, their times, and `before`
    * @throws InvalidInput: the session id, the limit or the cursor is invalid; after a clear, cursors are
+   * @throws UnknownBranch: the session has left no such branch
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws Closed: the memory was closed
