@@ -1,5 +1,5 @@
 /** Edit, regenerate, branches, undo: the conversation goes on from an earlier place, and the log keeps what was said. */
-import { Effect, Either, Option, Schema, Stream } from "effect"
+import { Effect, Either, Option, Stream } from "effect"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
 import { revert, type UnknownSummary } from "../history/revert.js"
@@ -14,7 +14,7 @@ import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import { appendedBy, batchOf, counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import type { InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import { branchState, type MessagePage, pageOf, UnknownBranch } from "./readMessages.js"
+import { branchState, type MessagePage, pageOf, type UnknownBranch } from "./readMessages.js"
 
 /** A branch of a conversation. */
 export interface BranchInfo {
