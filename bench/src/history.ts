@@ -1,6 +1,6 @@
 /**
- * Measures a turn as the history grows: append, context and open, at 100, 10,000 and 100,000 messages in one
- * session. The session of 100 messages is the reference of the same run; only ratios are claims.
+ * Measures a turn as the history grows: append, context and open, and an edit of the last message and of a message that a
+ * summary covers (taken back each time), at 100, 10,000 and 100,000 messages in one session. The session of 100 messages is the reference of the same run; only ratios are claims.
  */
 import { EventLog, Memory, Message } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
@@ -57,11 +57,9 @@ const opened = async (filename: string) => {
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
-interface Measured {
-  readonly append: number
-  readonly context: number
-  readonly open: number
-}
+const operations = ["append", "context", "open", "edit", "edit and undo"] as const
+
+type Measured = { readonly [Operation in (typeof operations)[number]]: number }
 
 /**
  * Median milliseconds of each operation. Appending goes last: it makes the session longer, and the smallest one is
@@ -79,6 +77,11 @@ const measure = async (filename: string, size: number): Promise<Measured> => {
       await Effect.runPromise(other.memory.context("s"))
       await other.close()
     })
+    .add("edit", () => Effect.runPromise(memory.edit("s", size - 1, turn(index++))))
+    .add("edit and undo", () =>
+      // Behind the 40 messages that stay verbatim.
+      Effect.runPromise(Effect.zipRight(memory.edit("s", size - 60, turn(index++)), memory.undo("s"))),
+    )
     .add("append", () =>
       Effect.runPromise(
         memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.compact("s", { which: "due" }))),
@@ -91,7 +94,13 @@ const measure = async (filename: string, size: number): Promise<Measured> => {
     if (result?.state !== "completed") throw new Error(`the measurement of ${name} did not finish`)
     return result.latency.p50
   }
-  return { append: median("append"), context: median("context"), open: median("open") }
+  return {
+    append: median("append"),
+    context: median("context"),
+    open: median("open"),
+    edit: median("edit"),
+    "edit and undo": median("edit and undo"),
+  }
 }
 
 /** Prepares, measures and prints. Returns whether every ratio is within the bound. */
@@ -111,18 +120,14 @@ export const history = async (bound: number): Promise<boolean> => {
     console.log(
       "\nThe cost of a turn as the history grows (SQLite, synchronous NORMAL, sliding window; medians)",
     )
-    console.log(
-      `${"messages".padStart(10)}${["append", "context", "open"].map((name) => name.padStart(20)).join("")}`,
-    )
+    console.log(`${"messages".padStart(10)}${operations.map((name) => name.padStart(20)).join("")}`)
     rows.forEach((row, position) => {
       const name = sizes[position]!.toLocaleString("en-US").padStart(10)
-      const cells = (["append", "context", "open"] as const).map((key) => cell(row[key], reference[key]))
+      const cells = operations.map((key) => cell(row[key], reference[key]))
       console.log(name + cells.join(""))
     })
     const largest = rows.at(-1)!
-    const worst = Math.max(
-      ...(["append", "context", "open"] as const).map((key) => largest[key] / reference[key]),
-    )
+    const worst = Math.max(...operations.map((key) => largest[key] / reference[key]))
     console.log(`largest ratio at 100,000 messages: ${worst.toFixed(2)}× (bound ${bound}×)`)
     return worst <= bound
   } finally {

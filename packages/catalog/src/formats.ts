@@ -83,13 +83,23 @@ interface Encoded {
 /**
  * Options of one context.
  *
- * - `model` and `summaries`: the form of a summary that a provider wrote
+ * - `model`: the model that the request is for. Signed reasoning that another model wrote is left out, where the log knows its
+ *   model; the layout names it. A summary that was made for another model is sent as text
+ * - `summaries`: the form of a summary that a provider wrote
  * - `cacheControl`: marks where the prompt cache is set, for five minutes (`true`, `"5m"`) or an hour (`"1h"`). Only the
  *   format `anthropic` has such marks: three at most, so one is left for the tools. Other providers cache by themselves
+ * - `extraFields`: names of fields beyond those of the API that the server takes, such as `reasoning_content`. A context has
+ *   them wherever a message, a part or a call was appended with them; all other unknown fields stay in the log
  */
-export interface FormatOptions extends Pick<Anthropic.EncodeOptions, "model" | "summaries"> {
+export interface FormatOptions extends Pick<Anthropic.EncodeOptions, "model" | "summaries" | "extraFields"> {
   readonly cacheControl?: boolean | "5m" | "1h"
 }
+
+/** What is wrong with the option `extraFields`; `null` if nothing is. */
+export const wrongExtraFields = (given: unknown): string | null =>
+  given === undefined || (Array.isArray(given) && given.every((name) => typeof name === "string"))
+    ? null
+    : "extraFields must be a list of names"
 
 /** What is wrong with the option `cacheControl`; `null` if nothing is. */
 export const wrongCacheControl = (given: unknown): string | null =>
@@ -149,6 +159,9 @@ const withSystem = (system: string | undefined, messages: unknown) => ({
   messages,
 })
 
+const inOpenAI: Codec["encode"] = (messages, { extraFields = [] }) =>
+  OpenAI.encodeAndReport(messages, { extraFields })
+
 const inResponses: Codec["encode"] = (messages, options) => {
   const { input, omitted } = OpenAI.Responses.encodeAndReport(messages, options)
   return { messages: input, omitted }
@@ -177,8 +190,8 @@ export const codecs: Readonly<Record<keyof Formats, Codec>> = {
   openai: {
     decode: OpenAI.decodeMessages,
     encodeExact: (messages) => OpenAI.encodeMessages(messages, { exact: true }),
-    encode: (messages) => OpenAI.encodeAndReport(messages),
-    encodeApart: apart((messages) => OpenAI.encodeAndReport(messages), withSystem),
+    encode: inOpenAI,
+    encodeApart: apart(inOpenAI, withSystem),
   },
   "openai-responses": {
     decode: OpenAI.Responses.decodeItems,

@@ -13,6 +13,7 @@ export {
   type SystemMessages,
   type UnsupportedSection,
   wrongCacheControl,
+  wrongExtraFields,
 } from "./formats.js"
 export { byName, UnknownName } from "./names.js"
 export {
@@ -36,8 +37,10 @@ export {
   type SummarizerInContextOptions,
   type AskModel,
   type GivenSummarizer,
+  type ModelSummarizer,
   type SummarizerName,
   summarizerOf,
   summarizers,
   nameOfThrown,
+  wrongSummarizer,
 } from "./summarizers.js"

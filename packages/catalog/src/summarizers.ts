@@ -45,8 +45,58 @@ export type AskModel = (
   options: { readonly signal: AbortSignal },
 ) => Promise<string | Summarizer.Result>
 
-/** A summarizer: the name of a shipped one (`"extractive"`, `"echo"`), a function that asks a model, or a service. */
-export type GivenSummarizer = SummarizerName | AskModel | Summarizer.Service
+/**
+ * A function that asks a model, with what is known of the model.
+ *
+ * - `ask`: the function
+ * - `maxInputTokens`: the most tokens of input for one call, 1,000 or more; leave room for the answer. A larger input is divided
+ *   into several calls. By default, the strategy's `contextLimit` counts, if it has one
+ * - `name`: recorded with each summary; the name of the function by default
+ *
+ * @example
+ * ```ts
+ * import { type AskModel, createMemory } from "memfold"
+ *
+ * declare const ask: AskModel
+ * const memory = createMemory({
+ *   store: "memory:",
+ *   summarizer: [{ ask, maxInputTokens: 30_000 }, "extractive"],
+ * })
+ * await memory.close()
+ * ```
+ */
+export interface ModelSummarizer {
+  readonly ask: AskModel
+  readonly maxInputTokens?: number
+  readonly name?: string
+}
+
+/**
+ * A summarizer: the name of a shipped one (`"extractive"`, `"echo"`), a function that asks a model, by itself or with the window
+ * of the model, or a service.
+ */
+export type GivenSummarizer = SummarizerName | AskModel | ModelSummarizer | Summarizer.Service
+
+const isModelSummarizer = (given: object): given is ModelSummarizer => "ask" in given
+
+/** What is wrong with a summarizer that is no name; `null` if nothing is. */
+export const wrongSummarizer = (given: unknown): string | null => {
+  if (typeof given === "function") return null
+  if (typeof given !== "object" || given === null || !("summarize" in given || isModelSummarizer(given)))
+    return "the name of one, a function that asks a model, { ask, maxInputTokens }, a summarizer, or a list of these"
+  if (!isModelSummarizer(given)) return null
+  const {
+    ask,
+    maxInputTokens = Number.POSITIVE_INFINITY,
+    name = "model",
+  }: Readonly<Record<string, unknown>> = {
+    ...given,
+  }
+  if (typeof ask !== "function") return "{ ask, maxInputTokens }: ask is a function that asks a model"
+  if (typeof maxInputTokens !== "number" || !(maxInputTokens >= 1_000))
+    return "{ ask, maxInputTokens }: maxInputTokens is a number of tokens, 1,000 or more"
+  return typeof name === "string" && name !== "" ? null : "{ ask, name }: name is a text"
+}
 
 /** The name of what was thrown: the message of an error may quote the conversation or an API key. */
 export const nameOfThrown = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
@@ -69,8 +119,9 @@ const resultOf = (
   }).pipe(Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer)))
 
 /** A function that asks a model, as a summarizer. */
-const asking = (ask: AskModel): Summarizer.Service => ({
-  name: nameOf(ask),
+const asking = ({ ask, maxInputTokens, name = nameOf(ask) }: ModelSummarizer): Summarizer.Service => ({
+  name,
+  ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
   summarize: (request) => resultOf(request, (signal) => ask(Prompt.forRequest(request), { signal })),
 })
 
@@ -160,10 +211,10 @@ export const summarizerInContext = <Format extends keyof Formats, System extends
 }
 
 const one = (given: GivenSummarizer): Summarizer.Service => {
-  if (typeof given === "function") return asking(given)
-  return typeof given === "string"
-    ? Either.getOrThrowWith(byName("summarizer", summarizers, given), (error) => error)
-    : given
+  if (typeof given === "function") return asking({ ask: given })
+  if (typeof given === "string")
+    return Either.getOrThrowWith(byName("summarizer", summarizers, given), (error) => error)
+  return isModelSummarizer(given) ? asking(given) : given
 }
 
 /** The given summarizer; a list becomes a chain of fallbacks. */

@@ -1,5 +1,5 @@
 /** Which tool calls of a conversation have their results, folded message by message. */
-export { answeredCall } from "./message/pairs.js"
+export { answeredCall, withCalls } from "./message/pairs.js"
 export type { OpenCall } from "./message/pairs.js"
 export { addMessage, empty, waitsFrom } from "./message/Structure.js"
 export type { Structure } from "./message/Structure.js"

@@ -6,6 +6,7 @@ import {
   type Formats,
   type SystemMessages,
   wrongCacheControl,
+  wrongExtraFields,
 } from "@memfold/catalog"
 import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
@@ -57,6 +58,7 @@ export const createMemory = <
     systemMessages,
     settings,
     environmentPrefix,
+    extraFields: ownFields,
   } = given
   const { run, iterate, close } = makeLifeCycle(startOf(given))
   /** The options of one call, in the form that the engine takes. */
@@ -101,13 +103,14 @@ export const createMemory = <
           }),
         { finishes: true },
       ),
-    context: async (session, { model, summaries, cacheControl, ...given } = {}) => {
-      const wrong = wrongCacheControl(cacheControl)
+    context: async (session, { model, summaries, cacheControl, extraFields = ownFields, ...given } = {}) => {
+      const wrong = wrongCacheControl(cacheControl) ?? wrongExtraFields(extraFields)
       if (wrong !== null) throw new Memory.InvalidInput({ session, detail: wrong })
       const options = {
         ...(model === undefined ? {} : { model }),
         ...(summaries === undefined ? {} : { summaries }),
         ...(cacheControl === undefined ? {} : { cacheControl }),
+        ...(extraFields === undefined ? {} : { extraFields }),
       }
       const context = await run((memory) => memory.context(session, requested(given)))
       const { messages: _messages, sources: _sources, cacheMarks: _marks, ...rest } = context

@@ -13,6 +13,7 @@ export {
   type FormatOptions,
   type Formats,
   type GivenSummarizer,
+  type ModelSummarizer,
   type StoreUrl,
   type StrategyName,
   type SummarizerName,

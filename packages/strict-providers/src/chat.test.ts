@@ -26,8 +26,8 @@ const accepted: ReadonlyArray<readonly [string, unknown]> = [
       result("a"),
       { role: "assistant", content: "Done." },
       user("Again."),
-      asking(call("a")),
-      result("a"),
+      asking(call("c")),
+      result("c"),
     ),
   ],
   [
@@ -62,6 +62,15 @@ const refused: Readonly<Record<ChatRule, ReadonlyArray<readonly [path: string, r
       request(user("1"), asking(call("a", { arguments: {} })), result("a")),
     ],
   ],
+  "field-null": [
+    ["messages[0].name", request(user("1", { name: null }))],
+    ["messages[0].function_call", request({ role: "assistant", content: "1", function_call: null })],
+    ["messages[0].audio", request({ role: "assistant", content: "1", audio: null })],
+  ],
+  "function-arguments": ['{"cmd": "git', "", "[1,2]", "null"].map((text) => [
+    "messages[1].tool_calls[0].function.arguments",
+    request(user("1"), asking(call("a", { arguments: text })), result("a")),
+  ]),
   "messages-empty": [["messages", request()]],
   role: [["messages[0].role", request({ role: "human", content: "1" })]],
   "content-null": [
@@ -95,6 +104,10 @@ const refused: Readonly<Record<ChatRule, ReadonlyArray<readonly [path: string, r
   ],
   "call-id-unique": [
     ["messages[1].tool_calls[1].id", request(user("1"), asking(call("a"), call("a")), result("a"))],
+    [
+      "messages[4].tool_calls[0].id",
+      request(user("1"), asking(call("a")), result("a"), user("2"), asking(call("a")), result("a")),
+    ],
   ],
   "tool-result-missing": [
     ["messages[1].tool_calls", request(user("1"), asking(call("a")), user("2"))],

@@ -1,6 +1,6 @@
 /** A validator of requests to OpenAI's Chat Completions API. */
 import { chatRules, type ChatRule } from "./chatRules.js"
-import { type Fields, fieldsOf, halfPairs, isFields, listOf, unknownFields } from "./json.js"
+import { type Fields, fieldsOf, halfPairs, isFields, isObjectText, listOf, unknownFields } from "./json.js"
 import { Findings, type Violation } from "./violation.js"
 
 const requestFields: ReadonlySet<string> = new Set(
@@ -77,15 +77,15 @@ const contentProblems = (message: Fields, role: string, path: string, findings: 
   }
 }
 
-const callProblems = (message: Fields, path: string, findings: Findings<ChatRule>) => {
+/** `ids` has the ids of the calls so far: they are unique in a request, not only in a message. */
+const callProblems = (message: Fields, path: string, ids: Set<unknown>, findings: Findings<ChatRule>) => {
   const calls = message["tool_calls"]
-  if (calls === undefined) return
+  if (calls == null) return
   if (!Array.isArray(calls)) {
     findings.add("field-type", `${path}.tool_calls`)
     return
   }
   if (calls.length === 0) findings.add("array-empty", `${path}.tool_calls`)
-  const ids = new Set<unknown>()
   for (const [index, call] of calls.entries()) {
     const at = `${path}.tool_calls[${index}]`
     const { id, type } = fieldsOf(call)
@@ -104,13 +104,21 @@ const callProblems = (message: Fields, path: string, findings: Findings<ChatRule
       findings.add("function-name", `${at}.${kind}.name`)
     }
     if (typeof called[text] !== "string") findings.add("field-type", `${at}.${kind}.${text}`)
+    else if (kind === "function" && !isObjectText(called[text])) {
+      findings.add("function-arguments", `${at}.function.arguments`)
+    }
     for (const name of unknownFields(called, new Set(["name", text]))) {
       findings.add("field-unknown", `${at}.${kind}.${name}`)
     }
   }
 }
 
-const messageProblems = (message: unknown, path: string, findings: Findings<ChatRule>): void => {
+const messageProblems = (
+  message: unknown,
+  path: string,
+  ids: Set<unknown>,
+  findings: Findings<ChatRule>,
+): void => {
   const { role, name } = fieldsOf(message)
   const known = typeof role === "string" ? roles[role] : undefined
   if (!isFields(message) || typeof role !== "string" || known === undefined) {
@@ -118,12 +126,16 @@ const messageProblems = (message: unknown, path: string, findings: Findings<Chat
     return
   }
   for (const field of unknownFields(message, known.fields)) findings.add("field-unknown", `${path}.${field}`)
+  // OpenAI takes null in some of these fields; Groq, Mistral and others take it in `content` alone.
+  for (const field of known.fields) {
+    if (field !== "content" && message[field] === null) findings.add("field-null", `${path}.${field}`)
+  }
   if (name != null && (typeof name !== "string" || !authorName.test(name))) {
     findings.add("name", `${path}.name`)
   }
   if (role === "function" && name === undefined) findings.add("field-required", `${path}.name`)
   contentProblems(message, role, path, findings)
-  if (role === "assistant") callProblems(message, path, findings)
+  if (role === "assistant") callProblems(message, path, ids, findings)
   if (role === "tool" && !isCallId(message["tool_call_id"])) findings.add("call-id", `${path}.tool_call_id`)
 }
 
@@ -193,8 +205,9 @@ export const chatViolations = (request: unknown): ReadonlyArray<Violation> => {
   for (const name of unknownFields(body, requestFields)) findings.add("field-unknown", name)
   const messages = listOf(body["messages"])
   if (body["messages"] !== undefined && messages.length === 0) findings.add("messages-empty", "messages")
+  const ids = new Set<unknown>()
   for (const [index, message] of messages.entries()) {
-    messageProblems(message, `messages[${index}]`, findings)
+    messageProblems(message, `messages[${index}]`, ids, findings)
   }
   pairingProblems(messages, findings)
   return findings.found

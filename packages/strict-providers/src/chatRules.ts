@@ -17,6 +17,7 @@ export const chatRules = {
     source: reference,
   },
   "content-null": { says: "Invalid value for 'content': expected a string, got null.", source: reference },
+  "field-null": { says: "Invalid type: expected a value, but got null instead.", source: reference },
   "array-empty": {
     says: "empty array. Expected an array with minimum length 1, but got an empty array instead.",
     source: reference,

@@ -12,6 +12,15 @@ export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {
 /** The value if it is a list, otherwise an empty one. */
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
+/** Whether a text is a JSON object. */
+export const isObjectText = (text: unknown): boolean => {
+  try {
+    return isFields(JSON.parse(String(text)))
+  } catch {
+    return false
+  }
+}
+
 /** The places of the strings (and names of fields) with half a surrogate pair, which are no Unicode text. */
 export const halfPairs = (value: unknown, path = ""): ReadonlyArray<string> => {
   if (typeof value === "string") return value.isWellFormed() ? [] : [path]

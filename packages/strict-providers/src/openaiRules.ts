@@ -18,6 +18,10 @@ export const requestRules = (reference: string) =>
     "field-required": { says: "Missing required parameter.", source: reference },
     "field-unknown": { says: "Unknown parameter.", source: reference },
     "field-type": { says: "Invalid type.", source: reference },
+    "function-arguments": {
+      says: "Invalid arguments of a function: expected a string with a JSON object.",
+      source: calling,
+    },
     "part-type": {
       says: "Invalid value: a content part of this type is not allowed here.",
       source: reference,

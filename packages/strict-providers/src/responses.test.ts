@@ -148,6 +148,10 @@ const refused: Readonly<
       request(call("a"), output("a", { output: [{ type: "output_text", text: "1" }] })),
     ],
   ],
+  "function-arguments": ['{"cmd": "git', "", "[1,2]", "null"].map((text) => [
+    "input[0].arguments",
+    request(call("a", { arguments: text }), output("a")),
+  ]),
   "function-name": [["input[0].name", request(call("a", { name: "fs.read" }), output("a"))]],
   "call-id": [
     ["input[0].call_id", request(call("i".repeat(65)), output("i".repeat(65)))],

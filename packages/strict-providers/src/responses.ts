@@ -1,6 +1,6 @@
 /** A validator of requests to OpenAI's Responses API. */
 import { items as knownItems } from "./items.js"
-import { type Fields, fieldsOf, halfPairs, isFields, listOf, unknownFields } from "./json.js"
+import { type Fields, fieldsOf, halfPairs, isFields, isObjectText, listOf, unknownFields } from "./json.js"
 import { responsesRules, type ResponsesRule } from "./responsesRules.js"
 import { Findings, type Violation } from "./violation.js"
 
@@ -139,6 +139,9 @@ const itemProblems = (item: unknown, path: string, findings: Findings<ResponsesR
       findings.add("function-name", `${path}.name`)
     }
     if (item[text] != null && typeof item[text] !== "string") findings.add("field-type", `${path}.${text}`)
+    else if (type === "function_call" && item[text] != null && !isObjectText(item[text])) {
+      findings.add("function-arguments", `${path}.arguments`)
+    }
   }
   if ((type === "function_call_output" || type === "custom_tool_call_output") && item["output"] != null) {
     partProblems(item["output"], inputParts, `${path}.output`, findings)

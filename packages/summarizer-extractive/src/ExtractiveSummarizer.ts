@@ -195,6 +195,7 @@ export const make = (options: Options = {}): Summarizer.Service => {
   })
   return {
     name: "extractive",
+    maxInputTokens: Number.POSITIVE_INFINITY,
     summarize: (request) =>
       Effect.suspend(() => {
         const text = summarize(request, sizeOf(request))

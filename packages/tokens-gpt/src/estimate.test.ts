@@ -51,6 +51,48 @@ describe("the estimate with its margin", () => {
     expect(guarded(text)).toBeGreaterThanOrEqual(exact.count(text))
   })
 
+  /** A text of so many characters, drawn from others by a fixed rule. */
+  const drawn = (of: string, count = 2_000) =>
+    Array.from({ length: count }, (_, at) => of[(Math.imul(at + 7, 2_654_435_761) >>> 7) % of.length]).join(
+      "",
+    )
+  const boxes = "─│┌┐└┘├┤┬┴┼═║╔╗╚╝╠╣╦╩╬▀▄█▌▐░▒▓"
+
+  it.each([
+    ...[
+      ..."─═█░│━┃▒",
+      "┌┐└┘",
+      "┄┅┆┇┈┉",
+      "▁▂▃▄▅▆▇█",
+      "╔═╦═╗",
+      "┏━━━┳━━━┓",
+      "╭──╮│ │╰──╯",
+      "┌──────────┬──────────┐\n",
+      "│ a        │ b        │\n├──────────┼──────────┤\n",
+      "├── src\n│   ├── index.ts\n│   └── main.ts\n",
+      " \n",
+      "  \n",
+      "    \n",
+      "\t\n",
+      "\r\n",
+      "\n ",
+      " \t",
+      " \n\n  \n\t\n",
+      "word \n \n \nnext",
+      "\t",
+      "\v",
+      "\f\n",
+      "\u00a0\n",
+    ].map((unit) => unit.repeat(200)),
+    " \n".repeat(5),
+    drawn(boxes),
+    [...drawn(boxes)].join(" "),
+    drawn(" \n"),
+    drawn(" \n\t\r"),
+  ])("is no less than the exact count of box drawing and white space: %j", (text) => {
+    expect(guarded(text)).toBeGreaterThanOrEqual(exact.count(text))
+  })
+
   it("is no less than the exact count of texts without words", async () => {
     const other = await gpt({ encoding: "cl100k_base" })
     const letters = (of: string) =>

@@ -1,5 +1,5 @@
 /** Calls of a language model, one level below the messages of the AI SDK: their prompts, and what comes back. */
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, parseExactly } from "@memfold/codec"
 import type { ModelMessage } from "ai"
 import type { AiSdkContext, Major } from "./encode.js"
 import { usageOf } from "./steps.js"
@@ -82,7 +82,7 @@ export const promptOf = (
 
 const parsed = (text: unknown): unknown => {
   try {
-    return JSON.parse(String(text)) as unknown
+    return parseExactly(String(text))
   } catch {
     return text
   }

@@ -55,9 +55,10 @@ const fromText = (text: string): unknown => {
 
 /** The input of a call. Arguments that are no JSON object are sent as the Anthropic codec does. */
 export const inputOf = (call: Message.ToolCall, exact: boolean): unknown => {
-  const input = fromText(call.arguments)
-  if (exact || Codec.isFields(input)) return input
-  return call.arguments.trim() === "" ? {} : { raw_arguments: call.arguments }
+  if (exact) return fromText(call.arguments)
+  return call.arguments.trim() === ""
+    ? {}
+    : (Codec.objectOf(call.arguments) ?? { [Codec.rawArguments]: call.arguments })
 }
 
 const fromCall = (call: Message.ToolCall, exact: boolean): Codec.Fields => ({

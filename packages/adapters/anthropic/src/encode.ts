@@ -1,22 +1,23 @@
 /** From memfold messages to the conversation of a Messages API request. */
 import * as Codec from "@memfold/codec"
-import { type Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, isBlank, partFormOf, type Form } from "./form.js"
 import { toInput } from "./input.js"
+import { requestBlock, requestMessage } from "./request.js"
 import { placeSummaries } from "./summaries.js"
 import type { AnthropicConversation } from "./wire.js"
 
 /**
  * Options of {@link encodeMessages}.
  *
- * - `extraFields`: whether unknown fields that a message had when it was decoded are sent back (`"send"`, the
- *   default) or left out (`"omit"`). Fields that only a response has are never sent.
- * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses: blank texts, empty lists,
- *   unsigned thinking, ids of any form. The default, `false`, writes what the API accepts
+ * - `extraFields`: names of fields beyond those of the API that the server takes; they are sent back wherever a message or a
+ *   block came with them. None by default. Fields that only a response has are never sent
+ * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses: unknown fields, blank texts, empty
+ *   lists, unsigned thinking, ids of any form. The default, `false`, writes what the API accepts
  */
 export interface EncodeOptions extends Codec.SummaryOptions {
-  readonly extraFields?: "send" | "omit"
+  readonly extraFields?: ReadonlyArray<string>
   readonly exact?: boolean
   readonly cacheControl?: CacheControl
 }
@@ -25,7 +26,7 @@ export interface EncodeOptions extends Codec.SummaryOptions {
  * Where the prompt cache is set: a block of the request gets `cache_control`.
  *
  * - `behind`: positions of messages, ascending; the last block of each that can be marked is marked. The API allows four
- *   marks in a request. Marks that the messages already have count; of the new marks, the last ones are kept
+ *   marks in a request: of these and those that the messages came with, the newest four are sent
  * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`)
  */
 export interface CacheControl {
@@ -71,6 +72,10 @@ const standsAlone = (turn: Turn | undefined): boolean => turn?.others[0]?.fields
 const isThinking = ({ fields }: Block): boolean =>
   fields["type"] === "thinking" || fields["type"] === "redacted_thinking"
 
+/** Whether a block came whole: redacted thinking of an answer that was cut may have no data. */
+const isWhole = ({ type, data }: Codec.Fields): boolean =>
+  type !== "redacted_thinking" || (typeof data === "string" && data !== "")
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omitted: Array<Codec.Omitted> = []
@@ -79,8 +84,18 @@ class Encoder {
   private begin = 0
   private readonly ids = new Codec.CallIds({ pattern: /^[\w-]+$/, reuse: false })
 
+  private readonly extraFields: ReadonlySet<string>
+
   constructor(private readonly options: EncodeOptions) {
     this.exact = options.exact === true
+    this.extraFields = new Set(options.extraFields)
+  }
+
+  /** A block as the API takes it. */
+  private sent(block: Block): Block {
+    return this.exact
+      ? block
+      : { ...block, fields: requestBlock(block.fields, this.extraFields) as Codec.Fields }
   }
 
   private omit(message: number, part: string): undefined {
@@ -101,11 +116,13 @@ class Encoder {
         return file === undefined ? this.omit(message, "file") : Codec.restore(file, form?.fields)
       }
       case "opaque":
-        return part.provider === "anthropic" && Codec.isFields(part.data)
+        return part.provider === "anthropic" &&
+          Codec.isFields(part.data) &&
+          (this.exact || isWhole(part.data))
           ? part.data
           : this.omit(message, "opaque")
       case "reasoning": {
-        if (role !== "assistant" || (part.signature === undefined && !this.exact)) {
+        if (role !== "assistant" || !(this.exact || Message.isBound(part))) {
           return this.omit(message, "reasoning")
         }
         const signature = part.signature === undefined ? {} : { signature: part.signature }
@@ -262,22 +279,20 @@ class Encoder {
     const { turns, system } = this.exact
       ? { turns: all, system: [] }
       : asAccepted(this.withoutLastThoughts(this.withoutEarlierThoughts(all, hoisted)))
-    const systemBlocks = [...hoisted, ...system]
-    const marked = withCacheControl(
-      [systemBlocks, ...turns.map(({ results, others }) => [...results, ...others])],
-      this.options.cacheControl,
+    const systemBlocks = [...hoisted, ...system].map((block) => this.sent(block))
+    const contents = turns.map(({ results, others }) =>
+      [...results, ...others].map((block) => this.sent(block)),
     )
+    const marked = this.exact
+      ? (block: Block) => block
+      : withCacheControl([systemBlocks, ...contents], this.options.cacheControl)
     const encoded = {
       ...this.systemOf(systemBlocks.map(marked), form && formOf(form).content),
-      messages: turns.map((turn) =>
-        Codec.restore(
-          {
-            role: turn.role,
-            content: contentOf([...turn.results, ...turn.others].map(marked), turn.content),
-          },
-          this.options.extraFields === "omit" ? undefined : turn.fields,
-        ),
-      ),
+      messages: turns.map((turn, at) => {
+        const content = contentOf(contents[at]!.map(marked), turn.content)
+        const message = Codec.restore({ role: turn.role, content }, turn.fields)
+        return this.exact ? message : requestMessage(message, this.extraFields)
+      }),
       omitted: this.omitted,
     } as unknown as Encoded
     return this.exact ? encoded : Codec.wellFormed(encoded)
@@ -297,25 +312,64 @@ const markable: ReadonlySet<unknown> = new Set([
   "compaction",
 ])
 
-const isMarked = ({ fields }: Block): boolean => fields["cache_control"] != null
+/** The marks of a block, those of the blocks inside it included. */
+const marksOf = (fields: Codec.Fields): number => {
+  const { cache_control: mark, content } = fields
+  const inside = Array.isArray(content) ? content.filter(Codec.isFields) : []
+  return (mark == null ? 0 : 1) + inside.reduce((sum, one) => sum + marksOf(one), 0)
+}
 
-/** A function that gives a block its mark, if it gets one. The blocks are in the order of the request. */
+/** The fields of a block without its oldest marks; the mark of a block stands behind those inside it. */
+const withoutOldest = (fields: Codec.Fields, count: number): Codec.Fields => {
+  const marks = marksOf(fields)
+  if (count === 0 || marks === 0) return fields
+  const { cache_control: _mark, ...rest } = fields
+  const { content } = rest
+  if (!Array.isArray(content)) return rest
+  let left = count
+  const inside = content.map((one: unknown) => {
+    if (!Codec.isFields(one)) return one
+    const gone = Math.min(left, marksOf(one))
+    left -= gone
+    return withoutOldest(one, gone)
+  })
+  return { ...(left > 0 ? rest : fields), content: inside }
+}
+
+/**
+ * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. The blocks are
+ * in the order of the request.
+ */
 const withCacheControl = (
   groups: ReadonlyArray<ReadonlyArray<Block>>,
   { behind, ttl = "5m" }: CacheControl = { behind: [] },
 ): ((block: Block) => Block) => {
   const blocks = groups.flat()
-  const wanted = behind.flatMap((position) => {
-    const end = blocks.findIndex(({ message }) => message > position)
-    const before = end === -1 ? blocks : blocks.slice(0, end)
-    return before.findLast(({ fields }) => markable.has(fields["type"])) ?? []
-  })
-  const room = Math.max(mostMarks - blocks.filter(isMarked).length, 0)
-  const fresh = [...new Set(wanted.filter((block) => !isMarked(block)))]
-  const marks = new Set(room === 0 ? [] : fresh.slice(-room))
+  const wanted = new Set(
+    behind.map((position) => {
+      const end = blocks.findIndex(({ message }) => message > position)
+      const before = end === -1 ? blocks : blocks.slice(0, end)
+      return before.findLast(({ fields }) => markable.has(fields["type"]))
+    }),
+  )
   const mark = { type: "ephemeral", ...(ttl === "5m" ? {} : { ttl }) }
-  return (block) =>
-    marks.has(block) ? { ...block, fields: { ...block.fields, cache_control: mark } } : block
+  const marked = new Map(
+    blocks.flatMap((block): ReadonlyArray<[Block, Codec.Fields]> => {
+      const fresh = wanted.has(block) && block.fields["cache_control"] == null
+      const fields = fresh ? { ...block.fields, cache_control: mark } : block.fields
+      return marksOf(fields) === 0 ? [] : [[block, fields]]
+    }),
+  )
+  let room = mostMarks
+  for (const [block, fields] of [...marked].toReversed()) {
+    const kept = Math.min(room, marksOf(fields))
+    room -= kept
+    marked.set(block, withoutOldest(fields, marksOf(fields) - kept))
+  }
+  return (block) => {
+    const fields = marked.get(block)
+    return fields === undefined ? block : { ...block, fields }
+  }
 }
 
 /** A string where one text is all there is. */
@@ -362,6 +416,10 @@ const asAccepted = (
   return { turns, system: hoisted.flatMap(({ others }) => others) }
 }
 
+/** The messages as the model of the request takes them. */
+const ofModel = (given: ReadonlyArray<Message.Message>, { exact, model }: EncodeOptions) =>
+  Codec.withoutOtherModels(given, exact === true ? undefined : model)
+
 /**
  * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
  *
@@ -379,7 +437,8 @@ export const encodeAndReport = (
   given: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
 ): Encoded => {
-  const { messages, sources, omitted: before } = placeSummaries(given, options)
+  const own = ofModel(given, options)
+  const { messages, sources, omitted: before } = placeSummaries(own.messages, options)
   const { cacheControl } = options
   const behind = cacheControl?.behind.map((position) => sources.lastIndexOf(position)) ?? []
   const encoder = new Encoder({
@@ -392,7 +451,11 @@ export const encodeAndReport = (
   const { omitted, ...conversation } = encoder.encode(messages)
   return {
     ...conversation,
-    omitted: [...before, ...omitted.map((one) => ({ ...one, message: sources[one.message] ?? one.message }))],
+    omitted: [
+      ...own.omitted,
+      ...before,
+      ...omitted.map((one) => ({ ...one, message: sources[one.message] ?? one.message })),
+    ],
   }
 }
 
@@ -407,7 +470,7 @@ export const encodeAndReport = (
  * - a conversation that begins with the assistant gets a first user message, and a failed call without output a text
  * - ids that the API refuses, and ids that come again, are replaced, in a call and its result alike
  *
- * Left out are: reasoning without a signature, thinking at the end of a message, blank texts (the API refuses all of
+ * Left out are: reasoning without a signature, and that of another model than `model`; thinking at the end of a message, blank texts (the API refuses all of
  * them), opaque parts of other providers, files other than images, PDFs and plain text, files of an assistant, names,
  * the fields of a response (`id`, `usage`, …), and a message of which nothing remains. {@link encodeAndReport} says
  * what it left out.

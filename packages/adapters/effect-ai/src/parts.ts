@@ -78,9 +78,10 @@ const toCall = (part: Codec.Fields): Message.ToolCall => {
 /** The parameters of a call. What is no JSON object is sent as the Anthropic codec does. */
 const paramsOf = (call: Message.ToolCall, exact: boolean): unknown => {
   if (exact && partFormOf(call).absent === "params") return undefined
-  const params = parsed(call.arguments)
-  if (exact || Codec.isFields(params)) return params
-  return call.arguments.trim() === "" ? {} : { raw_arguments: call.arguments }
+  if (exact) return parsed(call.arguments)
+  return call.arguments.trim() === ""
+    ? {}
+    : (Codec.objectOf(call.arguments) ?? { [Codec.rawArguments]: call.arguments })
 }
 
 const toResult = (part: Codec.Fields): Message.ToolResult => {

@@ -1,5 +1,5 @@
 /** Content blocks of LangChain, and calls of tools: to parts of memfold, and exactly back. */
-import { type Fields, isFields, patchOf } from "@memfold/codec"
+import { type Fields, isFields, objectOf, patchOf, rawArguments } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { exactFile, toFile } from "./files.js"
 import { opaque, ownData, partFormOf, withForm } from "./form.js"
@@ -14,11 +14,8 @@ const textOf = (text: string): unknown => {
 }
 
 /** The arguments of a call, as its model wrote them; what is no JSON object is sent as the Anthropic codec does. */
-export const argsOf = ({ arguments: written }: Message.ToolCall): unknown => {
-  const args = textOf(written)
-  if (isFields(args)) return args
-  return written.trim() === "" ? {} : { raw_arguments: written }
-}
+export const argsOf = ({ arguments: written }: Message.ToolCall): unknown =>
+  written.trim() === "" ? {} : (objectOf(written) ?? { [rawArguments]: written })
 
 const exactArgs = ({ arguments: written }: Message.ToolCall): unknown => textOf(written)
 

@@ -362,7 +362,7 @@ describe("a whole response", () => {
     const message = decoded(response)
     expect(message.usage).toEqual({ input: 2_103, output: 7 })
     expect(message.metadata).toMatchObject({ openai: { response: { id: "chatcmpl-1", model: "gpt" } } })
-    expect(encodeMessages([message])).toEqual([{ role: "assistant", content: "Hello.", refusal: null }])
+    expect(encodeMessages([message])).toEqual([{ role: "assistant", content: "Hello." }])
   })
 
   it("does without a usage it cannot read", () => {

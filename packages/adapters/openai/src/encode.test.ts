@@ -107,11 +107,11 @@ describe("encodeMessages", () => {
     ])
   })
 
-  it("sends or omits fields that the API does not document", () => {
+  it("sends fields that the API does not document only to a server that takes them", () => {
     const wire = [{ role: "user", content: "hi", trace: 7 }]
     const messages = Either.getOrThrow(decodeMessages(wire))
-    expect(encodeMessages(messages)).toEqual(wire)
-    expect(encodeMessages(messages, { extraFields: "omit" })).toEqual([{ role: "user", content: "hi" }])
+    expect(encodeMessages(messages)).toEqual([{ role: "user", content: "hi" }])
+    expect(encodeMessages(messages, { extraFields: ["trace"] })).toEqual(wire)
   })
 
   it("reports what it leaves out", () => {

@@ -3,18 +3,19 @@ import * as Codec from "@memfold/codec"
 import { Item, Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, type Form } from "./form.js"
+import { requestMessage } from "./request.js"
 import type { OpenAIMessage } from "./wire.js"
 
 /**
  * Options of {@link encodeMessage} and {@link encodeMessages}.
  *
- * - `extraFields`: whether fields of a message that the API does not document are sent back, as many
- *   compatible servers want (`"send"`, the default), or left out for a server that refuses them (`"omit"`).
+ * - `extraFields`: names of fields beyond those of the API that the server takes, such as `reasoning_content`, `cache_control`
+ *   or `extra_content`; they are sent back wherever a message, a part or a call came with them. None by default
  * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses in a request: empty lists,
- *   fields that only a response has, ids that are too long. The default, `false`, writes what the API accepts
+ *   fields that no request has, ids that are too long. The default, `false`, writes what the API accepts
  */
 export interface EncodeOptions {
-  readonly extraFields?: "send" | "omit"
+  readonly extraFields?: ReadonlyArray<string>
   readonly exact?: boolean
 }
 
@@ -47,23 +48,10 @@ const isRefusal = (part: Message.Part): part is Message.Opaque & { data: { refus
   !("type" in part.data) &&
   typeof part.data["refusal"] === "string"
 
-/** Fields of a message that only a response has, or that are empty: the API refuses them. */
-const withoutResponseFields = (fields: Codec.Fields): Codec.Fields => {
-  const { annotations: _annotations, parsed: _parsed, tool_calls: calls, audio, ...rest } = fields
-  return {
-    ...rest,
-    ...(calls === undefined || calls === null || (Array.isArray(calls) && calls.length === 0)
-      ? {}
-      : { tool_calls: calls }),
-    ...(audio === undefined ? {} : { audio: Codec.isFields(audio) ? { id: audio["id"] } : audio }),
-  }
-}
-
-const withoutParsedArguments = (call: Codec.Fields): Codec.Fields => {
-  const { function: called } = call
-  if (!Codec.isFields(called) || !("parsed_arguments" in called)) return call
-  const { parsed_arguments: _parsed, ...rest } = called
-  return { ...call, function: rest }
+/** Fields of a message without an empty list of calls: the API refuses it. */
+const withoutEmptyCalls = (fields: Codec.Fields): Codec.Fields => {
+  const { tool_calls: calls, ...rest } = fields
+  return calls === undefined || (Array.isArray(calls) && calls.length > 0) ? fields : rest
 }
 
 /** The text of a message that is nothing else, as nearly every one is; `undefined` for any other. */
@@ -83,11 +71,14 @@ const plainText = ({ role, parts, name, metadata }: Message.Message): string | u
 class Encoder {
   readonly omitted: Array<Codec.Omitted> = []
   private readonly exact: boolean
-  private readonly ids = new Codec.CallIds({ pattern: /^.{1,40}$/s, reuse: true })
+  private readonly extraFields: ReadonlySet<string>
+  // Compatible servers, such as that of Gemini, want ids that are unique in the whole request.
+  private readonly ids = new Codec.CallIds({ pattern: /^.{1,40}$/s, reuse: false })
   private message = 0
 
-  constructor(private readonly options: EncodeOptions) {
-    this.exact = options.exact === true
+  constructor({ exact, extraFields = [] }: EncodeOptions) {
+    this.exact = exact === true
+    this.extraFields = new Set(extraFields)
   }
 
   private omit(part: string): ReadonlyArray<never> {
@@ -144,8 +135,9 @@ class Encoder {
     if (form.role === "function" && message.role === "tool") {
       return { role: "function", name: "", ...name, ...content }
     }
-    const failed = form.fields?.["is_error"] === true || form.fields?.["status"] === "error"
-    if (result.isError === true && !(failed && this.options.extraFields !== "omit")) this.omit("is-error")
+    const says = (field: string, failed: unknown) =>
+      form.fields?.[field] === failed && this.extraFields.has(field)
+    if (result.isError === true && !says("is_error", true) && !says("status", "error")) this.omit("is-error")
     const id = this.exact ? result.id : this.ids.result(result.id)
     return { role: "tool", tool_call_id: id, ...name, ...content }
   }
@@ -166,24 +158,28 @@ class Encoder {
     const known =
       form.call === "custom"
         ? { id, type: "custom", custom: { name: call.name, input: call.arguments } }
-        : { id, type: "function", function: { name: call.name, arguments: call.arguments } }
-    const written = Codec.restore(known, form.fields)
-    return this.exact ? written : withoutParsedArguments(written)
+        : { id, type: "function", function: { name: call.name, arguments: this.argumentsOf(call) } }
+    return Codec.restore(known, form.fields)
+  }
+
+  private argumentsOf(call: Message.ToolCall): string {
+    return this.exact ? call.arguments : Codec.objectArguments(call.arguments)
   }
 
   private callsOf(calls: ReadonlyArray<Message.ToolCall>): Codec.Fields {
     const [first] = calls
     if (first === undefined) return {}
     return calls.length === 1 && partFormOf(first).call === "function_call"
-      ? { function_call: { name: first.name, arguments: first.arguments } }
+      ? { function_call: { name: first.name, arguments: this.argumentsOf(first) } }
       : { tool_calls: calls.map((call) => this.toolCall(call)) }
   }
 
-  /** Only reasoning that came in a field of an OpenAI message goes back, into that field. */
+  /** Only reasoning that came in a field of a message goes back, into that field, to a server that takes it. */
   private reasoningOf(form: Form, parts: ReadonlyArray<Message.Part>): Codec.Fields {
     const texts = ofType(parts, "reasoning").map(({ text }) => text)
     if (texts.length === 0) return {}
-    if (form.reasoning !== undefined) return { [form.reasoning]: texts.join("\n") }
+    if (form.reasoning !== undefined && (this.exact || this.extraFields.has(form.reasoning)))
+      return { [form.reasoning]: texts.join("\n") }
     texts.forEach(() => this.omit("reasoning"))
     return {}
   }
@@ -234,11 +230,11 @@ class Encoder {
     else if (message.role === "tool") this.leaveOutBefore(message)
     else wire.push(...this.spokenMessage(message, form))
     const [only] = wire
-    const extra = this.options.extraFields === "omit" ? undefined : form.fields
-    const fields = extra === undefined || this.exact ? extra : withoutResponseFields(extra)
-    return (only !== undefined && wire.length === 1
-      ? [Codec.restore(only, fields)]
-      : wire) as unknown as ReadonlyArray<OpenAIMessage>
+    const whole = only !== undefined && wire.length === 1 ? [Codec.restore(only, form.fields)] : wire
+    const sent = this.exact
+      ? whole
+      : whole.map((one) => withoutEmptyCalls(requestMessage(one, this.extraFields)))
+    return sent as unknown as ReadonlyArray<OpenAIMessage>
   }
 
   /** Reports what a tool message has before its first result, or without one. */
@@ -252,7 +248,7 @@ class Encoder {
  * Encodes one memfold message as Chat Completions messages: usually one. A message with several tool results
  * (Anthropic has such) gives one `tool` message for each; one with nothing that OpenAI can carry gives none.
  *
- * Left out are: reasoning that did not come in an OpenAI message, opaque parts of other providers, files where
+ * Left out are: fields that no request has, and reasoning, unless `extraFields` names its field; opaque parts of other providers, files where
  * the API takes none (outside user messages; by an address, unless images), the error mark of tool results.
  */
 export const encodeMessage = (

@@ -12,6 +12,21 @@ export interface Chunk {
   readonly tokens: number
 }
 
+/** The part of a model's window that is left for messages, beside the instructions and the answer. */
+const inputShare = 0.9
+
+/** No model has a window below this, in tokens: a smaller limit of a strategy says something else. */
+const leastWindow = 4_000
+
+/** The most tokens of input for one call of a summarizer: its own window, or else the strategy's limit; `undefined` if it has none. */
+export const maxInputOf = (
+  { maxInputTokens }: { readonly maxInputTokens?: number },
+  { contextLimit }: { readonly contextLimit?: number },
+): number | undefined => {
+  if (maxInputTokens !== undefined) return Number.isFinite(maxInputTokens) ? maxInputTokens : undefined
+  return contextLimit === undefined ? undefined : Math.max(Math.floor(contextLimit * inputShare), leastWindow)
+}
+
 /** The smallest room for new messages in a call, in tokens: the text written so far must leave as much. */
 export const smallestRoom = (maxInputTokens: number | undefined): number | undefined =>
   maxInputTokens === undefined ? undefined : Math.max(Math.floor(maxInputTokens / 4), 1)

@@ -4,7 +4,7 @@
 import type { Files } from "../summary/Summary.js"
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
 import { calls, failed, results } from "../message/Message.js"
-import { answeredCall } from "../message/pairs.js"
+import { answeredCall, withCalls } from "../message/pairs.js"
 import { type FailureNotes, type FileNotes, touchedFiles } from "../policy/ToolNotes.js"
 
 /** The text on one line, cut to this many characters. */
@@ -17,16 +17,16 @@ const clipped = (text: string, characters: number): string => {
 const failuresIn = (
   messages: ReadonlyArray<Message>,
 ): ReadonlyArray<{ readonly result: ToolResult; readonly call: ToolCall | undefined }> => {
-  const open: Array<ToolCall> = []
+  let open: Array<ToolCall> = []
   return messages.flatMap((message) => {
     // A user message gives up open calls, here as in `Structure`.
-    if (message.role === "user") open.length = 0
+    if (message.role === "user") open = []
     const found = results(message).map((result) => {
       const at = answeredCall(open, result)
       const [call] = at === -1 ? [] : open.splice(at, 1)
       return { result, call }
     })
-    open.push(...calls(message))
+    open = withCalls(open, calls(message))
     return found.filter(({ result }) => failed(result))
   })
 }

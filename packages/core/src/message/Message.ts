@@ -242,7 +242,7 @@ export const results = (message: Message): ReadonlyArray<ToolResult> =>
 
 /**
  * Whether a part is bound to its prefix: the provider accepts it only if everything before it is as it was when the
- * model produced it. Signed reasoning is bound, and opaque data that says so. See the law on what providers accept (L17).
+ * model produced it. Signed reasoning is bound, and opaque data that says so. An empty signature is none. See the law on what providers accept (L17).
  *
  * @example
  * ```ts
@@ -252,7 +252,9 @@ export const results = (message: Message): ReadonlyArray<ToolResult> =>
  * ```
  */
 export const isBound = (part: Part): boolean =>
-  part.type === "reasoning" ? part.signature !== undefined : part.type === "opaque" && part.bound === true
+  part.type === "reasoning"
+    ? part.signature !== undefined && part.signature !== ""
+    : part.type === "opaque" && part.bound === true
 
 const named = /^\s*(?:[\w.$]*(?:error|exception)(?: \[\w+\])?|fatal|错误|失败|异常)\s*[:：]/iu
 const traced = /^\s*Traceback \(most recent call last\)/u

@@ -93,6 +93,32 @@ const punctuationPrefix = 0.55
 /** In a run of equal characters of punctuation or white space, one token holds at least this many; of line breaks, fewer. */
 const equalInOneToken = 40
 const breaksInOneToken = 16
+const tabsInOneToken = 16
+
+/** In a run of white space, each change of the character costs this, one inside CRLF half of it, and one of rare white space twice. */
+const spaceChange = 0.5
+/** Changes of this price are in the price of a line break with the indentation after it. */
+const usualChanges = 1
+
+/**
+ * The price of a box-drawing character: 1 for the first of a run if the vocabulary holds it with a space before it, and 2 for any other
+ * one; then that of a line, or of any other character, behind another character.
+ */
+const firstBoxes: ReadonlySet<number> = new Set([..."─│├└═║█░"].map((one) => one.charCodeAt(0)))
+const lineBoxes: ReadonlySet<number> = new Set([..."─│═║█░"].map((one) => one.charCodeAt(0)))
+const lineBox = 0.8
+const otherBox = 1.6
+/** The characters that one token holds several of. All others take a token each. */
+const equalBoxes: ReadonlyMap<number, number> = new Map(
+  (
+    [
+      ["─", 0.3],
+      ["█", 0.3],
+      ["═", 0.4],
+      ["━", 0.4],
+    ] as const
+  ).map(([one, each]) => [one.charCodeAt(0), each]),
+)
 
 /** Makes the estimate lean high: an estimate too high compacts early, one too low overflows the context window. */
 const margin = 1.02
@@ -126,6 +152,7 @@ const digit = 2
 const punctuation = 3
 const firstScript = 4
 const latin = firstScript + scripts.findIndex(({ name }) => name === "Latin")
+const boxes = firstScript + scripts.findIndex(({ name }) => name === "box drawing")
 
 const kinds = new Uint8Array(0x1_0000).fill(punctuation)
 scripts.forEach(({ codeUnits }, index) => {
@@ -277,9 +304,44 @@ const priceOfSpace = (text: string, from: number, to: number, before: number): n
   const breaks = lineStart > from && !(before === punctuation && kindAt(text, from) === newline)
   const indents = to - lineStart > 1
   const lastAlone = to > lineStart && (to === text.length || kindAt(text, to) === digit)
-  const more =
-    Math.floor((lineStart - from) / breaksInOneToken) + Math.floor((to - lineStart) / equalInOneToken)
-  return (breaks ? 1 : 0) + (indents ? 1 : 0) + (lastAlone ? 1 : 0) + more
+  const inOneToken = text.charCodeAt(to - 1) === tab ? tabsInOneToken : equalInOneToken
+  const more = Math.floor((lineStart - from) / breaksInOneToken) + Math.floor((to - lineStart) / inOneToken)
+  return (breaks ? 1 : 0) + (indents ? 1 : 0) + (lastAlone ? 1 : 0) + more + priceOfChanges(text, from, to)
+}
+
+const [tab, lineFeed, verticalTab, formFeed, carriageReturn] = [0x09, 0x0a, 0x0b, 0x0c, 0x0d]
+
+/** Whether white space is neither a space, a tab nor a line break: the vocabulary joins it with nothing. */
+const isRareSpace = (code: number): boolean => code > 0x20 || code === verticalTab || code === formFeed
+
+/** What white space in `[from, to)` costs more, because it is no run of line breaks with an indentation. */
+const priceOfChanges = (text: string, from: number, to: number): number => {
+  if (to - from < 3) return 0
+  let changes = 0
+  let before = text.charCodeAt(from)
+  for (let at = from + 1; at < to; at++) {
+    const code = text.charCodeAt(at)
+    if (code !== before) {
+      const isBreak = before + code === lineFeed + carriageReturn
+      changes += spaceChange * (isBreak ? 1 / 2 : isRareSpace(code) || isRareSpace(before) ? 2 : 1)
+    } else if (code === verticalTab || code === formFeed) changes++
+    before = code
+  }
+  return Math.max(0, changes - usualChanges)
+}
+
+/** The price of box drawing in `[from, to)`. */
+const priceOfBoxes = (text: string, from: number, to: number): number => {
+  let tokens = 0
+  let before = 0
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at)
+    if (code === before) tokens += equalBoxes.get(code) ?? 1
+    else if (at === from) tokens += firstBoxes.has(code) ? 1 : 2
+    else tokens += lineBoxes.has(code) ? lineBox : otherBox
+    before = code
+  }
+  return tokens
 }
 
 /** The price of the punctuation in `[from, to)`; `before` is the kind of the code unit before it. */
@@ -322,7 +384,8 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  * The worst cases: the estimate is a third too low for Latin and Uyghur, a fifth to a quarter too low for Welsh, Yoruba
  * and Irish, and 60 % to 70 % too low for rare Chinese characters and random Korean syllables. It is up to half too high
  * for English with a foreign word in every line, and four times too high for one letter repeated: letters that form no
- * word have the price of random ones.
+ * word have the price of random ones. Lines of nothing but white space, and long lines of one box-drawing character, count up to
+ * five times too high.
  *
  * Where a limit is guarded, the estimate counts with a margin (`TokenCounter.estimateMargin`).
  *
@@ -390,7 +453,8 @@ export const estimate = (text: string): number => {
       to = kind === latin ? endOfLatin(text, from) : endOfRun(text, from, kind)
       const length = kind === latin && !jumble ? wordLength(to - from) : to - from
       if (kind === latin && !jumble) tokens += priceBeyond(to - from)
-      if (row.unfamiliar === undefined) tokens += price(row, length)
+      if (kind === boxes) tokens += priceOfBoxes(text, from, to)
+      else if (row.unfamiliar === undefined) tokens += price(row, length)
       else if (jumble && kind === latin) tokens += price(jumbled, length)
       else if (length > 1 && capital[text.charCodeAt(to - 1)] === 1) tokens += price(capitals, length)
       else {

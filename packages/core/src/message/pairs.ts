@@ -104,6 +104,31 @@ export const answeredBy = (
   )
 }
 
+/**
+ * Whether a call takes the place of an open call of an earlier message: it has the same id. The earlier one was abandoned, or its
+ * message was appended twice; what comes answers the newer one.
+ */
+export const takesPlaceOf = (
+  call: Pick<OpenCall, "id" | "name" | "item">,
+  earlier: Pick<OpenCall, "id" | "name" | "item">,
+): boolean =>
+  call.id !== "" && call.id === earlier.id && call.name === earlier.name && call.item === earlier.item
+
+/**
+ * The open calls behind a message of the assistant: the calls before it and its own. A call of its own takes the place of an open
+ * one with the same id.
+ *
+ * @param open the open calls before it, oldest first
+ * @param calls the calls of the message
+ */
+export const withCalls = <Call extends { readonly id: string; readonly name: string }>(
+  open: ReadonlyArray<Call>,
+  calls: ReadonlyArray<Call>,
+): Array<Call> => [
+  ...open.filter((earlier) => !calls.some(({ id, name }) => takesPlaceOf({ id, name }, earlier))),
+  ...calls,
+]
+
 /** The open calls after a message, and what its parts did to them. */
 export interface Paired {
   readonly open: ReadonlyArray<OpenCall>
@@ -146,8 +171,12 @@ export const pairMessage = (before: ReadonlyArray<OpenCall>, message: Message): 
     open = open.filter(({ item }) => item === undefined)
   }
   const calls: Array<readonly [OpenCall, Part]> = []
+  const earlier = new Set(open)
   for (const { part, pairing } of pairings) {
     if ("call" in pairing) {
+      const replaced = open.filter((one) => earlier.has(one) && takesPlaceOf(pairing.call, one))
+      if (replaced.length > 0) open = open.filter((one) => !replaced.includes(one))
+      closed = [...closed, ...replaced.filter(({ item }) => item !== undefined)]
       open.push(pairing.call)
       calls.push([pairing.call, part])
     } else if ("answers" in pairing) close(part, pairing)

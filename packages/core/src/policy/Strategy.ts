@@ -60,6 +60,11 @@ export interface Strategy {
   readonly prune?: ReadonlyArray<Prune>
   /** Which failures and files are noted from tool calls when they are compacted. */
   readonly toolNotes?: ToolNotes
+  /**
+   * The context window of the model, in tokens, if the strategy knows it. A summarizer that does not state a window of its own
+   * gets no larger input: most often it is the same model.
+   */
+  readonly contextLimit?: number
   /** How contexts are rendered. */
   readonly context: ContextStyle
 }

@@ -33,6 +33,12 @@ export interface Trigger {
    * find the trigger due.
    */
   readonly dueTime?: (input: TriggerInput) => number | null
+  /**
+   * Returns whether compactions that take this many tokens of messages gain too little: the trigger would be due again at once,
+   * and nearly nothing would be saved. They wait then until there is more to take. Asked only while the trigger is due;
+   * without it, every compaction gains enough.
+   */
+  readonly gainsTooLittle?: (input: TriggerInput, taken: number) => boolean
 }
 
 /** An amount of messages, tokens or complete turns. If several are given, reaching one of them is enough. */
@@ -84,8 +90,12 @@ export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => ({
   due: (input) => (reached(amount, input, input.total) ? reason : null),
 })
 
+/** The part of the limit that a compaction takes at the least if the context stays above the limit. */
+const leastGain = 1 / 16
+
 /**
- * Due when the next context takes more than this many tokens.
+ * Due when the next context takes more than this many tokens. Where no compaction can bring the context below them, because tools,
+ * instructions, pinned messages or the tail take the room, it waits until there is a sixteenth of them to take.
  *
  * @param tokens - The largest context that is not due. Use the model's window less the room for its answer.
  * @param reason - The reason that is recorded with the compaction.
@@ -99,6 +109,7 @@ export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => ({
  */
 export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
   due: (input) => (input.contextTokens > tokens ? reason : null),
+  gainsTooLittle: (input, taken) => input.contextTokens - taken > tokens && taken < tokens * leastGain,
 })
 
 /**
@@ -185,6 +196,10 @@ export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
     const later = times.filter((time) => time > input.now)
     return later.length === 0 ? null : Math.min(...later)
   },
+  gainsTooLittle: (input, taken) =>
+    triggers
+      .filter((trigger) => trigger.due(input) !== null)
+      .every((trigger) => trigger.gainsTooLittle?.(input, taken) === true),
 })
 
 /**
@@ -207,6 +222,8 @@ export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
     const times = waitsFor.flatMap((trigger) => trigger.dueTime?.(input) ?? [])
     return times.length === 0 || times.length < waitsFor.length ? null : Math.max(...times)
   },
+  gainsTooLittle: (input, taken) =>
+    triggers.some((trigger) => trigger.gainsTooLittle?.(input, taken) === true),
 })
 
 /** Never due. `compact` still compacts on demand. */

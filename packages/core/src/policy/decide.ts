@@ -38,6 +38,7 @@ export interface Plan {
  *
  * - `not-due`: the trigger does not fire
  * - `nothing-to-take`: no message can be compacted and no tool output shortened
+ * - `nothing-to-gain`: the context would stay above the size at which it is compacted, and be hardly smaller
  * - `running`: another compaction has the lock
  * - `backing-off`: the wait after a failed compaction is not over
  * - `paused`: automatic compaction is paused after a revert
@@ -47,7 +48,14 @@ export type Decision =
   | { readonly _tag: "Due"; readonly plan: Plan }
   | {
       readonly _tag: "Idle"
-      readonly reason: "not-due" | "nothing-to-take" | "running" | "backing-off" | "paused" | "turn-running"
+      readonly reason:
+        | "not-due"
+        | "nothing-to-take"
+        | "nothing-to-gain"
+        | "running"
+        | "backing-off"
+        | "paused"
+        | "turn-running"
     }
 
 const idle = (reason: Extract<Decision, { _tag: "Idle" }>["reason"]): Decision => ({ _tag: "Idle", reason })
@@ -121,10 +129,23 @@ export const decide = (
       ? idle("nothing-to-take")
       : { _tag: "Due", plan: { reason, from, to: from, tailFrom, parts: [], prune } }
   }
+  // Shortened outputs gain, too; how much is not known yet. What a smaller plan leaves, the next one takes at once.
+  const { gainsTooLittle } = strategy.when
+  const takes = split === null ? tailFrom : boundaryBefore(state, state.total - 1)
+  if (
+    !onDemand &&
+    prune.length === 0 &&
+    gainsTooLittle?.(Object.assign(input, { tailFrom }), tokensOf(state, from, takes)) === true
+  )
+    return idle("nothing-to-gain")
   const kind = strategy.summaryMode === "blocks" && !mergesBlocks(strategy, state) ? "block" : "history"
   const parts = partsOf(kind, { from, to, tailFrom, words })
   return { _tag: "Due", plan: { reason, from, to, tailFrom, parts, prune } }
 }
+
+/** The tokens of the messages in `[from, to)` that a summary takes the place of; pinned ones stay. */
+const tokensOf = (state: SessionState, from: number, to: number): number =>
+  withoutPinned(state.uncovered.slice(from, to)).reduce((sum, { tokens }) => sum + tokens, 0)
 
 /** The longest pause after a failed compaction, in milliseconds. */
 export const longestPause = 3_600_000

@@ -50,7 +50,7 @@ const enlargedForTrigger = (input: TriggerInput, margin: number): TriggerInput =
 export const withMargin = (strategy: Strategy, margin: number): Strategy => {
   if (margin === 1) return strategy
   const { when, keep, batchSize, split, prune } = strategy
-  const { dueTime } = when
+  const { dueTime, gainsTooLittle } = when
   const kept = (rule: Strategy["keep"]): Strategy["keep"] => ({
     ...rule,
     from: (input) => rule.from(enlarged(input, margin)),
@@ -60,6 +60,12 @@ export const withMargin = (strategy: Strategy, margin: number): Strategy => {
     when: {
       due: (input) => when.due(enlargedForTrigger(input, margin)),
       ...(dueTime === undefined ? {} : { dueTime: (input) => dueTime(enlargedForTrigger(input, margin)) }),
+      ...(gainsTooLittle === undefined
+        ? {}
+        : {
+            gainsTooLittle: (input, taken) =>
+              gainsTooLittle(enlargedForTrigger(input, margin), Math.ceil(taken * margin)),
+          }),
     },
     keep: kept(keep),
     batchSize: { ...batchSize, to: (input, tailFrom) => batchSize.to(enlarged(input, margin), tailFrom) },

@@ -25,7 +25,9 @@ import {
 import { keepAll, leaveOutInvalid } from "./boundParts.js"
 import { waitsFrom } from "../message/Structure.js"
 import { pairResults, type Sent } from "./pairResults.js"
+import { leaveOutDoubled } from "./doubledAnswers.js"
 import { leaveOutUnpaired } from "./unpairedItems.js"
+import { outdatedPrompts } from "../session/systemPrompt.js"
 import { shownSegments } from "../summary/Summary.js"
 import * as Wording from "../summary/Wording.js"
 
@@ -49,7 +51,8 @@ export { type Addition, type Additions, type AdditionsBefore, noAdditions } from
  * - `left-out`: parts of messages in other sections are left out: `parts` names them, because the provider would refuse
  *   them. These are bound parts (see `Message.isBound`) whose prefix has changed, from the first message to the last, none
  *   in between kept; and items of the provider without their pair, by their type: a `server_tool_use` that was never
- *   answered, a result whose call is not in the context.
+ *   answered, a result whose call is not in the context. A message that is the answer before it once more, because an append was
+ *   tried again, is left out, too: providers refuse an id that comes twice. So is a system prompt whose newer form is in the context.
  */
 export type SectionName =
   | "pinned"
@@ -233,6 +236,15 @@ const marked = (sent: ReadonlyArray<Sent>, state: SessionState): ReadonlyArray<S
   return [{ ...first, message: { ...message, metadata: { ...message.metadata, memfold } } }, ...others]
 }
 
+/** A system prompt that is left out, because a newer form of it is shown. */
+const outdatedSection = (index: number): Section => ({
+  section: "left-out",
+  from: index,
+  to: index + 1,
+  tokens: 0,
+  parts: ["text"],
+})
+
 const added = ({ message }: Addition): Sent => ({ message, source: null })
 
 /** Additions without what only the messages need. */
@@ -291,19 +303,24 @@ export const render = (
 
   const capped = state.uncovered.slice(preambleTo, shownFrom)
   const bound = boundReasoning === "keep" ? keepAll : leaveOutInvalid(state, headAt)
+  const outdated = outdatedPrompts(
+    state.pinned,
+    state.uncovered.slice(Math.max(coveredTo, shownFrom), Math.max(state.totalAtCommit, shownFrom)),
+  )
   const pinnedEntries = [
-    ...state.pinned,
+    ...state.pinned.filter((entry) => !outdated.has(entry)),
     ...state.uncovered.slice(coveredTo, preambleTo),
     ...pinnedGroups(capped),
   ]
   const uncoveredEntries = state.uncovered.slice(shownFrom, openFrom)
+  const doubled = leaveOutDoubled(uncoveredEntries)
   const pinnedItems = leaveOutUnpaired(pinnedEntries, null, boundReasoning)
   // A group that the provider can still answer is the newest one.
-  const shownItems = leaveOutUnpaired(uncoveredEntries, state.structure.open?.from ?? null, boundReasoning)
+  const shownItems = leaveOutUnpaired(doubled.entries, state.structure.open?.from ?? null, boundReasoning)
   const pinned = pinnedItems.entries.map(bound.check)
   const shown = shownItems.entries.map(bound.check)
   const last = shown.at(-1)
-  const emptied = new Set([...pinnedItems.emptied, ...shownItems.emptied])
+  const emptied = new Set([...doubled.emptied, ...pinnedItems.emptied, ...shownItems.emptied])
   const hasRest = (entry: Entry): boolean => bound.hasRest(entry) && !emptied.has(entry.index)
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
@@ -324,6 +341,8 @@ export const render = (
         ]),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...bound.leftOut(),
+    ...[...outdated].map(({ index }) => outdatedSection(index)),
+    ...doubled.leftOut,
     ...pinnedItems.leftOut,
     ...shownItems.leftOut,
     ...withAdditions(earlier, among, shownFrom),

@@ -3,8 +3,9 @@
  * (law L5: no call without its result, and no result without its call).
  */
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
+import { withoutResult } from "../message/approvals.js"
 import { interrupted } from "../message/items.js"
-import { answeredCall, openCallOf } from "../message/pairs.js"
+import { answeredCall, openCallOf, takesPlaceOf } from "../message/pairs.js"
 import type { Entry } from "../session/SessionState.js"
 
 /** The result that the model gets for a call without one. */
@@ -20,6 +21,8 @@ const lateResult = (result: ToolResult): Message => ({
 
 interface PairedCall {
   readonly call: ToolCall
+  /** A later message has a call with its id: whatever comes answers that one. */
+  replaced: boolean
   readonly answers: Array<{ readonly result: ToolResult; readonly message: Message; readonly source: number }>
 }
 
@@ -57,7 +60,7 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
     const others = message.parts.filter((part) => part.type !== "tool-result")
     for (const part of message.parts) {
       if (part.type !== "tool-result") continue
-      const open = asked.filter((one) => one.answers.length === 0)
+      const open = asked.filter((one) => one.answers.length === 0 && !one.replaced)
       const answer =
         open[
           answeredCall(
@@ -73,9 +76,11 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
       const role = message.role === "tool" ? "user" : message.role
       out.push({ message: { ...message, role, parts: others }, source: index })
     }
+    const earlier = asked.filter((one) => one.answers.length === 0)
     for (const call of message.parts) {
       if (call.type !== "tool-call") continue
-      const one: PairedCall = { call, answers: [] }
+      for (const one of earlier) one.replaced ||= takesPlaceOf(openCallOf(call), openCallOf(one.call))
+      const one: PairedCall = { call, replaced: false, answers: [] }
       asked.push(one)
       out.push(one)
     }
@@ -87,7 +92,10 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
       type: "tool-result",
       id: item.call.id,
       name: item.call.name,
-      output: noResult,
+      output: withoutResult(
+        item.call.id,
+        entries.map(({ message }) => message),
+      ),
       isError: true,
     }
     const { id } = item.call

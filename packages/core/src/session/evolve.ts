@@ -26,6 +26,7 @@ import * as Structure from "../message/Structure.js"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
+import { withNewestPrompts } from "./systemPrompt.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
 import { type States, switchBranch } from "./switchBranch.js"
 import { fits, noFiles } from "../summary/Summary.js"
@@ -326,7 +327,7 @@ const summaryCommitted = (
     lastCompactionTime: time,
     uncovered: state.uncovered.dropBefore(coveredTo),
     turnStarts,
-    pinned: [...state.pinned, ...pinnedGroups(covered)],
+    pinned: withNewestPrompts([...state.pinned, ...pinnedGroups(covered)], covered),
     coveredTokens: covered.at(-1)?.cumulativeTokens ?? state.coveredTokens,
     summary: {
       id: committed.summary,

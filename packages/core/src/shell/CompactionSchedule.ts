@@ -27,6 +27,7 @@ import type { RunEnd } from "./Runs.js"
 import * as Scheduler from "./Scheduler.js"
 import type { SessionError } from "./Sessions.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
+import { WaitingNotes } from "./WaitingNotes.js"
 
 /** Who runs the compactions that are due: a background fiber, the writing call, only explicit calls, or none. */
 export type CompactionMode = "background" | "inline" | "manual" | "off"
@@ -74,6 +75,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     const learning = Learning.make(sessions, parts.layers)
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
+    const notes = new WaitingNotes()
     const nextChecks = new NextChecks(compaction, (session, request, time) =>
       scheduler.checkAt(session, request, time),
     )
@@ -137,6 +139,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
         if (shadow !== undefined) yield* compareShadow(shadow, due, { ...circumstances, now })
+        if (mode === "inline" || mode === "background") yield* notes.note(due)
         if (mode === "inline" && isDue(due))
           yield* learned(session, compactDue(compaction, session, strategy))
         if (mode !== "background") return
@@ -180,6 +183,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       forget: (session) => {
         scheduler.forget(session)
         nextChecks.forget(session)
+        notes.forget(session)
         leases.forget(session)
         learning.forget(session)
       },

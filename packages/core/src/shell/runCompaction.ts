@@ -17,7 +17,7 @@ import {
   renew,
   type WrittenSummary,
 } from "../engine/compaction.js"
-import { smallestRoom } from "../engine/chunks.js"
+import { maxInputOf, smallestRoom } from "../engine/chunks.js"
 import type { DueCompaction } from "../engine/look.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
@@ -162,7 +162,8 @@ const carryOut = (
       const lock = yield* takeLock(parts, session, request)
       if ("_tag" in lock) return lock
       const writing = writeSummary(parts, lock, request)
-      return yield* restore(raceFirst(writing, Effect.interruptible(keepLease(parts, lock)))).pipe(
+      const keeping = Effect.interruptible(keepLease(parts, lock, request.strategy))
+      return yield* restore(raceFirst(writing, keeping)).pipe(
         Effect.matchEffect({
           onSuccess: (written): Effect.Effect<CompactionOutcome, SessionError> =>
             written === "lost"
@@ -219,12 +220,15 @@ const takeLock = (
  * The longest time that the work for a plan can take, in milliseconds. It counts each call of each summarizer in the
  * chain, with all retries.
  */
-const longestWork = ({ settings, summarizer }: CompactionParts, { before, plan }: Lock): number => {
+const longestWork = (
+  { settings, summarizer }: CompactionParts,
+  { before, plan }: Lock,
+  strategy: Strategy,
+): number => {
   const tokens = tokensBetween(before, plan.from, plan.to)
   const calls = chain(summarizer)
     .map(
-      ({ maxInputTokens }) =>
-        plan.parts.length + Math.ceil(tokens / (smallestRoom(maxInputTokens) ?? Infinity)),
+      (one) => plan.parts.length + Math.ceil(tokens / (smallestRoom(maxInputOf(one, strategy)) ?? Infinity)),
     )
     .reduce((sum, each) => sum + each, 0)
   return calls * (settings.summarizerRetries + 1) * (Duration.toMillis(settings.summarizerTimeout) + 5_000)
@@ -234,14 +238,14 @@ const longestWork = ({ settings, summarizer }: CompactionParts, { before, plan }
  * Renews the lease while the summary is written. It ends with `lost` when another compaction has the lock; then the rest of
  * the work would be thrown away. The number of renewals is bounded, because the time of the work is.
  */
-const keepLease = (parts: CompactionParts, lock: Lock): Effect.Effect<"lost"> =>
+const keepLease = (parts: CompactionParts, lock: Lock, strategy: Strategy): Effect.Effect<"lost"> =>
   Effect.gen(function* () {
     const { started, before } = lock
     const lease = leaseMillis(parts)
     const now = yield* Clock.currentTimeMillis
     // It took a while to get the lock if many writers competed for the session.
     yield* Effect.sleep(Math.max(Math.min(started.leaseUntil - now - lease / 2, lease / 2), 0))
-    for (let left = Math.ceil(longestWork(parts, lock) / (lease / 2)); left > 0; left--) {
+    for (let left = Math.ceil(longestWork(parts, lock, strategy) / (lease / 2)); left > 0; left--) {
       const renewed = yield* retryTransient(
         parts.sessions.transact(before.session, (state, time) => ({
           events: renew(state, started, time + lease),

@@ -16,12 +16,13 @@ import type { Lock, WrittenSummary } from "../engine/compaction.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, withoutPinned } from "../session/SessionState.js"
+import { withoutPromptForms } from "../session/systemPrompt.js"
 import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "../engine/Composition.js"
 import { compose } from "../engine/Composition.js"
 import type { CompactionSettings } from "./CompactionSettings.js"
-import { chunks, fitting, smallestRoom } from "../engine/chunks.js"
+import { chunks, fitting, maxInputOf, smallestRoom } from "../engine/chunks.js"
 import { failureNotes, splitNotes } from "../engine/toolNotes.js"
 import { wholeContext } from "../engine/wholeContext.js"
 
@@ -99,7 +100,11 @@ const writeSegment = (
 ): Effect.Effect<Progress> =>
   Effect.gen(function* () {
     const { part, from, previous } = assignment
-    const entries = withoutPinned(before.uncovered.slice(part.from, part.to))
+    const range = before.uncovered.slice(part.from, part.to)
+    const pinned = [...before.pinned, ...before.uncovered.slice(before.coveredTo, part.to)].filter(
+      (entry) => entry.pinned,
+    )
+    const entries = withoutPromptForms(withoutPinned(range), pinned)
     const notes = part.kind === "turn-prefix" ? writers.strategy.toolNotes?.failures : undefined
     const earlier = notes === undefined || previous === undefined ? undefined : splitNotes(previous)
     let finished: Text = { text: earlier?.text ?? previous, to: part.from }
@@ -165,8 +170,9 @@ const callFor = (
   Effect.gen(function* () {
     const { counter, summarizer } = writers
     const { session } = before
-    const least = smallestRoom(summarizer.maxInputTokens)
-    const window = (summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY) / marginOf(counter)
+    const maxInputTokens = maxInputOf(summarizer, writers.strategy)
+    const least = smallestRoom(maxInputTokens)
+    const window = (maxInputTokens ?? Number.POSITIVE_INFINITY) / marginOf(counter)
     const all = chunks(
       counter,
       rest.map(({ message }) => message),

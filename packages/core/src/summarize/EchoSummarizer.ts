@@ -21,5 +21,6 @@ import type { Service } from "./Summarizer.js"
  */
 export const make = (): Service => ({
   name: "echo",
+  maxInputTokens: Number.POSITIVE_INFINITY,
   summarize: ({ from, to }) => Effect.succeed({ text: `[${from},${to})` }),
 })

@@ -141,7 +141,11 @@ export class SummarizerError extends Schema.TaggedError<SummarizerError>()("Summ
 export interface Service {
   /** A name; recorded with each summary. */
   readonly name: string
-  /** The most tokens of input for one call; no limit by default. A larger input is divided into several calls. */
+  /**
+   * The most tokens of input for one call; infinite for a summarizer without a window. A larger input is divided into several
+   * calls. By default, the strategy's `contextLimit` counts, less a tenth for the instructions and the answer; there is no
+   * limit if it has none either.
+   */
   readonly maxInputTokens?: number
   /** Whether requests have `wholeContext` where that is possible; `false` by default. */
   readonly asksInContext?: boolean

@@ -130,8 +130,8 @@ export interface CreateOptions<
   readonly wording?: keyof typeof Wording.presets | Wording.Wording
   /**
    * Writes the summaries: `"extractive"` (default; picks sentences, needs no model and no network), `"echo"` (writes only
-   * the range, for tests), a function that asks a model, or a service. In a list, each summarizer is the fallback of the
-   * summarizer before it.
+   * the range, for tests), a function that asks a model, `{ ask, maxInputTokens }` to state the model's window, or a service. In
+   * a list, each summarizer is the fallback of the summarizer before it.
    */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
   /** What recall searches with; words alone by default. */
@@ -171,6 +171,12 @@ export interface CreateOptions<
    * and servers that refuse a system message behind another one. With `"anthropic"` they are always apart.
    */
   readonly systemMessages?: System
+  /**
+   * Names of fields beyond those of the API that your server takes, such as `"reasoning_content"`, for the formats of
+   * providers. A context has them wherever a message came with them. By default, a context has the fields that the API
+   * documents, and everything else stays in the log.
+   */
+  readonly extraFields?: ReadonlyArray<string>
 }
 
 /** The messages for the next call of a model, in the format of the memory. */
@@ -296,7 +302,8 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * @param options - `atVersion`: a version of the session, from 0 to the newest, for a context of the past. Also a `strategy` or
    *   `settings` for this call. `recall`: adds earlier messages that fit the newest user message, `tokens` (1,000) at the
    *   most, right before it. `model` and `summaries` choose the form of a summary that a provider wrote.
-   *   `cacheControl`: marks where Anthropic's prompt cache is set, at most three times.
+   *   `cacheControl`: marks where Anthropic's prompt cache is set, at most three times. `extraFields`: as in the options of
+   *   the memory, for this context.
    * @returns the messages, their layout and their tokens
    * @throws InvalidInput: the session id or the version is invalid
    * @throws LogError: the store failed

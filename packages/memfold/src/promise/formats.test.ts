@@ -9,7 +9,7 @@ const cached = { cache_control: { type: "ephemeral" } }
 
 describe("a tool result of several parts", () => {
   it("comes out of a context of Chat Completions as it went in", async () => {
-    await using memory = createMemory({ store: "memory:" })
+    await using memory = createMemory({ store: "memory:", extraFields: ["cache_control"] })
     const chat = [
       { role: "user" as const, content: "Weather in Graz and Linz?" },
       {

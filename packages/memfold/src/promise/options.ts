@@ -2,7 +2,15 @@
 import { type Hooks, Keep, Memory, Strategy, SummaryMode, Trigger, Wording } from "@memfold/core"
 import { checkOptions as checkLayers } from "@memfold/layers"
 import { Effect, Either, Layer } from "effect"
-import { codecs, type Formats, strategyNamed, type SystemMessages, unknownSettings } from "@memfold/catalog"
+import {
+  codecs,
+  type Formats,
+  strategyNamed,
+  type SystemMessages,
+  unknownSettings,
+  wrongExtraFields,
+  wrongSummarizer,
+} from "@memfold/catalog"
 import { isLogger } from "./logging.js"
 import type { AsyncHooks, CreateOptions, RecallParts } from "./PromiseMemory.js"
 
@@ -68,6 +76,7 @@ const names: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "recall",
   "format",
   "systemMessages",
+  "extraFields",
   "compaction",
   "budget",
   "boundReasoning",
@@ -125,6 +134,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
     if (systemMessages !== "inline") refuse("systemMessages", "inline or apart")
     if (format === "anthropic") refuse("systemMessages", "apart: the Messages API has a field for them")
   }
+  if (wrongExtraFields(options.extraFields) !== null) refuse("extraFields", "a list of names of fields")
   if (strategy !== undefined) checkStrategy("strategy", strategy)
   if (options.shadow !== undefined) checkStrategy("shadow", options.shadow)
   if (logger !== undefined && !isLogger(logger)) {
@@ -153,7 +163,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   }
   const wrongLayers = typeof layers === "object" ? checkLayers(layers) : null
   if (wrongLayers !== null) refuse(`layers.${wrongLayers.option}`, wrongLayers.allowed)
-  const { settings: _settings, shadow, recall, ...engine } = options
+  const { settings: _settings, shadow, recall, extraFields: _fields, ...engine } = options
   // Strategies, wordings and summarizers may be given by their names; the engine does not know these.
   const named = { strategy: anyStrategy, summarizer: undefined, wording: undefined, shadow: undefined }
   const wrong = Memory.checkOptions({
@@ -171,10 +181,8 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   }
   const given: ReadonlyArray<unknown> = Array.isArray(summarizer) ? summarizer : [summarizer]
   for (const one of given) {
-    const isService = typeof one === "object" && one !== null && "summarize" in one
-    if (!isNamed(one) && typeof one !== "function" && !isService) {
-      refuse("summarizer", "the name of one, a function that asks a model, a summarizer, or a list of these")
-    }
+    const wrongOne = isNamed(one) ? null : wrongSummarizer(one)
+    if (wrongOne !== null) refuse("summarizer", wrongOne)
   }
 }
 

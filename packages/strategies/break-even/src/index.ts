@@ -38,7 +38,7 @@ const Settings = Schema.Struct({
  *
  * - `prices` (`claude-sonnet-5.5`): the name of a preset in `Prices.presets`, or prices of your own. Use the prices of
  *   your model: they say when a compaction is worth it, and how long the provider's cache lives
- * - `contextLimit` (200,000): the model's context window
+ * - `contextLimit` (200,000): the model's context window; also that of a summarizer that does not state its own
  * - `compactionThreshold` (0.7): compact above this share of the window, whatever it costs; above 0 and at most 1
  * - `keepTokens` (2,000) and `keepMessages` (12): what of the newest messages stays uncovered, whichever is more, but at
  *   most a quarter of the window
@@ -118,6 +118,7 @@ export const BreakEven = Strategy.define({
     const mergedTokens = Math.max(shortest, Math.floor(summaryTokens * mergedShare))
     return Strategy.make({
       name: "break-even",
+      contextLimit,
       when: Trigger.any(
         Trigger.all(
           Trigger.contextAbove(window, "window"),

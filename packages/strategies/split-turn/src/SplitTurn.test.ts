@@ -42,13 +42,17 @@ const reference = (messages: ReadonlyArray<Message.Message>, sizes: ReadonlyArra
     const total = index + 1
     // One compaction can leave another one due.
     for (;;) {
-      if ((coveredTo === 0 ? 0 : summaryTokens) + sum(coveredTo, total) <= 700) return
+      const context = (coveredTo === 0 ? 0 : summaryTokens) + sum(coveredTo, total)
+      if (context <= 700) return
       let recent = total
       while (recent > coveredTo && sum(recent - 1, total) <= 100) recent--
       const kept = Math.max(Math.min(turn, recent), coveredTo)
       let cut = kept
       if (sum(kept, total) > 600) while (cut < total - 1 && (cut === kept || sum(kept, cut + 1) <= 600)) cut++
       if (cut === coveredTo) return
+      // It waits where all that it can take would save nearly nothing.
+      const taken = sum(coveredTo, sum(kept, total) > 600 ? total - 1 : kept)
+      if (context - taken > 700 && taken < 700 / 16) return
       found.push({
         total,
         parts: [

@@ -54,7 +54,7 @@ const Settings = Schema.Struct({
 /**
  * The settings of {@link SplitTurn}. Shares are parts of `contextLimit`, above 0 and at most 1.
  *
- * - `contextLimit` (200,000): the model's context window, in tokens
+ * - `contextLimit` (200,000): the model's context window, in tokens; also that of a summarizer that does not state its own
  * - `compactionThreshold` (0.7): compact when the context is above this share
  * - `keepRecentShare` (0.1): the share of the newest messages that stay uncovered besides the current turn; smaller
  *   than `compactionThreshold`
@@ -109,6 +109,7 @@ export const SplitTurn = Strategy.define({
     const newest = Keep.lastMessages(2)
     return Strategy.make({
       name: "split-turn",
+      contextLimit,
       when: Trigger.contextAbove(share(settings.compactionThreshold), "threshold"),
       keep: Keep.all(Keep.currentTurn, recent),
       batchSize: BatchSize.all,

@@ -112,9 +112,23 @@ export const contentsFinding = (
   const leftOut = layout.filter(({ section }) => section === "left-out")
   const behind = new Map<number, Message.Part>()
   const unpaired = unpairedItems([...pinned, ...uncovered], structure.open?.from)
+  const doubles = (index: number): boolean => {
+    const [before, now] = [uncovered.at(index - 1), uncovered.at(index)].map((entry) => entry?.message)
+    return (
+      now?.role === "assistant" &&
+      before?.role === "assistant" &&
+      canonical([now.parts, now.metadata]) === canonical([before.parts, before.metadata])
+    )
+  }
   const shownOf = ({ index, message, group }: Session.Entry): Message.Message => {
     const here = leftOut.filter(({ from, to }) => from <= index && index < to)
     if (here.length === 0) return message
+    const named = here.some(
+      ({ from, to, parts }) =>
+        to === from + 1 &&
+        canonical(parts) === canonical([...new Set(message.parts.map(({ type }) => type))]),
+    )
+    if (named && doubles(index)) return { ...message, parts: [] }
     const whole = here.some(({ parts }) => parts?.every((name) => name === "reasoning" || name === "opaque"))
     return {
       ...message,

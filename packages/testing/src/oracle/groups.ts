@@ -37,8 +37,21 @@ const toolPairs = (messages: ReadonlyArray<Message.Message>) => {
   const calls = messages.flatMap((message, at) => Message.calls(message).map((call) => ({ ...call, at })))
   const answers = new Map<(typeof calls)[number], number>()
   const late: Array<number> = []
+  /** Where a call with the same id takes the place of an open one. */
+  const replacedAt = (call: (typeof calls)[number]): number | undefined =>
+    call.id === ""
+      ? undefined
+      : calls.find(
+          (one) =>
+            one.at > call.at &&
+            one.id === call.id &&
+            one.name === call.name &&
+            (answers.get(call) ?? Number.POSITIVE_INFINITY) > one.at,
+        )?.at
   for (const result of results) {
-    const waiting = calls.filter((call) => call.at < result.at && !answers.has(call))
+    const waiting = calls.filter(
+      (call) => call.at < result.at && !answers.has(call) && (replacedAt(call) ?? result.at) >= result.at,
+    )
     const call =
       result.id === ""
         ? (waiting.find((one) => one.name === result.name) ?? waiting[0])
@@ -46,7 +59,7 @@ const toolPairs = (messages: ReadonlyArray<Message.Message>) => {
     if (call === undefined) late.push(result.at)
     else answers.set(call, result.at)
   }
-  return { calls, answers, late }
+  return { calls, answers, late, replacedAt }
 }
 
 /** The items of messages with no user message between them: which call each answer answers; the others are alone. */
@@ -72,6 +85,18 @@ export const itemPairs = (
     return call !== undefined && half(one).ids(call.ids).length > 0
   })
   const pairs: Array<readonly [Half, Half]> = []
+  /** A call in a later message that takes the place of an open one: it has the same type and id. */
+  const replacedBy = (call: Half): Half | undefined => {
+    const idOf = (one: Half) => half(one).ids(Item.itemOf(one.part)?.call?.ids ?? [])[0]
+    const answer = pairs.find(([one]) => one === call)?.[1]
+    return calls.find(
+      (one) =>
+        one.at > call.at &&
+        half(one).type === half(call).type &&
+        idOf(one) === idOf(call) &&
+        (answer === undefined || halves.indexOf(one) < halves.indexOf(answer)),
+    )
+  }
   const alone: Array<Alone> = []
   for (const answer of halves) {
     const said = Item.itemOf(answer.part)?.answer
@@ -82,6 +107,7 @@ export const itemPairs = (
         halves.indexOf(one) < halves.indexOf(answer) &&
         !closings.some((at) => one.at < at && at <= answer.at) &&
         !pairs.some(([taken]) => taken === one) &&
+        halves.indexOf(replacedBy(one) ?? answer) >= halves.indexOf(answer) &&
         said.calls.includes(half(one).type) &&
         half(one).ids(Item.itemOf(one.part)?.call?.ids ?? [])[0] === ids[0],
     )
@@ -91,7 +117,8 @@ export const itemPairs = (
   for (const call of calls) {
     if (pairs.some(([one]) => one === call)) continue
     const { by = "client" } = Item.itemOf(call.part)?.call ?? {}
-    const closedAt = closings.find((at) => at > call.at)
+    const ends = [closings.find((at) => at > call.at), replacedBy(call)?.at].filter((at) => at !== undefined)
+    const closedAt = ends.length === 0 ? undefined : Math.min(...ends)
     alone.push({ ...call, by, ...(closedAt === undefined ? {} : { closedAt }) })
   }
   return { pairs, alone }
@@ -107,11 +134,11 @@ const spans = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Span> =>
     // What a user message itself carries neither calls nor answers.
     const first = messages[start]?.role === "user" ? start + 1 : start
     const between = messages.slice(first, end)
-    const { calls, answers } = toolPairs(between)
+    const { calls, answers, replacedAt } = toolPairs(between)
     const unanswered = end === messages.length ? messages.length : end - 1
     const span = (from: number, to: number | undefined) =>
       found.push({ from: first + from, to: to === undefined ? unanswered : first + to })
-    for (const call of calls) span(call.at, answers.get(call))
+    for (const call of calls) span(call.at, answers.get(call) ?? replacedAt(call))
     const { pairs, alone } = itemPairs(between)
     for (const [call, answer] of pairs) span(call.at, answer.at)
     for (const { at, by, closedAt } of alone) if (by !== undefined) span(at, closedAt)

@@ -2,7 +2,7 @@
  * The naive model of a session: all of its events are read from the first one, and everything is kept. It is written
  * from the design and shares no code with the fold, so each can be checked against the other.
  */
-import type { Event, EventCodec, Message, Session, Summary, Wording } from "@memfold/core"
+import { type Event, type EventCodec, Message, type Session, type Summary, type Wording } from "@memfold/core"
 import { canonical } from "../law/Law.js"
 import * as groups from "./groups.js"
 
@@ -219,6 +219,35 @@ export const alwaysShown = ({ messages, boundaries }: NaiveSession): ReadonlySet
   return shown
 }
 
+/** Whether two system messages are forms of one prompt: two thirds of the longer text are the same, at both ends. */
+const isSamePrompt = (one: Message.Message, other: Message.Message): boolean => {
+  if (one.role !== "system" || other.role !== "system") return false
+  if ([one, other].some(({ parts }) => parts.some(({ type }) => type !== "text"))) return false
+  const [a, b] = [one, other].map((message) => [...Message.text(message).trim()].join("")) as [string, string]
+  if (a === "" || b === "") return false
+  const least = Math.min(a.length, b.length)
+  const start = Array.from({ length: least }, (_, at) => a[at] === b[at])
+  const head = start.includes(false) ? start.indexOf(false) : least
+  const ends = Array.from({ length: least - head }, (_, at) => a[a.length - 1 - at] === b[b.length - 1 - at])
+  const tail = ends.includes(false) ? ends.indexOf(false) : least - head
+  return 3 * (head + tail) >= 2 * Math.max(a.length, b.length)
+}
+
+/** The indices of the covered messages that are always shown, with the newest form of each system prompt. */
+const pinnedTo = (read: NaiveSession, coveredTo: number): ReadonlyArray<number> => {
+  const shown = [...alwaysShown(read)].filter((index) => index < coveredTo)
+  const messageAt = (index: number) => read.messages[index]!.message
+  for (let index = 0; index < coveredTo; index++) {
+    if (messageAt(index).role !== "system" || shown.includes(index)) continue
+    const at = shown.findIndex(
+      (one) =>
+        one < index && messageAt(one).pinned !== true && isSamePrompt(messageAt(one), messageAt(index)),
+    )
+    if (at !== -1) shown[at] = index
+  }
+  return shown
+}
+
 /** An output after a pruning: its two ends with the note between them. A short output stays whole. */
 const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): string =>
   output !== "" && head + tail >= output.length
@@ -266,7 +295,7 @@ export const stateFinding = (read: NaiveSession, state: Session.SessionState): F
     coveredTo,
     raw: [coveredTo, messages.length],
     openFrom,
-    pinned: [...alwaysShown(read)].filter((index) => index < coveredTo),
+    pinned: pinnedTo(read, coveredTo),
     summary: active,
     running: running?.compaction,
   }

@@ -3,16 +3,20 @@ import * as Codec from "@memfold/codec"
 import { Item, type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, provider, type Form } from "./form.js"
+import { requestItem } from "./request.js"
 import { placeSummaries } from "./summaries.js"
 import type { ResponsesItem } from "./wire.js"
 
 /**
  * Options of {@link encodeItems}.
  *
- * - `exact`: `true` writes decoded items exactly as they came, with what the API refuses: empty messages, reasoning
- *   without what follows from it, ids that are too long. The default, `false`, writes what the API accepts
+ * - `extraFields`: names of fields beyond those of the API that the server takes; they are sent back wherever an item or a part
+ *   came with them. None by default
+ * - `exact`: `true` writes decoded items exactly as they came, with what the API refuses: unknown fields, empty messages,
+ *   reasoning without what follows from it, ids that are too long. The default, `false`, writes what the API accepts
  */
 export interface EncodeOptions extends Codec.SummaryOptions {
+  readonly extraFields?: ReadonlyArray<string>
   readonly exact?: boolean
 }
 
@@ -28,26 +32,9 @@ interface Item {
   readonly message: number
 }
 
-/** Fields that the client library adds when it parses an answer; the API refuses them. */
-const parsedFields = ["parsed", "parsed_arguments"]
-
-const withoutParsed = (fields: Codec.Fields): Codec.Fields =>
-  parsedFields.some((name) => name in fields)
-    ? Object.fromEntries(Object.entries(fields).filter(([name]) => !parsedFields.includes(name)))
-    : fields
-
 const withoutIds = (fields: Codec.Fields): Codec.Fields => {
   const { id: _id, status: _status, ...rest } = fields
   return rest
-}
-
-const parsedArguments = (text: string): Codec.Fields | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Codec.isFields(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fields } =>
@@ -56,6 +43,13 @@ const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fiel
   Codec.isFields(part.data) &&
   partFormOf(part)?.item === undefined &&
   partFormOf(part)?.continues === undefined
+
+/** Whether reasoning came whole: the API knows it by its id, or reads it from its encrypted text. */
+const isWhole = ({ id, encrypted_content: encrypted, status }: Codec.Fields): boolean =>
+  (typeof id === "string" || typeof encrypted === "string") &&
+  encrypted !== "" &&
+  status !== "incomplete" &&
+  status !== "in_progress"
 
 const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["type"] === "reasoning"
 
@@ -123,8 +117,11 @@ class Encoder {
   private readonly callTypes = new Map<string, string>()
   private message = 0
 
-  constructor(options: EncodeOptions) {
-    this.exact = options.exact === true
+  private readonly extraFields: ReadonlySet<string>
+
+  constructor({ exact, extraFields }: EncodeOptions) {
+    this.exact = exact === true
+    this.extraFields = new Set(extraFields)
   }
 
   private omit(part: string): ReadonlyArray<never> {
@@ -133,8 +130,7 @@ class Encoder {
   }
 
   private extra(part: Message.Part): Codec.Fields {
-    const fields = partFormOf(part)?.fields ?? {}
-    return this.exact ? fields : withoutParsed(fields)
+    return partFormOf(part)?.fields ?? {}
   }
 
   /** A content part; none where the API has no place for it. */
@@ -224,9 +220,10 @@ class Encoder {
     if (form?.type === "custom_tool_call") {
       return Codec.restore({ type: form.type, call_id: id, name, input: args }, this.extra(call))
     }
-    const fields = form?.type === undefined ? undefined : parsedArguments(args)
+    const fields = form?.type === undefined ? undefined : Codec.objectOf(args)
+    const written = this.exact ? args : Codec.objectArguments(args)
     return fields === undefined
-      ? Codec.restore({ type: "function_call", call_id: id, name, arguments: args }, this.extra(call))
+      ? Codec.restore({ type: "function_call", call_id: id, name, arguments: written }, this.extra(call))
       : { type: form?.type, call_id: id, ...fields }
   }
 
@@ -284,9 +281,32 @@ class Encoder {
       const follows =
         next !== undefined &&
         (next["role"] === undefined || next["role"] === "assistant") &&
-        table[String(next["type"])]?.answer === undefined
+        table[String(next["type"])]?.answer === undefined &&
+        isWhole(fields)
       if (!follows) this.omitted.push({ message, part: "opaque" })
       return follows
+    })
+  }
+
+  /**
+   * Ids of items are unique in a request. What a message or reasoning with an id that was sent says has been said; any other
+   * item with such an id is sent without it.
+   */
+  private withUniqueIds(items: ReadonlyArray<Item>): ReadonlyArray<Item> {
+    const ids = new Set<unknown>()
+    return items.flatMap((item) => {
+      const { fields, message } = item
+      const { id, type } = fields
+      const isCallId = table[String(type)]?.answer?.ids.includes("id") === true
+      if (typeof id !== "string" || isCallId) return [item]
+      if (!ids.has(id)) {
+        ids.add(id)
+        return [item]
+      }
+      if (type !== "message" && type !== "reasoning" && type !== undefined)
+        return [{ message, fields: withoutIds(fields) }]
+      this.omitted.push({ message, part: type === "message" ? "text" : "opaque" })
+      return []
     })
   }
 
@@ -297,9 +317,12 @@ class Encoder {
     const items = closable.messages.flatMap((message, position) => {
       this.message = position
       if (message.name !== undefined) this.omit("name")
-      return this.itemsOf(message).map((fields): Item => ({ fields, message: position }))
+      return this.itemsOf(message).map((fields): Item => ({
+        fields: this.exact ? fields : requestItem(fields, this.extraFields),
+        message: position,
+      }))
     })
-    const sent = this.exact ? items : this.withoutLooseReasoning(items)
+    const sent = this.exact ? items : this.withoutLooseReasoning(this.withUniqueIds(items))
     const input = sent.map(({ fields }) => fields) as unknown as Array<ResponsesItem>
     return {
       input: this.exact ? input : Codec.wellFormed(input),
@@ -324,11 +347,13 @@ export const encodeAndReport = (
   messages: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
 ): Encoded => {
-  const placed = placeSummaries(messages, options)
+  const own = Codec.withoutOtherModels(messages, options.exact === true ? undefined : options.model)
+  const placed = placeSummaries(own.messages, options)
   const { input, omitted } = new Encoder(options).encode(placed.messages)
   return {
     input,
     omitted: [
+      ...own.omitted,
       ...placed.omitted,
       ...omitted.map((one) => ({ ...one, message: placed.sources[one.message] ?? one.message })),
     ],
@@ -346,7 +371,7 @@ export const encodeAndReport = (
  *   (`computer_call`) is left out
  * - a summary with a window of the compaction API is sent as the items of that window
  *
- * Left out are: reasoning of other formats, reasoning without what follows from it, opaque parts of other providers,
+ * Left out are: reasoning of other formats, of another model than `model`, or that is not whole; reasoning without what follows from it, opaque parts of other providers,
  * audio, files of the assistant, names, and the error mark of results. {@link encodeAndReport} says what it left out.
  *
  * @example

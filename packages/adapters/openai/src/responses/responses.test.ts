@@ -122,7 +122,8 @@ describe("decodeItems", () => {
   })
 
   it("keeps reasoning in its place, bound to what stands before it", () => {
-    const [, message] = both({ role: "user", content: "q" }, reasoning, said, reasoning, call, output)
+    const next = { ...reasoning, id: "rs_2" }
+    const [, message] = both({ role: "user", content: "q" }, reasoning, said, next, call, output)
     expect(message?.parts.map(({ type }) => type)).toEqual(["opaque", "text", "opaque", "tool-call"])
     expect(message?.parts[0]).toEqual({
       type: "opaque",

@@ -42,14 +42,14 @@ const checkFound = (
     )
   }
   const shown = found.messages.filter(({ excerpt }) => !excerpt).map(({ message }) => message)
-  const open: Array<Structure.OpenCall> = []
+  let open: Array<Structure.OpenCall> = []
   for (const message of shown) {
     for (const result of Message.results(message)) {
       const at = Structure.answeredCall(open, result)
       must(at !== -1, () => "a result is shown without its call")
       open.splice(at, 1)
     }
-    open.push(...Message.calls(message))
+    open = Structure.withCalls(open, Message.calls(message))
   }
   must(open.length === 0, () => "a call is shown without its result")
 }

@@ -1,0 +1,34 @@
+/** Arguments of a call, as providers take them: a JSON object, whatever the model wrote. */
+import { parseExactly } from "./exactNumbers.js"
+import { type Fields, isFields } from "./fields.js"
+
+/** The field that holds arguments which are no JSON object, so that the model still sees what it wrote. */
+export const rawArguments = "raw_arguments"
+
+/** The object that a text is; `undefined` if it is none. A number that a double does not hold is a text with its digits. */
+export const objectOf = (text: string): Fields | undefined => {
+  try {
+    const value = parseExactly(text)
+    return isFields(value) ? value : undefined
+  } catch {
+    // Models do write broken JSON; it goes the same way as a list or a number.
+    return undefined
+  }
+}
+
+/**
+ * Arguments as the text of a JSON object: the text itself if it is one, `{}` for no text, otherwise
+ * `{ "raw_arguments": "<the text>" }`.
+ *
+ * @example
+ * ```ts
+ * import { objectArguments } from "@memfold/codec"
+ *
+ * console.log(objectArguments('{"city":"Graz"}')) // {"city":"Graz"}
+ * console.log(objectArguments('{"cmd": "git')) // {"raw_arguments":"{\"cmd\": \"git"}
+ * ```
+ */
+export const objectArguments = (text: string): string => {
+  if (text.trim() === "") return "{}"
+  return objectOf(text) === undefined ? JSON.stringify({ [rawArguments]: text }) : text
+}

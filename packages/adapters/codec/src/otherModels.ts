@@ -1,0 +1,58 @@
+/** Reasoning of another model than the one that a request is for: its provider refuses it. */
+import { Message } from "@memfold/core"
+import { isFields } from "./fields.js"
+import type { Omitted } from "./Omitted.js"
+
+/** The model that wrote a message, if it came as a whole response. */
+const modelOf = ({ metadata = {} }: Message.Message): string | undefined => {
+  for (const form of Object.values(metadata)) {
+    const response = isFields(form) ? form["response"] : undefined
+    if (isFields(response) && typeof response["model"] === "string") return response["model"]
+  }
+  return undefined
+}
+
+/** A model without what routers put in front of its name, and without its date: an alias and its snapshot are one model. */
+const nameOf = (model: string): string =>
+  model.slice(model.lastIndexOf("/") + 1).replace(/(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$/, "")
+
+/**
+ * The messages without bound parts that another model wrote. What a message says stays; a message whose model is not known stays
+ * as it is.
+ *
+ * @param messages - the messages of a context
+ * @param model - the model that the request is for; without it, nothing is left out
+ *
+ * @example
+ * ```ts
+ * import { withoutOtherModels } from "@memfold/codec"
+ * import type { Message } from "@memfold/core"
+ *
+ * const answer: Message.Message = {
+ *   role: "assistant",
+ *   parts: [
+ *     { type: "reasoning", text: "It rains.", signature: "EqQB" },
+ *     { type: "text", text: "Yes." },
+ *   ],
+ *   metadata: { anthropic: { response: { model: "claude-opus-5" } } },
+ * }
+ * console.log(withoutOtherModels([answer], "claude-sonnet-5-5").omitted) // [{ message: 0, part: "reasoning" }]
+ * ```
+ */
+export const withoutOtherModels = (
+  messages: ReadonlyArray<Message.Message>,
+  model: string | undefined,
+): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
+  if (model === undefined) return { messages, omitted: [] }
+  const omitted: Array<Omitted> = []
+  return {
+    messages: messages.map((message, position) => {
+      const own = message.parts.some(Message.isBound) ? modelOf(message) : undefined
+      if (own === undefined || nameOf(own) === nameOf(model)) return message
+      for (const part of message.parts)
+        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
+      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
+    }),
+    omitted,
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What a Responses request knows of an item and of its content, by the types of the client `openai` 7. The API refuses any other
+ * field. Items of other types stay as they came.
+ */
+import * as Codec from "@memfold/codec"
+
+const { known } = Codec
+
+const output = known("type id call_id output status name namespace caller")
+
+const items: Readonly<Record<string, Codec.Known>> = {
+  message: known("type id role content status phase"),
+  function_call: known("type id call_id name arguments status async caller namespace"),
+  function_call_output: output,
+  custom_tool_call: known("type id call_id name input status caller namespace"),
+  custom_tool_call_output: output,
+  reasoning: known("type id summary content encrypted_content status"),
+  compaction: known("type id encrypted_content created_by"),
+}
+
+const parts: Readonly<Record<string, Codec.Known>> = {
+  input_text: known("type text prompt_cache_breakpoint"),
+  input_image: known("type detail file_id image_url prompt_cache_breakpoint"),
+  input_file: known("type detail file_data file_id file_url filename prompt_cache_breakpoint"),
+  output_text: known("type text annotations logprobs"),
+  refusal: known("type refusal"),
+}
+
+const inTable = (
+  table: Readonly<Record<string, Codec.Known>>,
+  { type }: Codec.Fields,
+): Codec.Known | undefined =>
+  typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
+
+/** The content of an item; parts of other types stay as they came. */
+const requestContent = (content: unknown, further: ReadonlySet<string>): unknown => {
+  if (!Array.isArray(content)) return content
+  const sent = content.map((part: unknown) => {
+    const allowed = Codec.isFields(part) ? inTable(parts, part) : undefined
+    return allowed === undefined ? part : Codec.onlyKnown(part as Codec.Fields, allowed, further)
+  })
+  return sent.every((part, at) => part === content[at]) ? content : sent
+}
+
+/**
+ * An item with the fields that a request knows, in its content, too.
+ *
+ * @param item - the item, with everything that it came with
+ * @param further - names of further fields that the server takes
+ */
+export const requestItem = (item: Codec.Fields, further: ReadonlySet<string>): Codec.Fields => {
+  const type = item["type"] ?? (item["role"] === undefined ? undefined : "message")
+  const allowed = inTable(items, { type })
+  if (allowed === undefined) return item
+  const sent = Codec.onlyKnown(item, allowed, further)
+  const inside = Object.fromEntries(
+    ["content", "output"].flatMap((name) => {
+      const content = requestContent(sent[name], further)
+      return content === sent[name] ? [] : [[name, content]]
+    }),
+  )
+  return Object.keys(inside).length === 0 ? sent : { ...sent, ...inside }
+}

@@ -1,0 +1,62 @@
+/** An answer that is in the log twice, because an append was tried again without a key: a context shows it once. */
+import type { Message, Part } from "../message/Message.js"
+import type { Entry } from "../session/SessionState.js"
+import type { LeftOut } from "./boundParts.js"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? (value as Fields) : {}
+
+const isId = (value: unknown): boolean => typeof value === "string" && value !== ""
+
+/** Whether a provider gave the part an id: a call, or an item. */
+const isIdentified = (part: Part): boolean =>
+  (part.type === "tool-call" && isId(part.id)) ||
+  (part.type === "opaque" && isId(fieldsOf(part.data)["id"])) ||
+  Object.values(part.providerData ?? {}).some((form) =>
+    [fieldsOf(form)["item"], fieldsOf(form)["fields"]].some((fields) => isId(fieldsOf(fields)["id"])),
+  )
+
+/** Whether the message came as a response, which has an id of its own. */
+const isResponse = ({ metadata = {} }: Message): boolean =>
+  Object.values(metadata).some((form) => isId(fieldsOf(fieldsOf(form)["response"])["id"]))
+
+/**
+ * Whether a message is the answer before it once more: the same parts, with an id that a provider gives only once. Without an id,
+ * an assistant may well say the same again.
+ */
+const isDoubled = (before: Message, message: Message): boolean =>
+  before.role === "assistant" &&
+  message.role === "assistant" &&
+  message.parts.length === before.parts.length &&
+  (message.parts.some(isIdentified) || isResponse(message)) &&
+  JSON.stringify([message.parts, message.metadata]) === JSON.stringify([before.parts, before.metadata])
+
+/** The entries with nothing in doubled answers, the sections that name these, and their indexes. */
+export const leaveOutDoubled = (
+  entries: ReadonlyArray<Entry>,
+): {
+  readonly entries: ReadonlyArray<Entry>
+  readonly leftOut: ReadonlyArray<LeftOut>
+  readonly emptied: ReadonlyArray<number>
+} => {
+  const doubled = entries.filter((entry, at) => {
+    const before = entries[at - 1]
+    return before?.index === entry.index - 1 && isDoubled(before.message, entry.message)
+  })
+  if (doubled.length === 0) return { entries, leftOut: [], emptied: [] }
+  return {
+    entries: entries.map((entry) =>
+      doubled.includes(entry) ? { ...entry, message: { ...entry.message, parts: [] }, tokens: 0 } : entry,
+    ),
+    emptied: doubled.map(({ index }) => index),
+    leftOut: doubled.map(({ index, message }) => ({
+      section: "left-out",
+      from: index,
+      to: index + 1,
+      tokens: 0,
+      parts: [...new Set(message.parts.map(({ type }) => type))],
+    })),
+  }
+}

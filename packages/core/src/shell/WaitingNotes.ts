@@ -1,0 +1,30 @@
+/** Says that a compaction waits until there is something to gain: once for each time that a session waits. */
+import { Effect } from "effect"
+import type { Due } from "../engine/look.js"
+import { contextTokens } from "../session/SessionState.js"
+
+/** The sessions whose compaction waits for something to gain. */
+export class WaitingNotes {
+  private readonly waiting = new Set<string>()
+
+  /** Logs a warning if the compaction of the session has come to wait: only what stays keeps the context above the limit. */
+  note(due: Due): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { session } = due.state
+      if (due._tag === "Compact" || due.reason !== "nothing-to-gain") {
+        if (due._tag === "Compact" || due.reason === "not-due") this.waiting.delete(session)
+        return Effect.void
+      }
+      if (this.waiting.has(session)) return Effect.void
+      this.waiting.add(session)
+      return Effect.logWarning(
+        "a compaction waits: the context would stay above its limit; tools, instructions and what stays verbatim take the room",
+      ).pipe(Effect.annotateLogs({ session, tokens: contextTokens(due.state) }))
+    })
+  }
+
+  /** Forgets a session that is deleted. */
+  forget(session: string): void {
+    this.waiting.delete(session)
+  }
+}
