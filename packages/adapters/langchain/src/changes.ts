@@ -106,10 +106,10 @@ class Comparison {
     let [at, position, answers] = [start.given, start.stored, 0]
     for (; at < given.length; at++) {
       const message = given[at]!
-      const next = stored.findIndex(
-        (one, index) => index >= position && (this.isSame(message, one) || !this.mayBeMissing(one)),
-      )
-      if (next === -1 || !this.isSame(message, stored[next]!)) break
+      let next = position
+      const isPassed = (one: Message.Message) => !this.isSame(message, one) && this.mayBeMissing(one)
+      while (next < stored.length && isPassed(stored[next]!)) next++
+      if (next === stored.length || !this.isSame(message, stored[next]!)) break
       position = next + 1
       if (message.role === "assistant" && Message.text(message) !== "") answers++
     }

@@ -10,6 +10,8 @@ import {
   modelRetryMiddleware,
   tool,
 } from "langchain"
+import { EventLog, InMemoryEventLog } from "@memfold/core"
+import { Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -248,6 +250,35 @@ describe("two requests at once", () => {
     expect(await stored(memory)).toEqual(["q0", "a0", "qa", "qb", "ab", "call", "found a", "done"])
     expect(await memory.branches("chat")).toHaveLength(1)
   })
+})
+
+it("costs as much as the list is long, however long the conversation", async () => {
+  const costs = async (count: number) => {
+    let read = 0
+    const counting = Layer.effect(
+      EventLog.EventLog,
+      Effect.map(InMemoryEventLog.make, (log) => ({
+        ...log,
+        read: (session: string, page: EventLog.PageOptions) =>
+          Effect.tap(log.read(session, page), (records) => Effect.sync(() => (read += records.length))),
+      })),
+    )
+    await using memory: AnyMemory = createMemory({ store: counting, compaction: { mode: "off" } })
+    const texts = Array.from({ length: count }, (_, n) => [human(`q${n}`, `q${n}`), ai(`a${n}`, `a${n}`)])
+    await new MemfoldChatMessageHistory({ memory, session: "chat" }).addMessages(texts.flat())
+    const cost = async (messages: ReadonlyArray<BaseMessage>) => {
+      read = 0
+      await ask(memory, messages, ["answer"])
+      return read
+    }
+    return [
+      await cost([human("another", `q${count - 1}`)]),
+      await cost([human("another", `q${count - 1}`)]),
+      await cost([human("new", "new")]),
+    ]
+  }
+  const [short, long] = [await costs(1_000), await costs(4_000)]
+  expect(long).toEqual(short)
 })
 
 describe("a history", () => {
