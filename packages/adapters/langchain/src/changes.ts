@@ -61,8 +61,9 @@ interface Walk {
   readonly given: number
   /** The position behind the last stored message that was given. */
   readonly stored: number
-  /** How many answers were the same. */
+  /** How many answers with a text, and how many questions, were the same. */
   readonly answers: number
+  readonly questions: number
 }
 
 /** Given messages beside stored ones. */
@@ -72,10 +73,16 @@ class Comparison {
   /** Whether a given message has the id of a stored one. Without that, messages are compared by what a page shows. */
   readonly hasKnownIds: boolean
 
+  private readonly stored: Messages
+  /** Whether the stored messages are the whole conversation. */
+  private readonly isWhole: boolean
+
   constructor(
     private readonly given: Messages,
-    private readonly stored: Messages,
+    { messages: stored, from }: StoredMessages,
   ) {
+    this.stored = stored
+    this.isWhole = from === 0
     this.positions = new Map(stored.map((message, position) => [idOf(message), position]))
     this.givenIds = new Set(given.map(idOf))
     this.hasKnownIds = given.some((message) => this.isKnown(message))
@@ -103,7 +110,7 @@ class Comparison {
 
   private walk(start: Start): Walk {
     const { given, stored } = this
-    let [at, position, answers] = [start.given, start.stored, 0]
+    let [at, position, answers, questions] = [start.given, start.stored, 0, 0]
     for (; at < given.length; at++) {
       const message = given[at]!
       let next = position
@@ -112,8 +119,9 @@ class Comparison {
       if (next === stored.length || !this.isSame(message, stored[next]!)) break
       position = next + 1
       if (message.role === "assistant" && Message.text(message) !== "") answers++
+      if (message.role === "user") questions++
     }
-    return { given: at, stored: position, answers }
+    return { given: at, stored: position, answers, questions }
   }
 
   /** The walk from the first given message whose id is stored. */
@@ -122,18 +130,23 @@ class Comparison {
     return this.walk({ given, stored: this.positions.get(idOf(this.given[given]!))! })
   }
 
-  /** The walk with the most answers; `undefined` if no answer is the same: then all messages are new. */
+  /**
+   * The walk with the most answers; `undefined` if no answer is the same. As long as the stored messages are not the whole
+   * conversation, the walk begins with the first given message, and has a question, too: answers look alike.
+   */
   private byContent(): Walk | undefined {
     const { given, stored } = this
-    for (let at = 0; at < given.length; at++) {
+    const first = given.findIndex(({ role }) => role !== "system")
+    for (let at = Math.max(first, 0); at < given.length; at++) {
       const best = stored
         .flatMap((one, position) => (looksSame(given[at]!, one) ? [position] : []))
         .map((position) => this.walk({ given: at, stored: position }))
+        .filter(({ questions }) => this.isWhole || questions > 0)
         .reduce<Walk | undefined>(
           (most, one) => (one.answers >= (most?.answers ?? 1) ? one : most),
           undefined,
         )
-      if (best !== undefined) return best
+      if (best !== undefined || !this.isWhole) return best
     }
     return undefined
   }
@@ -152,36 +165,40 @@ class Comparison {
 }
 
 /**
- * What the list of an application changes, with which it begins a call of an agent. The list is the conversation as the
- * application shows it, or its newest messages:
+ * What the list of an application changes, with which it begins a call of an agent; `null` if nothing of the list is stored. The
+ * list is the conversation as the application shows it, or its newest messages:
  *
  * - a message with a stored id and another content replaces the stored one, and what was said behind it
  * - a stored message that is missing behind a given one was removed, with what was said behind it
  * - without ids, messages are the same if a page shows the same; a list without an answer that is stored is new
  * - steps with tools may be missing, and messages that came through another adapter
  */
-export const changeOf = (given: Messages, { messages, from }: StoredMessages): Change => {
-  const comparison = new Comparison(given, messages)
+export const changeOf = (given: Messages, stored: StoredMessages): Change | null => {
+  const comparison = new Comparison(given, stored)
   const walk = comparison.compare()
-  if (walk === undefined) return { from: null, added: given }
+  if (walk === undefined) return null
   const missing = comparison.missingFrom(walk.stored)
-  return { from: missing === null ? null : from + missing, added: given.slice(walk.given) }
+  return { from: missing === null ? null : stored.from + missing, added: given.slice(walk.given) }
 }
 
 /** What messages that are added change: like {@link changeOf}, but they are no list of what there is. */
-export const additionOf = (given: Messages, stored: StoredMessages): Change => {
-  if (!new Comparison(given, stored.messages).hasKnownIds) return { from: null, added: given }
-  const { from, added } = changeOf(given, stored)
-  return added.length === 0 ? { from: null, added } : { from, added }
+export const additionOf = (given: Messages, stored: StoredMessages): Change | null => {
+  if (!new Comparison(given, stored).hasKnownIds) return null
+  const change = changeOf(given, stored)
+  return change?.added.length === 0 ? { ...change, from: null } : change
 }
 
 /** What is new in the list of a call of an agent that has begun: nothing is removed by then, and others may have said something. */
-export const progressOf = (given: Messages, stored: StoredMessages): Messages => {
-  const { hasKnownIds } = new Comparison(given, stored.messages)
-  if (!hasKnownIds) return changeOf(given, stored).added
+export const progressOf = (given: Messages, stored: StoredMessages): Change | null => {
+  const { hasKnownIds } = new Comparison(given, stored)
+  if (!hasKnownIds) {
+    const change = changeOf(given, stored)
+    return change === null ? null : { ...change, from: null }
+  }
   const byId = new Map(stored.messages.map((message) => [idOf(message), message]))
-  return behindStored(given, (message) => {
+  const added = behindStored(given, (message) => {
     const id = idOf(message)
     return id !== undefined && isSame(byId.get(id)?.parts, message.parts)
   })
+  return { from: null, added }
 }

@@ -140,6 +140,27 @@ describe("a list with ids", () => {
   })
 })
 
+describe("a list that goes far back", () => {
+  const many = Array.from({ length: 130 }, (_, n) => [human(`q${n}`, `q${n}`), ai(`a${n}`, `a${n}`)])
+
+  it("is found where it is, with and without ids", async () => {
+    for (const cut of [many.slice(0, 1).flat(), [human("q0"), ai("a0")]]) {
+      await using memory = inMemory()
+      await new MemfoldChatMessageHistory({ memory, session: "chat" }).addMessages(many.flat())
+      expect((await ask(memory, [...cut, human("new")], ["a"])).got).toEqual(["q0", "a0", "new"])
+      expect(await memory.branches("chat")).toHaveLength(2)
+    }
+  })
+
+  it("is found if it is a question that was asked before", async () => {
+    await using memory = inMemory()
+    await ask(memory, [human("old", "old")], ["a"])
+    await new MemfoldChatMessageHistory({ memory, session: "chat" }).addMessages(many.flat())
+    expect((await ask(memory, [human("old", "old")], ["again"])).got).toEqual(["old"])
+    expect(await stored(memory)).toEqual(["old", "again"])
+  })
+})
+
 describe("a list without ids", () => {
   const talk = ["q1", "a1", "q2", "a2", "q3", "a3"]
   const list = (texts: ReadonlyArray<string>) =>

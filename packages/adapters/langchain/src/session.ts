@@ -21,6 +21,15 @@ export interface ReadContext extends RenderedContext {
   readonly prefix: Session.Prefix
 }
 
+/** How to find out what messages change. */
+interface Changes {
+  /** `null` if nothing of the messages is stored. */
+  readonly find: (given: ReadonlyArray<Message.Message>, stored: StoredMessages) => Change | null
+  /** Whether something of the messages must be stored. */
+  readonly isOld: boolean
+  readonly prefixOf: (added: ReadonlyArray<Message.Message>) => Session.Prefix | undefined
+}
+
 /** How the state of a graph is stored. */
 interface SaveOptions {
   readonly prefixOf: (id: string | undefined) => Session.Prefix | undefined
@@ -61,12 +70,13 @@ export class LangChainSession {
     const given = decoded(state)
     // An answer of this agent that is not stored yet: the call has begun before.
     const hasBegun = given.some((message) => prefixOf(formOf(message).id) !== undefined)
-    const changes = (stored: StoredMessages): Change =>
-      mayBegin && !hasBegun ? changeOf(given, stored) : { from: null, added: progressOf(given, stored) }
-    // Of an answer from another process the engine says itself whether it was surely produced behind the context of now.
-    await this.change("state", given.length, changes, ([first]) =>
-      first?.role === "assistant" ? prefixOf(formOf(first).id) : undefined,
-    )
+    await this.change("state", given, {
+      find: mayBegin && !hasBegun ? changeOf : progressOf,
+      // A list with an answer is no new one: what it begins with may be older than the messages that were read.
+      isOld: given.some(({ role }) => role === "assistant"),
+      // Of an answer from another process the engine says itself whether it was surely produced behind the context of now.
+      prefixOf: ([first]) => (first?.role === "assistant" ? prefixOf(formOf(first).id) : undefined),
+    })
   }
 
   /** Stores messages under a name, so that the same call again stores nothing. */
@@ -79,40 +89,38 @@ export class LangChainSession {
       await this.stored.append(messages, { idempotencyKey, prefix })
       return
     }
-    await this.change(
-      "given",
-      messages.length,
-      (stored) => additionOf(messages, stored),
-      () => prefix,
-    )
+    await this.change("given", messages, { find: additionOf, isOld: false, prefixOf: () => prefix })
   }
 
   /**
-   * Applies a change, once if two processes are given it at once. A change that was made before is made again if another one
-   * has taken it back since.
+   * Applies what messages change, once if two processes are given them at once. A change that was made before is made again if
+   * another one has taken it back since.
    */
   private async change(
     kind: string,
-    count: number,
-    changes: (stored: StoredMessages) => Change,
-    prefixOf: (added: ReadonlyArray<Message.Message>) => Session.Prefix | undefined,
+    given: ReadonlyArray<Message.Message>,
+    { find, isOld, prefixOf }: Changes,
   ): Promise<void> {
-    for (let times = 0; ; times++) {
-      const { from, added } = changes(await this.stored.newestPage(count))
-      if (from === null && added.length === 0) return
-      const options = {
-        idempotencyKey: this.stored.keyOf(kind, [
-          ...(from === null ? [] : [from]),
-          ...added,
-          ...(times === 0 ? [] : [times]),
-        ]),
-        prefix: prefixOf(added),
+    for (let [reach, times] = [given.length, 0]; ;) {
+      const stored = await this.stored.newestPage(reach)
+      const found = find(given, stored)
+      const further = (stored.to - stored.from) * 10
+      if (found === null && isOld && stored.from > 0) {
+        reach = further
+        continue
       }
+      const { from, added } = found ?? { from: null, added: given }
+      if (from === null && added.length === 0) return
+      const named = [...(from === null ? [] : [from]), ...added, ...(times === 0 ? [] : [times])]
+      const options = { idempotencyKey: this.stored.keyOf(kind, named), prefix: prefixOf(added) }
       const done =
         from === null
           ? await this.stored.append(added, options)
           : await this.stored.edit(from, added, options)
       if (done?.duplicate !== true) return
+      // It was made before: the messages are older, or another change has taken them back.
+      if (stored.from > 0) reach = further
+      else times++
     }
   }
 
