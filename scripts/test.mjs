@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
+import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
 
@@ -21,9 +22,20 @@ if (args[0] === "--corpus") {
 }
 
 await setup()
-// If only some tests run, only the ones of the Redis store and of its test servers need a server. Without one they fail with a message.
-if (args.every((arg) => arg.startsWith("-")) || args.some((arg) => /redis|harness/.test(arg))) {
+/** Whether tests of a database run. If only some tests run, only its own and the ones of the test servers need a server. */
+const runs = (database) =>
+  args.every((arg) => arg.startsWith("-")) ||
+  args.some((arg) => arg.includes(database) || arg.includes("harness"))
+// Without a server, the tests of a database fail with a message.
+if (runs("redis")) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
+}
+if (runs("postgres")) {
+  const programs = postgresPrograms()
+  if (programs !== undefined) {
+    env.MEMFOLD_POSTGRES_BIN = programs.bin
+    env.MEMFOLD_PGBOUNCER = programs.bouncer
+  }
 }
 process.exitCode = await run(tool("vitest"), ["run", ...args], { stdio: "inherit", env })

@@ -1,4 +1,4 @@
-/** Stores by URL: `memory:`, `sqlite:PATH`, and `redis://HOST` (`rediss://HOST` for TLS). */
+/** Stores by URL: `memory:`, `sqlite:PATH`, `redis://HOST` (`rediss://HOST` for TLS), and `postgres://HOST/DATABASE`. */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import type * as SqliteEventLog from "@memfold/store-sqlite"
 import { type Duration, Effect, Either, Layer, type Scope } from "effect"
@@ -10,6 +10,7 @@ export type StoreUrl =
   | `sqlite:${string}`
   | `redis://${string}`
   | `rediss://${string}`
+  | `postgres://${string}`
   | (string & {})
 
 /** How a store is opened. */
@@ -39,15 +40,23 @@ const redis: Open = (_path, { retryFor }, url) =>
     ({ make }) => make({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
   )
 
+const postgres: Open = (_path, { create = true, readonly = false, retryFor }, url) =>
+  lazy(
+    () => import("@memfold/store-postgres"),
+    ({ make }) => make({ url, create: create && !readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
+  )
+
 /** How to open the store of each URL scheme. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["memory", () => InMemoryEventLog.make],
   ["sqlite", sqlite],
   ["redis", redis],
   ["rediss", redis],
+  ["postgres", postgres],
+  ["postgresql", postgres],
 ])
 
-const allowed = ["memory:", "sqlite:PATH", "redis://HOST"]
+const allowed = ["memory:", "sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE"]
 
 /** A URL without its user name and password, for messages. A file name may have an `@`. */
 export const withoutSecrets = (url: string): string =>

@@ -8,6 +8,7 @@ import { Command, ValidationError } from "@effect/cli"
 // The index of the package also loads servers, sockets and clusters, which doubles the start time.
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
+import * as Compact from "./command/compact.js"
 import { copy, exportCommand } from "./command/copy.js"
 import { Findings } from "./command/failure.js"
 import { readableHelp } from "./terminal/help.js"
@@ -35,6 +36,7 @@ const memfold = Command.make("memfold").pipe(
     context,
     Recall.command,
     Summaries.command,
+    Compact.command,
     Import.command,
     exportCommand,
     copy,

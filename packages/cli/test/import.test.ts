@@ -2,7 +2,7 @@
  * `memfold import` and `memfold summaries` as their users meet them: files as the older programs wrote
  * them, the built program, exit codes, and what is on which stream.
  */
-import { existsSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { database, messagesColumns, rollingColumns, summariesColumns } from "./oldDatabases.js"
@@ -168,8 +168,35 @@ describe("a store of summaries with split turns (design 3)", { timeout }, () => 
       { summary: "s2", status: "active", supersededBy: null, messages: 40, splitTurn: true, text: joined },
     ])
     const text = (await memfold("summaries", "t1", "--store", store)).out
-    expect(text).toMatch(/s1 +superseded +\[0,10\) +20 .*s2/)
-    expect(text).toMatch(/s2 +active +\[0,31\) +40 .*Split Turn/)
+    expect(text).toMatch(/s1 +\d+ +superseded +\[0,10\) +20 .*s2/)
+    expect(text).toMatch(/s2 +\d+ +active +\[0,31\) +40 .*Split Turn/)
+  })
+
+  it("brings every conversation of a file at once, a damaged summary left to be made anew", async () => {
+    const store = storeIn("all.db")
+    const old = store3("all-old.db", [
+      ["s1", "t1", "first", 10, 20, 0, null, 1, "2026-02-01 12:00:20"],
+      ["s2", "t2", "second", 10, 20, 0, null, 1, "yesterday"],
+    ])
+    const places = ["all/t1.json", "all/t2.json"].map((name) => {
+      mkdirSync(join(folder, "all"), { recursive: true })
+      return file(name, chat(60))
+    })
+    const given = ["--messages", join(folder, "all"), "--store", store, "--json"]
+    const ran = await memfold("import", "--from", "split-turn", old, "--all", ...given)
+    expect(ran).toMatchObject({ code: 0, err: "" })
+    expect(lines(ran.out)).toMatchObject([
+      { summary: "s1", is: "active" },
+      { type: "imported", session: "t1", messages: 60, coveredTo: 10 },
+      { summary: "s2", is: "left-out", notes: [expect.stringContaining("created_at is no time")] },
+      { type: "imported", session: "t2", messages: 60, coveredTo: 0 },
+    ])
+    await verified(store)
+    rmSync(places[1]!)
+    const lacks = await memfold("import", "--from", "split-turn", old, "--all", ...given)
+    expect(lacks.err).toContain('has no transcript of conversation "t2"')
+    const both = await memfold("import", "--from", "split-turn", old, "--all", "--thread", "t1", ...given)
+    expect(both.err).toContain("--all does not go with --thread")
   })
 })
 

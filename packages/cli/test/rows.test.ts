@@ -50,6 +50,51 @@ describe("memfold verify and repair", () => {
   })
 })
 
+describe("memfold compact", () => {
+  it("compacts a session now, and says what it did", async () => {
+    const { file, store } = await written("compact.db")
+    const versions = () =>
+      withDriver(file, (driver) => driver.prepare("SELECT version FROM summaries ORDER BY version").all())
+    const before = versions()
+    const set = ["--set", "tail_keep_size=2", "--set", "context_size=20"]
+    const ran = await memfold("compact", "chat-1", ...store, ...set, "--summarizer", "echo", "--json")
+    expect(ran).toMatchObject({ code: 0, err: "" })
+    expect(lines(ran.out)).toMatchObject([
+      { type: "compaction", session: "chat-1", outcome: "Committed", coveredTo: 58 },
+    ])
+    expect(versions()).toHaveLength(before.length + 1)
+    const again = await memfold("compact", "chat-1", ...store, ...set, "--summarizer", "echo")
+    expect(again).toMatchObject({ code: 0, out: "nothing was compacted: nothing-to-take\n" })
+    // The events of the summaries are those that time travel asks for.
+    const listed = (await memfold("summaries", "chat-1", ...store)).out
+    const last = (versions().at(-1) as { readonly version: number }).version
+    expect(listed).toMatch(new RegExp(`^\\S+ +${last} +active`, "m"))
+    expect((await memfold("context", "chat-1", ...store, "--at", String(last))).out).toContain("◆ Compressed")
+    expect((await memfold("compact", "nobody", ...store)).err).toContain('there is no session "nobody"')
+  })
+
+  it("takes the lock of a compaction over whose process is gone", async () => {
+    const { file, store } = await written("lock.db")
+    const memory = createMemory({
+      store: `sqlite:${file}`,
+      summarizer: () => new Promise(() => {}),
+      strategy: "sliding-window",
+      compaction: { mode: "manual" },
+    })
+    const { total } = await memory.state("chat-1")
+    void memory.append("chat-1", { role: "user", content: "more" }).catch(() => {})
+    const under = memory.compact("chat-1").catch(() => {})
+    while ((await memory.state("chat-1")).running === null) await new Promise(setImmediate)
+    expect(total).toBe(60)
+    const busy = await memfold("compact", "chat-1", ...store, "--summarizer", "echo")
+    expect(busy.out).toContain("nothing was compacted")
+    const taken = await memfold("compact", "chat-1", ...store, "--summarizer", "echo", "--take-over")
+    expect(taken).toMatchObject({ code: 0, out: expect.stringContaining("Compressed") })
+    await memory.close()
+    await under
+  })
+})
+
 describe("memfold sessions --owner", () => {
   it("lists the sessions of an owner, the newest activity first, here and in a copy", async () => {
     const { store } = await written("owners.db")

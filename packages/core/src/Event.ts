@@ -12,6 +12,7 @@ export {
   FactsLearned,
   MessageAppended,
   MessageRedacted,
+  MessageSetAside,
   PlannedPart,
   PrunedOutput,
   SessionCleared,

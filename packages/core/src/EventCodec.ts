@@ -8,4 +8,10 @@ export {
   encodeRewritten,
   recordedAfter,
 } from "./event/EventCodec.js"
-export type { AnyEvent, DamagedSummary, RecordedEvent, UnknownEvent } from "./event/EventCodec.js"
+export type {
+  AnyEvent,
+  DamagedMessage,
+  DamagedSummary,
+  RecordedEvent,
+  UnknownEvent,
+} from "./event/EventCodec.js"

@@ -249,7 +249,7 @@ describe("a damaged log", () => {
         yield* memory.append("good", Message.user("fine"))
         yield* log.append(
           "bad",
-          [{ time: 0, type: "MessageAppended", schemaVersion: 1, data: '{"secret":"text"' }],
+          [{ time: 0, type: "SessionDescribed", schemaVersion: 1, data: '{"secret":"text"' }],
           {
             expectedVersion: 0,
             batchId: "x",

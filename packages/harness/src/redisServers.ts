@@ -5,10 +5,12 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { ConnectionOptions } from "node:tls"
 import { afterAll } from "vitest"
+import { eventually } from "./eventually.js"
 import { freePort } from "./ports.js"
+
+export { eventually }
 
 /** The server under test; `scripts/redis.mjs` says where it is, or how to get it. */
 const program = process.env["MEMFOLD_REDIS_SERVER"] ?? "redis-server"
@@ -50,18 +52,6 @@ const mostPorts = 10
 
 /** There is no server to be run. */
 class NoServer extends Error {}
-
-const mostTries = 600
-
-/** Waits for something to become true. */
-export const eventually = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
-  for (let tries = 0; tries < mostTries; tries++) {
-    const found = await look().catch(() => undefined)
-    if (found !== undefined && found !== false) return found
-    await sleep(25)
-  }
-  throw new Error(`${what}: not within ${(mostTries * 25) / 1000} s`)
-}
 
 /** The configuration of a server. */
 const configOf = (

@@ -11,7 +11,7 @@ const help = `memfold-mcp STORE [options]
 
 Serves the conversations of a store to MCP clients, over stdio.
 
-  STORE              sqlite:PATH, redis://HOST, rediss://HOST, or memory: (lost at the end)
+  STORE              sqlite:PATH, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, or memory: (lost at the end)
   --strategy NAME    when to compact, and what stays: ${defaultStrategy} (default), rounds, …
   --read-only        only the tools that change nothing
   --http PORT        over HTTP instead, at http://127.0.0.1:PORT/mcp

@@ -106,6 +106,31 @@ describe("goal, terms and parameters", () => {
     expect(layouts.at(-1)).toEqual(["summary [0,90)", "uncovered [90,130)"])
   })
 
+  it("the context size holds where a summarizer fails for good", async () => {
+    const said: Array<string> = []
+    const memory = open({
+      summarizer: async () => {
+        throw new Error("no model today")
+      },
+      compaction: { summarizerRetries: 0, mode: "inline" },
+      logger: ({ level, message }) => {
+        if (level === "error") said.push(message)
+      },
+    })
+    const sizes: Array<number> = []
+    for (let from = 0; from < 1_000; from += 20) {
+      await memory.append("s", chat(20, from))
+      const context = await memory.context("s")
+      sizes.push(context.messages.length)
+      // Each message is in the context, or in the gap that the layout names.
+      const gap = layoutOf(context).find((section) => section.startsWith("gap"))
+      if (gap !== undefined) expect(gap).toBe(`gap [0,${from + 20 - 75})`)
+    }
+    expect(sizes.at(-1)).toBe(75)
+    expect(Math.max(...sizes)).toBeLessThan(200)
+    expect(said).toEqual([expect.stringContaining("compactions fail again and again")])
+  })
+
   it("1.3 compression_window_size: every N compressible messages bring about one summary", async () => {
     expect(await rhythm(60, { tail_keep_size: 10, compression_window_size: 20 })).toEqual([
       [30, 20],

@@ -11,7 +11,9 @@ import { ofTokens } from "@memfold/testing"
 import { quarter } from "@memfold/testing/fakes"
 import { start } from "@memfold/harness/children"
 import { driverPath, lockProgram, openDriver } from "@memfold/harness/sqlite"
+import * as Repair from "@memfold/cli/command/repair"
 import * as Replay from "@memfold/cli/command/replay"
+import * as Verify from "@memfold/cli/command/verify"
 import {
   createMemory,
   type CreateOptions,
@@ -1024,7 +1026,7 @@ describe("verification 2: sixty messages and a restart", () => {
     await Engine.make({ strategy: SplitTurn() }).pipe(
       Effect.flatMap((memory) => memory.context("s")),
       Effect.provide([SqliteEventLog.layer({ filename: file }), ExtractiveSummarizer.layer()]),
-      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Logger.withMinimumLogLevel(LogLevel.Info),
       Effect.provide(listening),
       Effect.scoped,
       Effect.runPromise,
@@ -1118,8 +1120,11 @@ describe("verification 4: a rebuild", () => {
   })
 
   it("3.94 the log says that it is rebuilt", async () => {
-    const { said } = await rebuilt()
-    expect(said.join("\n")).toContain("a damaged summary was invalidated; it is rebuilt from the log")
+    // Also where nobody has asked for a log.
+    for (const options of [{}, { logger: "error" as const }]) {
+      const { said } = await rebuilt(chat, { options })
+      expect(said.join("\n")).toContain("a damaged summary was invalidated; it is rebuilt from the log")
+    }
   })
 })
 
@@ -1173,7 +1178,7 @@ describe("verification 5: the database", () => {
 describe("verification 6: the program itself", () => {
   const store = once(fresh)
   const where = () => ["--store", `sqlite:${store()}`, "--session", "work"]
-  const limited = ["--strategy", "split-turn", "--set", "context_limit=1250"]
+  const limited = ["--strategy", "split-turn", "--set", "context_limit=1400"]
   const transcript = (from: number, count: number) => {
     const file = fresh("json")
     const messages = Array.from({ length: count }, (_, position) => ({
@@ -1344,9 +1349,12 @@ describe("edge case 5: the store cannot be read", () => {
       giveEvents(file)
       expect(await on(file, (another) => another.context("chat"))).toEqual(chatContext)
     })
-    // What is stored besides the log is done without.
-    change(file, "ALTER TABLE projections RENAME TO gone")
+    // What is stored besides the log is made again, or done without where another program has changed the log's own tables.
     const said = warnings()
+    change(file, "ALTER TABLE projections RENAME TO gone")
+    expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
+    expect(said.join("\n")).toContain("they are made again")
+    change(file, "ALTER TABLE events ADD COLUMN note TEXT; DROP TABLE projections")
     expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
     expect(said.join("\n")).toContain("a snapshot could not be read")
   })
@@ -1438,7 +1446,7 @@ describe("edge case 8: nothing to rebuild from", () => {
     })
     expect(said.join("\n")).toContain("a compaction failed")
     expect(summaries.map(({ status }) => status)).toEqual(["invalid", "invalid"])
-    // A damaged message cannot be made anew: the error names its place, and other sessions are not touched.
+    // A damaged message cannot be made anew: the session goes on without it, the layout names it, and a repair sets it aside.
     const file = copyOf(chat)
     await on(file, (memory) => memory.append("other", user(10)))
     change(
@@ -1446,13 +1454,25 @@ describe("edge case 8: nothing to rebuild from", () => {
       "DELETE FROM projections WHERE kind = 'snapshot'; UPDATE events SET data = '{' WHERE session = 1 AND version = 3",
     )
     await on(file, async (memory) => {
-      await expect(memory.context("chat")).rejects.toMatchObject({
-        _tag: "DamagedEvent",
-        session: "chat",
-        version: 3,
-      })
+      expect(textsOf(await memory.context("chat"))).toEqual(textsOf(chatContext))
+      expect(await memory.messages("chat", { limit: 30 })).toMatchObject({ total: 28, unreadable: [2] })
       expect((await memory.context("other")).messages).toHaveLength(1)
     })
+    // The newest one is no longer covered.
+    change(
+      file,
+      "DELETE FROM projections WHERE kind = 'snapshot'; UPDATE events SET data = '{' WHERE id = (SELECT max(id) FROM events WHERE session = 1 AND type = (SELECT id FROM types WHERE name = 'MessageAppended'))",
+    )
+    await on(file, async (memory) => {
+      const { layout } = await memory.context("chat")
+      expect(layout).toContainEqual({ section: "unreadable", from: 27, to: 28, tokens: 0 })
+      await memory.append("chat", user(10))
+      expect((await memory.state("chat")).total).toBe(29)
+    })
+    const store = `sqlite:${file}`
+    const repairs = await commandLine(Repair.command, "--store", store)
+    expect(repairs.join("\n")).toContain("aside, which cannot be read")
+    expect((await commandLine(Verify.command, "--store", store)).at(-1)).toContain("clean")
   })
 
   it("3.115 all goes on without a summary: less good, and usable", async () => {
@@ -1596,9 +1616,9 @@ describe("enhancement 2: tool failures", () => {
 })
 
 describe("enhancement 3: files", () => {
-  const touching = (name: string, id: string, args: object) => [
+  const touching = (name: string, id: string, args: object, output = "done") => [
     Message.call([{ id, name, arguments: JSON.stringify(args) }]),
-    Message.result({ id, output: "done" }),
+    Message.result({ id, output }),
   ]
   const turn = [
     user(50),
@@ -1632,6 +1652,26 @@ describe("enhancement 3: files", () => {
     expect(await summaryAfter(turn, next)).toContain(
       "<modified-files>\nsrc/b.ts\nsrc/c.ts\nsrc/e.ts\n</modified-files>",
     )
+    // A call that failed has changed nothing, whether its result says so in a field or in words; a patch in a command changes files.
+    const [failedCall, failedResult] = touching("edit_file", "9", { path: "src/y.ts" }, "no")
+    const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/f.ts\n*** End Patch\nEOF"
+    const failing = [
+      user(50),
+      ...touching("edit_file", "7", { path: "src/x.ts" }, "File not found: src/x.ts"),
+      ...touching("read_file", "8", { path: "src/z.ts" }, "cat: src/z.ts: No such file or directory"),
+      failedCall!,
+      {
+        ...failedResult!,
+        parts: failedResult!.parts.map((part) =>
+          part.type === "tool-result" ? { ...part, isError: true } : part,
+        ),
+      },
+      ...touching("shell", "10", { command: ["bash", "-lc", patch] }),
+      ...answers(7, 100),
+    ]
+    const text = await summaryAfter(failing)
+    expect(text).toContain("<modified-files>\nsrc/f.ts\n</modified-files>")
+    expect(text).not.toContain("<read-files>")
   })
 })
 
@@ -1967,17 +2007,24 @@ describe("why a rebuild starts from the log", () => {
       "DELETE FROM summaries",
       "UPDATE summaries SET summary_text = 'something else', compact_up_to_index = 3",
       "UPDATE summaries SET is_active = 0, status = 'invalid'",
+      "DROP TABLE summaries",
+      "DROP TABLE summaries; CREATE TABLE summaries (id INTEGER, text TEXT)",
+      "DROP TABLE summaries; DROP TABLE projections; DROP VIEW log",
     ]) {
       // Read from the log's start, and from a snapshot.
-      for (const snapshots of ["", "; DELETE FROM projections WHERE kind = 'snapshot'"]) {
+      for (const snapshots of ["", "DELETE FROM projections WHERE kind = 'snapshot';"]) {
         const file = copyOf(chat)
-        change(file, harm + snapshots)
+        change(file, snapshots + harm)
         await on(file, async (memory) => {
           expect(await memory.context("chat")).toEqual(chatContext)
           expect(await memory.summaries("chat")).toEqual(known)
           await each(memory, "chat", exchanges(7))
           expect((await memory.state("chat")).coveredTo).toBeGreaterThan(25)
         })
+        const statuses = rows(file, "SELECT status FROM summaries ORDER BY version")
+        expect(statuses.length).toBeGreaterThan(known.length)
+        expect(statuses.filter(({ status }) => status === "active")).toHaveLength(1)
+        expect(rows(file, "SELECT count(*) AS n FROM log")).not.toEqual([{ n: 0 }])
       }
     }
   })
@@ -1986,6 +2033,26 @@ describe("why a rebuild starts from the log", () => {
     const { before, context } = await rebuilt()
     expect(before.messages).toHaveLength(28)
     expect(context.messages).toHaveLength(3)
+    // Each column of the active row is checked when the session is opened.
+    const right = rows(chat, "SELECT * FROM summaries ORDER BY version")
+    for (const harm of [
+      "created_at = '1999-01-01 00:00:00'",
+      "is_split_turn = 1",
+      "split_turn_prefix = 'x'",
+      "is_split_turn = NULL",
+      "summary_text = 'x'",
+      "compact_up_to_index = 1",
+      "compacted_at = 1",
+      "superseded_by = 'x'",
+      "tokens = 1",
+      "time = 1",
+    ]) {
+      const file = copyOf(chat)
+      change(file, `UPDATE summaries SET ${harm} WHERE is_active = 1`)
+      expect(rows(file, "SELECT * FROM summaries ORDER BY version")).not.toEqual(right)
+      await on(file, (memory) => memory.context("chat"))
+      expect(rows(file, "SELECT * FROM summaries ORDER BY version")).toEqual(right)
+    }
   })
 
   it("3.153 it happens after damage, and not whenever something fails", async () => {

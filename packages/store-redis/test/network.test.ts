@@ -7,7 +7,7 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { keysOf } from "../src/index.js"
-import { relays } from "./relay.js"
+import { relays } from "@memfold/harness/relay"
 import { answered, eventually, servers } from "@memfold/harness/redisServers"
 import { hears, listener, logError, records, tenant, uncaught, withLog } from "./support.js"
 

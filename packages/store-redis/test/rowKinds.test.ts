@@ -6,7 +6,7 @@ import { keysOf, make } from "../src/index.js"
 import * as Scripts from "../src/scripts.js"
 import { counted, type Server, servers } from "@memfold/harness/redisServers"
 import { replaceRows, summariesOf, summaryRows } from "@memfold/harness/logs"
-import { relays } from "./relay.js"
+import { relays } from "@memfold/harness/relay"
 import { logError, records, row, tenant, withLog } from "./support.js"
 
 const { server } = servers()

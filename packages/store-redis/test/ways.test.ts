@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it, vi } from "vitest"
 import type { Options } from "../src/index.js"
-import { relays } from "./relay.js"
+import { relays } from "@memfold/harness/relay"
 import { eventually, keepBusy, type Server, servers } from "@memfold/harness/redisServers"
 import { all, hears, listener, openingFails, records, tenant, withLog } from "./support.js"
 

@@ -3,7 +3,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { Dialect } from "./Dialect.js"
 
 /** A row as the database returns it. */
@@ -82,18 +82,22 @@ const messageOf = ({ isDuplicate }: Dialect, cause: unknown): string => {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** Numbers the parameters of statements, each once. */
-const numbering = (placeholder: (position: number) => string) => {
-  const numbered = new Map<string, string>()
-  return (sql: string): string => {
-    const known = numbered.get(sql)
+/** Translates statements for a dialect, each once. */
+const translating = ({ statement }: Dialect): ((sql: string) => string) => {
+  if (statement === undefined) return (sql) => sql
+  const translated = new Map<string, string>()
+  return (sql) => {
+    const known = translated.get(sql)
     if (known !== undefined) return known
-    let position = 0
-    const made = sql.replaceAll("?", () => placeholder(++position))
-    numbered.set(sql, made)
+    const made = statement(sql)
+    translated.set(sql, made)
     return made
   }
 }
+
+/** Keeps other writers away from a session until the transaction ends. */
+export const lockSession = ({ lock }: Dialect, run: Run, session: string): Effect.Effect<unknown, SqlError> =>
+  lock === undefined ? Effect.void : run(lock, [session])
 
 /**
  * Uses the connections of a client. Each is reserved: where there is a single connection, the client's other way can run a
@@ -104,10 +108,23 @@ export const reserving =
   (body) =>
     Effect.scoped(Effect.flatMap(client.reserve, body))
 
+/** Gives one connection to one fiber after the other; without a wait where it is free. */
+export const inTurn = (connection: Connection): Effect.Effect<Use> =>
+  Effect.map(Effect.makeSemaphore(1), (semaphore): Use => {
+    const ifFree = semaphore.withPermitsIfAvailable(1)
+    const waiting = semaphore.withPermits(1)
+    return (body) => {
+      const used = Effect.suspend(() => body(connection))
+      return Effect.flatMap(ifFree(used), (result) =>
+        Option.isSome(result) ? Effect.succeed(result.value) : waiting(used),
+      )
+    }
+  })
+
 /** Uses a database through its connections. */
 export const database = (use: Use, options: DatabaseOptions): Database => {
   const { dialect, reasonOf, reading = (read) => read, writing = (write) => write } = options
-  const textOf = dialect.placeholder === undefined ? (sql: string) => sql : numbering(dialect.placeholder)
+  const textOf = translating(dialect)
 
   const runOn =
     (connection: Connection): Run =>

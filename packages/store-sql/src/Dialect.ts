@@ -5,10 +5,18 @@
  * parameter.
  */
 export interface Dialect {
-  /** The placeholder of the parameter at a position, from 1, if it is not `?`: `$1` in PostgreSQL, for example. */
-  readonly placeholder?: ((position: number) => string) | undefined
+  /**
+   * A statement as the database takes it, if it is not the statement itself: with `$1` for the first parameter, or with the
+   * schema of the tables. See {@link numbered}.
+   */
+  readonly statement?: ((sql: string) => string) | undefined
   /** The statement that begins a transaction that writes. */
   readonly begin: string
+  /**
+   * The statement by which a transaction locks a session, which is its parameter, against other transactions and appends. A
+   * database whose `begin` keeps all other writers away needs none.
+   */
+  readonly lock?: string | undefined
   /** The statements that create the tables, the indexes, the triggers and the views, in their order. */
   readonly tables: ReadonlyArray<string>
   /**
@@ -20,6 +28,13 @@ export interface Dialect {
    * `appended`: the session of each batch that was inserted; further rows have null.
    */
   readonly append: string
+  /**
+   * Whether the statement of appends also starts sessions: their expected version is 0, and there is no session. By default, a
+   * transaction starts them.
+   */
+  readonly startsSessions?: boolean | undefined
+  /** The number of the session of a row of `events`, in the words of the index that finds batches. */
+  readonly sessionOf: (events: string) => string
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */
   readonly elements: string
   /** The date that other programs read, of a time in milliseconds: an expression for an expression. */
@@ -28,4 +43,10 @@ export interface Dialect {
   readonly isBusy: (cause: unknown) => boolean
   /** Whether a change was refused because two rows would have one mark. */
   readonly isDuplicate: (cause: unknown) => boolean
+}
+
+/** A statement with numbers for its parameters: `$1`, `$2`, and so on. */
+export const numbered = (sql: string): string => {
+  let position = 0
+  return sql.replaceAll("?", () => `$${++position}`)
 }

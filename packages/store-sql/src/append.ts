@@ -7,9 +7,10 @@ import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { batchHash } from "./batchHash.js"
 import * as Batcher from "./batcher.js"
-import { type Database, integer, type Row, type Run, textOrNull } from "./Database.js"
+import { type Database, integer, lockSession, type Row, type Run, textOrNull } from "./Database.js"
+import type { Dialect } from "./Dialect.js"
 import { change, dropDerived } from "./projections.js"
-import { batchIdOf, ofSession } from "./queries.js"
+import { batchIdOf, mostVersions, ofSession, versionOf } from "./queries.js"
 import type { Session } from "./RowTable.js"
 
 type Records = Parameters<EventLog.Service["append"]>[1]
@@ -42,9 +43,9 @@ const charactersOf = (records: ReadonlyArray<EventLog.NewRecord>): number =>
 const hashOf = ({ batchId, retried }: EventLog.AppendOptions): number | null =>
   retried === "in-place" ? null : batchHash(batchId)
 
-/** Whether a batch can share the statement of appends: its session exists, and only records are to be written. */
-const isUsual = ({ records, options, rewritten }: Batch): boolean =>
-  options.expectedVersion > 0 &&
+/** Whether a batch can share the statement of appends: only records are to be written, to a session that exists if need be. */
+const isUsual = ({ startsSessions = false }: Dialect, { records, options, rewritten }: Batch): boolean =>
+  (startsSessions || options.expectedVersion > 0) &&
   (options.projections === undefined || options.projections.length === 0) &&
   rewritten === undefined &&
   records.length <= most.records &&
@@ -79,15 +80,16 @@ const typeNumbers = ({ dialect, query, statement }: Database) => {
   }
 }
 
-/** Where a batch goes, and what is there. `id` is `undefined` if there is no session yet. */
+/** The session that a batch goes to; without an `id`, there is none yet. */
 interface Target {
-  readonly id: number | undefined
+  readonly id?: number
 }
 
-const isPlace = (decided: Target | EventLog.AppendResult): decided is Target => "id" in decided
+const isTarget = (decided: Target | EventLog.AppendResult): decided is Target => !("duplicate" in decided)
 
 /** Decides about a batch: it was appended before, it cannot be appended, or it can go to a place. */
 const decide = <E>(
+  { sessionOf }: Dialect,
   run: (sql: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, E>,
   operation: string,
   { session, options }: Batch,
@@ -98,12 +100,13 @@ const decide = <E>(
     const applied =
       hash === null
         ? "id = sessions.id << 32 | ? AND batch_id = ?"
-        : "session = sessions.id AND batch_hash = ? AND batch_id = ?"
+        : `${sessionOf("events")} = sessions.id AND batch_hash = ? AND batch_id = ?`
     const [known] = yield* run(
-      `SELECT sessions.id, last_version, last.version, ${batchIdOf("last")} AS batch_id,
-         (SELECT version FROM events WHERE ${applied}) AS applied
-       FROM sessions LEFT JOIN events AS last ON ${ofSession("last")}
-       WHERE sessions.name = ? ORDER BY last.id DESC LIMIT 1`,
+      `SELECT sessions.id, last_version,
+         (SELECT max(events.id) FROM events WHERE ${ofSession("events")}) & ${mostVersions} AS version,
+         (SELECT ${batchIdOf("last")} FROM events AS last WHERE last.id = sessions.id << 32 | last_version) AS batch_id,
+         (SELECT ${versionOf("events")} FROM events WHERE ${applied}) AS applied
+       FROM sessions WHERE sessions.name = ?`,
       [hash ?? expectedVersion + 1, batchId, session],
     )
     const actualVersion = known === undefined ? 0 : integer(known, "last_version")
@@ -114,7 +117,9 @@ const decide = <E>(
     if (known !== undefined && known["applied"] !== null) {
       const fromVersion = integer(known, "applied")
       const [next] = yield* run(
-        `SELECT version FROM events WHERE id > ? << 32 | ? AND id < ? + 1 << 32 AND batch_position = 0 ORDER BY id LIMIT 1`,
+        `SELECT ${versionOf("events")} AS version FROM events
+         WHERE id > CAST(? AS BIGINT) << 32 | ? AND id < CAST(? AS BIGINT) + 1 << 32 AND batch_position = 0
+         ORDER BY id LIMIT 1`,
         [known["id"], fromVersion, known["id"]],
       )
       return {
@@ -127,7 +132,35 @@ const decide = <E>(
       lastBatchId !== undefined && (known === undefined || textOrNull(known, "batch_id") !== lastBatchId)
     if (actualVersion !== expectedVersion || isAnotherLog)
       return yield* new EventLog.VersionConflict({ session, expectedVersion, actualVersion })
-    return { id: known === undefined ? undefined : integer(known, "id") }
+    return known === undefined ? {} : { id: integer(known, "id") }
+  })
+
+/** The session that a batch can go to, which is started if it does not exist; or the answer about the batch. */
+const targetOf = (
+  dialect: Dialect,
+  run: Run,
+  operation: string,
+  batch: Batch,
+): Effect.Effect<
+  Required<Target> | EventLog.AppendResult,
+  EventLog.VersionConflict | EventLog.LogError | SqlError
+> =>
+  Effect.gen(function* () {
+    const { session, records } = batch
+    yield* lockSession(dialect, run, session)
+    const decided = yield* decide(dialect, run, operation, batch)
+    if (!isTarget(decided)) return decided
+    if (decided.id !== undefined) return { id: decided.id }
+    const [started] = yield* run(
+      "INSERT INTO sessions (name, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
+      [session, records[0].time],
+    )
+    if (started !== undefined) return { id: integer(started, "id") }
+    // Another transaction has started the session since.
+    const again = yield* decide(dialect, run, operation, batch)
+    return isTarget(again)
+      ? yield* new EventLog.VersionConflict({ session, expectedVersion: 0, actualVersion: 0 })
+      : again
   })
 
 /** Makes the methods `append` and `rewrite` of the log of a database. */
@@ -167,7 +200,8 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
         if (from > 0) yield* Batcher.othersFirst
         yield* run(
           `INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
-           SELECT CAST(? AS BIGINT) << 32 | ? + key, CASE ? + key WHEN 0 THEN ? END, CASE ? + key WHEN 0 THEN ? END, ? + key,
+           SELECT CAST(? AS BIGINT) << 32 | ? + key, CASE ? + key WHEN 0 THEN ? END,
+             CASE ? + key WHEN 0 THEN CAST(? AS INTEGER) END, ? + key,
              CAST(value ->> 0 AS BIGINT), CAST(value ->> 1 AS BIGINT), CAST(value ->> 2 AS BIGINT), value ->> 3,
              CAST(value ->> 4 AS BIGINT)
            FROM ${dialect.elements}`,
@@ -183,6 +217,7 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
           ],
         )
       }
+      yield* run("UPDATE sessions SET last_version = ? WHERE id = ?", [expectedVersion + records.length, id])
     })
 
   /** Replaces the data of records; what was derived from the old data goes. */
@@ -201,20 +236,13 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
       yield* dropDerived(dialect, run, { id, name })
     })
 
-  /** Starts a session that does not exist. */
-  const start = (run: Run, { session, records }: Batch) =>
-    Effect.map(
-      run("INSERT INTO sessions (name, created_at) VALUES (?, ?) RETURNING id", [session, records[0].time]),
-      ([row = {}]) => integer(row, "id"),
-    )
-
   const inTransaction = (operation: string, batch: Batch) => {
     const { session, options, rewritten } = batch
     return transaction({ operation, session }, (run) =>
       Effect.gen(function* () {
-        const place = yield* decide(run, operation, batch)
-        if (!isPlace(place)) return place
-        const id = place.id ?? (yield* start(run, batch))
+        const target = yield* targetOf(dialect, run, operation, batch)
+        if (!("id" in target)) return target
+        const { id } = target
         yield* insertRecords(run, id, batch)
         if (rewritten !== undefined) {
           yield* rewriteRecords(run, { id, name: session }, rewritten)
@@ -235,9 +263,9 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
   /** Appends a batch that was not appended by the statement: it has no place, or a moment ago it had none. */
   const general = (operation: string, batch: Batch) => {
     const about = { operation, session: batch.session }
-    const decided = decide((sql, parameters) => query(about, sql, parameters), operation, batch)
+    const decided = decide(dialect, (sql, parameters) => query(about, sql, parameters), operation, batch)
     return Effect.flatMap(decided, (decided) =>
-      isPlace(decided) ? inTransaction(operation, batch) : Effect.succeed(decided),
+      isTarget(decided) ? inTransaction(operation, batch) : Effect.succeed(decided),
     )
   }
 
@@ -247,7 +275,7 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
   ): Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError> => {
     const about = { operation, session: batch.session }
     const stored = Effect.suspend(() => types.store(batch.records))
-    const written = isUsual(batch)
+    const written = isUsual(dialect, batch)
       ? Effect.flatMap(failing(about)(Effect.zipRight(stored, shared(batch))), (isAppended) =>
           isAppended ? Effect.succeed(resultOf(batch)) : general(operation, batch),
         )

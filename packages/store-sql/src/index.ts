@@ -10,8 +10,11 @@ import { projections } from "./projections.js"
 import { reads } from "./reads.js"
 
 export type { WritingOptions } from "./append.js"
+export * from "./changes.js"
 export * from "./Database.js"
-export type { Dialect } from "./Dialect.js"
+export * from "./Dialect.js"
+export { batchHash } from "./batchHash.js"
+export { pause } from "./pause.js"
 export { batchIdOf } from "./queries.js"
 export * from "./sqlite.js"
 

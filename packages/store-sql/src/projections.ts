@@ -2,7 +2,7 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
-import { type Database, integer, type Row, type Run, text, textOrNull } from "./Database.js"
+import { type Database, integer, lockSession, type Row, type Run, text, textOrNull } from "./Database.js"
 import { description } from "./description.js"
 import type { Dialect } from "./Dialect.js"
 import { batchIdOf, sessionsWithLast } from "./queries.js"
@@ -91,6 +91,7 @@ export const projections = (database: Database): EventLog.Service["projections"]
     put: (session, at, changes) =>
       transaction({ operation: "projections.put", session }, (run) =>
         Effect.gen(function* () {
+          yield* lockSession(dialect, run, session)
           const [known] = yield* run(
             `SELECT sessions.id, last_version, ${batchIdOf("last")} AS batch_id FROM ${sessionsWithLast}
              WHERE sessions.name = ?`,

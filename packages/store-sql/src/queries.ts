@@ -3,6 +3,9 @@
 /** The largest version that the number of a row has room for. */
 export const mostVersions = 0xffff_ffff
 
+/** The version of a row of `events`. */
+export const versionOf = (events: string): string => `${events}.id & ${mostVersions}`
+
 /** The condition that a row of `events` belongs to a row of `sessions`: one range of its key. */
 export const ofSession = (events: string): string =>
   `${events}.id > sessions.id << 32 AND ${events}.id < sessions.id + 1 << 32`

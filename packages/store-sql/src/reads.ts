@@ -3,7 +3,7 @@ import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
 import { describedBy } from "./description.js"
-import { batchIdOf, mostVersions, sessionsWithLast } from "./queries.js"
+import { batchIdOf, mostVersions, sessionsWithLast, versionOf } from "./queries.js"
 
 /** The record of a row of `events`, whose columns are in the order of `read`. */
 const recordOf = (
@@ -50,12 +50,18 @@ export const reads = ({ query, lists }: Database): Pick<EventLog.Service, "read"
     Effect.map(
       lists(
         { operation: "read", session },
-        `SELECT version, ${batchIdOf("events")}, time, types.name, schema_version, data, checksum
-         FROM sessions
-           JOIN events ON events.id BETWEEN sessions.id << 32 | ? AND sessions.id << 32 | ?
-           LEFT JOIN types ON types.id = events.type
-         WHERE sessions.name = ? ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ?`,
-        [Math.min(fromVersion, mostVersions), Math.max(Math.min(toVersion, mostVersions), 0), session, limit],
+        `SELECT ${versionOf("events")}, ${batchIdOf("events")}, time, types.name, schema_version, data, checksum
+         FROM events LEFT JOIN types ON types.id = events.type
+         WHERE events.id >= (SELECT id FROM sessions WHERE name = ?) << 32 | ?
+           AND events.id <= (SELECT id FROM sessions WHERE name = ?) << 32 | ?
+         ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ?`,
+        [
+          session,
+          Math.min(fromVersion, mostVersions),
+          session,
+          Math.max(Math.min(toVersion, mostVersions), 0),
+          limit,
+        ],
       ),
       (rows) => rows.map((row) => recordOf(session, row)),
     ),

@@ -131,6 +131,7 @@ export const sqlite: Dialect = {
   begin: "BEGIN IMMEDIATE",
   tables,
   append,
+  sessionOf: (events) => `${events}.session`,
   elements: "json_each(?)",
   date: (time) => `datetime(CAST(${time} AS INTEGER) / 1000, 'unixepoch')`,
   isBusy: (cause) => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(cause)),

@@ -26,13 +26,16 @@ const statuses: ReadonlySet<string> = new Set(["active", "superseded", "invalid"
 /** The columns that must hold whole numbers, which a database may not enforce. */
 const numbers = ["version", "compact_up_to_index", "compacted_at", "time", "tokens"]
 
+/** A column of truth values as a number, which a database may return as a boolean; `null` where it has none. */
+const flag = (row: Row, column: string): number | null => (row[column] === null ? null : integer(row, column))
+
 /** Whether the columns of a row agree with each other: some of them say the same in the words of other programs. */
 const isConsistent = (row: Row): boolean =>
   row["session"] === row["id"] &&
   row["thread_id"] === row["name"] &&
   statuses.has(text(row, "status")) &&
-  integer(row, "is_active") === (row["status"] === "active" ? 1 : 0) &&
-  integer(row, "is_split_turn") === (row["split_turn_prefix"] === null ? 0 : 1) &&
+  flag(row, "is_active") === (row["status"] === "active" ? 1 : 0) &&
+  flag(row, "is_split_turn") === (row["split_turn_prefix"] === null ? 0 : 1) &&
   row["created_at"] === row["created"] &&
   numbers.every((column) => Number.isSafeInteger(row[column]))
 
@@ -121,7 +124,7 @@ export const summaries: RowTable = {
          (session, thread_id, summary_id, summary_text, compact_up_to_index, compacted_at, is_split_turn, split_turn_prefix,
           is_active, created_at, time, status, superseded_by, version, tokens)
        SELECT CAST(? AS BIGINT), ?, value ->> 0, value ->> 1, CAST(value ->> 2 AS BIGINT), CAST(value ->> 3 AS BIGINT),
-         value ->> 4, value ->> 5, value ->> 6, ${dialect.date("value ->> 7")}, CAST(value ->> 7 AS BIGINT), value ->> 8,
+         CAST(value ->> 4 AS BOOLEAN), value ->> 5, CAST(value ->> 6 AS BOOLEAN), ${dialect.date("value ->> 7")}, CAST(value ->> 7 AS BIGINT), value ->> 8,
          value ->> 9, CAST(value ->> 10 AS BIGINT), CAST(value ->> 11 AS BIGINT)
        FROM ${dialect.elements}`,
       [id, name, JSON.stringify(rows.map(valuesOf))],

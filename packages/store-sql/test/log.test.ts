@@ -9,7 +9,7 @@ import { eventLogLaws } from "@memfold/testing/vitest"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { batchHash } from "../src/batchHash.js"
-import { database, type DatabaseOptions, logOf, reserving, sqlite } from "../src/index.js"
+import { database, type DatabaseOptions, logOf, numbered, reserving, sqlite } from "../src/index.js"
 
 /** A database in memory with the tables of the dialect. */
 const opened = (options: Partial<DatabaseOptions> = {}) =>
@@ -97,7 +97,7 @@ describe("a dialect", () => {
   it("can number the parameters", async () => {
     const { statements, connection } = noting()
     const { query } = database((body) => body(connection), {
-      dialect: { ...sqlite, placeholder: (position) => `$${position}` },
+      dialect: { ...sqlite, statement: numbered },
     })
     const failed = await Effect.runPromise(
       Effect.flip(query({ operation: "x" }, "SELECT ? WHERE a = ? AND b = ?", [1, 2, 3])),

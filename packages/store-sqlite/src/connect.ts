@@ -3,8 +3,8 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import type { SqliteClient } from "@effect/sql-sqlite-node/SqliteClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import type { Use } from "@memfold/store-sql"
-import { Cause, Effect, Option, type Scope } from "effect"
+import { inTurn, type Use } from "@memfold/store-sql"
+import { Cause, Effect, type Scope } from "effect"
 import type { Options } from "./Options.js"
 
 /** The connection to a file. */
@@ -38,23 +38,9 @@ const preparingAgain = (connection: Connection): Connection => {
   }
 }
 
-/**
- * Gives the only connection of a client to one fiber after the other. The client does as well, in more steps: its semaphore stops
- * the fiber, also when the connection is free.
- */
+/** Gives the only connection of a client to one fiber after the other. The client does as well, in more steps. */
 const oneByOne = (client: SqliteClient): Effect.Effect<Use, SqlError> =>
-  Effect.gen(function* () {
-    const connection = preparingAgain(yield* Effect.scoped(client.reserve))
-    const semaphore = yield* Effect.makeSemaphore(1)
-    const ifFree = semaphore.withPermitsIfAvailable(1)
-    const inTurn = semaphore.withPermits(1)
-    return (body) => {
-      const used = Effect.suspend(() => body(connection))
-      return Effect.flatMap(ifFree(used), (result) =>
-        Option.isSome(result) ? Effect.succeed(result.value) : inTurn(used),
-      )
-    }
-  })
+  Effect.flatMap(Effect.scoped(client.reserve), (connection) => inTurn(preparingAgain(connection)))
 
 /**
  * Connects to a file until the scope ends. Fails with what the driver throws when it opens the file.

@@ -3,9 +3,8 @@
  * use one file: a compare-and-swap on a session's version decides which writer wins.
  */
 import { EventLog } from "@memfold/core"
-import { logOf } from "@memfold/store-sql"
+import { changesOf, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
-import * as Changes from "./changes.js"
 import { open } from "./open.js"
 import type { Options } from "./Options.js"
 import * as Unfinished from "./unfinished.js"
@@ -35,7 +34,12 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
   Effect.gen(function* () {
     const file = yield* open(options)
     if (options.readonly !== true && options.filename !== ":memory:") yield* Unfinished.finishing(file)
-    const changes = yield* Changes.make(file)
+    // A number that SQLite keeps in memory, and that changes with each commit of another connection.
+    const writes = file.query({ operation: "changes" }, "PRAGMA data_version")
+    const changes = yield* changesOf(file, {
+      every: () => "100 millis",
+      writes: Effect.map(writes, ([row]) => row?.["data_version"]),
+    })
     return {
       ...logOf(file, { rewriting: Unfinished.begin, onWritten: changes.tell }),
       finishRewrites: (session) => Unfinished.finish(file, session, options.busyTimeout ?? "30 seconds"),

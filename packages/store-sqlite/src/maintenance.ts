@@ -6,7 +6,8 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname } from "node:path"
 import { createPrivate } from "./checks.js"
 import type { File } from "./File.js"
-import { definitions, open } from "./open.js"
+import { definitions } from "./derived.js"
+import { open } from "./open.js"
 import type { Options } from "./Options.js"
 
 /** The file, and how long to wait for the lock of another process; 30 seconds by default. */

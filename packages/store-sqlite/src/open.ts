@@ -5,14 +5,11 @@ import { type Database, database, type DatabaseOptions, sqlite } from "@memfold/
 import { Duration, Effect, type Scope } from "effect"
 import { applicationId, checkFile, checkOwner, refused, schemaVersion } from "./checks.js"
 import { connect } from "./connect.js"
+import { definitions, isMissing, restore } from "./derived.js"
 import type { Options } from "./Options.js"
 import { reasonOf } from "./reasons.js"
 import { turns } from "./turns.js"
 import type { File } from "./File.js"
-import * as Unfinished from "./unfinished.js"
-
-/** The statements that create what a file has. */
-export const definitions: ReadonlyArray<string> = [...sqlite.tables, Unfinished.table]
 
 const isBusy = (error: unknown): boolean => error instanceof SqlError && sqlite.isBusy(error.cause)
 
@@ -46,6 +43,26 @@ const create = (file: string, { transaction }: Database) =>
     }),
   )
 
+/** Reads and writes that make tables again which another program drops while the file is open. */
+const restoring = (
+  { reading, writing }: ReturnType<typeof turns>,
+  restored: Effect.Effect<void, EventLog.LogError>,
+) => {
+  const around =
+    (work: typeof reading): typeof reading =>
+    (effect) =>
+      Effect.catchIf(
+        work(effect),
+        (error) => error instanceof SqlError && isMissing(error.cause),
+        (error) =>
+          Effect.zipRight(
+            Effect.mapError(restored, () => error),
+            work(effect),
+          ),
+      )
+  return { reading: around(reading), writing: around(writing) }
+}
+
 /** Opens a file, which is closed with the scope. */
 export const open = (options: Options): Effect.Effect<File, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -64,13 +81,17 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
       reading,
       writing: readonly ? readOnly : writing,
     }
-    const opened = database(client.use, uses)
-    const { query } = opened
+    const once = database(client.use, uses)
+    const { query } = once
     yield* query({ operation: "open" }, "PRAGMA busy_timeout = 0")
     const isNew = yield* checkOwner(file, query)
     if (readonly && isNew) return yield* refused(file, "is empty; open it for writing once")
-    yield* configure(opened, options)
-    if (isNew) yield* create(file, opened)
+    yield* configure(once, options)
+    if (isNew) yield* create(file, once)
+    else if (!readonly) yield* restore(file, once)
+    const opened = readonly
+      ? once
+      : database(client.use, { ...uses, ...restoring({ reading, writing }, restore(file, once)) })
     const { query: queryOnce } = database(client.use, { ...uses, reading: undefined })
     return {
       ...opened,

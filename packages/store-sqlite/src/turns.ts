@@ -3,6 +3,7 @@
  * is tried without waiting, and tried again by a timer; and a process that writes without a break leaves it free now and then.
  */
 import type { SqlError } from "@effect/sql/SqlError"
+import { pause } from "@memfold/store-sql"
 import { Effect } from "effect"
 
 /** How long a process writes without a break, and how long it leaves the lock free then, in milliseconds. */
@@ -13,13 +14,6 @@ const breakLength = 2
 const tryAgain = { atLeast: 1, atMost: 4 }
 
 type Around = <A, E>(work: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
-
-/** A pause in real time, also where a test has a clock of its own: other processes do not know that clock. */
-const pause = (millis: number): Effect.Effect<void> =>
-  Effect.async((resume) => {
-    const timer = setTimeout(() => resume(Effect.void), millis)
-    return Effect.sync(() => clearTimeout(timer))
-  })
 
 /**
  * Makes functions that run a read or a write of a connection whose `busy_timeout` is 0.

@@ -433,6 +433,36 @@ describe("merging", () => {
     expect(few.filter((number) => !short.includes(number))).toEqual([])
   })
 
+  describe("of many parcels with chatty replies", () => {
+    const parcel = (at: number) => `RR${771_200 + at * 37}A`
+    const asked = (at: number) => [
+      Message.user(`Hello again! Could you please have a look where parcel ${parcel(at)} is, thanks a lot?`),
+      Message.assistant(
+        `Of course, I am happy to help! Parcel ${parcel(at)} has left the depot in ${["Graz", "Linz", "Bern"][at % 3]} and should be with you by ${["Monday", "Friday"][at % 2]}. Please let me know if there is anything else that I can do for you today, it is always a pleasure!`,
+      ),
+    ]
+    /** The parcels that a summary has after merges of so many of them each. */
+    const kept = (count: number, size: number) => {
+      let text = ""
+      for (let from = 0; from < count; from += size)
+        text = summarize(Array.from({ length: size }, (_, at) => asked(from + at)).flat(), text, {
+          maxTokens: 800,
+          share: 0.3,
+        })
+      return Array.from({ length: count }, (_, at) => at).filter((at) => text.includes(parcel(at)))
+    }
+
+    it.each([2, 4, 12, 72])("keeps every number, %d at a time", (size) => {
+      expect(kept(72, size)).toHaveLength(72)
+    })
+
+    it.each([4, 20, 200])("has the newest where not all fit, %d at a time", (size) => {
+      const found = kept(200, size)
+      expect(found.length).toBeGreaterThan(72)
+      expect(found.slice(-60)).toEqual(Array.from({ length: 60 }, (_, at) => 140 + at))
+    })
+  })
+
   it("keeps the order of the conversation", () => {
     const ids = (from: number) =>
       [1, 2, 3].map((n) => Message.user(`Now do job J-${from + n} for customer ${from}.`))

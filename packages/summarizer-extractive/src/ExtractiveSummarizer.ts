@@ -18,7 +18,7 @@ import { Effect, Layer, Schema } from "effect"
 import { Summarizer, TokenCounter } from "@memfold/core"
 import type { Piece, Source } from "./digest.js"
 import { read, write } from "./digest.js"
-import { list, ranked, splitList } from "./identifiers.js"
+import { isMinor, list, ranked, splitList } from "./identifiers.js"
 import type { Candidate } from "./salience.js"
 import { salience } from "./salience.js"
 import { select } from "./select.js"
@@ -94,8 +94,11 @@ const beginning = (source: Source, limit: number): string => {
   return ""
 }
 
-/** The share of a summary that the list of identifiers may take from the sentences. */
-const identifierShare = 0.25
+/**
+ * The shares of a summary that the list of identifiers may take from the sentences: a quarter, and up to a half where the
+ * identifiers do not fit otherwise.
+ */
+const identifierShares = [0.25, 0.35, 0.5]
 /** Minor identifiers take no tokens of a summary up to `minorAbove` tokens, and this share of the tokens above. */
 const minorAbove = 300
 const minorShare = 0.15
@@ -123,15 +126,28 @@ const summarize = (request: Summarizer.Request, size: Summarizer.Size): string =
       ? beginning(chosen[0]?.parts[0]?.source ?? first, room)
       : digest(sources, chosen.slice(0, count))
   }
-  const room = Math.floor(limit * identifierShare)
   const minorRoom = Math.max(0, (limit - minorAbove) * minorShare)
-  // What the list does not need is for the sentences.
-  const needed = list(identifiers, written(limit - room), { room, minorRoom, limit })
-  const text = written(needed === "" ? limit : limit - estimate(`\n${needed}`))
-  return appended(text, list(identifiers, text, { room, minorRoom: room, limit }))
+  const major = identifiers.filter((one) => !isMinor(one)).map((one) => one.toLowerCase())
+  /** The summary whose list takes up to this share from the sentences, and how many identifiers are not in it. */
+  const withShare = (share: number): { readonly text: string; readonly missing: number } => {
+    const room = Math.floor(limit * share)
+    // What the list does not need is for the sentences, and what these leave is for the list.
+    const needed = list(identifiers, written(limit - room), { room, minorRoom, limit })
+    const quoted = written(needed === "" ? limit : limit - estimate(`\n${needed}`))
+    const left = Math.max(room, limit - estimate(quoted))
+    const line = list(identifiers, quoted, { room: left, minorRoom: limit * identifierShares[0]!, limit })
+    const text = [quoted, line].filter((one) => one !== "").join("\n")
+    const said = text.toLowerCase()
+    return { text, missing: major.filter((one) => !said.includes(one)).length }
+  }
+  let best = withShare(identifierShares[0]!)
+  for (const share of identifierShares.slice(1)) {
+    if (best.missing === 0) break
+    const next = withShare(share)
+    if (next.missing < best.missing) best = next
+  }
+  return best.text
 }
-
-const appended = (text: string, line: string): string => [text, line].filter((one) => one !== "").join("\n")
 
 /**
  * Makes the extractive summarizer.
@@ -146,7 +162,8 @@ const appended = (text: string, line: string): string => [text, line].filter((on
  * ```
  *
  * The last line has the identifiers that were said and are in no quotation: order and tracking numbers, paths, addresses,
- * amounts and dates. The most and most recently used identifiers come first. It takes at most about a quarter of the room.
+ * amounts and dates. The most and most recently used identifiers come first. The list takes about a quarter of the room from the
+ * sentences, and up to a half where the identifiers do not fit otherwise.
  *
  * Every quotation is on one line. Reasoning is not quoted. Of a tool output above 2,000 characters, only the start, the
  * end and lines that report failures are read; of a message above 20,000 characters, the start and the end. The

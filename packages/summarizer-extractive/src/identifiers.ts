@@ -66,6 +66,9 @@ export const splitList = (
  */
 const minor = new RegExp(String.raw`^(?:[\d.:,/-]{1,8}|[€$£¥₹]?\s?\d{1,3}(?:\s?${currency})?)$`, "u")
 
+/** Whether an identifier is only a number of a few digits. */
+export const isMinor = (identifier: string): boolean => minor.test(identifier)
+
 /** What a mention counts: a call of a tool repeats what was said before, mostly. */
 const mention = { user: 1, assistant: 1, system: 1, earlier: 1, tool: 0.15 } as const
 
@@ -97,7 +100,7 @@ export const ranked = (
     }
   })
   // Minor identifiers come last.
-  const order = (written: string) => (minor.test(written) ? 1 : 0)
+  const order = (written: string) => (isMinor(written) ? 1 : 0)
   const score = ({ uses, last }: { readonly uses: number; readonly last: number }) =>
     Math.log2(1 + uses) + last
   return [...found.values()]
@@ -117,7 +120,7 @@ export const list = (
     if (said.includes(identifier.toLowerCase())) continue
     const longer = line === "" ? label + identifier : line + separator + identifier
     if (
-      estimate(longer) <= (minor.test(identifier) ? minorRoom : room) &&
+      estimate(longer) <= (isMinor(identifier) ? minorRoom : room) &&
       estimate(`${text}\n${longer}`) <= limit
     )
       line = longer

@@ -1,6 +1,6 @@
 /** Prints a context: the layout, then the messages. */
 import { Message, type Render } from "@memfold/core"
-import { messageLine } from "./timeline.js"
+import { badgesOf, messageLine } from "./timeline.js"
 import { clean, color, columns, count, table } from "../terminal/terminal.js"
 
 /** The meaning of each section of a layout. */
@@ -13,6 +13,7 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
   recalled: "earlier messages that fit the message to answer",
   current: "the message to answer",
   gap: "left out by the strategy's cap",
+  unreadable: "damaged where they are stored; left out",
   "left-out": "reasoning that the provider would refuse here; left out",
   open: "tool calls that wait for results, and what follows; left out until then",
 }
@@ -50,7 +51,7 @@ export const contextLines = ({ messages, layout }: Render.Context): ReadonlyArra
   const summary = layout.some((one) => one.section === "summary" && one.tokens > 0) ? 1 : 0
   const head = messages.slice(0, pinned).map((message) => messageLine("pin", message))
   const said = messages.slice(pinned, pinned + summary).flatMap(summaryLines)
-  const rest = messages.slice(pinned + summary).map((message) => messageLine("", message))
+  const rest = messages.slice(pinned + summary).map((message) => messageLine("", message, badgesOf(message)))
   const hidden = rest.length - 2 * aroundGap
   const run =
     hidden <= 1

@@ -2,10 +2,12 @@
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
 import { Clock, Console, Effect, Option } from "effect"
+import { readdirSync } from "node:fs"
+import { basename, extname, join } from "node:path"
 import { completed } from "../import/completed.js"
 import { eventsOf, type Imported, type ImportedSummary } from "../import/events.js"
 import type { SessionTaken } from "../import/ImportError.js"
-import { type OldSession, isConsolidated, programs, type Sources } from "../import/programs.js"
+import { type OldSession, isConsolidated, programs, type Sources, threadsIn } from "../import/programs.js"
 import { commitOf, importedBefore, write } from "../import/write.js"
 import { byName } from "@memfold/catalog"
 import { importExport } from "./copy.js"
@@ -44,6 +46,12 @@ const thread = Options.text("thread").pipe(
   Options.withDescription("Which conversation of a file with several."),
 )
 
+const all = Options.boolean("all").pipe(
+  Options.withDescription(
+    "Import every conversation of the file; --messages is then a folder with a transcript for each, named after it.",
+  ),
+)
+
 const messages = Options.text("messages").pipe(
   Options.withPseudoName("TRANSCRIPT"),
   Options.optional,
@@ -61,7 +69,7 @@ const summary = Options.text("summary").pipe(
 const store = options.store.pipe(
   Options.withDefault("memory:"),
   Options.withDescription(
-    "The store to write to: sqlite:PATH or redis://HOST. With memory: (the default) the import is only checked.",
+    "The store to write to: sqlite:PATH, redis://HOST or postgres://HOST/DATABASE. With memory: (the default) the import is only checked.",
   ),
 )
 
@@ -180,6 +188,36 @@ const unusedByExports = (
   (Option.isSome(given.pick) ? "pick" : undefined) ??
   (["format", "summarizer"] as const).find((name) => given[name] !== defaults[name])
 
+/** The conversations to import, each with its transcript: one, or with `--all` every one of the file. */
+const conversations = (given: {
+  readonly file: string
+  readonly from: string
+  readonly all: boolean
+  readonly thread: Option.Option<string>
+  readonly session: Option.Option<string>
+  readonly messages: Option.Option<string>
+}) =>
+  Effect.gen(function* () {
+    if (!given.all) return [{ thread: Option.getOrUndefined(given.thread), transcript: given.messages }]
+    const other = (["thread", "session"] as const).find((name) => Option.isSome(given[name]))
+    if (other !== undefined) return yield* new UsageError({ problem: `--all does not go with --${other}` })
+    const threads = yield* threadsIn(given.from, given.file)
+    if (threads === null)
+      return yield* new UsageError({ problem: `--all does not apply: ${given.file} has one conversation` })
+    const folder = Option.getOrUndefined(given.messages)
+    if (folder === undefined) return threads.map((thread) => ({ thread, transcript: Option.none<string>() }))
+    const files = yield* Effect.try({
+      try: () => readdirSync(folder),
+      catch: () => new UsageError({ problem: `--messages: with --all, ${folder} must be a folder` }),
+    })
+    return yield* Effect.forEach(threads, (thread) => {
+      const file = files.find((name) => name === thread || basename(name, extname(name)) === thread)
+      return file === undefined
+        ? new UsageError({ problem: `--messages: ${folder} has no transcript of conversation "${thread}"` })
+        : Effect.succeed({ thread, transcript: Option.some(join(folder, file)) })
+    })
+  })
+
 export const command = Command.make(
   "import",
   {
@@ -188,6 +226,7 @@ export const command = Command.make(
     session,
     store,
     thread,
+    all,
     messages,
     format: options.format,
     pick: options.pick,
@@ -203,7 +242,7 @@ export const command = Command.make(
         return yield* new UsageError({ problem })
       }
       if (given.from === "memfold") {
-        const unused = unusedByExports(given)
+        const unused = given.all ? "all" : unusedByExports(given)
         if (unused !== undefined) {
           return yield* new UsageError({ problem: `--${unused} does not apply to an export of memfold` })
         }
@@ -212,38 +251,45 @@ export const command = Command.make(
       const read = yield* byName("program to import from", programs, given.from)
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const layer = yield* options.openStore(given.store)
-      const sources: Sources = {
+      const named = yield* conversations(given)
+      const sourcesOf = (thread: string | undefined, transcript: Option.Option<string>): Sources => ({
         file: given.file,
-        thread: Option.getOrUndefined(given.thread),
+        thread,
         session: Option.getOrUndefined(given.session),
         messages: Option.getOrUndefined(
-          Option.map(given.messages, (file) => ({
+          Option.map(transcript, (file) => ({
             file,
             format: given.format,
             ...(Option.isNone(given.pick) ? {} : { pick: given.pick.value }),
           })),
         ),
         summary: Option.getOrUndefined(given.summary),
-      }
-      // Reads everything before it opens the store: wrong input leaves no file behind.
-      const found = yield* read(sources)
-      const session = sources.session ?? found.session
-      if (session.trim() === "") {
-        return yield* new UsageError({ problem: "--session: the id must not be empty" })
-      }
-      const batchId = commitOf({ from: given.from, ...found.state })
-      const imported = yield* bring(found, { session, batchId, summarizer }).pipe(Effect.provide(layer))
-      const result: ImportResult = {
-        file: given.file,
-        from: given.from,
-        session,
-        batchId,
-        imported,
-        kept: given.store !== "memory:",
-      }
-      yield* Effect.forEach(given.json ? records(result) : lines(result), (line) => Console.log(line), {
-        discard: true,
       })
+      // Reads everything before it opens the store: wrong input leaves no file behind.
+      const found = yield* Effect.forEach(named, ({ thread, transcript }) =>
+        read(sourcesOf(thread, transcript)),
+      )
+      if (Option.exists(given.session, (name) => name.trim() === ""))
+        return yield* new UsageError({ problem: "--session: the id must not be empty" })
+      const results = Effect.forEach(found, (one) =>
+        Effect.gen(function* () {
+          const session = Option.getOrElse(given.session, () => one.session)
+          const batchId = commitOf({ from: given.from, ...one.state })
+          const imported = yield* bring(one, { session, batchId, summarizer })
+          const kept = given.store !== "memory:"
+          const result: ImportResult = {
+            file: given.file,
+            from: given.from,
+            session,
+            batchId,
+            imported,
+            kept,
+          }
+          const printed = given.json ? records(result) : lines(result)
+          yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
+        }),
+      )
+      yield* Effect.provide(results, layer)
     }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(

@@ -27,7 +27,7 @@ export const json = Options.boolean("json").pipe(Options.withDescription("Print 
 
 export const store = Options.text("store").pipe(
   Options.withPseudoName("URL"),
-  Options.withDescription("The store: memory:, sqlite:PATH, or redis://HOST."),
+  Options.withDescription("The store: memory:, sqlite:PATH, redis://HOST, or postgres://HOST/DATABASE."),
 )
 
 export const set = Options.text("set").pipe(

@@ -34,6 +34,7 @@ const named = (id: string | null): string => (id === null ? "" : id.length > 6 ?
 
 const row = (summary: Session.SummaryRecord): ReadonlyArray<Cell> => [
   shownId(summary.id),
+  count(summary.version),
   { text: summary.status, paint: statusColor[summary.status] },
   `[0,${summary.coveredTo})`,
   count(summary.total),
@@ -58,16 +59,11 @@ export const command = Command.make(
       }
       if (all.length === 0) return yield* Console.log(clean(`session "${session}" has no summaries`))
       yield* Console.log(
-        table(["summary", "status", "covers", "of", "made", "tokens", "", "superseded by"], all.map(row), [
-          "left",
-          "left",
-          "left",
-          "right",
-          "left",
-          "right",
-          "left",
-          "left",
-        ]),
+        table(
+          ["summary", "event", "status", "covers", "of", "made", "tokens", "", "superseded by"],
+          all.map(row),
+          ["left", "right", "left", "left", "right", "left", "right", "left", "left"],
+        ),
       )
     }).pipe(Effect.provide(options.readingMemory(store))),
 ).pipe(Command.withDescription("List every summary a session ever had, with its status."))

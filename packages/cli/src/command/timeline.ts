@@ -34,12 +34,12 @@ const gist = (message: Message.Message): string => {
 }
 
 /** One message on one line. */
-export const messageLine = (index: number | string, message: Message.Message): string => {
+export const messageLine = (index: number | string, message: Message.Message, badges = ""): string => {
   const time =
     message.time === undefined ? "" : new Date(message.time).toISOString().slice(5, 16).replace("T", " ")
   const left = `${String(index).padStart(5)}  ${time}${time === "" ? "" : "  "}`
   const role = message.role.padEnd(9)
-  const more = folded(message)
+  const more = `${badges === "" ? "" : `  ◆ ${badges}`}${folded(message)}`
   const room = columns() - left.length - role.length - 2 - more.length
   return `${color.dim(left)}${roleColor[message.role](role)}  ${oneLine(gist(message), room)}${color.dim(more)}`
 }
@@ -57,6 +57,22 @@ const prunedBadge = (pruned: Event.ToolOutputsPruned): string =>
 const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
   const indices = outputs.map(({ index }) => index)
   return range({ from: Math.min(...indices), to: Math.max(...indices) + 1 })
+}
+
+/** The badges of a message in a context, from what the context says about it: the first one behind a summary, and a shortened output. */
+export const badgesOf = ({ metadata }: Message.Message): string => {
+  const { memfold } = (metadata ?? {}) as {
+    readonly memfold?: {
+      readonly compressionTriggered?: unknown
+      readonly isSplitTurn?: unknown
+      readonly pruned?: unknown
+    }
+  }
+  return [
+    ...(memfold?.compressionTriggered === true ? ["Compressed"] : []),
+    ...(memfold?.isSplitTurn === true ? ["Split Turn"] : []),
+    ...(memfold?.pruned === true ? ["Pruned"] : []),
+  ].join(" · ")
 }
 
 /** The badges of a compaction: `Compressed`, `Split Turn`, `Pruned …`. */

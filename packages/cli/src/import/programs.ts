@@ -115,8 +115,7 @@ const fromSplitTurn: Reader = (sources) =>
       return yield* new ImportError({ file, problem })
     }
     const said = (yield* readTranscript(messages.file, messages)).map(({ message }) => message)
-    const state = yield* Either.mapLeft(splitTurn.read(found.rows, said), inFile(file))
-    return { session: found.thread, state }
+    return { session: found.thread, state: splitTurn.read(found.rows, said) }
   })
 
 /** The messages of a chat from their table; `null` if there is no such table. */
@@ -201,6 +200,32 @@ const fromRolling: Reader = (sources) =>
   Effect.gen(function* () {
     yield* refuse("rolling", sources, ["summary"])
     return yield* (yield* isSqlite(sources.file)) ? fromTables(sources) : fromDocument(sources)
+  })
+
+/** The ids of the conversations in a file; `null` if the program's files have one without a name. */
+export const threadsIn = (
+  from: string,
+  file: string,
+): Effect.Effect<ReadonlyArray<string> | null, ImportError> =>
+  Effect.gen(function* () {
+    if (from === "sliding-window") return null
+    if (!(yield* isSqlite(file))) {
+      if (from !== "rolling") return null
+      const source = yield* readJson(file)
+      const value = source.kind === "document" ? source.value : undefined
+      const chats = rolling.chatsOf(yield* Either.mapLeft(rolling.readDocument(value, true), inFile(file)))
+      return chats.length === 0 ? null : chats
+    }
+    return yield* withTables(file, (tables) =>
+      Effect.gen(function* () {
+        if (from === "rolling") {
+          const columns = yield* requireColumns(file, tables, rolling.table, [rolling.summaryNames.chat])
+          return yield* chatsIn(tables, chatColumn(columns), true)
+        }
+        yield* requireColumns(file, tables, splitTurn.table, [[splitTurn.thread]])
+        return yield* tables.values(splitTurn.table, splitTurn.thread)
+      }),
+    )
   })
 
 /** The programs whose state can be read, named after their designs in `docs/conformance.md`. */

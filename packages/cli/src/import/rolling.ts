@@ -51,19 +51,23 @@ const readSummary = (
       return yield* Either.left(`its status is not one of ${statuses.join(", ")}`)
     }
     const text = fieldOf(row, summaryNames.text) ?? ""
-    if (typeof text !== "string") return yield* Either.left("its summary is no text")
-    const ids = yield* idsOf(fieldOf(row, summaryNames.ids))
-    const time = yield* Either.mapLeft(
-      readOldTime(fieldOf(row, summaryNames.time)),
-      () => `its time is none; allowed: ${timeAllowed}`,
-    )
+    const ids = idsOf(fieldOf(row, summaryNames.ids))
+    const time = readOldTime(fieldOf(row, summaryNames.time))
+    // A summary whose data do not hold is left out, and its messages are summarized anew.
+    const problems = [
+      ...(typeof text === "string" ? [] : ["its summary is no text"]),
+      ...(Either.isLeft(ids) ? [ids.left] : []),
+      ...(Either.isLeft(time) ? [`its time is none; allowed: ${timeAllowed}`] : []),
+    ]
+    const known = problems.length === 0 ? Either.getOrElse(ids, () => []) : []
     return {
       id: idOf(fieldOf(row, summaryNames.id)) ?? "",
       status,
-      text,
+      text: typeof text === "string" ? text : "",
       // The summary also covers messages that were deleted later.
-      covers: rangesOf(ids.flatMap((id) => positions.get(id) ?? [])),
-      time,
+      covers: rangesOf(known.flatMap((id) => positions.get(id) ?? [])),
+      ...(problems.length === 0 ? {} : { damaged: problems.join("; ") }),
+      time: Either.getOrElse(time, () => null),
       total: null,
     }
   })

@@ -4,7 +4,7 @@
  */
 import { type Message, Wording } from "@memfold/core"
 import { Either } from "effect"
-import type { JsonObject, Problem } from "../transcript/source.js"
+import type { JsonObject } from "../transcript/source.js"
 import { idOf } from "./fields.js"
 import type { OldState, OldSummary } from "./OldState.js"
 import { inOrderOfTime, readOldTime, timeAllowed } from "./time.js"
@@ -25,7 +25,7 @@ const textIn = (row: JsonObject, column: string): Either.Either<string, string> 
   return typeof value === "string" ? Either.right(value) : Either.left(`${column} is no text`)
 }
 
-/** The two parts of a split turn's summary, or the whole text of any other. */
+/** The two parts of a split turn's summary, or the whole text of any other; a `Left` says what is damaged. */
 const partsOf = (row: JsonObject): Either.Either<Pick<OldSummary, "text" | "turnPrefix">, string> =>
   Either.gen(function* () {
     const text = yield* textIn(row, "summary_text")
@@ -33,48 +33,43 @@ const partsOf = (row: JsonObject): Either.Either<Pick<OldSummary, "text" | "turn
     if (!isTrue(row["is_split_turn"])) return { text }
     const at = text.indexOf(seam)
     if (at !== -1) return { text: text.slice(0, at), turnPrefix: text.slice(at + seam.length) }
-    return turnPrefix === "" ? { text } : { text, turnPrefix }
+    return turnPrefix === ""
+      ? yield* Either.left("is_split_turn is true, and there is no split_turn_prefix")
+      : { text, turnPrefix }
   })
 
-const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, string> =>
-  Either.gen(function* () {
-    const index = row["compact_up_to_index"]
-    const to = typeof index === "number" && Number.isInteger(index) ? index : -1
-    const status = isTrue(row["is_active"]) ? ("active" as const) : ("superseded" as const)
-    // The design rebuilds a summary whose data is inconsistent. A superseded summary may just be from before the
-    // conversation was rewound.
-    const beyond = to > total && status === "active"
-    const damaged =
-      to < 0
-        ? "compact_up_to_index is no index of a message"
-        : beyond
-          ? `compact_up_to_index is ${to}, and there are ${total} messages (if more were said, give the whole transcript with --messages)`
-          : undefined
-    const time = yield* Either.mapLeft(
-      readOldTime(row["created_at"]),
-      () => `created_at is no time; allowed: ${timeAllowed}`,
-    )
-    const then = row["compacted_at"]
-    return {
-      id: idOf(row["summary_id"]) ?? "",
-      status,
-      ...(yield* partsOf(row)),
-      covers: to <= 0 || to > total ? [] : [{ from: 0, to }],
-      ...(damaged === undefined ? {} : { damaged }),
-      time,
-      total: typeof then === "number" && Number.isInteger(then) ? then : null,
-    }
-  })
+/** A summary. The design rebuilds one whose data do not hold: its messages are summarized anew. */
+const readRow = (row: JsonObject, total: number): OldSummary => {
+  const index = row["compact_up_to_index"]
+  const to = typeof index === "number" && Number.isInteger(index) ? index : -1
+  const status = isTrue(row["is_active"]) ? ("active" as const) : ("superseded" as const)
+  const parts = partsOf(row)
+  const time = readOldTime(row["created_at"])
+  const problems = [
+    ...(to < 0 ? ["compact_up_to_index is no index of a message"] : []),
+    // One that was superseded may just be from before the conversation was rewound.
+    ...(to > total && status === "active"
+      ? [
+          `compact_up_to_index is ${to}, and there are ${total} messages (if more were said, give the whole transcript with --messages)`,
+        ]
+      : []),
+    ...(Either.isLeft(parts) ? [parts.left] : []),
+    ...(Either.isLeft(time) ? [`created_at is no time; allowed: ${timeAllowed}`] : []),
+  ]
+  const then = row["compacted_at"]
+  return {
+    id: idOf(row["summary_id"]) ?? "",
+    status,
+    ...Either.getOrElse(parts, () => ({ text: "" })),
+    covers: problems.length > 0 || to <= 0 || to > total ? [] : [{ from: 0, to }],
+    ...(problems.length === 0 ? {} : { damaged: problems.join("; ") }),
+    time: Either.getOrElse(time, () => null),
+    total: typeof then === "number" && Number.isInteger(then) ? then : null,
+  }
+}
 
 /** The state of one thread: the rows of its summaries, and its messages. */
-export const read = (
-  rows: ReadonlyArray<JsonObject>,
-  messages: ReadonlyArray<Message.Message>,
-): Either.Either<OldState, Problem> =>
-  Either.all(
-    rows.map((row, position) =>
-      Either.mapLeft(readRow(row, messages.length), (wrong) => ({
-        problem: `summary "${idOf(row["summary_id"]) ?? position}": ${wrong}`,
-      })),
-    ),
-  ).pipe(Either.map((summaries) => ({ messages, summaries: inOrderOfTime(summaries, ({ time }) => time) })))
+export const read = (rows: ReadonlyArray<JsonObject>, messages: ReadonlyArray<Message.Message>): OldState => {
+  const summaries = rows.map((row) => readRow(row, messages.length))
+  return { messages, summaries: inOrderOfTime(summaries, ({ time }) => time) }
+}

@@ -195,18 +195,31 @@ describe("the files", () => {
     const notes = ToolNotes.withFileTools({
       readers: ["fetch_source"],
       editors: [{ tools: ["page"], argument: "do", reads: ["look"] }],
-      patchers: ["shell"],
+      patchers: ["run_patch"],
       pathArguments: ["source"],
     })
     const messages = [
       touching("fetch-source", { source: "a" }),
       touching("page", { do: "look", source: "b" }),
       touching("page", { do: "write", source: "c" }),
-      touching("shell", { command: ["apply_patch", "*** Begin Patch\n*** Add File: d\n*** End Patch"] }),
+      touching("run_patch", { command: ["apply_patch", "*** Begin Patch\n*** Add File: d\n*** End Patch"] }),
       touching("edit", { path: "e" }),
     ]
     expect(files(messages, nothing, notes)).toEqual({ read: ["a", "b"], modified: ["c", "d", "e"] })
     expect(files(messages)).toEqual({ read: [], modified: ["e"] })
+  })
+
+  it("are those of a patch within a command, and no others of a command", () => {
+    const patch = "*** Begin Patch\n*** Update File: src/a.ts\n@@\n-a\n+b\n*** End Patch"
+    expect(
+      files([
+        touching("shell", { command: ["apply_patch", patch] }),
+        touching("exec_command", {
+          cmd: `cd src && apply_patch <<'EOF'\n${patch.replace("a.ts", "b.ts")}\nEOF`,
+        }),
+        touching("bash", { command: "cat notes\n*** Update File: no.ts\n+++ b/no.ts", path: "no.ts" }),
+      ]),
+    ).toEqual({ read: [], modified: ["src/a.ts", "src/b.ts"] })
   })
 
   it("are none of tools that touch no files, and none of results", () => {

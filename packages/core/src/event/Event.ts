@@ -211,6 +211,13 @@ export const BranchSwitched = Schema.TaggedStruct("BranchSwitched", {
 })
 export type BranchSwitched = typeof BranchSwitched.Type
 
+/**
+ * The message at `version` cannot be read, and the session goes on without it for good: `memfold repair` says so. The damaged
+ * record stays in the log.
+ */
+export const MessageSetAside = Schema.TaggedStruct("MessageSetAside", { version: Schema.NonNegativeInt })
+export type MessageSetAside = typeof MessageSetAside.Type
+
 /** The session was cleared: message indexes start at 0 again. The log keeps the earlier events. */
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
 export type SessionCleared = typeof SessionCleared.Type
@@ -275,6 +282,7 @@ export const Event = Schema.Union(
   FactRemoved,
   MessageRedacted,
   BranchSwitched,
+  MessageSetAside,
   SessionCleared,
   SessionDescribed,
 )
@@ -296,6 +304,7 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   FactRemoved: 1,
   MessageRedacted: 1,
   BranchSwitched: 1,
+  MessageSetAside: 1,
   SessionCleared: 1,
   SessionDescribed: 1,
 }

@@ -182,8 +182,20 @@ describe("damaged data", () => {
     ["neither a message nor a text", JSON.stringify({ index: 0, role: "user", tokens: 1, word: secret })],
     ["a negative index", JSON.stringify({ index: -1, message: Message.user(secret), tokens: 1 })],
     ["half an index", JSON.stringify({ index: 0.5, message: Message.user(secret), tokens: 1 })],
-  ])("names the session and the event, never the contents: %s", (_name, data) => {
-    const damaged = damage(record("MessageAppended", 1, data))
+  ])("of a message is no error, since the session goes on without it: %s", (_name, data) => {
+    const { event, ...envelope } = decoded(record("MessageAppended", 1, data))
+    expect(envelope).toEqual({ session: "chat-1", version: 7, id: "commit.7", time: 1_700_000_000_000 })
+    expect(event).toEqual({ _tag: "DamagedMessage", detail: expect.stringMatching(/./) })
+    expect(JSON.stringify(event)).not.toContain("patient")
+  })
+
+  it.each([
+    ["no JSON", `{"by": "${secret}`],
+    ["nothing", "null"],
+    ["a field missing", JSON.stringify({ by: secret })],
+    ["a wrong type", JSON.stringify({ by: secret, summary: { text: secret } })],
+  ])("of any other event names the session and the event, never the contents: %s", (_name, data) => {
+    const damaged = damage(record("SummarySuperseded", 1, data))
     expect(damaged).toMatchObject({ _tag: "DamagedEvent", session: "chat-1", version: 7 })
     expect(damaged.message).toContain('Event 7 of session "chat-1"')
     expect(damaged.message.length).toBeGreaterThan('Event 7 of session "chat-1" is damaged: '.length)
@@ -216,7 +228,10 @@ describe("damaged data", () => {
       message: { role: "user", parts: [{ type: "text" }] },
       tokens: 1,
     })
-    expect(damage(record("MessageAppended", 1, wrong)).detail).toContain("message.parts.0")
+    expect(decoded(record("MessageAppended", 1, wrong)).event).toEqual({
+      _tag: "DamagedMessage",
+      detail: expect.stringContaining("message.parts.0"),
+    })
   })
 
   it("never throws, wherever a text was cut off", () => {
@@ -225,9 +240,11 @@ describe("damaged data", () => {
         const { data, ...stored } = EventCodec.encode(event)
         const half = data.slice(0, cut % data.length)
         const decoded = EventCodec.decode({ ...envelope, ...stored, data: half })
-        // A summary can be written anew; nothing else can.
+        // A summary can be written anew, and a session can go on without a message.
         expect(Either.isRight(decoded) && decoded.right.event._tag).toBe(
-          stored.type === "SummaryCommitted" && "DamagedSummary",
+          stored.type === "SummaryCommitted"
+            ? "DamagedSummary"
+            : stored.type === "MessageAppended" && "DamagedMessage",
         )
       }),
     )

@@ -5,6 +5,7 @@
 import { Array, Either, ParseResult, Schema } from "effect"
 import type { LogRecord, NewRecord, RewrittenRecord } from "../log/EventLog.js"
 import { exactCheck } from "../message/exactCheck.js"
+import type { Message } from "../message/Message.js"
 import { checksumOf } from "./checksum.js"
 import { Event, schemaVersions } from "./Event.js"
 import { ofData, toData, toSchema } from "./messageData.js"
@@ -27,8 +28,20 @@ export interface DamagedSummary {
   readonly detail: string
 }
 
-/** A decoded event: a known one, an unknown one, or a damaged summary. */
-export type AnyEvent = Event | UnknownEvent | DamagedSummary
+/**
+ * A message that cannot be read. It is not an error: the session goes on without its content, which nothing else has. It keeps
+ * its place among the messages, so that the indexes of later ones stay right.
+ */
+export interface DamagedMessage {
+  readonly _tag: "DamagedMessage"
+  readonly detail: string
+}
+
+/** A decoded event: a known one, an unknown one, or a damaged summary or message. */
+export type AnyEvent = Event | UnknownEvent | DamagedSummary | DamagedMessage
+
+/** What stands in the place of a message that cannot be read: nobody knows its role, and an answer without parts says nothing. */
+export const unreadable: Message = { role: "assistant", parts: [] }
 
 /** A decoded event with its session, version, id and time. */
 export interface RecordedEvent<E = AnyEvent> {
@@ -190,10 +203,11 @@ export const decodeWith =
     const { session, version, time } = record
     const recorded = <E extends AnyEvent>(event: E): Either.Either<RecordedEvent, DamagedEvent> =>
       Either.right({ session, version, id: eventId(record), time, event })
-    const damaged = (detail: string): Either.Either<RecordedEvent, DamagedEvent> =>
-      record.type === "SummaryCommitted"
-        ? recorded({ _tag: "DamagedSummary", detail })
-        : Either.left(new DamagedEvent({ session, version, detail }))
+    const damaged = (detail: string): Either.Either<RecordedEvent, DamagedEvent> => {
+      if (record.type === "SummaryCommitted") return recorded({ _tag: "DamagedSummary", detail })
+      if (record.type === "MessageAppended") return recorded({ _tag: "DamagedMessage", detail })
+      return Either.left(new DamagedEvent({ session, version, detail }))
+    }
     if (record.checksum !== undefined && record.checksum !== checksumOf(record)) {
       return damaged("it is not as it was written, or not in its place: the checksum does not match")
     }
@@ -232,7 +246,7 @@ const where = (error: ParseResult.ParseError): string =>
 /**
  * Decodes a stored record.
  *
- * A damaged summary is a result and not an error; an unknown event is a result too. Any other record that cannot be read
+ * A damaged summary or message is a result and not an error; an unknown event is a result too. Any other record that cannot be read
  * gives a {@link DamagedEvent}.
  *
  * @example

@@ -48,7 +48,10 @@ describe("the checksum", () => {
           expect(checksumOf({ ...record, ...changed })).not.toBe(record.checksum)
           const decoded = EventCodec.decode({ ...record, ...changed })
           expect(Either.isRight(decoded) && decoded.right.event._tag).toBe(
-            record.type === "SummaryCommitted" && !("type" in changed) && "DamagedSummary",
+            !("type" in changed) &&
+              (record.type === "SummaryCommitted"
+                ? "DamagedSummary"
+                : record.type === "MessageAppended" && "DamagedMessage"),
           )
         }
       }),

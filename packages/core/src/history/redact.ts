@@ -185,8 +185,8 @@ interface Changes {
   readonly unknown: number | null
 }
 
-const indexOf = (recorded: RecordedEvent | undefined): number | null =>
-  recorded?.event._tag === "MessageAppended" ? recorded.event.index : null
+const isMessage = ({ event }: RecordedEvent): boolean =>
+  event._tag === "MessageAppended" || event._tag === "DamagedMessage"
 
 const changesFor = (
   sessions: Sessions,
@@ -198,14 +198,17 @@ const changesFor = (
     const events = [...(yield* Stream.runCollect(sessions.events(session)))]
     const last = events.at(-1)
     const gaps = yield* gapsOf(session, events)
-    const inForce = gaps.at(-1) ?? []
-    const onBranch = events.filter(
-      ({ event, version }) => event._tag === "MessageAppended" && isOnBranch(inForce, version),
-    )
-    const total = onBranch.length
+    /** The messages of the branch that was in force with the event at a position. */
+    const messagesAt = (position: number) =>
+      events
+        .slice(0, position + 1)
+        .filter((one) => isMessage(one) && isOnBranch(gaps[position] ?? [], one.version))
+    const inForce = messagesAt(events.length - 1)
+    const total = inForce.length
     const asked =
-      typeof name === "number" ? onBranch[name] : events.find(({ version }) => version === name.version)
-    const index = indexOf(asked)
+      typeof name === "number" ? inForce[name] : events.find(({ version }) => version === name.version)
+    const index =
+      asked === undefined || !isMessage(asked) ? null : messagesAt(events.indexOf(asked)).length - 1
     const place = {
       version: last?.version ?? 0,
       total,
@@ -241,6 +244,8 @@ const changesFor = (
         // Damaged data can hold anything, the message's text included.
         if (event._tag === "DamagedSummary")
           return [{ version, schemaVersion: schemaVersions.SummaryCommitted, data: "{}" }]
+        if (event._tag === "DamagedMessage")
+          return [{ version, schemaVersion: schemaVersions.MessageAppended, data: "{}" }]
         const redactedEvent = changed.get(version)
         if (redactedEvent === undefined) return []
         return [encodeRewritten({ ...recorded, event: redactedEvent })]

@@ -1,3 +1,9 @@
+/**
+ * How many postings of owners' sessions the process holds. Thousands of sessions share the lists of their terms, so these take
+ * some 100 MB.
+ */
+const ownedPostings = 4_000_000
+
 /** What the operations of a memory work with. */
 import { Clock, Duration, Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
@@ -8,6 +14,7 @@ import type { Strategy } from "../policy/Strategy.js"
 import { withMargin } from "../policy/withMargin.js"
 import { Embedder } from "../recall/Embedder.js"
 import { FullTextIndex } from "../recall/FullTextIndex.js"
+import { OwnedIndex } from "../recall/OwnedIndex.js"
 import { inStore } from "../recall/inStore.js"
 import { make as makeMeaning } from "../recall/Meaning.js"
 import type { Reading } from "../recall/recallMessages.js"
@@ -111,7 +118,7 @@ export const makeParts = (
       underWay,
       counter,
       layers,
-      reading: { sessions, index, meaning, counter },
+      reading: { sessions, index, owned: new OwnedIndex(ownedPostings), meaning, counter },
       ownerSearches: yield* Effect.makeSemaphore(ownerSearchesAtOnce),
       mode,
       boundReasoning,

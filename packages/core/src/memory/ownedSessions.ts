@@ -52,8 +52,14 @@ export const ownedSessions = (
     return { sessions, before: found.length > limit && last !== undefined ? cursorOf(last) : null }
   })
 
-/** The ids of all sessions of an owner, newest activity first. */
-export const namesOfOwned = (log: EventLog, owner: string): Effect.Effect<ReadonlyArray<string>, LogError> =>
-  Effect.map(Stream.runCollect(sessions(log, owner)), (all) => [
-    ...new Set([...all].map(({ session }) => session)),
-  ])
+/** All sessions of an owner, the one with the newest activity first. */
+export const allOfOwned = (
+  log: EventLog,
+  owner: string,
+): Effect.Effect<ReadonlyArray<SessionInfo>, LogError> =>
+  Effect.map(Stream.runCollect(sessions(log, owner)), (all) =>
+    [
+      // A session that became active between two pages is on both.
+      ...new Map([...all].toReversed().map((info) => [info.session, info])).values(),
+    ].toReversed(),
+  )

@@ -20,6 +20,7 @@ describe("messages of a session", () => {
         times: [],
         from: 0,
         to: 0,
+        unreadable: [],
         total: 0,
         before: null,
       })

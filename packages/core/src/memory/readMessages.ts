@@ -1,5 +1,6 @@
 /** Reading the conversation as it was said, page by page from its end. */
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
+import { unreadable } from "../event/EventCodec.js"
 import type { Message } from "../message/Message.js"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
@@ -36,6 +37,8 @@ export interface MessagePage {
   readonly times: ReadonlyArray<number>
   readonly from: number
   readonly to: number
+  /** The indexes of messages in the page that cannot be read: an answer without parts stands in the place of each. */
+  readonly unreadable: ReadonlyArray<number>
   /** How many messages the conversation has. */
   readonly total: number
   /** The `before` that asks for the page with earlier messages; `null` if there are none. */
@@ -67,14 +70,20 @@ const pageBefore = (
     const to = cursor.index
     const from = Math.max(to - limit, 0)
     const found: Array<{ readonly message: Message; readonly time: number; readonly version: number }> = []
+    const damaged: Array<number> = []
     for (const range of rangesBetween(gaps, 1, cursor.version - 1).toReversed()) {
       if (found.length === to - from) break
       yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
-        Stream.takeUntil(({ event }) => event._tag === "MessageAppended" && event.index <= from),
-        Stream.runForEach(({ event, time, version }) =>
+        Stream.filterMap(({ event, time, version }) => {
+          if (event._tag === "DamagedMessage") return Option.some({ message: unreadable, time, version })
+          if (event._tag !== "MessageAppended") return Option.none()
+          return Option.some({ message: event.message, time: event.message.time ?? time, version })
+        }),
+        Stream.take(to - from - found.length),
+        Stream.runForEach((one) =>
           Effect.sync(() => {
-            if (event._tag === "MessageAppended")
-              found.push({ message: event.message, time: event.message.time ?? time, version })
+            if (one.message === unreadable) damaged.push(to - 1 - found.length)
+            found.push(one)
           }),
         ),
       )
@@ -85,6 +94,7 @@ const pageBefore = (
       times: found.map(({ time }) => time),
       from: to - found.length,
       to,
+      unreadable: damaged.toReversed(),
       total,
       before: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
     }

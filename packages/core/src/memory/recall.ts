@@ -9,7 +9,7 @@ import { render, shownIndexes } from "../render/Render.js"
 import { checkCount, checkOwner, checkSearched, checkText, checkWithout } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError, OwnerRecallOptions, RecallOptions, StrategyOptions } from "./MemoryOptions.js"
-import { namesOfOwned } from "./ownedSessions.js"
+import { allOfOwned } from "./ownedSessions.js"
 import { readState } from "./readState.js"
 
 /** Searches the messages of a session. */
@@ -49,8 +49,15 @@ export const recallOf = (
     yield* checkCount("", "tokens", tokens)
     yield* checkWithout(without)
     const left = new Set(without)
-    const names = (yield* namesOfOwned(log, owner)).filter((name) => !left.has(name))
-    return yield* ownerSearches.withPermits(1)(recallOwned(reading, names, { owner, query, tokens }))
+    return yield* ownerSearches.withPermits(1)(
+      Effect.flatMap(allOfOwned(log, owner), (all) =>
+        recallOwned(
+          reading,
+          all.filter(({ session }) => !left.has(session)),
+          { owner, query, tokens },
+        ),
+      ),
+    )
   }).pipe(span("memfold.recallOf"))
 
 /** Answers a call of a tool of recall; `null` for a call of another tool. */

@@ -5,7 +5,7 @@
 import { Effect, Stream } from "effect"
 import { edited } from "../engine/goBack.js"
 import type { Event } from "../event/Event.js"
-import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
+import { batchIdOf, type RecordedEvent, unreadable } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
 import type { Message } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
@@ -72,9 +72,11 @@ interface ReadLog {
 const conversationAt = ({ events, gaps }: ReadLog, version: number): ReadonlyArray<Message> =>
   events
     .slice(0, version)
-    .flatMap(({ event, version: at }) =>
-      event._tag === "MessageAppended" && isOnBranch(gaps[version - 1] ?? [], at) ? [event.message] : [],
-    )
+    .filter((one) => isOnBranch(gaps[version - 1] ?? [], one.version))
+    .flatMap(({ event }) => {
+      if (event._tag === "DamagedMessage") return [unreadable]
+      return event._tag === "MessageAppended" ? [event.message] : []
+    })
 
 const same = (one: Message | undefined, other: Message | undefined): boolean =>
   one !== undefined && other !== undefined && isStored([one], [{ message: other }])

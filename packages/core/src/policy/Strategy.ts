@@ -282,7 +282,10 @@ export const define = <Settings extends object, Encoded>(options: {
   const unknownIn: Definition<Settings>["unknownIn"] = (file) => {
     if (!isObject(file)) return { inSection: false, names: [] }
     const own = sectionOf(file, section)
-    return { inSection: own !== null, names: Object.keys(own ?? file).filter((name) => !knows(name)) }
+    const found = own ?? file
+    // Objects are the sections of others: a settings file has those of the whole program.
+    const names = Object.keys(found).filter((name) => !knows(name) && !isObject(found[name]))
+    return { inSection: own !== null, names }
   }
   return Object.assign(build, { strategyName: options.name, defaults, knows, unknownIn, decode, resolve })
 }

@@ -34,6 +34,8 @@ export interface FileNotes {
   readonly editors?: ReadonlyArray<FileEditors>
   /** The names of tools that apply a patch. The headers of the patch name the changed files. */
   readonly patchers?: ReadonlyArray<string>
+  /** The names of tools that run a command: a patch in it, as in `apply_patch <<'EOF'`, changes the files that its headers name. */
+  readonly shells?: ReadonlyArray<string>
   /** The names of arguments that have a path or a list of paths; also in objects and lists inside the arguments. */
   readonly pathArguments: ReadonlyArray<string>
 }
@@ -101,6 +103,21 @@ export const commonFileTools: Required<FileNotes> = {
     },
   ],
   patchers: ["apply_patch", "apply_diff"],
+  shells: [
+    "shell",
+    "shell_command",
+    "local_shell",
+    "bash",
+    "sh",
+    "exec",
+    "exec_command",
+    "execute_command",
+    "run_command",
+    "run_shell_command",
+    "run_terminal_cmd",
+    "run_in_terminal",
+    "terminal",
+  ],
   pathArguments: [
     "path",
     "paths",
@@ -134,6 +151,7 @@ export const withFileTools = (own: Partial<FileNotes>): Required<FileNotes> => (
   writers: [...commonFileTools.writers, ...(own.writers ?? [])],
   editors: [...(own.editors ?? []), ...commonFileTools.editors],
   patchers: [...commonFileTools.patchers, ...(own.patchers ?? [])],
+  shells: [...commonFileTools.shells, ...(own.shells ?? [])],
   pathArguments: [...commonFileTools.pathArguments, ...(own.pathArguments ?? [])],
 })
 
@@ -174,6 +192,14 @@ const patchedIn = (texts: ReadonlyArray<unknown>): ReadonlyArray<string> =>
     .filter((text) => typeof text === "string")
     .flatMap((text) => [...text.matchAll(patchHeader)].map((match) => match.groups?.["path"] ?? ""))
 
+/** The files of the patches within commands. Other headers in a command may be of a text that it only prints. */
+const patchedByCommand = (texts: ReadonlyArray<unknown>): ReadonlyArray<string> =>
+  patchedIn(
+    texts
+      .filter((text) => typeof text === "string")
+      .flatMap((text) => text.match(/^\*\*\* Begin Patch$.*?(?:^\*\*\* End Patch$|(?![^]))/gmsu) ?? []),
+  )
+
 /** The paths that a tool call reads and changes, as its arguments name them. */
 export interface TouchedFiles {
   readonly read: ReadonlyArray<string>
@@ -197,21 +223,24 @@ export interface TouchedFiles {
  */
 export const touchedFiles = (
   call: { readonly name: string; readonly arguments: string },
-  { readers, writers, editors = [], patchers, pathArguments }: FileNotes = commonFileTools,
+  { readers, writers, editors = [], patchers, shells, pathArguments }: FileNotes = commonFileTools,
 ): TouchedFiles => {
   const name = plainName(call.name)
   const editor = editors.find(({ tools }) => includes(tools, name))
   const patches = includes(patchers, name)
   const reads = includes(readers, name)
-  if (editor === undefined && !patches && !reads && !includes(writers, name))
+  const runs = includes(shells, name)
+  if (editor === undefined && !patches && !reads && !runs && !includes(writers, name))
     return { read: [], modified: [] }
   let given: unknown
   try {
     given = JSON.parse(call.arguments)
   } catch {
     // Some agents send a patch as it is, not in JSON.
-    return { read: [], modified: patches ? patchedIn([call.arguments]) : [] }
+    const modified = patches ? patchedIn([call.arguments]) : runs ? patchedByCommand([call.arguments]) : []
+    return { read: [], modified }
   }
+  if (runs && !patches) return { read: [], modified: patchedByCommand(inside(given)) }
   const paths = pathsIn(given, pathArguments)
   if (editor !== undefined) {
     const asked = isObject(given) ? given[editor.argument] : undefined

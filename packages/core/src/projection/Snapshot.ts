@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 9
+export const foldVersion = 10
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -99,6 +99,7 @@ export const Stored = Schema.Struct({
   supersededCount: Count,
   damaged: Schema.Array(Schema.Struct({ version: Count, summary: Schema.NullOr(Schema.String) })),
   invalidatedAt: Count,
+  unreadable: Schema.Array(Schema.Struct({ index: Count, version: Count, setAside: Schema.Boolean })),
   running: Schema.NullOr(
     Schema.Struct({
       compaction: Schema.String,

@@ -153,7 +153,10 @@ export const commitsAfter = (
 const inBlocks = ({ segments, carried }: SummaryRecord): boolean =>
   segments.slice(0, carried).some(({ kind }) => kind === "block")
 
-/** The readable form of a record. Lone surrogates are replaced, because other programs read these rows. */
+/** A text without lone surrogates and NUL characters: other programs read it, and not every database keeps these. */
+const legible = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd")
+
+/** The readable form of a record. */
 const readable = (record: SummaryRecord): SummaryRow => {
   const { version, id, status, supersededBy, coveredTo, total, segments, carried, tokens, time } = record
   const own = segments.slice(carried).map(({ text }) => text)
@@ -161,20 +164,20 @@ const readable = (record: SummaryRecord): SummaryRow => {
   const text = status === "superseded" && inBlocks(record) ? own.join("\n\n") : record.text
   return {
     version,
-    id: id.toWellFormed(),
+    id: legible(id),
     status,
-    supersededBy: supersededBy?.toWellFormed() ?? null,
+    supersededBy: supersededBy === null ? null : legible(supersededBy),
     coveredTo: coveredTo,
     total,
-    text: text.toWellFormed(),
-    turnPrefix: prefixes.length === 0 ? null : prefixes.join("\n\n").toWellFormed(),
+    text: legible(text),
+    turnPrefix: prefixes.length === 0 ? null : legible(prefixes.join("\n\n")),
     tokens,
     time,
   }
 }
 
 const rowOf = (record: SummaryRecord): ProjectionRow => {
-  const row = { key: record.id.toWellFormed(), data: JSON.stringify(readable(record)) }
+  const row = { key: legible(record.id), data: JSON.stringify(readable(record)) }
   return record.status === "active" ? { ...row, mark: "active" } : row
 }
 

@@ -69,8 +69,10 @@ export class SessionIndex implements Part {
 
   /** Adds the message of an event, if it is on the branch. */
   addMessage({ version, event }: RecordedEvent): void {
-    if (event._tag === "MessageAppended" && isOnBranch(this.gaps, version))
-      this.addTerms(version, messageTerms(event.message))
+    if (!isOnBranch(this.gaps, version)) return
+    if (event._tag === "MessageAppended") this.addTerms(version, messageTerms(event.message))
+    // It keeps its place, or the indexes of later messages would be wrong.
+    else if (event._tag === "DamagedMessage") this.addTerms(version, [])
   }
 
   /**

@@ -30,8 +30,8 @@ const longestToken = 16
 const isLong = (text: string, tokens: number): boolean => text.length > longestToken * tokens
 
 /** A session that is searched. */
-export interface Searched {
-  readonly reader: Reader
+export interface Searched<E = SessionError> {
+  readonly reader: Reader<E>
   readonly postings: Postings<SessionError>
   /** Only messages before this index are found. */
   readonly before: number
@@ -62,9 +62,9 @@ const inOrder = (
 }
 
 /** Chooses the best candidates that fit into the budget. */
-export const choose = (
+export const choose = <E>(
   counter: TokenCounter,
-  searched: ReadonlyArray<Searched>,
+  searched: ReadonlyArray<Searched<E>>,
   candidates: ReadonlyArray<Candidate>,
   { terms, tokens }: { readonly terms: ReadonlyArray<string>; readonly tokens: number },
 ): Effect.Effect<
@@ -73,7 +73,7 @@ export const choose = (
     readonly text: string
     readonly tokens: number
   },
-  SessionError
+  SessionError | E
 > =>
   Effect.gen(function* () {
     const breathe = breather(1)

@@ -10,7 +10,7 @@ import { rangesBetween } from "../session/branches.js"
 import { beginning, lookUp, SessionIndex } from "./SessionIndex.js"
 
 /** Builds the index of a session from the beginning of its conversation. */
-const build = ({ gaps, head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
+export const build = ({ gaps, head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
   Effect.gen(function* () {
     for (;;) {
       const newest = (yield* head)?.version ?? 0

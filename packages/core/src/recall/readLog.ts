@@ -21,10 +21,16 @@ export interface LoggedMessage {
 }
 
 /** Reads events of a session, each once. */
-export type Reader = (from: number, to: number) => Effect.Effect<ReadonlyArray<RecordedEvent>, SessionError>
+export type Reader<E = SessionError> = (
+  from: number,
+  to: number,
+) => Effect.Effect<ReadonlyArray<RecordedEvent>, E>
 
 /** The session for its index. */
-export const sourceOf = (sessions: Sessions, { session, version, gaps }: SessionState): Source => ({
+export const sourceOf = (
+  sessions: Sessions,
+  { session, version, gaps }: Pick<SessionState, "session" | "version" | "gaps">,
+): Source => ({
   session,
   version,
   gaps,
@@ -70,10 +76,10 @@ const rangesOf = (versions: ReadonlyArray<number>, apart: number) => {
 }
 
 /** Reads the messages at some versions. Versions close together are read at once. */
-export const readAt = (
-  read: Reader,
+export const readAt = <E>(
+  read: Reader<E>,
   versions: ReadonlyArray<number>,
-): Effect.Effect<ReadonlyMap<number, LoggedMessage>, SessionError> =>
+): Effect.Effect<ReadonlyMap<number, LoggedMessage>, E> =>
   Effect.gen(function* () {
     const found = new Map<number, LoggedMessage>()
     const ranges = rangesOf(
@@ -109,10 +115,10 @@ const isPaired = (messages: ReadonlyArray<Message>): boolean => {
 }
 
 /** The group of a message with tool calls or results; `null` if it is not paired, or too long to be shown. */
-export const groupOf = (
-  reader: Reader,
+export const groupOf = <E>(
+  reader: Reader<E>,
   one: LoggedMessage,
-): Effect.Effect<ReadonlyArray<LoggedMessage> | null, SessionError> =>
+): Effect.Effect<ReadonlyArray<LoggedMessage> | null, E> =>
   Effect.gen(function* () {
     for (const reach of around) {
       const recorded = yield* reader(Math.max(one.version - reach, 1), one.version + reach)

@@ -12,6 +12,7 @@ import { excerpt } from "./excerpt.js"
 import type { Service as FullTextIndex } from "./FullTextIndex.js"
 import type { Meaning } from "./Meaning.js"
 import { readAt, readerOf, sourceOf } from "./readLog.js"
+import type { OwnedIndex } from "./OwnedIndex.js"
 import { readableText } from "./searchText.js"
 import { queryTermsOf } from "../search/terms.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
@@ -42,6 +43,8 @@ export interface RecallRequest {
 export interface Reading {
   readonly sessions: Sessions
   readonly index: FullTextIndex
+  /** The sessions of owners that were searched. */
+  readonly owned: OwnedIndex
   readonly meaning: Meaning
   readonly counter: TokenCounter
 }

@@ -1,11 +1,14 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
+import type { SessionInfo } from "../log/EventLog.js"
 import { after, breather } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
-import type { SessionState } from "../session/SessionState.js"
 import { candidatesFor } from "./candidates.js"
-import { choose, fewestTokens } from "./choose.js"
-import { readerOf, sourceOf } from "./readLog.js"
+import { choose, fewestTokens, type Searched } from "./choose.js"
+import type { Source } from "./FullTextIndex.js"
+import { build } from "./inProcess.js"
+import type { Indexed } from "./OwnedIndex.js"
+import { type Reader, readerOf, sourceOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest } from "./recallMessages.js"
 import { queryTermsOf } from "../search/terms.js"
 import type { RecalledMessage } from "./transcript.js"
@@ -28,75 +31,157 @@ export interface OwnedRecalled extends Omit<Recalled, "messages"> {
 type OwnedRequest = { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">
 
 /** The line above the messages of a session. A title with line breaks must not look like messages. */
-const headingOf = ({ session, description: { title } }: SessionState): string =>
+const headingOf = (session: string, title: string | null): string =>
   `# Session ${session}${title === null ? "" : `: ${title}`}`.replaceAll(/\s+/g, " ")
 
 /** How many sessions are looked up at a time: behind a network, each session takes a while. */
 const atOnce = 8
 
+/** Sessions with more events are looked up in the index of the store: to index one anew after each message would take too long. */
+const mostEvents = 2_000
+
+/** A session that the list gives to an owner, and the log does not. */
+class NotOwned extends Data.TaggedError("NotOwned")<{ readonly session: string }> {}
+
 /**
  * Searches several sessions, and ranks their messages together. A session with a damaged event is left out.
  *
- * @param names - their ids; of equal messages, the messages of the first session come first
+ * @param listed - the sessions; of equal messages, the messages of the first session come first
  * @param owner - to whom a session must belong, or it is left out
  */
 export const recallOwned = (
   reading: Reading,
-  names: ReadonlyArray<string>,
+  listed: ReadonlyArray<SessionInfo>,
   request: OwnedRequest,
 ): Effect.Effect<OwnedRecalled, SessionError> =>
-  search(reading, names, request).pipe(
+  search(reading, listed, request).pipe(
     // A stored index can name messages that the log has lost: the damage is known only when they are read.
     Effect.catchTag("DamagedEvent", (damage) => {
-      const others = names.filter((name) => name !== damage.session)
-      if (others.length === names.length) return damage
+      const others = listed.filter(({ session }) => session !== damage.session)
+      if (others.length === listed.length) return damage
       return Effect.map(recallOwned(reading, others, request), ({ unreadable, ...found }) => ({
         ...found,
-        unreadable: names.filter((name) => name === damage.session || unreadable.includes(name)),
+        unreadable: listed.flatMap(({ session }) =>
+          session === damage.session || unreadable.includes(session) ? [session] : [],
+        ),
       }))
+    }),
+    Effect.catchTag("NotOwned", ({ session }) => {
+      reading.owned.forget(session)
+      return recallOwned(
+        reading,
+        listed.filter((one) => one.session !== session),
+        request,
+      )
     }),
   )
 
-const search = (
-  { sessions, index, meaning, counter }: Reading,
-  names: ReadonlyArray<string>,
-  { owner, query, tokens }: OwnedRequest,
-): Effect.Effect<OwnedRecalled, SessionError> =>
+/** A session that was looked up. */
+interface LookedUp {
+  readonly source: Source
+  readonly searched: Searched<SessionError | NotOwned>
+}
+
+/** Takes sessions into the index in the process, as far as they are new to it, or have changed. */
+const takeIn = ({ sessions, owned }: Reading, { session, version, ...rest }: SessionInfo) =>
   Effect.gen(function* () {
+    const info = { session, version, ...rest }
+    if (version > mostEvents || owned.has(info)) return
+    const state = yield* sessions.load(session)
+    const index = yield* build(sourceOf(sessions, state))
+    // Whoever has written since the list was read is looked up elsewhere, and taken in by the next search.
+    if (index.version === version) owned.put(info, index)
+    else owned.forget(session)
+  })
+
+const search = (
+  reading: Reading,
+  listed: ReadonlyArray<SessionInfo>,
+  { owner, query, tokens }: OwnedRequest,
+): Effect.Effect<OwnedRecalled, SessionError | NotOwned> =>
+  Effect.gen(function* () {
+    const { sessions, index, meaning, counter, owned } = reading
     const terms = queryTermsOf(query)
-    const unreadable: Array<string> = []
+    const damaged = new Set<string>()
     if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens)
-      return { ...nothing, messages: [], unreadable }
-    const lookUp = (name: string) =>
-      Effect.gen(function* () {
-        const state = yield* sessions.load(name)
+      return { ...nothing, messages: [], unreadable: [] }
+    const breathe = breather(atOnce)
+    /** Does something for each session, and notes those that are damaged. */
+    const forEach = <A>(
+      list: ReadonlyArray<SessionInfo>,
+      work: (info: SessionInfo) => Effect.Effect<A, SessionError>,
+    ) =>
+      Effect.forEach(
+        list,
+        (info) =>
+          after(
+            breathe(),
+            Effect.catchTag(work(info), "DamagedEvent", () =>
+              Effect.sync(() => {
+                damaged.add(info.session)
+                return null
+              }),
+            ),
+          ),
+        { concurrency: atOnce },
+      )
+    const ownState = (session: string) =>
+      Effect.filterOrFail(
+        sessions.load(session),
         // The log is the truth: the list may be older, or changed by another program.
-        if (state.description.owner !== owner) return null
-        const before = state.total
+        ({ description }) => description.owner === owner,
+        () => new NotOwned({ session }),
+      )
+    /** A session in the index of the store: its messages are found by meaning, too. */
+    const lookUp = ({ session, title }: SessionInfo): Effect.Effect<LookedUp | null, SessionError> =>
+      Effect.gen(function* () {
+        const state = yield* ownState(session)
         const source = sourceOf(sessions, state)
+        const before = state.total
         const postings = yield* index.lookUp(source, { terms, before })
         const reader = readerOf(sessions, state)
-        const searched = { reader, postings, before, without: () => false, heading: headingOf(state) }
-        return { name, source, searched }
-      }).pipe(
-        Effect.catchTag("DamagedEvent", () =>
-          Effect.sync(() => {
-            unreadable.push(name)
-            return null
-          }),
-        ),
+        const heading = headingOf(session, state.description.title ?? title ?? null)
+        return { source, searched: { reader, postings, before, without: () => false, heading } }
+      }).pipe(Effect.catchTag("NotOwned", () => Effect.succeed(null)))
+    /** A session in the index of the process. Its log is read only if it has messages that are chosen. */
+    const ofProcess = ({ session, version, title }: SessionInfo, { gaps, ...found }: Indexed): LookedUp => {
+      let reader: Reader | null = null
+      const read: Reader<SessionError | NotOwned> = (from, to) =>
+        Effect.gen(function* () {
+          reader ??= readerOf(sessions, yield* ownState(session))
+          return yield* reader(from, to)
+        })
+      const heading = headingOf(session, title ?? null)
+      const source = sourceOf(sessions, { session, version, gaps })
+      return { source, searched: { ...found, reader: read, without: () => false, heading } }
+    }
+    if (!meaning.isOn)
+      yield* forEach(
+        listed.filter((info) => !owned.has(info)),
+        (info) => takeIn(reading, info),
       )
-    const breathe = breather(atOnce)
-    const all = yield* Effect.forEach(names, (name) => after(breathe(), lookUp(name)), {
-      concurrency: atOnce,
+    const sound = listed.filter(({ session }) => !damaged.has(session))
+    const current = meaning.isOn ? [] : sound.filter((info) => owned.has(info))
+    const indexed = yield* owned.lookUp(
+      current.map(({ session }) => session),
+      terms,
+    )
+    const others = yield* forEach(
+      sound.filter(({ session }) => !indexed.has(session)),
+      (info) => Effect.map(lookUp(info), (one) => [info.session, one] as const),
+    )
+    const elsewhere = new Map(others.filter((one) => one !== null))
+    const known = sound.flatMap((info) => {
+      const found = indexed.get(info.session)
+      return (found === undefined ? elsewhere.get(info.session) : ofProcess(info, found)) ?? []
     })
-    const known = all.filter((one) => one !== null)
-    const searched = known.map((one) => one.searched)
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
     const candidates = yield* candidatesFor(meaning, { query, terms }, targets)
+    const searched = known.map((one) => one.searched)
     const { found, ...rest } = yield* choose(counter, searched, candidates, { terms, tokens })
     const messages = found.flatMap(([source, list]) =>
-      list.map((one) => ({ session: known[source]!.name, ...one })),
+      list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )
-    return { messages, ...rest, unreadable: names.filter((name) => unreadable.includes(name)) }
+    const unreadable = listed.flatMap(({ session }) => (damaged.has(session) ? [session] : []))
+    return { messages, ...rest, unreadable }
   })

@@ -44,6 +44,7 @@ export { type Addition, type Additions, type AdditionsBefore, noAdditions } from
  * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
  *   last of them
  * - `current`: the newest message, if it is a user message
+ * - `unreadable`: messages that cannot be read, because their stored events are damaged; they are left out
  * - `gap`: uncovered messages that the strategy's `maxMessages` leaves out
  * - `open`: a group that waits for results of the application, with every message after it. It is left out until the
  *   results have come or the next user message closes the calls. A call that the provider answers itself is shown: the next
@@ -62,6 +63,7 @@ export type SectionName =
   | "uncovered"
   | "recalled"
   | "current"
+  | "unreadable"
   | "gap"
   | "open"
   | "left-out"
@@ -98,20 +100,23 @@ export interface Context {
 export const shownIndexes = ({ sources }: Pick<Context, "sources">): ReadonlySet<number> =>
   new Set(sources.filter((source) => source !== null))
 
-/** One section for each unbroken range of entries. */
-const sections = (section: SectionName, entries: ReadonlyArray<Entry>): ReadonlyArray<Section> => {
-  const found: Array<{ section: SectionName; from: number; to: number; tokens: number }> = []
-  for (const entry of entries) {
-    const last = found.at(-1)
-    if (last?.to === entry.index) {
-      last.to++
-      last.tokens += entry.tokens
-    } else {
-      found.push({ section, from: entry.index, to: entry.index + 1, tokens: entry.tokens })
+/** Makes the sections of entries: one for each unbroken range, and one for those among them that cannot be read. */
+const sectionsOf =
+  (unreadable: ReadonlySet<number>) =>
+  (name: SectionName, entries: ReadonlyArray<Entry>): ReadonlyArray<Section> => {
+    const found: Array<{ section: SectionName; from: number; to: number; tokens: number }> = []
+    for (const { index, tokens } of entries) {
+      const section = unreadable.has(index) ? "unreadable" : name
+      const last = found.at(-1)
+      if (last?.to === index && last.section === section) {
+        last.to++
+        last.tokens += tokens
+      } else {
+        found.push({ section, from: index, to: index + 1, tokens })
+      }
     }
+    return found
   }
-  return found
-}
 
 /**
  * The end of the system prompt: the leading pinned system messages, as long as no summary covers them. A system message
@@ -252,6 +257,7 @@ const sectionOf = ({ section, from, to, tokens }: Addition): Section => ({ secti
 
 /** The sections of entries that follow one another from an index on, and of the additions among them. */
 const withAdditions = (
+  sections: ReturnType<typeof sectionsOf>,
   entries: ReadonlyArray<Entry>,
   among: ReadonlyArray<AdditionsBefore>,
   from: number,
@@ -321,7 +327,10 @@ export const render = (
   const shown = shownItems.entries.map(bound.check)
   const last = shown.at(-1)
   const emptied = new Set([...doubled.emptied, ...pinnedItems.emptied, ...shownItems.emptied])
-  const hasRest = (entry: Entry): boolean => bound.hasRest(entry) && !emptied.has(entry.index)
+  const unreadable = new Set(state.unreadable.map(({ index }) => index))
+  const sections = sectionsOf(unreadable)
+  const hasRest = (entry: Entry): boolean =>
+    bound.hasRest(entry) && !emptied.has(entry.index) && !unreadable.has(entry.index)
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
   const summarized = summary === null ? [] : summaryMessages(summary)
@@ -345,7 +354,7 @@ export const render = (
     ...doubled.leftOut,
     ...pinnedItems.leftOut,
     ...shownItems.leftOut,
-    ...withAdditions(earlier, among, shownFrom),
+    ...withAdditions(sections, earlier, among, shownFrom),
     ...sections("current", isCurrent ? [last] : []),
     ...sections("open", state.uncovered.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]

@@ -58,6 +58,13 @@ export interface Summary {
   readonly time: number
 }
 
+/** A message that cannot be read. `setAside`: an event says that the session goes on without it. */
+export interface Unreadable {
+  readonly index: number
+  readonly version: number
+  readonly setAside: boolean
+}
+
 /** The running compaction, which has the session's lock. It compacts the messages `[from, to)`. */
 export interface Running {
   readonly compaction: string
@@ -144,6 +151,8 @@ export interface SessionState extends MessageCounts {
   readonly damaged: ReadonlyArray<{ readonly version: number; readonly summary: string | null }>
   /** The version of the newest event that declared a commit invalid; 0 if none has. A clear keeps it. */
   readonly invalidatedAt: number
+  /** The messages among the uncovered ones that cannot be read, each with the version of its event. */
+  readonly unreadable: ReadonlyArray<Unreadable>
   /** The running compaction, if there is one. */
   readonly running: Running | null
   /** The failures since the last successful compaction, if there are any. */
@@ -219,6 +228,7 @@ export const empty = (session: string): SessionState => ({
   supersededCount: 0,
   damaged: [],
   invalidatedAt: 0,
+  unreadable: [],
   running: null,
   failures: null,
   pausedUntil: 0,

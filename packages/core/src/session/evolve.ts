@@ -18,7 +18,7 @@ import type {
   SummarySuperseded,
   ToolOutputsPruned,
 } from "../event/Event.js"
-import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
+import { type AnyEvent, type RecordedEvent, unreadable } from "../event/EventCodec.js"
 import { gapsBefore } from "./branches.js"
 import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
@@ -72,7 +72,7 @@ export const evolve = (
     isCommit(recorded) && invalidated?.has(recorded.version) === true ? released : reducerOf(recorded.event)
   const after = reduce(state, recorded, states)
   // Complete already: nearly all events are messages, and a copy of the state is half the work.
-  if (recorded.event._tag === "MessageAppended") return after
+  if (recorded.event._tag === "MessageAppended" || recorded.event._tag === "DamagedMessage") return after
   return { ...after, version: recorded.version, prefix: prefixAfter(state, after, recorded) }
 }
 
@@ -197,6 +197,12 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     (event): Reducer =>
     (state, recorded, states) =>
       switchBranch(state, event, recorded, states),
+  MessageSetAside:
+    ({ version }): Reducer =>
+    (state) => ({
+      ...state,
+      unreadable: state.unreadable.map((one) => (one.version === version ? { ...one, setAside: true } : one)),
+    }),
   SessionCleared:
     (): Reducer =>
     (state, { version }) =>
@@ -208,12 +214,16 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     (): Reducer =>
     (state, { version }) =>
       damaged(state, { version, summary: null }),
+  DamagedMessage: (): Reducer => (state, recorded) => ({
+    ...messageAppended(state, { message: unreadable, tokens: 0 }, recorded),
+    unreadable: [...state.unreadable, { index: state.total, version: recorded.version, setAside: false }],
+  }),
   UnknownEvent: (): Reducer => (state) => state,
 })
 
 const messageAppended = (
   state: SessionState,
-  event: MessageAppended,
+  event: Omit<MessageAppended, "_tag" | "index">,
   recorded: RecordedEvent,
 ): SessionState => {
   const { message, tokens, bound } = event
@@ -258,6 +268,7 @@ const messageAppended = (
     supersededCount: state.supersededCount,
     damaged: state.damaged,
     invalidatedAt: state.invalidatedAt,
+    unreadable: state.unreadable,
     running: state.running,
     failures: state.failures,
     pausedUntil: state.pausedUntil,
@@ -329,6 +340,7 @@ const summaryCommitted = (
     turnStarts,
     pinned: withNewestPrompts([...state.pinned, ...pinnedGroups(covered)], covered),
     coveredTokens: covered.at(-1)?.cumulativeTokens ?? state.coveredTokens,
+    unreadable: state.unreadable.filter(({ index }) => index >= coveredTo),
     summary: {
       id: committed.summary,
       version,

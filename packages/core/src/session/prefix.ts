@@ -6,6 +6,7 @@
  * messages were produced behind the prefix that the session has when they are appended ({@link headsOf}).
  */
 import { Match } from "effect"
+import type { MessageAppended } from "../event/Event.js"
 import { type AnyEvent, batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
 import { calls, isBound, type Message, results } from "../message/Message.js"
 import { type OpenCall, pairMessage } from "../message/pairs.js"
@@ -59,9 +60,13 @@ const changeOf = Match.typeTags<AnyEvent>()({
   MessageRedacted: (): Change => always,
   // What was produced behind a message that stays was produced behind the messages before it: `switchBranch` keeps it.
   BranchSwitched: (): Change => never,
+  // From here on, contexts are known to be without it.
+  MessageSetAside: (): Change => always,
   SessionCleared: (): Change => always,
   SessionDescribed: (): Change => never,
   DamagedSummary: (): Change => never,
+  // What came after it was produced behind it: see `boundPartsValid`.
+  DamagedMessage: (): Change => never,
   UnknownEvent: (): Change => never,
 })
 
@@ -121,7 +126,7 @@ export const prefixAfter = (
 /** The prefix after a message. `prefix` is the prefix before the message; `structure` and `total` include the message. */
 export const prefixWithMessage = (
   { prefix, structure, total }: Pick<SessionState, "prefix" | "structure" | "total">,
-  { message, bound }: Extract<AnyEvent, { readonly _tag: "MessageAppended" }>,
+  { message, bound }: Pick<MessageAppended, "message" | "bound">,
   recorded: RecordedEvent,
 ): PrefixState => {
   const index = total - 1
@@ -247,10 +252,14 @@ const startsBehind = (
 
 /**
  * Whether the bound parts of a message are valid in a context with this head. None are while a commit is damaged: the
- * messages after it may have been produced behind its summary.
+ * messages after it may have been produced behind its summary. Nor are those after a message that cannot be read.
  */
 export const boundPartsValid = (
-  { prefix: { validFrom }, damaged }: SessionState,
+  { prefix: { validFrom }, damaged, unreadable }: SessionState,
   { index, bound }: Entry,
   head: string,
-): boolean => index >= validFrom && bound?.head === head && damaged.length === 0
+): boolean =>
+  index >= validFrom &&
+  bound?.head === head &&
+  damaged.length === 0 &&
+  !unreadable.some((one) => !one.setAside && one.index < index)

@@ -9,6 +9,15 @@ import { mostBranches, type SessionState } from "./SessionState.js"
 /** States by their versions, which events go back to. */
 export type States = ReadonlyMap<number, SessionState>
 
+/** Keeps the state before an event that leaves a branch or clears the conversation: mostly, a later switch goes back to such a state. */
+export const keepTip = (
+  states: Map<number, SessionState>,
+  before: SessionState,
+  { event }: RecordedEvent,
+): void => {
+  if (event._tag === "BranchSwitched" || event._tag === "SessionCleared") states.set(before.version, before)
+}
+
 /** Whether a state has the first `index` messages, with a summary that covers nothing beyond them. */
 export const reaches = ({ coveredTo, total }: SessionState, index: number): boolean =>
   coveredTo <= index && index <= total
@@ -39,6 +48,7 @@ const cutTo = (state: SessionState, index: number): SessionState => {
     reported: state.reported !== null && state.reported.index < index ? state.reported : null,
     learnedTo,
     facts: state.facts.filter(({ to }) => to <= index),
+    unreadable: state.unreadable.filter((one) => one.index < index),
   }
 }
 

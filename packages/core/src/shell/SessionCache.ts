@@ -16,9 +16,9 @@ export interface CachedSession {
   snapshotVersion: number | null
 }
 
-/** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
+/** Whether a snapshot is worthwhile after an event: a commit makes the state small, and a switch is costly to fold again. */
 const isLandmark = (event: Event): boolean =>
-  event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
+  event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned" || event._tag === "BranchSwitched"
 
 /** Whether nobody else can extend a state by an event: it goes back to a state from before the one before it. */
 const isReturn = (event: Event, { version }: SessionState, count: number): boolean =>

@@ -88,7 +88,8 @@ describe("a state", () => {
                 step % 2 === 0 &&
                 !repeated &&
                 event._tag !== "UnknownEvent" &&
-                event._tag !== "DamagedSummary"
+                event._tag !== "DamagedSummary" &&
+                event._tag !== "DamagedMessage"
               if (own) {
                 const { state } = yield* sessions.transact("s", () => ({ events: [event], answer: null }))
                 expect(taken(state)).toEqual(taken(yield* folded(log)))
@@ -208,7 +209,9 @@ describe("a snapshot that cannot be read", () => {
   const logged: Array<string> = []
   const listening = Logger.replace(
     Logger.defaultLogger,
-    Logger.make((options) => logged.push(Logger.logfmtLogger.log(options))),
+    Logger.make((options) => {
+      if (options.logLevel._tag !== "Info") logged.push(Logger.logfmtLogger.log(options))
+    }),
   )
 
   it.effect("is asked for three times more, and done without", () =>

@@ -6,7 +6,7 @@ import { earlierSnapshots, newestOf } from "../projection/earlierSnapshots.js"
 import type { StateInLog } from "../projection/Snapshot.js"
 import { isOnBranch } from "../session/branches.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
-import { placeOf, reaches } from "../session/switchBranch.js"
+import { keepTip, placeOf, reaches } from "../session/switchBranch.js"
 import type { SessionState } from "../session/SessionState.js"
 import { openSession, type SessionError } from "./openSession.js"
 import { type ReadTo, replay } from "./replay.js"
@@ -51,12 +51,13 @@ const newestFrom = (
           if (batchIdOf(recorded) !== start.batchId) state = null
           return state !== null
         }
-        if (event._tag === "SessionCleared") states.set(state.version, state)
-        if (event._tag === "BranchSwitched") {
-          states.set(state.version, state)
-          if (!states.has(event.version) && event.version >= state.invalidatedAt)
-            states.set(event.version, (yield* openSession(log, session, event.version)).read.state)
-        }
+        keepTip(states, state, recorded)
+        if (
+          event._tag === "BranchSwitched" &&
+          !states.has(event.version) &&
+          event.version >= state.invalidatedAt
+        )
+          states.set(event.version, (yield* openSession(log, session, event.version)).read.state)
         state = requiresReplay(state, recorded, states) ? null : evolve(state, recorded, { states })
         if (state !== null && accepts(state)) found = state
         return state !== null

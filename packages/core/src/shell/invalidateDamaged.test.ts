@@ -89,7 +89,7 @@ describe("a damaged summary", () => {
       ])
       expect(lines).toHaveLength(1)
       expect(lines[0]).toContain("session=s")
-      expect(lines[0]).toContain("level=WARN")
+      expect(lines[0]).toContain("level=ERROR")
       expect(lines[0]).not.toContain("secret")
       expect(yield* findings(log)).toEqual([])
 

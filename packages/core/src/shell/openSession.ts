@@ -10,7 +10,7 @@ import { earlierSnapshots, newestOf } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
-import type { States } from "../session/switchBranch.js"
+import { keepTip } from "../session/switchBranch.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import { retryTransient } from "./retry.js"
 
@@ -86,7 +86,11 @@ const foldOn = (
     toVersion,
     commit,
     states,
-  }: { readonly toVersion: number; readonly commit: number | null; readonly states: States },
+  }: {
+    readonly toVersion: number
+    readonly commit: number | null
+    readonly states: Map<number, SessionState>
+  },
 ): Effect.Effect<Progress, SessionError> => {
   const { session, version } = state
   const step = (before: Progress, record: LogRecord): Either.Either<Progress, DamagedEvent> => {
@@ -99,6 +103,7 @@ const foldOn = (
     }
     if (read === null) return Either.right({ read, missing, isSound })
     return Either.map(decodeAt(read.state.version + 1, record), (recorded) => {
+      keepTip(states, read.state, recorded)
       if (!requiresReplay(read.state, recorded, states))
         return {
           isSound,
@@ -190,7 +195,7 @@ export const openSession = (
       const { version, summary } = opened.read.state
       if (version >= Math.min(newest, to ?? newest)) {
         if (summary !== null)
-          yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
+          yield* Effect.annotateLogs(Effect.logInfo("a summary was restored"), { session })
         return opened
       }
       // Another head, or the first one: the session may have been deleted, and begun anew, in between.

@@ -22,6 +22,7 @@ import { commitsAfter, type History, noCommits, recordsOf, summaries } from "../
 import { evolve, requiresReplay } from "../session/evolve.js"
 import type { Gap } from "../session/branches.js"
 import { empty, type SessionState } from "../session/SessionState.js"
+import { keepTip } from "../session/switchBranch.js"
 
 /** Decodes the record that is expected at `version`. A missing event is an error, because its content is unknown. */
 export const decodeAt = (version: number, record: LogRecord): Either.Either<RecordedEvent, DamagedEvent> => {
@@ -146,10 +147,9 @@ export const replay = <A, E, R>(
           findings.invalidated.add(event.version)
           again ||= requiresReplay(state, recorded)
         }
-        // Mostly, a switch returns to a branch as it was when it was left, and a clear is taken back.
-        if (event._tag === "SessionCleared" || returned.has(state.version)) states.set(state.version, state)
+        keepTip(states, state, recorded)
+        if (returned.has(state.version)) states.set(state.version, state)
         if (event._tag === "BranchSwitched") {
-          states.set(state.version, state)
           findings.returned.add(event.version)
           again ||= requiresReplay(state, recorded, states)
         }

@@ -21,6 +21,7 @@ import { maxInputOf, smallestRoom } from "../engine/chunks.js"
 import type { DueCompaction } from "../engine/look.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
+import { failuresUntilCap } from "../policy/contextStyle.js"
 import { type Circumstances, type Decision, decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
@@ -81,7 +82,7 @@ const loadSound = (sessions: Sessions, session: string): Effect.Effect<SessionSt
       answer: state.damaged.length,
     }))
     if (answer > 0)
-      yield* Effect.logWarning("a damaged summary was invalidated; it is rebuilt from the log").pipe(
+      yield* Effect.logError("a damaged summary was invalidated; it is rebuilt from the log").pipe(
         Effect.annotateLogs({ session, summaries: answer }),
       )
     return state
@@ -304,12 +305,19 @@ const recordFailure = (
     const { session, reason, detail } = error
     yield* Effect.annotateLogs(Effect.logWarning("a compaction failed"), { session, reason })
     const backOff = Duration.toMillis(settings.backOff)
-    yield* retryTransient(
+    const { state } = yield* retryTransient(
       sessions.transact(session, (state, time) => ({
         events: fail(state, started, { reason, detail, time, backOff }),
         answer: undefined,
       })),
     )
+    if (state.failures?.count === failuresUntilCap)
+      yield* Effect.annotateLogs(
+        Effect.logError(
+          "compactions fail again and again; where the strategy has a cap, contexts now leave out the oldest messages that no summary covers",
+        ),
+        { session, reason, failures: failuresUntilCap },
+      )
     return { _tag: "Failed", started, error }
   })
 

@@ -31,6 +31,7 @@ import { compare } from "../shell/projectionCheck.js"
 import { tiles } from "../summary/Summary.js"
 import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
+import { keepTip } from "../session/switchBranch.js"
 import { orphans } from "./orphans.js"
 import { differingVectors } from "./storedVectors.js"
 
@@ -320,12 +321,12 @@ const step = (
   return Either.match(decoded, {
     onLeft: ({ detail }) => {
       report([["decodable", detail]])
-      // A placeholder for the message keeps the indexes of later messages right.
-      return record.type === "MessageAppended" ? { ...seen, state: withMissing(seen.state, 1, record) } : seen
+      return seen
     },
     onRight: (recorded) => {
       const { event } = recorded
-      if (event._tag === "SummaryInvalidated") seen.invalidated.add(event.version)
+      if (event._tag === "SummaryInvalidated" || event._tag === "MessageSetAside")
+        seen.invalidated.add(event.version)
       const before =
         event._tag === "MessageAppended" && event.index > seen.state.total
           ? {
@@ -334,8 +335,7 @@ const step = (
               state: withMissing(seen.state, event.index - seen.state.total, record),
             }
           : seen
-      if (event._tag === "BranchSwitched" || event._tag === "SessionCleared")
-        before.states.set(before.state.version, before.state)
+      keepTip(before.states, before.state, recorded)
       const state = folded ?? evolve(before.state, recorded, { states: before.states })
       const checked = eventProblems(seen, recorded, state)
       report(checked.problems)
@@ -413,6 +413,8 @@ const eventProblems = (
       return { problems: supersedeProblems(before, event), unmarked: null }
     case "DamagedSummary":
       return { problems: [["decodable", event.detail]], unmarked: null }
+    case "DamagedMessage":
+      return { problems: [...unmarkedProblem(before), ["decodable", event.detail]], unmarked: null }
     case "ToolOutputsPruned":
       return {
         problems: [...unmarkedProblem(before), ...pruneProblems(before.state, event)],
@@ -433,6 +435,7 @@ const eventProblems = (
     case "FactsLearned":
     case "FactRemoved":
     case "MessageRedacted":
+    case "MessageSetAside":
     case "SessionDescribed":
     case "UnknownEvent":
       return { problems: none, unmarked }

@@ -83,7 +83,7 @@ describe("repair", () => {
     }).pipe(Effect.provide(withMemory(manual))),
   )
 
-  it.effect("leaves a damaged message as it is and says where; other sessions work", () =>
+  it.effect("sets a message that cannot be read aside, and leaves its record as it is", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog
@@ -93,14 +93,22 @@ describe("repair", () => {
         expectedVersion: 3,
         batchId: "damage",
       })
+      expect(yield* Verify.session(log, "s")).toMatchObject([{ session: "s", version: 2, rule: "decodable" }])
       const { mended, left } = yield* Repair.repair(log, "s")
-      expect(mended).toEqual([])
-      expect(left).toMatchObject([{ session: "s", version: 2, rule: "decodable" }])
+      expect(mended).toEqual([
+        "set the message of event 2 aside, which cannot be read; the session goes on without it",
+      ])
+      expect(left).toEqual([])
+      expect(yield* Repair.repair(log, "s")).toMatchObject({ mended: [], left: [] })
+      const second = Option.getOrThrow(yield* Stream.runHead(EventLog.records(log, "s", { fromVersion: 2 })))
+      expect(second).toMatchObject({ type: "MessageAppended", data: "?" })
       const fresh = yield* Memory.make(manual)
-      expect(yield* Effect.flip(fresh.context("s"))).toMatchObject({
-        _tag: "DamagedEvent",
-        session: "s",
-        version: 2,
+      expect((yield* fresh.context("s")).messages).toHaveLength(2)
+      expect((yield* fresh.context("s")).layout).toContainEqual({
+        section: "unreadable",
+        from: 1,
+        to: 2,
+        tokens: 0,
       })
       expect((yield* fresh.context("other")).messages).toHaveLength(3)
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),

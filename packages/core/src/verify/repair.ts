@@ -1,10 +1,10 @@
 /**
  * Repairs a stored session as far as possible without losing data: damaged summaries are declared invalid and written
- * again by the next compaction, wrong snapshots and summary rows are replaced, a wrong full-text index and wrong
- * vectors are dropped, and expired locks are released. A damaged message cannot be repaired, because the log has the only copy
- * of its text.
+ * again by the next compaction, messages that cannot be read are set aside, wrong snapshots and summary rows are replaced, a wrong full-text index and wrong
+ * vectors are dropped, and expired locks are released. The text of a message that is set aside is lost: the log has the only copy.
+ * Its damaged record stays, and a backup of the log may have it whole.
  */
-import { Clock, Effect, Either } from "effect"
+import { Clock, Effect, Either, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import type { LogError, Service as EventLog } from "../log/EventLog.js"
 import { isFromWrongClock } from "../shell/Leases.js"
@@ -22,9 +22,20 @@ export interface Repair {
   readonly left: ReadonlyArray<Finding>
 }
 
-/** Declares damaged summaries invalid and releases an expired lock. Returns the repairs in words. */
+/** The versions of messages that cannot be read and were not set aside, those that summaries cover included. */
+const unreadableIn = (sessions: Sessions, session: string) =>
+  sessions.events(session).pipe(
+    Stream.runFold(new Set<number>(), (found, { event, version }) => {
+      if (event._tag === "DamagedMessage") found.add(version)
+      if (event._tag === "MessageSetAside") found.delete(event.version)
+      return found
+    }),
+  )
+
+/** Declares damaged summaries invalid, sets messages aside, and releases an expired lock. Returns the repairs in words. */
 const repairLog = (sessions: Sessions, session: string) =>
   Effect.gen(function* () {
+    const unreadable = [...(yield* unreadableIn(sessions, session))]
     const now = yield* Clock.currentTimeMillis
     const { answer } = yield* sessions.transact(session, ({ damaged, running }) => {
       const over = running !== null && (running.leaseUntil <= now || isFromWrongClock(running, now))
@@ -39,12 +50,17 @@ const repairLog = (sessions: Sessions, session: string) =>
           summary,
           reason: "damaged",
         })),
+        ...unreadable.map((version) => ({ _tag: "MessageSetAside" as const, version })),
       ]
       const done = [
         ...(abandoned === null ? [] : ["released the lock of a compaction whose lease is over"]),
         ...damaged.map(
           ({ version }) =>
             `declared the damaged summary of event ${version} invalid; the next compaction writes a new one`,
+        ),
+        ...unreadable.map(
+          (version) =>
+            `set the message of event ${version} aside, which cannot be read; the session goes on without it`,
         ),
       ]
       return { events, answer: done }

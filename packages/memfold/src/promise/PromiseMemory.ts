@@ -107,7 +107,7 @@ export interface CreateOptions<
 > extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
-   * (TLS), or an event log layer of your own.
+   * (TLS), `postgres://HOST/DATABASE`, or an event log layer of your own.
    */
   readonly store: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
@@ -152,7 +152,7 @@ export interface CreateOptions<
   readonly tokenCounter?: TokenCounter.Service
   /**
    * Where the log goes: a level (`"error"`, `"warning"`, `"info"` or `"debug"`) to print lines to standard error, or a
-   * function that gets each entry. By default, nothing is printed.
+   * function that gets each entry. By default `"error"`: a damaged summary that is made again is such an error.
    */
   readonly logger?: GivenLogger
   /**

@@ -60,10 +60,9 @@ const calling = (listener: (entry: LogEntry) => void) =>
     }
   })
 
-/** Sends logs of the running fiber, and of its children, to the given logger. Without a logger, nothing is printed. */
-export const logTo = (given: GivenLogger | undefined): Effect.Effect<void> => {
+/** Sends logs of the running fiber, and of its children, to the given logger. Without a logger, errors are printed. */
+export const logTo = (given: GivenLogger = "error"): Effect.Effect<void> => {
   const silent = FiberRef.update(FiberRef.currentLoggers, HashSet.remove(Logger.defaultLogger))
-  if (given === undefined) return silent
   const [logger, level] =
     typeof given === "string"
       ? [Logger.withConsoleError(Logger.logfmtLogger), levels[given]]

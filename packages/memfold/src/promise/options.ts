@@ -128,7 +128,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
     throw new InvalidOption({ option, allowed })
   }
   if (typeof store !== "string" && !Layer.isLayer(store))
-    refuse("store", "memory:, sqlite:PATH, redis://HOST, or a layer")
+    refuse("store", "memory:, sqlite:PATH, redis://HOST, postgres://HOST/DATABASE, or a layer")
   if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
   if (systemMessages !== undefined && systemMessages !== "apart") {
     if (systemMessages !== "inline") refuse("systemMessages", "inline or apart")

@@ -126,6 +126,7 @@ export const byTag: {
     index,
     branch: fc.option(index, { nil: undefined }),
   }),
+  MessageSetAside: tagged("MessageSetAside", { version: index }),
   SessionCleared: tagged("SessionCleared", {}),
   SessionDescribed: tagged("SessionDescribed", {
     owner: fc.option(fc.option(text), { nil: undefined }),
@@ -143,6 +144,7 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.ToolOutputsPruned },
   { weight: 1, arbitrary: byTag.CompactionPaused },
   { weight: 1, arbitrary: byTag.MessageRedacted },
+  { weight: 1, arbitrary: byTag.MessageSetAside },
   { weight: 1, arbitrary: byTag.FactsLearned },
   { weight: 1, arbitrary: byTag.FactRemoved },
   { weight: 1, arbitrary: byTag.CompactionFailed },
@@ -162,6 +164,9 @@ const unknown = fc.constant<EventCodec.UnknownEvent>({
 /** A summary that cannot be read. */
 export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
 
+/** A message that cannot be read. */
+export const damagedMessage: EventCodec.DamagedMessage = { _tag: "DamagedMessage", detail: "?" }
+
 /** An event as a log has it, including unknown and unreadable ones. */
 export const stored = (
   event: EventCodec.AnyEvent,
@@ -171,6 +176,8 @@ export const stored = (
       return { type: event.type, schemaVersion: event.schemaVersion, data: "?" }
     case "DamagedSummary":
       return { type: "SummaryCommitted", schemaVersion: 1, data: "?" }
+    case "DamagedMessage":
+      return { type: "MessageAppended", schemaVersion: 2, data: "?" }
     default:
       return EventCodec.encode(event)
   }
@@ -188,8 +195,11 @@ export const recorded = <E>(events: ReadonlyArray<E>): ReadonlyArray<EventCodec.
 
 /** A log of events in random order. */
 export const disorder: fc.Arbitrary<ReadonlyArray<EventCodec.RecordedEvent>> = fc
-  .array(fc.oneof({ weight: 12, arbitrary: event }, unknown, fc.constant(damaged)), {
-    maxLength: 40,
-    size: "max",
-  })
+  .array(
+    fc.oneof({ weight: 12, arbitrary: event }, unknown, fc.constant(damaged), fc.constant(damagedMessage)),
+    {
+      maxLength: 40,
+      size: "max",
+    },
+  )
   .map(recorded)

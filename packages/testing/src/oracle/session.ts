@@ -179,6 +179,10 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
         dropped = []
         pruned = []
         break
+      case "DamagedMessage":
+        messages.push({ version, message: { role: "assistant", parts: [] } })
+        wrong("decodable", event.detail)
+        break
       case "DamagedSummary":
         wrong("decodable", event.detail)
         break
@@ -188,6 +192,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
       case "SummaryInvalidated":
       case "CompactionPaused":
       case "MessageRedacted":
+      case "MessageSetAside":
       case "FactsLearned":
       case "FactRemoved":
       case "SessionDescribed":

@@ -1,20 +1,22 @@
 /**
- * Tells subscribers that a session has changed: at once if this process wrote it, and otherwise by looking. One look
- * serves all subscribers, and while no other process writes it is a single number that SQLite keeps in memory.
+ * Tells subscribers that a session has changed: at once if this process wrote it or is told that another one has, and otherwise
+ * by looking. One look serves all subscribers.
  */
 import type { EventLog } from "@memfold/core"
-import { batchIdOf, type Database, text } from "@memfold/store-sql"
-import { Effect, Fiber, Queue, type Scope, Stream } from "effect"
-
-/** How often to look for writes of other processes. */
-const lookEvery = "100 millis"
+import { Clock, type Duration, Effect, Fiber, Queue, type Scope, Stream } from "effect"
+import { type Database, text } from "./Database.js"
+import { batchIdOf, sessionsWithLast } from "./queries.js"
+import { isListed, keyList } from "./RowTable.js"
 
 const about = { operation: "changes" }
 
-/** The last record of each of the sessions in a JSON array. A session that was deleted has none. */
-const lastRecords = `SELECT sessions.name, last_version || ' ' || ${batchIdOf("last")} AS last
-  FROM json_each(?) AS listed JOIN sessions ON sessions.name = listed.value
-    LEFT JOIN events AS last ON last.id = sessions.id << 32 | last_version`
+/** How to look for the writes of other processes. */
+export interface LookOptions {
+  /** How long to wait between two looks; asked before each wait. */
+  readonly every: () => Duration.DurationInput
+  /** A value that changes with each write of another process, where the database has one: an equal value saves the look. */
+  readonly writes?: Effect.Effect<unknown, EventLog.LogError> | undefined
+}
 
 /** Those who listen to a session, and its last record when they were told. */
 interface Listeners {
@@ -25,13 +27,21 @@ interface Listeners {
 export interface Changes {
   /** Emits once at the start, and then when the session may have changed; several changes may be merged into one. */
   readonly of: (session: string) => Stream.Stream<void, EventLog.LogError>
-  /** Tells those who listen to a session that this process has changed it. */
+  /** Tells those who listen to a session that it was changed. */
   readonly tell: (session: string) => void
+  /** The sessions that somebody listens to. */
+  readonly sessions: () => Iterable<string>
 }
 
-/** Looks at a file as long as somebody listens; stops with the scope. */
-export const make = (database: Database): Effect.Effect<Changes, never, Scope.Scope> =>
+/** Looks at a database as long as somebody listens; stops with the scope. */
+export const changesOf = (
+  database: Database,
+  { every, writes = Clock.currentTimeNanos }: LookOptions,
+): Effect.Effect<Changes, never, Scope.Scope> =>
   Effect.gen(function* () {
+    /** The last record of each of some sessions. A session that was deleted has none. */
+    const lastRecords = `SELECT sessions.name, last_version || ' ' || ${batchIdOf("last")} AS last
+      FROM ${sessionsWithLast} WHERE ${isListed(database.dialect, "sessions.name")}`
     const scope = yield* Effect.scope
     const listening = new Map<string, Listeners>()
     let looking: Fiber.RuntimeFiber<unknown, unknown> | null = null
@@ -41,13 +51,10 @@ export const make = (database: Database): Effect.Effect<Changes, never, Scope.Sc
       for (const queue of queues) Queue.unsafeOffer(queue, undefined)
     }
 
-    /** A number that changes with each commit of another connection. */
-    const commits = Effect.map(database.query(about, "PRAGMA data_version"), ([row]) => row?.["data_version"])
-
     const look = Effect.gen(function* () {
-      const now = yield* commits
+      const now = yield* writes
       if (now === seen) return
-      const rows = yield* database.query(about, lastRecords, [JSON.stringify([...listening.keys()])])
+      const rows = yield* database.query(about, lastRecords, [keyList([...listening.keys()])])
       seen = now
       const last = new Map(rows.map((row) => [text(row, "name"), text(row, "last")]))
       for (const [session, listeners] of listening) {
@@ -64,11 +71,11 @@ export const make = (database: Database): Effect.Effect<Changes, never, Scope.Sc
         listeners.queues.add(queue)
         listening.set(session, listeners)
         // What is committed until here is seen by whoever reads once told.
-        if (looking === null) seen = yield* commits
+        if (looking === null) seen = yield* writes
         Queue.unsafeOffer(queue, undefined)
         // A look that fails is repeated by the next one; whoever reads the session is told what is wrong.
         looking ??= yield* Effect.ignore(look).pipe(
-          Effect.zipRight(Effect.sleep(lookEvery)),
+          Effect.zipRight(Effect.suspend(() => Effect.sleep(every()))),
           Effect.forever,
           // Listening begins where it cannot be interrupted, and a fiber would inherit that.
           Effect.interruptible,
@@ -102,5 +109,6 @@ export const make = (database: Database): Effect.Effect<Changes, never, Scope.Sc
         const listeners = listening.get(session)
         if (listeners !== undefined) offer(listeners)
       },
+      sessions: () => listening.keys(),
     }
   })

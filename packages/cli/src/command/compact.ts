@@ -1,0 +1,79 @@
+/** `memfold compact SESSION` */
+import { Args, Command, Options } from "@effect/cli"
+import { type CompactionOutcome, Memory, type Strategy, Summarizer } from "@memfold/core"
+import { Console, Effect } from "effect"
+import { Findings } from "./failure.js"
+import * as options from "./options.js"
+import { outcomeLines } from "./timeline.js"
+import { json as toJson } from "../terminal/terminal.js"
+
+/** The outcome of a compaction as a record. */
+const record = (session: string, outcome: CompactionOutcome) => ({
+  type: "compaction",
+  session,
+  outcome: outcome._tag,
+  ...(outcome._tag === "Idle" ? { reason: outcome.reason } : { reason: outcome.started.reason }),
+  ...(outcome._tag === "Committed"
+    ? {
+        summary: outcome.committed.summary,
+        coveredTo: outcome.committed.coveredTo,
+        tokensBefore: outcome.committed.tokensBefore,
+        tokensAfter: outcome.committed.tokensAfter,
+      }
+    : {}),
+  ...(outcome._tag === "Failed" ? { failure: outcome.error.reason } : {}),
+})
+
+const lines = (outcome: CompactionOutcome): ReadonlyArray<string> =>
+  outcome._tag === "Idle" ? [`nothing was compacted: ${outcome.reason}`] : outcomeLines(outcome)
+
+/** Compacts a session in the store that is provided. */
+const compacted = (
+  {
+    session,
+    store,
+    takeOver,
+  }: { readonly session: string; readonly store: string; readonly takeOver: boolean },
+  strategy: Strategy.Strategy,
+) =>
+  Effect.gen(function* () {
+    yield* options.requireSession(session, store)
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
+    return yield* memory.compact(session, { takeOver })
+  }).pipe(Effect.scoped)
+
+export const command = Command.make(
+  "compact",
+  {
+    session: Args.text({ name: "SESSION" }),
+    store: options.store,
+    strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
+    set: options.set,
+    settings: options.settings,
+    environmentPrefix: options.environmentPrefix,
+    summarizer: options.summarizer,
+    takeOver: Options.boolean("take-over").pipe(
+      Options.withDescription(
+        "Take the lock over from a compaction that runs, or of a process that is gone.",
+      ),
+    ),
+    json: options.json,
+  },
+  (given) =>
+    Effect.gen(function* () {
+      const strategy = yield* options.chosenStrategy(given.strategy, given)
+      const summarizer = yield* options.summarizerOf(given.summarizer)
+      const store = yield* options.openStore(given.store, { create: false })
+      const outcome = yield* compacted(given, strategy).pipe(
+        Effect.provideService(Summarizer.Summarizer, summarizer),
+        Effect.provide(store),
+      )
+      const printed = given.json ? [toJson(record(given.session, outcome))] : lines(outcome)
+      yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
+      if (outcome._tag === "Failed") return yield* new Findings()
+    }),
+).pipe(
+  Command.withDescription(
+    "Compact a session now, whether that is due or not; exit code 1 if the summarizer fails.",
+  ),
+)

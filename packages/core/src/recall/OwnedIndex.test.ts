@@ -1,0 +1,148 @@
+/** The index of many sessions in the process, and the searches over it. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { often } from "@memfold/harness/depth"
+import { echo, pairs } from "@memfold/harness/engine"
+import { EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "../index.js"
+import { OwnedIndex } from "./OwnedIndex.js"
+import { beginning, lookUp, SessionIndex } from "./SessionIndex.js"
+
+const words = ["graz", "linz", "bern", "parcel", "order"]
+
+const indexOf = (messages: ReadonlyArray<ReadonlyArray<string>>): SessionIndex => {
+  const index = new SessionIndex(beginning([]), [])
+  for (const [at, terms] of messages.entries()) index.addTerms(at + 1, terms)
+  return index
+}
+
+const infoOf = (session: string, version: number) => ({
+  session,
+  version,
+  createdTime: 0,
+  updatedTime: version,
+})
+
+describe("the index of many sessions", () => {
+  it("answers as the indexes of the sessions do, whatever was taken in and dropped before", () => {
+    const messages = fc.array(fc.array(fc.constantFrom(...words), { maxLength: 4 }), { maxLength: 4 })
+    const step = fc.record({
+      session: fc.constantFrom("a", "b", "c", "d"),
+      messages: fc.option(messages),
+      sweep: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        const owned = new OwnedIndex(1_000)
+        const expected = new Map<string, SessionIndex>()
+        for (const [at, { session, messages: said, sweep }] of steps.entries()) {
+          if (said === null) {
+            owned.forget(session)
+            expected.delete(session)
+          } else {
+            const index = indexOf(said)
+            expect(owned.put(infoOf(session, at), index)).toBe(true)
+            expect(owned.has(infoOf(session, at))).toBe(true)
+            expect(owned.has(infoOf(session, at + 1))).toBe(false)
+            expected.set(session, index)
+          }
+          if (sweep) owned.sweep()
+        }
+        const found = Effect.runSync(owned.lookUp(["a", "b", "c", "d"], words))
+        expect([...found.keys()].toSorted()).toEqual([...expected.keys()].toSorted())
+        for (const [session, index] of expected) {
+          const { before, postings } = found.get(session)!
+          const right = lookUp([index], { terms: words, before })
+          expect(before).toBe(index.versions.length)
+          expect(postings.terms).toEqual(right.terms)
+          expect(Array.from(postings.lengths)).toEqual(Array.from(right.lengths))
+          const all = Array.from({ length: before + 1 }, (_, index) => index)
+          expect(Effect.runSync(postings.versions(all))).toEqual(Effect.runSync(right.versions(all)))
+        }
+      }),
+      { numRuns: often(40, 400) },
+    )
+  })
+
+  it("holds no more than it may", () => {
+    const owned = new OwnedIndex(3)
+    expect(owned.put(infoOf("a", 1), indexOf([["graz", "linz"]]))).toBe(true)
+    expect(owned.put(infoOf("b", 1), indexOf([["graz", "linz"]]))).toBe(false)
+    expect(owned.has(infoOf("b", 1))).toBe(false)
+    owned.forget("a")
+    expect(owned.put(infoOf("b", 1), indexOf([["graz", "linz"]]))).toBe(true)
+  })
+})
+
+/** A word of its own for each number. */
+const word = (number: number) =>
+  `zu${String(number).replaceAll(/\d/g, (digit) => "bcdfghklmn"[Number(digit)]!)}a`
+
+const engine = (log: EventLog.Service) =>
+  Memory.make({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
+    Effect.provideService(EventLog.EventLog, log),
+    Effect.provideService(Summarizer.Summarizer, echo),
+  )
+
+describe("a search over sessions that were searched before", () => {
+  it.scoped("reads the sessions alone that have what is found, or have changed", () =>
+    Effect.gen(function* () {
+      const real = yield* InMemoryEventLog.make
+      const read: Array<string> = []
+      const log: EventLog.Service = {
+        ...real,
+        read: (session, page) =>
+          Effect.zipRight(
+            Effect.sync(() => read.push(session)),
+            real.read(session, page),
+          ),
+      }
+      const memory = yield* engine(log)
+      for (let at = 0; at < 50; at++)
+        yield* memory.append(`s${at}`, Message.user(word(1_000 + at)), { owner: "ann" })
+      const ask = (query: string) => Effect.map(memory.recallOf("ann", query), ({ messages }) => messages)
+      expect(yield* ask(word(1_007))).toMatchObject([{ session: "s7" }])
+      read.length = 0
+      const other = yield* engine(real)
+      yield* other.append("s3", Message.user(word(7_777)))
+      expect(yield* ask(word(1_009))).toMatchObject([{ session: "s9" }])
+      expect(new Set(read)).toEqual(new Set(["s3", "s9"]))
+      // A message before it belongs to the answer.
+      expect((yield* ask(word(7_777))).map(({ session, index }) => [session, index])).toEqual([
+        ["s3", 0],
+        ["s3", 1],
+      ])
+    }),
+  )
+
+  it.scoped(
+    "finds nothing that was redacted, cleared, deleted or given away, here or by another process",
+    () =>
+      Effect.gen(function* () {
+        const log = yield* InMemoryEventLog.make
+        for (const by of ["here", "another"] as const) {
+          const memory = yield* engine(log)
+          const writer = by === "here" ? memory : yield* engine(log)
+          const names = ["redacted", "cleared", "deleted", "given"].map((name) => `${name} ${by}`)
+          for (const name of names)
+            yield* memory.append(name, [Message.user("the code is KX-4471"), Message.user("hello")], {
+              owner: by,
+            })
+          const ask = (query: string) =>
+            Effect.map(memory.recallOf(by, query), ({ messages }) =>
+              messages.filter(({ text }) => text.includes(query)),
+            )
+          expect(yield* ask("KX-4471")).toHaveLength(4)
+          yield* writer.redact(names[0]!, 0)
+          yield* writer.clear(names[1]!)
+          yield* writer.delete(names[2]!)
+          yield* writer.append(names[2]!, Message.user("begun anew"), { owner: by })
+          yield* writer.describe(names[3]!, { owner: "bob" })
+          expect(yield* ask("KX-4471")).toEqual([])
+          expect(yield* ask("begun anew")).toMatchObject([{ session: names[2] }])
+        }
+        const { messages } = yield* (yield* engine(log)).recallOf("bob", "KX-4471")
+        expect(messages.filter(({ text }) => text.includes("KX-4471"))).toHaveLength(2)
+      }),
+  )
+})

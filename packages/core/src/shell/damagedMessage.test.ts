@@ -1,0 +1,170 @@
+/** Messages that cannot be read where they are stored: the session goes on without them, and says so. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { echo, pairs, said } from "@memfold/harness/engine"
+import { withoutSnapshots, withRecords } from "@memfold/harness/logs"
+import { EventLog, InMemoryEventLog, Memory, Message, Repair, Session, Summarizer, Verify } from "../index.js"
+
+/** A log whose records can be damaged, and whose snapshots are gone. */
+const damageable = Effect.map(InMemoryEventLog.make, (real) => {
+  const broken = new Set<number>()
+  const log = withoutSnapshots(
+    withRecords(real, (records) =>
+      records.map((record) => (broken.has(record.version) ? { ...record, data: '{"text":"secret' } : record)),
+    ),
+  )
+  return { log, broken }
+})
+
+const engine = (log: EventLog.Service) =>
+  Memory.make({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
+    Effect.provideService(EventLog.EventLog, log),
+    Effect.provideService(Summarizer.Summarizer, echo),
+  )
+
+const texts = (messages: ReadonlyArray<Message.Message>) => messages.map((message) => Message.text(message))
+
+const [call, result] = [
+  Message.call([{ id: "1", name: "t", arguments: "{}" }]),
+  Message.result({ id: "1", output: "x" }),
+]
+
+describe("a message that cannot be read", () => {
+  it.scoped("is left out of contexts, which name it, and appends go on", () =>
+    Effect.gen(function* () {
+      const { log, broken } = yield* damageable
+      yield* (yield* engine(log)).append("s", said(4))
+      broken.add(2)
+      const memory = yield* engine(log)
+      const before = yield* memory.context("s")
+      expect(texts(before.messages)).toEqual(texts(said(4)).filter((_, index) => index !== 1))
+      expect(before.layout).toContainEqual({ section: "unreadable", from: 1, to: 2, tokens: 0 })
+      expect(JSON.stringify(before)).not.toContain("secret")
+      yield* memory.append("s", said(2, 4))
+      expect((yield* memory.state("s")).total).toBe(6)
+      expect((yield* memory.context("s")).sources).toEqual([0, 2, 3, 4, 5])
+      expect(yield* Verify.session(log, "s")).toMatchObject([{ version: 2, rule: "decodable" }])
+    }),
+  )
+
+  it.scoped("is one of the messages, recalls go on without it, and a fork has the damage", () =>
+    Effect.gen(function* () {
+      const { log, broken } = yield* damageable
+      yield* (yield* engine(log)).append("s", [
+        Message.user("the parcel is KX-1"),
+        Message.user("the parcel is KX-2"),
+        Message.user("the parcel is KX-3"),
+      ])
+      broken.add(2)
+      const memory = yield* engine(log)
+      const page = yield* memory.messages("s")
+      expect(page).toMatchObject({ from: 0, to: 3, total: 3, unreadable: [1] })
+      expect(texts(page.messages)).toEqual(["the parcel is KX-1", "", "the parcel is KX-3"])
+      const last = yield* memory.messages("s", { limit: 1 })
+      const middle = yield* memory.messages("s", { limit: 1, before: last.before! })
+      expect(middle).toMatchObject({ from: 1, to: 2, unreadable: [1] })
+      const { messages } = yield* memory.recall("s", "parcel KX-3", { messages: "all" })
+      expect(messages.map(({ index }) => index)).toEqual([0, 2])
+      yield* memory.fork("s", "copy")
+      expect((yield* memory.context("copy")).layout).toContainEqual(
+        expect.objectContaining({ section: "unreadable", from: 1, to: 2 }),
+      )
+    }),
+  )
+
+  it.scoped("is compacted as any other, and named no more", () =>
+    Effect.gen(function* () {
+      const { log, broken } = yield* damageable
+      yield* (yield* engine(log)).append("s", said(6))
+      broken.add(2)
+      const memory = yield* engine(log)
+      yield* memory.compact("s", { which: "due" })
+      const { coveredTo, unreadable } = yield* memory.state("s")
+      expect(coveredTo).toBeGreaterThan(2)
+      expect(unreadable).toEqual([])
+      expect((yield* memory.context("s")).layout.map(({ section }) => section)).not.toContain("unreadable")
+    }),
+  )
+
+  it.scoped("makes no context without its rules, where it was a call, or a result", () =>
+    Effect.gen(function* () {
+      for (const version of [2, 3]) {
+        const { log, broken } = yield* damageable
+        yield* (yield* engine(log)).append("s", [Message.user("a"), call, result, Message.user("b")])
+        broken.add(version)
+        const memory = yield* engine(log)
+        const { messages, layout } = yield* memory.context("s")
+        expect(layout).toContainEqual(expect.objectContaining({ section: "unreadable", from: version - 1 }))
+        const calls = messages.flatMap(Message.calls).length
+        expect(messages.flatMap(Message.results)).toHaveLength(calls)
+      }
+    }),
+  )
+
+  it.scoped("can be redacted, and leaves the redaction of others", () =>
+    Effect.gen(function* () {
+      const { log, broken } = yield* damageable
+      yield* (yield* engine(log)).append("s", said(4))
+      broken.add(2)
+      const memory = yield* engine(log)
+      yield* memory.redact("s", 2)
+      expect(texts((yield* memory.context("s")).messages)).toEqual([
+        Message.text(said(1)[0]!),
+        expect.stringContaining("redacted"),
+        Message.text(said(1, 3)[0]!),
+      ])
+      yield* memory.redact("s", 1)
+      broken.delete(2)
+      const stored = yield* Stream.runCollect(EventLog.records(log, "s"))
+      expect([...stored].map(({ data }) => data)[1]).toBe("{}")
+    }),
+  )
+
+  it.scoped("is set aside by a repair, and the fold stays the fold (L6)", () =>
+    Effect.gen(function* () {
+      const { log, broken } = yield* damageable
+      yield* (yield* engine(log)).append("s", said(5))
+      broken.add(2)
+      const { mended, left } = yield* Repair.repair(log, "s")
+      expect(mended).toHaveLength(1)
+      expect(left).toEqual([])
+      const memory = yield* engine(log)
+      yield* memory.append("s", said(1, 5))
+      const state = yield* memory.state("s")
+      expect(state.unreadable).toEqual([{ index: 1, version: 2, setAside: true }])
+      const events = [...(yield* Stream.runCollect(memory.events("s")))]
+      expect(Session.fold(Session.empty("s"), events)).toEqual(state)
+    }),
+  )
+})
+
+describe("reasoning behind a message that cannot be read", () => {
+  it.scoped("is left out until the message is set aside (L17)", () =>
+    Effect.gen(function* () {
+      const thinking: Message.Message = {
+        role: "assistant",
+        parts: [
+          { type: "reasoning", text: "so", signature: "signed" },
+          { type: "text", text: "answer" },
+        ],
+      }
+      const { log, broken } = yield* damageable
+      const first = yield* engine(log)
+      yield* first.append("s", Message.user("a"))
+      yield* first.append("s", thinking)
+      yield* first.append("s", Message.user("b"))
+      const reasoning = (messages: ReadonlyArray<Message.Message>) =>
+        messages.flatMap(({ parts }) => parts).filter(({ type }) => type === "reasoning").length
+      expect(reasoning((yield* first.context("s")).messages)).toBe(1)
+      broken.add(1)
+      const second = yield* engine(log)
+      expect(reasoning((yield* second.context("s")).messages)).toBe(0)
+      yield* Repair.repair(log, "s")
+      const third = yield* engine(log)
+      const { prefix, messages } = yield* third.context("s")
+      expect(reasoning(messages)).toBe(0)
+      yield* third.append("s", thinking, { prefix })
+      expect(reasoning((yield* third.context("s")).messages)).toBe(1)
+    }),
+  )
+})

@@ -1,0 +1,83 @@
+/**
+ * `@memfold/store-postgres`: the event log in PostgreSQL, shared by any number of processes on any number of machines. A
+ * compare-and-swap on a session's version decides which writer wins.
+ */
+import { EventLog } from "@memfold/core"
+import { database, type DatabaseOptions, logOf } from "@memfold/store-sql"
+import { Effect, Layer, type Scope } from "effect"
+import * as Changes from "./changes.js"
+import { configOf, connect, nameOf, retrying } from "./connect.js"
+import { postgres } from "./dialect.js"
+import { hasPolicies, migrate } from "./migrations.js"
+import { type Options, parse } from "./Options.js"
+import { reasonOf } from "./reasons.js"
+
+export * from "./embedded.js"
+export { migrations } from "./migrations.js"
+export type { Options } from "./Options.js"
+export { tenants } from "./tenants.js"
+
+/**
+ * Opens the event log in a schema of a database, and creates the schema and its tables if they do not exist. The
+ * connections are closed with the scope.
+ *
+ * Fails with a `LogError` that says why if no server answers within `retryFor`, the user may not use it, it is too old, or
+ * the schema has the tables of another program or of another version of memfold.
+ *
+ * @example
+ * ```ts
+ * import { make } from "@memfold/store-postgres"
+ * import { Effect } from "effect"
+ *
+ * export const program = Effect.scoped(
+ *   Effect.flatMap(make({ url: "postgres://localhost/chats" }), (log) => log.head("chat-1")),
+ * )
+ * ```
+ */
+export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { url, schema } = yield* parse(options)
+    const { create = true, notifications = true, retryFor = "15 seconds" } = options
+    const config = configOf(url, options)
+    const name = nameOf(config)
+    const reason = reasonOf(name)
+    const use = yield* Effect.mapError(
+      connect(config, options),
+      ({ cause }) => new EventLog.LogError({ operation: "open", reason: reason(cause), cause }),
+    )
+    const again = retrying(retryFor)
+    const dialect = postgres(schema)
+    const opening = {
+      dialect,
+      reasonOf: reason,
+      // Who is interrupted does not wait for the answer.
+      reading: (read) => Effect.disconnect(again(read)),
+      writing: again,
+    } satisfies DatabaseOptions
+    const checked = database(use, opening)
+    yield* migrate(checked, { schema, name, create })
+    const startsSessions = !(yield* hasPolicies(checked, schema))
+    const opened = database(use, { ...opening, dialect: { ...dialect, startsSessions } })
+    const changes = yield* Changes.make(opened, config, { schema, notifications })
+    return { ...logOf(opened, { onWritten: changes.tell }), changes: changes.of }
+  })
+
+/**
+ * Provides the event log in PostgreSQL; see {@link make}.
+ *
+ * @example
+ * ```ts
+ * import { Memory } from "@memfold/core"
+ * import * as PostgresEventLog from "@memfold/store-postgres"
+ * import { SlidingWindow } from "@memfold/strategy-sliding-window"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+ * import { Layer } from "effect"
+ *
+ * export const live = Memory.layer({ strategy: SlidingWindow() }).pipe(
+ *   Layer.provide(PostgresEventLog.layer({ url: "postgres://localhost/chats", schema: "support" })),
+ *   Layer.provide(ExtractiveSummarizer.layer()),
+ * )
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<EventLog.EventLog, EventLog.LogError> =>
+  Layer.scoped(EventLog.EventLog, make(options))

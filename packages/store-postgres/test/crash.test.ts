@@ -1,0 +1,209 @@
+/** Servers that are killed, and connections that are lost: what was acknowledged is there, once (law L14). */
+import { EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { all, crowd, found, records } from "@memfold/harness/crowd"
+import { often } from "@memfold/harness/depth"
+import { eventually } from "@memfold/harness/eventually"
+import { type Postgres, postgresServers } from "@memfold/harness/postgresServers"
+import { random } from "@memfold/harness/random"
+import { relays } from "@memfold/harness/relay"
+import { newSchema, withLog } from "./support.js"
+
+const { server, bouncer } = postgresServers()
+const relay = relays()
+vi.setConfig({ testTimeout: 600_000 })
+
+/** A kill leaves what the system has not written to its disk yet: the tests need not wait for the disk. */
+const config = ["fsync = off"]
+
+let one: Postgres
+beforeAll(async () => {
+  one = await server({ config })
+})
+
+const sessions = ["one", "two", "three", "four"]
+const kills = often(3, 20)
+
+describe("a server that is killed", () => {
+  it(`L14: loses and doubles no acknowledged append in ${kills} kills`, async () => {
+    const killed = await server({ config })
+    const next = random(2_026)
+    await withLog({ url: killed.url, retryFor: "1 minute" }, (log) =>
+      Effect.gen(function* () {
+        const writers = yield* crowd(log, sessions)
+        for (let kill = 0; kill < kills; kill++) {
+          const enough = writers.count() + 20 + Math.floor(next() * 60)
+          yield* Effect.promise(() => eventually("appends go on", async () => writers.count() >= enough))
+          yield* Effect.promise(killed.kill)
+          yield* Effect.promise(killed.start)
+        }
+        yield* writers.stop
+        expect(writers.errors()).toBe(0)
+        expect(writers.shortened()).toBe(0)
+        expect(yield* found(log, writers)).toEqual({ lost: 0, double: 0, disorder: 0 })
+        expect(writers.count()).toBeGreaterThan(kills * 20)
+        console.log(`${kills} kills of a server, ${writers.count()} acknowledged appends: lost 0, double 0`)
+      }),
+    )
+  })
+
+  /** A primary, and the standby that follows it. */
+  const pair = async () => {
+    const primary = await server({ config })
+    const standby = await server({ config, standby: { of: primary, name: "standby" } })
+    await eventually("the standby follows", async () => {
+      const { rows } = await primary.client.query(
+        "SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'",
+      )
+      return rows.length === 1
+    })
+    return { primary, standby }
+  }
+
+  /** Lets the standby take over. */
+  const promote = async ({ client }: Postgres) => {
+    await client.query("SELECT pg_promote()")
+    await eventually("the standby takes over", async () => {
+      const { rows } = await client.query("SELECT pg_is_in_recovery() AS follows")
+      return (rows[0] as { follows: boolean }).follows === false
+    })
+  }
+
+  /** Cuts the standby off: it gets no more of the log. */
+  const cutOff = async ({ client }: Postgres) => {
+    await client.query("ALTER SYSTEM SET primary_conninfo = ''")
+    await client.query("SELECT pg_reload_conf()")
+    await eventually("the standby follows nobody", async () => {
+      const { rows } = await client.query("SELECT 1 FROM pg_stat_wal_receiver")
+      return rows.length === 0
+    })
+  }
+
+  it("L14: loses no acknowledged append to a synchronous standby that takes over", async () => {
+    const { primary, standby } = await pair()
+    await primary.client.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+    await primary.client.query("SELECT pg_reload_conf()")
+    const acknowledged = await withLog({ url: primary.url, retryFor: "100 millis" }, (log) =>
+      Effect.gen(function* () {
+        const writers = yield* crowd(log, sessions)
+        yield* Effect.promise(async () => {
+          await eventually("appends go on", async () => writers.count() >= 50)
+          await primary.kill()
+        })
+        const before = new Map([...writers.acknowledged].map(([name, list]) => [name, [...list]]))
+        yield* Effect.promise(() => promote(standby))
+        return { ...writers, acknowledged: before }
+      }),
+    )
+    const outcome = await withLog({ url: standby.url }, (log) => found(log, acknowledged))
+    expect(outcome).toEqual({ lost: 0, double: 0, disorder: 0 })
+    const appends = [...acknowledged.acknowledged.values()].reduce((sum, { length }) => sum + length, 0)
+    console.log(`a primary killed with a synchronous standby, ${appends} acknowledged appends: lost 0`)
+  })
+
+  it("what a standby had not got is lost without synchronous replication, and never acknowledged with it", async () => {
+    const { primary, standby } = await pair()
+    const append = (log: EventLog.Service, expectedVersion: number, batchId: string) =>
+      log.append("s", records(1), { expectedVersion, batchId })
+    await withLog({ url: primary.url }, (log) => append(log, 0, "followed"))
+    await eventually("the standby has it", async () => {
+      const { rows } = await standby.client.query("SELECT 1 FROM memfold.events")
+      return rows.length === 1
+    })
+    await cutOff(standby)
+    await withLog({ url: primary.url }, (log) => append(log, 1, "lost"))
+    await primary.client.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+    await primary.client.query("SELECT pg_reload_conf()")
+    await eventually("appends wait for the standby", async () => {
+      const { rows } = await primary.client.query("SHOW synchronous_standby_names")
+      return (rows[0] as { synchronous_standby_names: string }).synchronous_standby_names === "standby"
+    })
+    const waiting = withLog({ url: primary.url, timeout: "1 second", retryFor: "1 second" }, (log) =>
+      Effect.flip(append(log, 2, "waiting")),
+    )
+    expect(await waiting).toMatchObject({ _tag: "LogError" })
+    await primary.kill()
+    await promote(standby)
+    await withLog({ url: standby.url }, (log) =>
+      Effect.map(all(EventLog.records(log, "s")), (list) =>
+        expect(list.map(({ batchId }) => batchId)).toEqual(["followed"]),
+      ),
+    )
+  })
+})
+
+describe("a connection that is lost", () => {
+  it("while a statement is at work is made again, and the append is there once", async () => {
+    const via = await relay(one.port)
+    await withLog({ url: one.url.replace(String(one.port), String(via.port)), schema: newSchema() }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
+        let expectedVersion = 1
+        for (const retried of ["anywhere", "in-place"] as const)
+          for (const way of ["up", "down"] as const) {
+            let lost = 0
+            via[way] = (_data, { client }) => {
+              via[way] = () => true
+              lost++
+              client.destroy()
+              return false
+            }
+            const batchId = `${way} ${retried}`
+            const { version } = yield* log.append("s", records(2), { expectedVersion, batchId, retried })
+            expect({ lost, version }).toEqual({ lost: 1, version: expectedVersion + 2 })
+            expectedVersion = version
+          }
+        const ids = (yield* all(EventLog.records(log, "s"))).map(({ batchId }) => batchId)
+        expect(ids).toHaveLength(9)
+        expect(new Set(ids).size).toBe(5)
+      }),
+    )
+  })
+
+  it("without a word is given up after the timeout, and not used again", async () => {
+    const via = await relay(one.port)
+    const url = one.url.replace(String(one.port), String(via.port))
+    const options = {
+      url,
+      schema: newSchema(),
+      connections: 1,
+      notifications: false,
+      timeout: "500 millis",
+    } as const
+    await withLog(options, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
+        const [silent] = via.links
+        // What the server says on this connection is not heard, and neither is its end.
+        via.down = (_data, link) => link !== silent
+        const { version } = yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })
+        expect(version).toBe(2)
+        expect(via.links.has(silent!)).toBe(false)
+      }),
+    )
+  })
+
+  it("again and again, directly or behind a PgBouncer, fails no append", async () => {
+    const pooled = await bouncer(one)
+    for (const url of [one.url, pooled.url]) {
+      await withLog({ url, schema: newSchema() }, (log) =>
+        Effect.gen(function* () {
+          const writers = yield* crowd(log, sessions)
+          for (let turn = 0; turn < often(10, 100); turn++) {
+            const enough = writers.count() + 10
+            yield* Effect.promise(async () => {
+              await eventually("appends go on", async () => writers.count() >= enough)
+              await one.client.query(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+              )
+            })
+          }
+          yield* writers.stop
+          expect(writers.errors()).toBe(0)
+          expect(yield* found(log, writers)).toEqual({ lost: 0, double: 0, disorder: 0 })
+        }),
+      )
+    }
+  })
+})

@@ -1,0 +1,67 @@
+/** The laws of stores over PGlite, the embedded PostgreSQL. */
+import { PGlite } from "@electric-sql/pglite"
+import { EventLog } from "@memfold/core"
+import { Effect, Layer } from "effect"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inspect } from "node:util"
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest"
+import { all, records } from "@memfold/harness/crowd"
+import { often } from "@memfold/harness/depth"
+import { eventLogLaws } from "@memfold/testing/vitest"
+import { layerEmbedded, makeEmbedded } from "../src/index.js"
+import { newSchema } from "./support.js"
+
+vi.setConfig({ testTimeout: 120_000 })
+
+let pglite: PGlite
+beforeAll(async () => {
+  pglite = await PGlite.create()
+})
+afterAll(() => pglite.close())
+
+eventLogLaws({
+  name: "PGlite",
+  layer: () => Layer.suspend(() => layerEmbedded({ database: pglite, schema: newSchema() })),
+  reopen: () => {
+    const schema = newSchema()
+    return Layer.suspend(() => layerEmbedded({ database: pglite, schema }))
+  },
+  numRuns: often(1, 50),
+  timeout: often(120_000, 900_000),
+  timeLimit: 60_000,
+})
+
+it("a folder keeps the log", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-pglite-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const database = join(folder, "chats")
+  const append = (expectedVersion: number) =>
+    Effect.scoped(
+      Effect.flatMap(makeEmbedded({ database }), (log) =>
+        Effect.zipRight(
+          log.append("s", records(2), { expectedVersion, batchId: `at ${expectedVersion}` }),
+          all(EventLog.records(log, "s")),
+        ),
+      ),
+    )
+  await Effect.runPromise(append(0))
+  expect(existsSync(database)).toBe(true)
+  const list = await Effect.runPromise(append(2))
+  expect(list.map(({ batchId }) => batchId)).toEqual(["at 0", "at 0", "at 2", "at 2"])
+})
+
+it("an error says what is wrong, and nothing of what was written", async () => {
+  const failed = Effect.flatMap(makeEmbedded({ database: pglite, schema: newSchema() }), (log) =>
+    log.append("private\0words", records(1, '"private"'), { expectedVersion: 0, batchId: "a" }),
+  )
+  const error = await Effect.runPromise(Effect.flip(Effect.scoped(failed)))
+  expect(error).toMatchObject({
+    reason:
+      "PostgreSQL keeps no text with a NUL character; the session id, the key, the owner or the title has one",
+  })
+  expect(inspect((error as EventLog.LogError).cause, { depth: 10, showHidden: true })).not.toContain(
+    "private",
+  )
+})
