@@ -3,7 +3,7 @@ import { Message } from "@memfold/core"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
-import { changeOf, type StoredMessages } from "./changes.js"
+import { changeOf } from "./changes.js"
 import { formOf, metadataOf } from "./form.js"
 
 type Messages = ReadonlyArray<Message.Message>
