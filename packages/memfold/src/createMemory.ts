@@ -11,6 +11,7 @@ import {
 import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { makeLifeCycle } from "./promise/lifeCycle.js"
+import { neutralOperations } from "./promise/neutral.js"
 import { checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
   CreateOptions,
@@ -180,20 +181,7 @@ export const createMemory = <
     clear: (session) => run((memory) => memory.clear(session)),
     delete: (session) => run((memory) => memory.delete(session)),
     sessions: () => iterate((memory) => memory.sessions),
-    neutral: {
-      append: (session, messages, given) =>
-        run((memory) => memory.append(session, messages, given), { finishes: true }),
-      context: (session) => run((memory) => memory.context(session)),
-      messages: (session, page) => run((memory) => memory.messages(session, page)),
-      rewrite: (session, rewrite, given) =>
-        run((memory) => memory.rewrite(session, rewrite, given), { finishes: true }),
-      edit: (session, from, messages, given) =>
-        run((memory) => memory.edit(session, from, messages, given), { finishes: true }),
-      regenerate: (session, given) => run((memory) => memory.regenerate(session, given), { finishes: true }),
-      branches: (session) => run((memory) => memory.branches(session)),
-      checkout: (session, branch) => run((memory) => memory.checkout(session, branch), { finishes: true }),
-      clear: (session) => run((memory) => memory.clear(session)),
-    },
+    neutral: neutralOperations(run),
     sessionsOf: (owner, page) => run((memory) => memory.sessionsOf(owner, page)),
     close,
     [Symbol.asyncDispose]: close,
