@@ -1,5 +1,6 @@
 /** The states of sessions, folded from their logs. */
 export { evolve, fold } from "./session/evolve.js"
+export { isOnBranch } from "./session/branches.js"
 export { headsOf } from "./session/prefix.js"
 export type { Prefix } from "./session/prefix.js"
 export { contextTokens, empty } from "./session/SessionState.js"

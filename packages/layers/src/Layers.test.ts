@@ -647,3 +647,29 @@ describe("a failure", () => {
     }
   })
 })
+
+describe("branches", () => {
+  /** A fact for each turn: what its question says. */
+  const { extractor } = extractorThat(({ messages, from, to }) => [
+    { layer: "user", kind: "profile", text: Message.text(messages[0]!), from, to },
+  ])
+
+  it.effect.each([
+    ["in the log of the session", {}],
+    ["in the log of the user", { userOf: () => "ada" }],
+  ] as const)("facts learned beside the branch in force are not shown: %s", ([, names]) =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const learned = (question: string) => say("s", user(question), assistant("Good."))
+      yield* learned("I live in Graz.")
+      yield* learned("I like tea.")
+      expect((yield* factsOf("s")).toSorted()).toEqual(["I like tea.", "I live in Graz."])
+      yield* memory.edit("s", 2, [user("I like coffee."), assistant("Good.")])
+      expect((yield* factsOf("s")).toSorted()).toEqual(["I like coffee.", "I live in Graz."])
+      yield* memory.checkout("s", 0)
+      expect((yield* factsOf("s")).toSorted()).toEqual(["I like tea.", "I live in Graz."])
+      yield* memory.regenerate("s", { from: 1 })
+      expect(yield* factsOf("s")).toEqual([])
+    }).pipe(Effect.provide(withLayers({ extractor, ...names }))),
+  )
+})

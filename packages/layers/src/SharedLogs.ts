@@ -3,6 +3,7 @@ import { type MemoryLayers, Session } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import { failing, type Operation } from "./failing.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
+import { isLeft } from "./identity.js"
 import type { Options } from "./options.js"
 import type { LogFacts, Places } from "./places.js"
 
@@ -23,6 +24,10 @@ export interface SharedLogs {
     until?: number,
   ) => Effect.Effect<Places, MemoryLayers.LayersError>
 }
+
+/** The facts without those that were learned from messages beside the branch in force of the session. */
+const onBranch = (facts: LogFacts["facts"], state: Session.SessionState): LogFacts["facts"] =>
+  facts.some((fact) => isLeft(fact, state)) ? facts.filter((fact) => !isLeft(fact, state)) : facts
 
 /** Makes what finds shared logs, and reads them. */
 export const makeSharedLogs = (
@@ -63,7 +68,7 @@ export const makeSharedLogs = (
           home === null
             ? Effect.succeed(null)
             : folded(home, until).pipe(
-                Effect.map(({ facts }) => ({ log: home, facts })),
+                Effect.map(({ facts }) => ({ log: home, facts: onBranch(facts, state) })),
                 Effect.mapError(({ message }) => fail(message)),
               ),
         )

@@ -1,27 +1,42 @@
 /**
  * Ids that are the same each time for the same turns, without randomness or a clock, so learning twice adds nothing.
  */
-import type { Event, MemoryLayers, Session } from "@memfold/core"
+import { type Event, type MemoryLayers, Session } from "@memfold/core"
 
 type State = Pick<Session.SessionState, "session" | "startTime" | "clears">
+type StateWithMessages = State & Pick<Session.SessionState, "uncovered" | "covered">
 type Range = Pick<MemoryLayers.CompletedTurns, "from" | "to">
 
 /** The session since its start or last clear. Message indexes start again at 0 after a clear, so the number of clears is part of the id. */
 export const origin = ({ session, startTime, clears }: State): string =>
   `${startTime ?? 0}.${clears}.${session}`
 
+/** Turns, by their range and by the version of their last message: on another branch, other turns have the range. */
+const turnsOf = ({ from, to }: Range, { uncovered, covered }: StateWithMessages): string =>
+  `${from}-${to}v${uncovered.at(to - 1)?.version ?? covered.version}`
+
 /** The id of the fact at a position among the facts learned for a layer. */
 export const factId = (
   layer: Event.Fact["layer"],
   position: number,
-  { from, to }: Range,
-  state: State,
-): string => `${layer}.${position}@${from}-${to}.${origin(state)}`
+  turns: Range,
+  state: StateWithMessages,
+): string => `${layer}.${position}@${turnsOf(turns, state)}.${origin(state)}`
+
+const parts = /^[a-z]+\.\d+@\d+-\d+v(\d+)\.(.*)$/su
 
 /** The {@link origin} of the session a fact was learned in; `null` if the id has another form. */
-export const originOfFact = ({ id }: Pick<Event.Fact, "id">): string | null =>
-  /^[a-z]+\.\d+@\d+-\d+\.(.*)$/su.exec(id)?.[1] ?? null
+export const originOfFact = ({ id }: Pick<Event.Fact, "id">): string | null => parts.exec(id)?.[2] ?? null
+
+/** Whether a fact was learned from messages of the session that are not on the branch in force. */
+export const isLeft = (
+  { id }: Pick<Event.Fact, "id">,
+  state: State & Pick<Session.SessionState, "gaps">,
+): boolean => {
+  const [, version, home] = parts.exec(id) ?? []
+  return version !== undefined && home === origin(state) && !Session.isOnBranch(state.gaps, Number(version))
+}
 
 /** The batch id for appending a layer's facts from these turns to a shared log. */
-export const batchIdOf = (layer: Event.Fact["layer"], { from, to }: Range, state: State): string =>
-  `learned.${layer}@${from}-${to}.${origin(state)}`
+export const batchIdOf = (layer: Event.Fact["layer"], turns: Range, state: StateWithMessages): string =>
+  `learned.${layer}@${turnsOf(turns, state)}.${origin(state)}`

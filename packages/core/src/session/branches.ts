@@ -48,7 +48,19 @@ export const beginningOf = ([first]: ReadonlyArray<Gap>): number => (first?.from
 /** Whether a clear at a version is in force, and was not taken back. */
 export const isCleared = (gaps: ReadonlyArray<Gap>, version: number): boolean => version <= beginningOf(gaps)
 
-/** Whether a message that was appended at a version is on the branch with these gaps. */
+/**
+ * Whether a message that was appended at a version is on the branch with these gaps.
+ *
+ * @param gaps the gaps of a state
+ * @param version the version of the event that appended the message
+ *
+ * @example
+ * ```ts
+ * import { Session } from "@memfold/core"
+ *
+ * const isInForce = ({ gaps }: Session.SessionState, version: number) => Session.isOnBranch(gaps, version)
+ * ```
+ */
 export const isOnBranch = (gaps: ReadonlyArray<Gap>, version: number): boolean => {
   // The newest gaps are looked at first: mostly, the newest messages are read.
   for (let at = gaps.length - 1; at >= 0; at--) {
