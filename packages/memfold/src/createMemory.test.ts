@@ -110,8 +110,8 @@ describe("createMemory", () => {
 
   it("shows no password of a URL that it does not know", () => {
     for (const store of [
-      "postgres://me:SECRET@host/db",
-      "postgres:me:SECRET@host/db",
+      "mongodb://me:SECRET@host/db",
+      "mongodb:me:SECRET@host/db",
       "mysql://host/db?user=me&password=SECRET",
       "mysql://host/db;password=SECRET",
       "me:SECRET@host",
@@ -120,6 +120,20 @@ describe("createMemory", () => {
       const open = () => createMemory({ store: store as "memory:" })
       expect(open).toThrow(/there is no store/)
       expect(open).not.toThrow(/SECRET/)
+    }
+  })
+
+  it("shows no password of a URL of PostgreSQL that it cannot read", async () => {
+    for (const store of [
+      "postgres:me:SECRET@host/db",
+      "postgres://me:SECRET@host:port/db",
+      "postgres://SECRET@",
+    ]) {
+      const opened = async () => {
+        const memory = createMemory({ store: store as "memory:" })
+        await memory.state("s")
+      }
+      await expect(opened()).rejects.not.toThrow(/SECRET/)
     }
   })
 

@@ -50,10 +50,11 @@ const isName = (schema: string): boolean => /^[^\0?]+$/.test(schema) && Buffer.b
 /** Checks options. Errors show nothing of a URL: a secret may be anywhere in a wrong one. */
 export const parse = ({ url: text, schema: named }: Options): Effect.Effect<Parsed, EventLog.LogError> =>
   Effect.suspend(() => {
+    // Without the slashes, a password would be taken for a part of the name of the database.
+    if (!/^postgres(?:ql)?:\/\//i.test(text))
+      return refused(`does not begin with postgres:// or postgresql://; it has the form ${form}`)
     if (!URL.canParse(text)) return refused(`is none; it has the form ${form}`)
     const url = new URL(text)
-    if (url.protocol !== "postgres:" && url.protocol !== "postgresql:")
-      return refused(`does not begin with postgres:// or postgresql://; it has the form ${form}`)
     const schemas = url.searchParams.getAll("schema")
     if (schemas.length > 1) return refused('has the setting "schema" more than once')
     url.searchParams.delete("schema")
