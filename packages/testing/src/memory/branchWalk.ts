@@ -75,10 +75,14 @@ export const branchSteps = (
 export const listOfSteps = (steps: ReadonlyArray<BranchStep>): string =>
   steps.map((step) => JSON.stringify(step)).join("\n")
 
-/** A message of a page: its word, which no other message has, and its role; an erased message has the word of redactions. */
+/**
+ * A message of a page: its word, which no other message has, its role, and whether it calls a tool. An erased message has the word
+ * of redactions.
+ */
 export interface Shown {
   readonly word: string
   readonly role: Message.Role
+  readonly calls: boolean
 }
 
 const erased = "[redacted]"
@@ -166,6 +170,7 @@ export class Page {
 export const shownOf = (message: Message.Message): Shown => ({
   word: wordsIn(message.parts)[0] ?? erased,
   role: message.role,
+  calls: Message.calls(message).length > 0,
 })
 
 /** A walk through a conversation. */

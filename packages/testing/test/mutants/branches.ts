@@ -10,8 +10,13 @@ const mutant = (name: string, law: string, ...changes: ReadonlyArray<Change>): E
 export const branchMutants: ReadonlyArray<EngineMutant> = [
   mutant("keeps a summary that covers messages beyond the place", "L3", {
     file: "session/switchBranch.ts",
-    from: "  coveredTo <= index && index <= total",
-    to: "  coveredTo >= 0 && index <= total",
+    from: "coveredTo <= index && index < total && (coveredTo < index",
+    to: "coveredTo >= 0 && index < total && (coveredTo !== index",
+  }),
+  mutant("covers a call that is open again", "L3", {
+    file: "session/switchBranch.ts",
+    from: "(coveredTo < index || covered.structure.open === null)",
+    to: "(coveredTo <= index || covered.structure.open === null)",
   }),
   mutant("goes back to the oldest state that has the messages", "L3", {
     file: "shell/earlierStates.ts",
@@ -68,11 +73,21 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "list.parts.filter(({ version }) => version < end)",
     to: "list.parts.filter(({ version }) => version <= Math.max(end, version))",
   }),
-  mutant("keeps the end of a stored index", "L6: recall finds the branch in force", {
-    file: "recall/Tail.ts",
-    from: "divergence(this.gaps, gaps) > this.version",
-    to: "divergence(this.gaps, gaps) > 0",
-  }),
+  mutant(
+    "keeps the end of a stored index",
+    "L6: recall finds the branch in force",
+    {
+      file: "recall/Tail.ts",
+      from: "divergence(this.gaps, gaps) > this.version",
+      to: "divergence(this.gaps, gaps) > 0",
+    },
+    // Without this change, a message that the branch does not have is not read from the log.
+    {
+      file: "recall/readLog.ts",
+      from: "!isOnBranch(gaps, at) ? [] : recorded",
+      to: "!isOnBranch([], at) ? [] : recorded",
+    },
+  ),
   mutant("goes back to a summary that was reverted since", "L6: every process", {
     file: "shell/earlierStates.ts",
     from: "if (invalidatedAt > version) {",

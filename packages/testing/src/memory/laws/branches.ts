@@ -55,6 +55,10 @@ const isPrefix = (messages: ReadonlyArray<Shown> | undefined, list: ReadonlyArra
   messages.length <= list.length &&
   messages.every(({ word }, at) => word === list[at]?.word)
 
+/** Whether the result of a call can still come: nobody has said anything behind it but the assistant. */
+const hasOpenCall = (list: ReadonlyArray<Shown>): boolean =>
+  list.slice(list.findLastIndex(({ role }) => role !== "assistant") + 1).some(({ calls }) => calls)
+
 /** A summary covers messages of the branch in force alone. */
 export const branchCoverageLaw = (kit: MemoryKit): Law =>
   makeLaw({
@@ -77,7 +81,13 @@ export const branchCoverageLaw = (kit: MemoryKit): Law =>
           if (step.act === "edit" || step.act === "regenerate") {
             const kept = page.shown.slice(0, total - (step.act === "edit" ? step.count : 0))
             const best = (await world.run(memory.summaries(session)))
-              .filter(({ id, status }) => status !== "invalid" && isPrefix(covered.get(id), kept))
+              .filter(
+                ({ id, status, coveredTo: end }) =>
+                  status !== "invalid" &&
+                  isPrefix(covered.get(id), kept) &&
+                  // A call that is the end is open again, and not covered.
+                  !(end === kept.length && hasOpenCall(kept)),
+              )
               .reduce((most, one) => Math.max(most, one.coveredTo), 0)
             must(coveredTo >= best, () => `${coveredTo} messages are covered, and a summary of ${best} stays`)
           }
