@@ -28,22 +28,22 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "state.total > 0 && reaches(state, index)",
     to: "state.clears === now.clears && reaches(state, index)",
   }),
-  mutant("forgets what earlier edits have left", "L4", {
+  mutant("forgets what earlier edits have left", "L4: every message of the branch", {
     file: "session/branches.ts",
     from: "...gaps.filter(({ from }) => from <= version),",
     to: "",
   }),
-  mutant("keeps the gaps of the branch that was left", "L4", {
+  mutant("keeps the gaps of the branch that was left", "L4: every message of the branch", {
     file: "session/switchBranch.ts",
     from: "gapsBehind(before.gaps, place, recorded.version)",
     to: "gapsBehind(state.gaps, place, recorded.version)",
   }),
-  mutant("shows pages of all branches", "L4", {
+  mutant("shows pages of all branches", "L4: every message of the branch", {
     file: "memory/readMessages.ts",
     from: "rangesBetween(gaps, 1, cursor.version - 1)",
     to: "rangesBetween([], 1, cursor.version - 1)",
   }),
-  mutant("takes back one event too many", "L4", {
+  mutant("takes back one event too many", "L4: every message of the branch", {
     file: "memory/branching.ts",
     from: "(now.gaps.at(-1)?.to ?? 1) - 1",
     to: "Math.max((now.gaps.at(-1)?.to ?? 1) - 2, 1)",

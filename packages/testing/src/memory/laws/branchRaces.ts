@@ -122,10 +122,12 @@ export const branchRacesLaw = ({ options, strategies, numRuns }: MemoryKit): Law
           must(at === null || at === from, () => `an edit of message ${at} was applied at ${from}`)
           const then = readSession(events.slice(0, version)).messages.map(({ message }) => shownOf(message))
           same(then.slice(from), messages.map(shownOf), () => `the messages behind ${from} at ${version}`)
-          const before = readSession(events.slice(0, version - messages.length)).messages
+          const first = version - messages.length
+          const switched = at !== null && events[first - 1]?.event._tag === "BranchSwitched"
+          const before = readSession(events.slice(0, switched ? first - 1 : first)).messages
           same(
             then.slice(0, from),
-            before.map(({ message }) => shownOf(message)),
+            before.slice(0, from).map(({ message }) => shownOf(message)),
             () => `the messages before ${from} at ${version}`,
           )
         }
