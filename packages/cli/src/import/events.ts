@@ -150,7 +150,9 @@ class Writer {
   private evolved(state: Session.SessionState, version: number, voids?: ReadonlySet<number>) {
     const { session } = this.options
     const one = this.events[version - 1]
-    return one === undefined ? state : Session.evolve(state, { session, version, id: "", ...one }, { invalidated: voids })
+    return one === undefined
+      ? state
+      : Session.evolve(state, { session, version, id: "", ...one }, { invalidated: voids })
   }
 
   message(message: Message.Message, at: number): void {

@@ -103,11 +103,6 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "running: before === state ? cut.running : null,",
     to: "running: null,",
   }),
-  mutant("edits a place that it found in an older state", "L12: two edits", {
-    file: "memory/branching.ts",
-    from: "if (now.version !== state.version) return { events: [], answer: false }",
-    to: "if (now.session !== state.session) return { events: [], answer: false }",
-  }),
   mutant("redacts on the branch in force alone", "L15: a redacted message is erased from every branch", {
     file: "history/redact.ts",
     from: "version >= asked.version && isOnBranch(gaps[at] ?? [], asked.version),",

@@ -101,7 +101,8 @@ export const branchRacesLaw = ({ options, strategies, numRuns }: MemoryKit): Law
             // A compaction on demand: of the messages that are there, as many as can be.
             const compacting = yield* Effect.forkDaemon(memories[0].compact(session))
             for (const one of all) {
-              yield* world.time.advance(one.wait)
+              // A client that does not wait asks at once.
+              if (one.wait > 0) yield* world.time.advance(one.wait)
               fibers.push(yield* Effect.forkDaemon(ask(memories[one.who], page, one)))
             }
             const done = yield* world.time.through(Effect.forEach(fibers, Fiber.join))
