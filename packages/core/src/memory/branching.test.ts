@@ -89,6 +89,25 @@ describe("an edit", () => {
     }).pipe(Effect.provide(withMemory(manual))),
   )
 
+  it.effect("behind a covered call, which is open again, needs a summary before it", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [
+        ...said(3),
+        Message.call([{ id: "c", name: "weather", arguments: "{}" }]),
+        ...said(2, 4),
+      ])
+      yield* memory.compact("s", { which: "due" })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4 })
+      yield* memory.edit("s", 4, Message.result({ id: "c", output: "sun" }))
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 0, total: 5 })
+      const { messages } = yield* memory.context("s")
+      expect(messages.flatMap(Message.calls)).toHaveLength(1)
+      expect(messages.flatMap(Message.results)).toHaveLength(1)
+      yield* sound()
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
   it.effect("shares a summary: to revert it takes back what continues it on the branch that was left", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

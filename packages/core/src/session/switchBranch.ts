@@ -18,9 +18,13 @@ export const keepTip = (
   if (event._tag === "BranchSwitched" || event._tag === "SessionCleared") states.set(before.version, before)
 }
 
-/** Whether a state has the first `index` messages, with a summary that covers nothing beyond them. */
-export const reaches = ({ coveredTo, total }: SessionState, index: number): boolean =>
-  coveredTo <= index && index <= total
+/**
+ * Whether a state has the first `index` messages, with a summary that covers nothing beyond them. A call that was abandoned later
+ * on, and is covered for that, is open again if it is the end: then a summary before it is needed.
+ */
+export const reaches = ({ coveredTo, total, covered }: SessionState, index: number): boolean =>
+  index === total ||
+  (coveredTo <= index && index < total && (coveredTo < index || covered.structure.open === null))
 
 /** Up to where facts have been learned from the first `index` messages: not from a turn that is cut. */
 const learnedOf = ({ learnedTo, turnStarts, covered }: SessionState, index: number): number => {

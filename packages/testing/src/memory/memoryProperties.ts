@@ -1,5 +1,14 @@
 import type { Law } from "../law/Law.js"
 import { memoryKitOf, type MemoryPropertiesOptions } from "./input.js"
+import {
+  branchCoverageLaw,
+  branchFoldLaw,
+  branchMessagesLaw,
+  branchPastLaw,
+  branchRecallLaw,
+  branchRedactionLaw,
+} from "./laws/branches.js"
+import { branchRacesLaw } from "./laws/branchRaces.js"
 import { modelLaw } from "./laws/commands.js"
 import { lostAnswersLaw, summarizerLaw } from "./laws/failures.js"
 import { meaningLaw } from "./laws/meaning.js"
@@ -35,5 +44,12 @@ export const memoryProperties = (options: MemoryPropertiesOptions = {}): Readonl
     recallLaw,
     ownerRecallLaw,
     meaningLaw,
+    branchCoverageLaw,
+    branchMessagesLaw,
+    branchFoldLaw,
+    branchPastLaw,
+    branchRedactionLaw,
+    branchRecallLaw,
+    branchRacesLaw,
   ].map((law) => law(kit))
 }

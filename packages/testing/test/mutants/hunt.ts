@@ -1,4 +1,4 @@
-/** Runs the simulation over a mutant of the engine, in a process of its own. */
+/** Runs the simulation, or laws of a memory, over a mutant of the engine, in a process of its own. */
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { bundle } from "../../../../scripts/bundle.mjs"
@@ -20,16 +20,48 @@ const mutation = ({ name, changes }: EngineMutant) => ({
   },
 })
 
+/** Bundles a program with a mutant of the engine. */
+const bundled = (mutant: EngineMutant, program: string, outDir: string): Promise<string> =>
+  bundle(program, {
+    outDir,
+    name: mutant.name.replaceAll(/\W+/gu, "-"),
+    plugins: [mutation(mutant)],
+  })
+
+/** What a program prints on both streams. */
+const printedBy = (program: string, args: ReadonlyArray<string>): Promise<string> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], { maxBuffer: 1 << 26 }, (_error, out, err) =>
+      resolve(`${out}${err}`),
+    )
+  })
+
+/** Runs the law of a memory that names the fault; `null` if it holds. */
+export const huntByLaws = async (
+  mutant: EngineMutant,
+  outDir: string,
+  { runs, seed }: { readonly runs: number; readonly seed: number },
+): Promise<Caught | null> => {
+  const program = await bundled(mutant, "packages/testing/test/mutants/laws.main.ts", outDir)
+  const printed = await printedBy(program, [
+    "--law",
+    mutant.law,
+    "--runs",
+    String(runs),
+    "--seed",
+    String(seed),
+  ])
+  const answer = /^caught: (.*)$/mu.exec(printed)?.[1]
+  if (answer === undefined) throw new Error(`the laws came to no end: ${printed.slice(-2_000)}`)
+  return JSON.parse(answer) as Caught | null
+}
+
 /**
  * Runs seeds until the law that names the fault is broken; `null` if it never is. A fault may break other laws as well,
  * and whichever comes first is luck.
  */
 export const hunt = async (mutant: EngineMutant, outDir: string, seeds: number): Promise<Caught | null> => {
-  const program = await bundle("packages/core/test/simulation/main.ts", {
-    outDir,
-    name: mutant.name.replaceAll(/\W+/gu, "-"),
-    plugins: [mutation(mutant)],
-  })
+  const program = await bundled(mutant, "packages/core/test/simulation/main.ts", outDir)
   for (let from = 1; from <= seeds;) {
     const caught = await firstBroken(program, from, seeds)
     if (caught === null || caught.law === mutant.law) return caught
@@ -40,14 +72,7 @@ export const hunt = async (mutant: EngineMutant, outDir: string, seeds: number):
 
 /** Runs seeds from one on until any law is broken; `null` if none is. */
 const firstBroken = async (program: string, from: number, to: number): Promise<Caught | null> => {
-  const printed = await new Promise<string>((resolve) => {
-    execFile(
-      process.execPath,
-      [program, "--from", String(from), "--seeds", String(to + 1 - from)],
-      { maxBuffer: 1 << 26 },
-      (_error, out, err) => resolve(`${out}${err}`),
-    )
-  })
+  const printed = await printedBy(program, ["--from", String(from), "--seeds", String(to + 1 - from)])
   const found = /seed ([\d,]+) fails after [\d,]+ steps: (\w+): (.*)/u.exec(printed)
   if (found === null) {
     if (/simulation: [\d,]+ seeds/u.test(printed)) return null

@@ -6,8 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { branchMutants } from "./branches.js"
 import { engineMutants } from "./engines.js"
-import { hunt } from "./hunt.js"
+import { hunt, huntByLaws } from "./hunt.js"
 import { type Caught, catchMutant, type Mutant } from "./Mutant.js"
 import { rendererMutants } from "./renderers.js"
 import { storeMutants } from "./stores.js"
@@ -45,18 +46,24 @@ describe.each(parts)("%s that", (part, mutants) => {
   })
 })
 
-describe("an engine that", () => {
-  let outDir = ""
-  beforeAll(() => {
-    outDir = mkdtempSync(join(tmpdir(), "memfold-mutants-"))
-  })
-  afterAll(() => rmSync(outDir, { recursive: true, force: true }))
+let outDir = ""
+beforeAll(() => {
+  outDir = mkdtempSync(join(tmpdir(), "memfold-mutants-"))
+})
+afterAll(() => rmSync(outDir, { recursive: true, force: true }))
 
+describe("an engine that", () => {
   const usual = engineMutants.filter(({ rare = false }) => deep || !rare)
   it.each(usual.filter(isTried))("$name", { timeout: 600_000 }, async (mutant) => {
     const caught = await hunt(mutant, outDir, mutant.rare === true ? runsOfRare : runs)
     expect(caught ?? { law: "" }).toMatchObject({ law: mutant.law })
     note("an engine", mutant.name, caught)
+  })
+})
+
+describe("an engine with branches that", () => {
+  it.each(branchMutants.filter(isTried))("$name", { timeout: 600_000 }, async (mutant) => {
+    note("an engine with branches", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }))
   })
 })
 
