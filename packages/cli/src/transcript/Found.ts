@@ -8,6 +8,7 @@ import { readTime, timeAllowed } from "./time.js"
  * A place where the program that recorded the conversation compacted it. The messages before it stay in the transcript.
  *
  * - `after`: how many messages of the transcript there were
+ * - `to`: the summary covers the messages before this one, if the program kept the others as they were
  * - `summary`: the text that the program put in their place, if the file has it
  * - `trigger`: why the program compacted, in its own word, such as `auto` or `manual`
  * - `tokensBefore`: the size of the prompt before, as the program counted it
@@ -15,6 +16,7 @@ import { readTime, timeAllowed } from "./time.js"
  */
 export interface Compaction {
   readonly after: number
+  readonly to?: number
   readonly summary?: string
   readonly trigger?: string
   readonly tokensBefore?: number

@@ -60,8 +60,8 @@ export interface ParseOptions {
  * A conversation of a file.
  *
  * - `compactions`: where the program that recorded it compacted it; none where the format does not say
- * - `branchOf`: of a branch that the user left, the number of its conversation in the file. It begins with the messages
- *   that both have
+ * - `branchOf`: of a branch that the user left, the number of its conversation: in the file, or among all that were read
+ *   together. It begins with the messages that both have
  */
 export interface Transcript {
   readonly messages: ReadonlyArray<Message.Message>
@@ -191,8 +191,9 @@ export const parseAll = (
   Either.flatMap(sourceOf(text, options), ({ format, source }) => {
     const found = readers[format].find(source)
     const all = found.map((_, pick) => transcriptAt(pick, format, found, options.file))
-    const said = all.filter((one) => Either.isRight(one) || !isEmpty(one.left))
-    return Either.all(said.length === 0 ? all : said)
+    const there = all.flatMap((one, pick) => (Either.isLeft(one) && isEmpty(one.left) ? [] : [pick]))
+    if (there.length === 0) return Either.all(all)
+    return Either.all(there.map((pick) => Either.map(all[pick]!, (one) => branchAmong(one, there))))
   })
 
 /**
@@ -221,6 +222,12 @@ export const readTranscripts = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): ReadonlyArray<Transcript> => Either.getOrThrowWith(parseAll(text, options), (error) => error)
+
+/** A transcript whose `branchOf` counts among the conversations that are there, instead of all of the file. */
+const branchAmong = ({ branchOf, ...transcript }: Transcript, there: ReadonlyArray<number>): Transcript => {
+  const at = branchOf === undefined ? -1 : there.indexOf(branchOf)
+  return at < 0 ? transcript : { ...transcript, branchOf: at }
+}
 
 const empty = "there are no messages"
 const isEmpty = ({ problem }: TranscriptError): boolean => problem === empty

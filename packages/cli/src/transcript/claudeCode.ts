@@ -159,18 +159,24 @@ const messagesOf = (
   return Either.mapLeft(decoded, (problem) => ({ line: first.line, ...problem }))
 }
 
-const compactionOf = ({ value }: Entry, after: number): Compaction => {
+/** A compaction behind the messages; `preservedSegment` says from which message on the program kept them. */
+const compactionOf = ({ value }: Entry, messages: ReadonlyArray<Message.Message>): Compaction => {
   const metadata = objectOf(value["compactMetadata"])
+  const head = textOf(objectOf(metadata["preservedSegment"])["headUuid"])
+  const to = head === undefined ? -1 : messages.findIndex((one) => idOf(one) === head)
   const trigger = textOf(metadata["trigger"])
   const tokensBefore = countOf(metadata["preTokens"])
   const time = Either.getOrUndefined(timeAt(value, "timestamp"))
   return {
-    after,
+    after: messages.length,
+    ...(to < 0 ? {} : { to }),
     ...(trigger === undefined ? {} : { trigger }),
     ...(tokensBefore === undefined ? {} : { tokensBefore }),
     ...(time === undefined ? {} : { time }),
   }
 }
+
+const idOf = (message: Message.Message): unknown => objectOf(message.metadata?.["transcript"])["id"]
 
 const summaryOf = (entry: Entry): string => {
   const { content } = objectOf(entry.value["message"])
@@ -196,12 +202,12 @@ const readLine = (
   const compactions: Array<Compaction> = []
   for (const entry of own) {
     const { value } = entry
-    if (value["subtype"] === "compact_boundary") compactions.push(compactionOf(entry, messages.length))
+    if (value["subtype"] === "compact_boundary") compactions.push(compactionOf(entry, messages))
     if (!isSaid(value)) continue
     if (value["isCompactSummary"] === true) {
       const last = compactions.at(-1)
       const known = last?.after === messages.length ? compactions.pop() : undefined
-      compactions.push({ ...(known ?? compactionOf(entry, messages.length)), summary: summaryOf(entry) })
+      compactions.push({ ...(known ?? compactionOf(entry, messages)), summary: summaryOf(entry) })
       continue
     }
     const answer = answerOf(entry)

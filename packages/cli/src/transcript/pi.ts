@@ -197,12 +197,15 @@ const readEntry = (entry: unknown): Either.Either<ReadonlyArray<Message.Message>
     return [{ ...message, time }]
   })
 
-const compactionOf = (entry: JsonObject, after: number): Compaction => {
+/** `firstKeptEntryIndex` counts entries; `places` has the number of messages before each of them. */
+const compactionOf = (entry: JsonObject, after: number, places: ReadonlyArray<number>): Compaction => {
+  const to = places[countOf(entry["firstKeptEntryIndex"]) ?? -1]
   const summary = textOf(entry["summary"])
   const tokensBefore = countOf(entry["tokensBefore"])
   const time = Either.getOrUndefined(timeAt(entry, "timestamp"))
   return {
     after,
+    ...(to === undefined ? {} : { to }),
     ...(summary === undefined ? {} : { summary }),
     ...(tokensBefore === undefined ? {} : { tokensBefore }),
     ...(time === undefined ? {} : { time }),
@@ -212,11 +215,13 @@ const compactionOf = (entry: JsonObject, after: number): Compaction => {
 const read = (source: Source): Reading => {
   const messages: Array<Message.Message> = []
   const compactions: Array<Compaction> = []
+  const places: Array<number> = []
   for (const { value, line = 1 } of valuesOf(source)) {
+    places.push(messages.length)
     const some = readEntry(value)
     if (Either.isLeft(some)) return { messages, broken: { line, ...some.left }, compactions }
     if (isObject(value) && value["type"] === "compaction") {
-      compactions.push(compactionOf(value, messages.length))
+      compactions.push(compactionOf(value, messages.length, places))
     }
     messages.push(...some.right)
   }
