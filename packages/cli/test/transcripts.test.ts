@@ -54,7 +54,7 @@ describe("a sample of each format", { timeout }, () => {
       "lab",
       join(samples, "chatgpt.json"),
       "--policy",
-      "full",
+      "window",
       "--pick",
       "3",
       "--json",

@@ -1,5 +1,5 @@
 /** Samples of each program's files, made by hand: `test/transcripts`. Each is recognized by itself, and nothing is lost. */
-import { Message } from "@memfold/core"
+import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
