@@ -20,8 +20,7 @@ export const waysOf = <A>(
   const leaves = nodes.filter(({ id }) => !parents.has(id)).toReversed()
   const now = current === undefined ? undefined : byId.get(current)
   const ends = now === undefined ? leaves : [now, ...leaves.filter((leaf) => leaf !== now)]
-  const seen = new Set<Node<A>>()
-  return ends.flatMap((end) => {
+  return ends.map((end) => {
     const way: Array<Node<A>> = []
     const here = new Set<Node<A>>()
     for (let node: Node<A> | undefined = end; node !== undefined && !here.has(node);) {
@@ -29,8 +28,6 @@ export const waysOf = <A>(
       here.add(node)
       node = node.parent === undefined ? undefined : byId.get(node.parent)
     }
-    const adds = way.some((node) => !seen.has(node))
-    for (const node of way) seen.add(node)
-    return adds ? [way.toReversed()] : []
+    return way.toReversed()
   })
 }

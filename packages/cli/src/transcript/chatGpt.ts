@@ -68,9 +68,13 @@ const partsOf = (content: JsonObject): ReadonlyArray<Message.Part> => {
         .map(pieceOf)
     case "code":
     case "execution_output":
-    case "tether_quote":
     case "system_error":
       return asText(content["text"])
+    case "tether_quote":
+    case "sonic_webpage":
+      return asText(
+        [content["title"], content["url"], content["text"]].flatMap((one) => textOf(one) ?? []).join("\n"),
+      )
     case "tether_browsing_display":
       return asText(textOf(content["result"]) ?? content["summary"])
     case "thoughts":
@@ -148,8 +152,8 @@ const read = (way: ReadonlyArray<Node<JsonObject>>): Reading => {
         answered.parts.push(...parts)
         messages[messages.length - 1] = recorded(resultOf(answered.call, answered.parts), answered.kept)
       } else if (open === undefined) {
-        // A tool that nobody called, as the search in files that the user uploaded.
-        messages.push(recorded({ role: "user", parts, name: name ?? "tool" }, kept))
+        // A tool that nobody called, as the search in files that the user uploaded. It may only have shown that it runs.
+        if (parts.length > 0) messages.push(recorded({ role: "user", parts, name: name ?? "tool" }, kept))
       } else {
         answered = { call: open, parts: [...parts], kept }
         open = undefined

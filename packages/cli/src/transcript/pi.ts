@@ -197,9 +197,9 @@ const readEntry = (entry: unknown): Either.Either<ReadonlyArray<Message.Message>
     return [{ ...message, time }]
   })
 
-/** `firstKeptEntryIndex` counts entries; `places` has the number of messages before each of them. */
-const compactionOf = (entry: JsonObject, after: number, places: ReadonlyArray<number>): Compaction => {
-  const to = places[countOf(entry["firstKeptEntryIndex"]) ?? -1]
+/** `places` has the number of messages before each entry, by its index, and by its id in newer sessions. */
+const compactionOf = (entry: JsonObject, after: number, places: ReadonlyMap<unknown, number>): Compaction => {
+  const to = places.get(entry["firstKeptEntryId"] ?? entry["firstKeptEntryIndex"])
   const summary = textOf(entry["summary"])
   const tokensBefore = countOf(entry["tokensBefore"])
   const time = Either.getOrUndefined(timeAt(entry, "timestamp"))
@@ -215,9 +215,11 @@ const compactionOf = (entry: JsonObject, after: number, places: ReadonlyArray<nu
 const read = (source: Source): Reading => {
   const messages: Array<Message.Message> = []
   const compactions: Array<Compaction> = []
-  const places: Array<number> = []
-  for (const { value, line = 1 } of valuesOf(source)) {
-    places.push(messages.length)
+  const places = new Map<unknown, number>()
+  for (const [index, { value, line = 1 }] of valuesOf(source).entries()) {
+    places.set(index, messages.length)
+    const id = isObject(value) ? textOf(value["id"]) : undefined
+    if (id !== undefined) places.set(id, messages.length)
     const some = readEntry(value)
     if (Either.isLeft(some)) return { messages, broken: { line, ...some.left }, compactions }
     if (isObject(value) && value["type"] === "compaction") {

@@ -247,6 +247,32 @@ describe("an export of ChatGPT", () => {
   })
 })
 
+it("an export of ChatGPT has what a tool found that nobody called, and nothing of one that only ran", () => {
+  const said = (id: string, parent: string | null, role: string, content: object, name?: string) => ({
+    [id]: { id, parent, message: { id, author: { role, name }, content } },
+  })
+  const page = { content_type: "tether_quote", title: "Ferries", url: "https://example.org/", text: "07:40" }
+  const mapping = {
+    ...said("a", null, "user", { content_type: "text", parts: ["When?"] }),
+    ...said(
+      "b",
+      "a",
+      "tool",
+      { content_type: "tether_browsing_display", result: "", summary: "" },
+      "file_search",
+    ),
+    ...said("c", "b", "tool", page, "file_search"),
+    ...said("d", "c", "assistant", { content_type: "new", of: 1 }),
+  }
+  expect(
+    readTranscripts(JSON.stringify([{ mapping, current_node: "d" }]), { file: "c" }).flatMap(views),
+  ).toEqual([
+    "user | When?",
+    'user "file_search" | Ferries\nhttps://example.org/\n07:40',
+    'assistant | [{"content_type":"ne]',
+  ])
+})
+
 describe("an export of Claude", () => {
   const [now, second, left, ...others] = all("claude.json")
   const before = [
