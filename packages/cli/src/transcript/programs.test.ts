@@ -238,6 +238,11 @@ describe("an export of ChatGPT", () => {
     const [ferry, nothing, hello] = JSON.parse(textOf("chatgpt.json")) as ReadonlyArray<unknown>
     const moved = readTranscripts(JSON.stringify([nothing, hello, ferry]), { file: "c.json" })
     expect(moved.map(({ branchOf }) => branchOf)).toEqual([undefined, undefined, 1])
+    // The branch that is shown need not be the newest one.
+    const older = readTranscripts(JSON.stringify([{ ...(ferry as object), current_node: "a2" }]), {
+      file: "c.json",
+    })
+    expect(older.map(views)).toEqual([views(left!), views(now!)])
     const picked = (pick: number) => parse(textOf("chatgpt.json"), { file: "c.json", pick })
     expect(Either.flip(picked(1)).pipe(Either.getOrThrow).message).toBe("c.json: there are no messages")
     expect(Either.map(picked(2), views)).toEqual(Either.right(views(second!)))
