@@ -1,2 +1,7 @@
 /** `@memfold/cli/transcripts`: the reader of transcripts that the command line uses, for programs. */
-export { readTranscripts, type Transcript, TranscriptError } from "./transcript/Transcript.js"
+export {
+  type Compaction,
+  readTranscripts,
+  type Transcript,
+  TranscriptError,
+} from "./transcript/Transcript.js"

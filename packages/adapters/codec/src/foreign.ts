@@ -12,6 +12,7 @@ const libraries = {
   anthropic: { name: "Anthropic Messages", use: '@memfold/anthropic (format "anthropic")' },
   memfold: { name: "memfold", use: '@memfold/core (format "memfold")' },
   "ai-sdk": { name: "the AI SDK", use: "@memfold/ai-sdk" },
+  "ai-sdk-4": { name: "AI SDK 4", use: 'readTranscripts of "@memfold/cli/transcripts"' },
   langchain: { name: "LangChain", use: "@memfold/langchain" },
   "openai-agents": { name: "the OpenAI Agents SDK", use: "@memfold/openai-agents" },
   mastra: { name: "Mastra", use: "@memfold/mastra" },
@@ -91,9 +92,15 @@ const isLangchain = (message: Fields): boolean =>
   Array.isArray(message["lc_namespace"]) ||
   (langchainTypes.has(typeOf(message)) && isFields(message["data"]) && has(message["data"], "content"))
 
+/** Calls of AI SDK 4 are in a field that no later library reads, or in parts of a type that only it has. */
+const hasInvocations = ({ toolInvocations, parts }: Fields): boolean =>
+  (Array.isArray(toolInvocations) && toolInvocations.length > 0) ||
+  (Array.isArray(parts) && parts.some((part) => isFields(part) && typeOf(part) === "tool-invocation"))
+
 /** The library that a whole message belongs to, by its own fields. */
 const libraryOfMessage = (message: Fields): Library | undefined => {
   if (isLangchain(message)) return "langchain"
+  if (hasInvocations(message)) return "ai-sdk-4"
   const { parts, content, object, role } = message as { readonly [key: string]: unknown }
   const type = typeOf(message)
   if (object === "chat.completion") return "openai"

@@ -307,6 +307,13 @@ describe("decodeMessages", () => {
       "@memfold/openai-agents",
     )
     expect(use({ id: "m", role: "user", content: { format: 2, parts: [] } })).toBe("@memfold/mastra")
+    const invocation = { state: "result", toolCallId: "c", toolName: "f", args: {}, result: 1 }
+    expect(use({ role: "assistant", content: "hi", toolInvocations: [invocation] })).toMatch(
+      "readTranscripts",
+    )
+    const parts = [{ type: "tool-invocation", toolInvocation: invocation }]
+    expect(use({ role: "assistant", content: "hi", parts })).toMatch("readTranscripts")
+    expect(use({ role: "assistant", content: "hi", toolInvocations: [] })).toBeUndefined()
     expect(use({ lc_namespace: ["messages"], content: "hi", getType: () => "human" })).toBe(
       "@memfold/langchain",
     )

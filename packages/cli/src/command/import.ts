@@ -36,7 +36,7 @@ const from = Options.text("from").pipe(
   Options.withPseudoName("NAME"),
   Options.withDefault("memfold"),
   Options.withDescription(
-    `The program that wrote the file: ${[...programs.keys()].join(", ")}; or memfold (the default), for what memfold export wrote.`,
+    `The program that wrote the file: ${[...programs.keys()].join(", ")} (a session or an export that memfold replay reads, with its compactions); or memfold (the default), for what memfold export wrote.`,
   ),
 )
 
@@ -241,6 +241,11 @@ export const command = Command.make(
         const problem = `${given.file} is not an option, is given twice, or lacks its value; see --help`
         return yield* new UsageError({ problem })
       }
+      if (given.all && given.from === "transcript") {
+        return yield* new UsageError({
+          problem: "--all does not go with --from transcript; name a conversation with --pick",
+        })
+      }
       if (given.from === "memfold") {
         const unused = given.all ? "all" : unusedByExports(given)
         if (unused !== undefined) {
@@ -263,6 +268,8 @@ export const command = Command.make(
             ...(Option.isNone(given.pick) ? {} : { pick: given.pick.value }),
           })),
         ),
+        format: given.format,
+        pick: Option.getOrUndefined(given.pick),
         summary: Option.getOrUndefined(given.summary),
       })
       // Reads everything before it opens the store: wrong input leaves no file behind.

@@ -5,13 +5,14 @@ import { Effect, Either } from "effect"
 import { basename, extname } from "node:path"
 import type { TranscriptError } from "../transcript/Transcript.js"
 import { nameIn } from "./fields.js"
-import { isSqlite, readJson, readText, readTranscript } from "./files.js"
+import { isSqlite, readJson, readOne, readText, readTranscript } from "./files.js"
 import { ImportError, inFile } from "./ImportError.js"
 import { messageNames, type OldMessage, readMessages, timeOf } from "./messages.js"
 import type { OldState } from "./OldState.js"
 import * as rolling from "./rolling.js"
 import * as slidingWindow from "./slidingWindow.js"
 import * as splitTurn from "./splitTurn.js"
+import { stateOf } from "./transcript.js"
 import { chatColumn, requireColumns, type Tables, withTables } from "./sqlite.js"
 import { inOrderOfTime } from "./time.js"
 
@@ -24,6 +25,9 @@ export interface Sources {
   readonly session?: string | undefined
   /** A transcript with the messages, if the file has none. */
   readonly messages?: { readonly file: string; readonly format: string; readonly pick?: number } | undefined
+  /** The format of the file, and which conversation of it, if the file is a transcript itself. */
+  readonly format?: string | undefined
+  readonly pick?: number | undefined
   /** A file with the text of the summary, if the state has none. */
   readonly summary?: string | undefined
 }
@@ -202,13 +206,21 @@ const fromRolling: Reader = (sources) =>
     return yield* (yield* isSqlite(sources.file)) ? fromTables(sources) : fromDocument(sources)
   })
 
+const fromTranscript: Reader = (sources) =>
+  Effect.gen(function* () {
+    const { file, format = "auto", pick } = sources
+    yield* refuse("transcript", sources, ["messages", "summary", "thread"])
+    const session = pick === undefined ? nameOf(file) : `${nameOf(file)}-${pick}`
+    return { session, state: stateOf(yield* readOne(file, { format, pick })) }
+  })
+
 /** The ids of the conversations in a file; `null` if the program's files have one without a name. */
 export const threadsIn = (
   from: string,
   file: string,
 ): Effect.Effect<ReadonlyArray<string> | null, ImportError> =>
   Effect.gen(function* () {
-    if (from === "sliding-window") return null
+    if (from === "sliding-window" || from === "transcript") return null
     if (!(yield* isSqlite(file))) {
       if (from !== "rolling") return null
       const source = yield* readJson(file)
@@ -228,11 +240,15 @@ export const threadsIn = (
     )
   })
 
-/** The programs whose state can be read, named after their designs in `docs/conformance.md`. */
+/**
+ * The programs whose state can be read, named after their designs in `docs/conformance.md`; and `transcript`, the session of
+ * any program whose transcripts are read.
+ */
 export const programs: ReadonlyMap<string, Reader> = new Map([
   ["sliding-window", fromSlidingWindow],
   ["split-turn", fromSplitTurn],
   ["rolling", fromRolling],
+  ["transcript", fromTranscript],
 ])
 
 /** Whether this is a sliding-window state, which does not contain the text of its summary. */

@@ -1,9 +1,8 @@
 /** Reads the times of older programs, and sorts by them. */
 import { Either } from "effect"
-import { readTime, timeAllowed as isoOrMillis } from "../transcript/time.js"
+import { readTime } from "../transcript/time.js"
 
-/** The allowed forms of a time in an old state, for errors. */
-export const timeAllowed = `${isoOrMillis}, or seconds`
+export { timeAllowed } from "../transcript/time.js"
 
 /**
  * Smaller numbers are seconds. As milliseconds they would be before 1973; as seconds they reach to the year 5138.
@@ -17,8 +16,9 @@ const firstMillis = 1e11
 export const readOldTime = (value: unknown): Either.Either<number | null, void> => {
   if (value === undefined || value === null || value === "") return Either.right(null)
   const numeric = typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
-  const millis = typeof numeric === "number" && Math.abs(numeric) < firstMillis ? numeric * 1_000 : numeric
-  return Either.map(readTime(millis), Math.trunc)
+  if (typeof numeric === "number" && Math.abs(numeric) < firstMillis)
+    return Either.right(Math.trunc(numeric * 1_000))
+  return Either.map(readTime(numeric), Math.trunc)
 }
 
 /**

@@ -121,7 +121,11 @@ const checked = async (file: string, limit: number): Promise<ReadonlyMap<string,
     if (count === 1) {
       const head = Option.getOrNull(decodeHead(text))
       if (head === null) {
-        throw wrong(file, "it is not an export of memfold; for states of other programs, use --from NAME", 1)
+        throw wrong(
+          file,
+          "it is not an export of memfold; for transcripts use --from transcript, for states of other programs --from NAME",
+          1,
+        )
       }
       if (head.version > formatVersion)
         throw wrong(file, "it was exported by a newer memfold; update memfold", 1)

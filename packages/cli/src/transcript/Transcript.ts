@@ -3,19 +3,46 @@
  */
 import { Item, type Message } from "@memfold/core"
 import { Either } from "effect"
+import * as aiSdk4 from "./aiSdk4.js"
 import * as anthropic from "./anthropic.js"
-import { entriesOf, nothing, type Reading } from "./chat.js"
+import { entriesOf } from "./chat.js"
+import * as chatGpt from "./chatGpt.js"
+import * as claudeCode from "./claudeCode.js"
+import * as claudeExport from "./claudeExport.js"
+import * as codex from "./codex.js"
+import { type Compaction, type Found, nothing, type Reader, type Reading, single } from "./Found.js"
+import * as geminiCli from "./geminiCli.js"
 import * as openai from "./openai.js"
+import * as opencode from "./opencode.js"
 import * as pi from "./pi.js"
+import * as responses from "./responses.js"
+import * as shareGpt from "./shareGpt.js"
 import { isObject, type JsonObject, type Problem, readSource, type Source } from "./source.js"
 import * as sweAgent from "./sweAgent.js"
 import * as tauBench from "./tauBench.js"
 import { TranscriptError } from "./TranscriptError.js"
 
+export type { Compaction } from "./Found.js"
+
 export { TranscriptError } from "./TranscriptError.js"
 
 /** The formats of transcripts. */
-export const formats = ["openai", "anthropic", "tau-bench", "pi", "swe-agent"] as const
+export const formats = [
+  "openai",
+  "openai-responses",
+  "anthropic",
+  "ai-sdk-4",
+  "claude-code",
+  "codex",
+  "gemini-cli",
+  "opencode",
+  "pi",
+  "sharegpt",
+  "chatgpt",
+  "claude",
+  "tau-bench",
+  "swe-agent",
+] as const
 export type Format = (typeof formats)[number]
 
 /**
@@ -29,17 +56,18 @@ export interface ParseOptions {
   readonly pick?: number
 }
 
+/**
+ * A conversation of a file.
+ *
+ * - `compactions`: where the program that recorded it compacted it; none where the format does not say
+ * - `branchOf`: of a branch that the user left, the number of its conversation: in the file, or among all that were read
+ *   together. It begins with the messages that both have
+ */
 export interface Transcript {
   readonly messages: ReadonlyArray<Message.Message>
   readonly format: Format
-}
-
-const readers: Record<Format, (source: Source, pick: number) => Reading> = {
-  openai: openai.read,
-  anthropic: anthropic.read,
-  "tau-bench": tauBench.read,
-  pi: pi.read,
-  "swe-agent": sweAgent.read,
+  readonly compactions?: ReadonlyArray<Compaction>
+  readonly branchOf?: number
 }
 
 const openaiRoles = ["tool", "function", "developer"]
@@ -77,12 +105,53 @@ const detectChat = (source: Source): Format => {
   return !messages.some(marksOpenAI) && messages.some(marksAnthropic) ? "anthropic" : "openai"
 }
 
-const detect = (source: Source): Format => {
-  const values = source.kind === "lines" ? source.lines.map((line) => line.value) : [source.value]
-  if (values.some(pi.isEntry)) return "pi"
-  if (tauBench.trajectories(source).length > 0) return "tau-bench"
-  return sweAgent.historyOf(source) === undefined ? detectChat(source) : "swe-agent"
+const ofChat = (format: Format, read: (source: Source) => Reading): Reader => ({
+  recognizes: (source) => unknownIn(source) === undefined && detectChat(source) === format,
+  find: (source) => single(() => read(source)),
+})
+
+/** In the order in which they are tried: those of programs first, then what several of them could have written. */
+const readers: Record<Format, Reader> = {
+  "claude-code": claudeCode.reader,
+  codex: codex.reader,
+  pi: pi.reader,
+  "gemini-cli": geminiCli.reader,
+  opencode: opencode.reader,
+  chatgpt: chatGpt.reader,
+  claude: claudeExport.reader,
+  sharegpt: shareGpt.reader,
+  "tau-bench": tauBench.reader,
+  "swe-agent": sweAgent.reader,
+  "ai-sdk-4": aiSdk4.reader,
+  "openai-responses": responses.reader,
+  anthropic: ofChat("anthropic", anthropic.read),
+  openai: ofChat("openai", openai.read),
 }
+
+/** A name of a field that may be shown: one of a program, and not a text that someone wrote. */
+const isName = (field: string): boolean => /^[A-Za-z_$][\w$-]{0,30}$/.test(field)
+
+/**
+ * The problem with a file in a format that is not known: none of its objects is a message. It shows fields by their names,
+ * which say what the file is.
+ */
+const unknownIn = (source: Source): Problem | undefined => {
+  const values = Either.getOrElse(entriesOf(source), () => [
+    { value: source.kind === "document" ? source.value : undefined },
+  ]).map(({ value }) => value)
+  const objects = values.filter(isObject)
+  const [first] = objects
+  const isChat = objects.some((one) => "role" in one || "content" in one)
+  if (first === undefined || isChat) return undefined
+  const names = Object.keys(first).filter(isName).slice(0, 6).join(", ")
+  return {
+    problem: `no known format has ${names === "" ? "such objects" : `objects with the fields ${names}`}`,
+    allowed: `${formats.join(", ")}; or write it as messages: {"role": "user", "content": "…"}, one a line`,
+  }
+}
+
+const detect = (source: Source): Format | undefined =>
+  (Object.keys(readers) as ReadonlyArray<Format>).find((format) => readers[format].recognizes(source))
 
 const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
   const allowed = ["auto", ...formats] as const
@@ -92,55 +161,50 @@ const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
     : Either.right(format)
 }
 
-/** How many conversations a file holds. */
-const countIn = (format: Format, source: Source): number =>
-  format === "tau-bench" ? Math.max(1, tauBench.trajectories(source).length) : 1
-
-const readPicked = (format: Format, source: Source, pick: number): Reading => {
-  const count = countIn(format, source)
-  if (Number.isInteger(pick) && pick >= 0 && pick < count) return readers[format](source, pick)
-  return nothing({
-    problem: `there is no conversation ${pick}, the file holds ${count}`,
-    allowed: count === 1 ? "0" : `0 to ${count - 1}`,
+const readPicked = (found: ReadonlyArray<Found>, pick: number): Reading =>
+  found[pick]?.read() ??
+  nothing({
+    problem: `there is no conversation ${pick}, the file holds ${found.length}`,
+    allowed: found.length === 1 ? "0" : `0 to ${found.length - 1}`,
   })
-}
 
 /**
  * Reads a transcript: a JSON list of messages, a JSON object with `messages`, JSON Lines with one message per line, or
- * the format of a program (`tau-bench`, `pi`, `swe-agent`). A message may have a time in `time` or `timestamp`: ISO 8601
- * (UTC without an offset) or milliseconds since the epoch.
+ * the file of a program (see {@link formats}). A message may have a time in `time` or `timestamp`: ISO 8601 (UTC without an
+ * offset), or seconds or milliseconds since the epoch.
  *
  * The error says where reading stopped; its `readable` has the messages before that place.
  */
 export const parse = (text: string, options: ParseOptions): Either.Either<Transcript, TranscriptError> =>
   Either.flatMap(sourceOf(text, options), ({ format, source }) =>
-    transcriptAt(options.pick ?? 0, format, source, options.file),
+    transcriptAt(options.pick ?? 0, format, readers[format].find(source), options.file),
   )
 
 /**
- * Reads all transcripts of a file: one, or each of the trajectories of tau-bench. Fails with the error of the first broken
- * transcript.
+ * Reads all transcripts of a file: each of its conversations, and then the branches that were left. Conversations in which
+ * nothing was said are not there, unless there is no other. Fails with the error of the first broken transcript.
  */
 export const parseAll = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): Either.Either<ReadonlyArray<Transcript>, TranscriptError> =>
-  Either.flatMap(sourceOf(text, options), ({ format, source }) =>
-    Either.all(
-      Array.from({ length: countIn(format, source) }, (_, pick) =>
-        transcriptAt(pick, format, source, options.file),
-      ),
-    ),
-  )
+  Either.flatMap(sourceOf(text, options), ({ format, source }) => {
+    const found = readers[format].find(source)
+    const all = found.map((_, pick) => transcriptAt(pick, format, found, options.file))
+    const there = all.flatMap((one, pick) => (Either.isLeft(one) && isEmpty(one.left) ? [] : [pick]))
+    if (there.length === 0) return Either.all(all)
+    return Either.all(there.map((pick) => Either.map(all[pick]!, (one) => branchAmong(one, there))))
+  })
 
 /**
  * The messages of a transcript that another program wrote, for the lab (`ofTranscript` of `@memfold/lab`) or for a memory. Where
  * the messages of a file have no times, none are made up.
  *
  * @param text - The text of the file: a JSON list of messages of OpenAI or Anthropic, an object with `messages`, JSON Lines with
- *   one message per line, or a file of tau-bench, pi or SWE-agent.
+ *   one message per line, or a file of a program: a session of Claude Code, Codex, Gemini CLI, opencode or pi, an export of ChatGPT
+ *   or Claude, ShareGPT, tau-bench, SWE-agent.
  * @param options - `file`: its name, for errors. `format`: one of {@link formats}, or `auto` (the default) to find out.
- * @returns one transcript; of tau-bench, one for each trajectory
+ * @returns each conversation of the file, and behind them the branches that were left (`branchOf`)
  * @throws TranscriptError if the text is none. It says in which line reading stopped, and never quotes the conversation.
  *
  * @example
@@ -159,28 +223,43 @@ export const readTranscripts = (
   options: Omit<ParseOptions, "pick">,
 ): ReadonlyArray<Transcript> => Either.getOrThrowWith(parseAll(text, options), (error) => error)
 
+/** A transcript whose `branchOf` counts among the conversations that are there, instead of all of the file. */
+const branchAmong = ({ branchOf, ...transcript }: Transcript, there: ReadonlyArray<number>): Transcript => {
+  const at = branchOf === undefined ? -1 : there.indexOf(branchOf)
+  return at < 0 ? transcript : { ...transcript, branchOf: at }
+}
+
+const empty = "there are no messages"
+const isEmpty = ({ problem }: TranscriptError): boolean => problem === empty
+
 const sourceOf = (
   text: string,
   { file, format = "auto" }: ParseOptions,
 ): Either.Either<{ readonly format: Format; readonly source: Source }, TranscriptError> =>
-  Either.all([formatNamed(format), readSource(text)]).pipe(
-    Either.mapBoth({
-      onLeft: (problem) => new TranscriptError({ file, ...problem }),
-      onRight: ([named, source]) => ({ format: named === "auto" ? detect(source) : named, source }),
-    }),
-  )
+  Either.gen(function* () {
+    const named = yield* formatNamed(format)
+    const source = yield* readSource(text)
+    const found = named === "auto" ? detect(source) : named
+    return found === undefined ? yield* Either.left(unknownIn(source)!) : { format: found, source }
+  }).pipe(Either.mapLeft((problem: Problem) => new TranscriptError({ file, ...problem })))
 
 const transcriptAt = (
   pick: number,
   format: Format,
-  source: Source,
+  found: ReadonlyArray<Found>,
   file: string,
 ): Either.Either<Transcript, TranscriptError> => {
   const failed = (problem: Problem, readable: ReadonlyArray<Message.Message> = []) =>
     Either.left(new TranscriptError({ file, ...problem }).after(readable))
-  const { messages, broken } = readPicked(format, source, pick)
+  const { messages, broken, compactions = [] } = readPicked(found, pick)
+  const branchOf = found[pick]?.branchOf
   if (broken !== undefined) return failed(broken, messages)
   return messages.length === 0
-    ? failed({ problem: "there are no messages" })
-    : Either.right({ messages, format })
+    ? failed({ problem: empty })
+    : Either.right({
+        messages,
+        format,
+        ...(compactions.length === 0 ? {} : { compactions }),
+        ...(branchOf === undefined ? {} : { branchOf }),
+      })
 }

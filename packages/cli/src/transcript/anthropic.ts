@@ -5,7 +5,8 @@
 import { decodeMessage, decodeMessages } from "@memfold/anthropic"
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { brokenOf, type ChatEntry, type Decode, entriesOf, nothing, readChat, type Reading } from "./chat.js"
+import { brokenOf, type ChatEntry, type Decode, entriesOf, readChat } from "./chat.js"
+import { nothing, type Reading } from "./Found.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 const systemField = (source: Source): Either.Either<ReadonlyArray<Message.Message>, Problem> => {

@@ -4,17 +4,9 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
+import type { Reading } from "./Found.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
-
-/** The messages that were read, and the problem that stopped the reading, if any. */
-export interface Reading {
-  readonly messages: ReadonlyArray<Message.Message>
-  readonly broken: Problem | undefined
-}
-
-/** Nothing could be read. */
-export const nothing = (broken: Problem): Reading => ({ messages: [], broken })
 
 /** A message in the file, not yet decoded. */
 export interface ChatEntry {

@@ -1,7 +1,8 @@
 /** Chat Completions messages: a list, `{ "messages": […] }`, or one per line. */
 import { decodeMessage } from "@memfold/openai"
 import { Either } from "effect"
-import { brokenOf, type Decode, entriesOf, nothing, readChat, type Reading } from "./chat.js"
+import { brokenOf, type Decode, entriesOf, readChat } from "./chat.js"
+import { nothing, type Reading } from "./Found.js"
 import type { Source } from "./source.js"
 
 /** Decodes one message. */

@@ -126,6 +126,20 @@ describe("pi sessions", () => {
     expect(result([image, { type: "text", text: "late" }])).toEqual(["tool-result", "file", "text"])
   })
 
+  it("have their compactions, and what each of them kept", () => {
+    const said = (id: string) => ({ ...entry({ role: "user", content: id }), id })
+    const compaction = { type: "compaction", timestamp, summary: "They said a.", tokensBefore: 9 }
+    const compactions = (more: object) =>
+      Either.map(
+        parsed(said("a"), said("b"), { ...compaction, ...more }, said("c")),
+        (one) => one.compactions,
+      )
+    const known = { after: 2, summary: "They said a.", tokensBefore: 9, time }
+    expect(compactions({})).toEqual(Either.right([known]))
+    expect(compactions({ firstKeptEntryIndex: 2 })).toEqual(Either.right([{ ...known, to: 1 }]))
+    expect(compactions({ firstKeptEntryId: "b" })).toEqual(Either.right([{ ...known, to: 1 }]))
+  })
+
   it("say where an entry is wrong", () => {
     expect(problem({ id: 1 })).toBe('s.jsonl:2: the entry has no type; allowed: an object with "type"')
     expect(problem(entry({ role: "robot" }))).toBe(

@@ -1,14 +1,24 @@
 /**
  * Sessions of the pi coding agent: JSON Lines in the order of the file. Entries of type `message` are read; all others
- * (session, compaction, model change, …) are skipped.
+ * (session, model change, …) are skipped, and an entry of type `compaction` is a compaction.
  *
  * A command that the user ran becomes a user message with the command and its output. An empty aborted answer is skipped.
  * The usage of an aborted or failed answer is ignored, because the provider had not finished counting.
  */
 import type { Message } from "@memfold/core"
 import { Either, ParseResult, Schema } from "effect"
-import { brokenOf, type Reading } from "./chat.js"
-import { isObject, type Problem, type Source } from "./source.js"
+import { brokenOf } from "./chat.js"
+import {
+  type Compaction,
+  countOf,
+  type Reader,
+  type Reading,
+  single,
+  textOf,
+  timeAt,
+  valuesOf,
+} from "./Found.js"
+import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
 
 const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
@@ -166,7 +176,7 @@ const decode = (value: unknown): Either.Either<PiMessage, Problem> => {
 }
 
 /** Whether a value is an entry of a pi session. */
-export const isEntry = (value: unknown): boolean =>
+const isEntry = (value: unknown): boolean =>
   isObject(value) &&
   (value["type"] === "session" || (value["type"] === "message" && isObject(value["message"])))
 
@@ -187,13 +197,40 @@ const readEntry = (entry: unknown): Either.Either<ReadonlyArray<Message.Message>
     return [{ ...message, time }]
   })
 
-export const read = (source: Source): Reading => {
-  const lines = source.kind === "lines" ? source.lines : [{ line: 1, value: source.value }]
+/** `places` has the number of messages before each entry, by its index, and by its id in newer sessions. */
+const compactionOf = (entry: JsonObject, after: number, places: ReadonlyMap<unknown, number>): Compaction => {
+  const to = places.get(entry["firstKeptEntryId"] ?? entry["firstKeptEntryIndex"])
+  const summary = textOf(entry["summary"])
+  const tokensBefore = countOf(entry["tokensBefore"])
+  const time = Either.getOrUndefined(timeAt(entry, "timestamp"))
+  return {
+    after,
+    ...(to === undefined ? {} : { to }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(tokensBefore === undefined ? {} : { tokensBefore }),
+    ...(time === undefined ? {} : { time }),
+  }
+}
+
+const read = (source: Source): Reading => {
   const messages: Array<Message.Message> = []
-  for (const { line, value } of lines) {
+  const compactions: Array<Compaction> = []
+  const places = new Map<unknown, number>()
+  for (const [index, { value, line = 1 }] of valuesOf(source).entries()) {
+    places.set(index, messages.length)
+    const id = isObject(value) ? textOf(value["id"]) : undefined
+    if (id !== undefined) places.set(id, messages.length)
     const some = readEntry(value)
-    if (Either.isLeft(some)) return { messages, broken: { line, ...some.left } }
+    if (Either.isLeft(some)) return { messages, broken: { line, ...some.left }, compactions }
+    if (isObject(value) && value["type"] === "compaction") {
+      compactions.push(compactionOf(value, messages.length, places))
+    }
     messages.push(...some.right)
   }
-  return { messages, broken: brokenOf(source) }
+  return { messages, broken: brokenOf(source), compactions }
+}
+
+export const reader: Reader = {
+  recognizes: (source) => valuesOf(source).some(({ value }) => isEntry(value)),
+  find: (source) => single(() => read(source)),
 }

@@ -2,12 +2,13 @@
  * SWE-agent trajectories: one JSON object with messages in `history`, similar to Chat Completions. Of its own fields, only
  * the ids of answered calls are read; thought and action are also in the content.
  */
-import { nothing, readChat, type Reading } from "./chat.js"
+import { readChat } from "./chat.js"
+import { nothing, type Reader, single } from "./Found.js"
 import { decode } from "./openai.js"
 import { isObject, type Source } from "./source.js"
 
 /** The messages of a file; none if it is not a trajectory. */
-export const historyOf = (source: Source): ReadonlyArray<unknown> | undefined => {
+const historyOf = (source: Source): ReadonlyArray<unknown> | undefined => {
   const history = source.kind === "document" && isObject(source.value) ? source.value["history"] : undefined
   return Array.isArray(history) ? history : undefined
 }
@@ -20,12 +21,16 @@ const asChat = (value: unknown): unknown => {
   return { role, content, tool_calls, tool_call_id: id }
 }
 
-export const read = (source: Source): Reading => {
-  const history = historyOf(source)
-  return history === undefined
-    ? nothing({ problem: "the file holds no trajectory", allowed: 'a JSON object with "history"' })
-    : readChat(
-        history.map((value) => ({ value: asChat(value) })),
-        decode,
-      )
+export const reader: Reader = {
+  recognizes: (source) => historyOf(source) !== undefined,
+  find: (source) =>
+    single(() => {
+      const history = historyOf(source)
+      return history === undefined
+        ? nothing({ problem: "the file holds no trajectory", allowed: 'a JSON object with "history"' })
+        : readChat(
+            history.map((value) => ({ value: asChat(value) })),
+            decode,
+          )
+    }),
 }

@@ -31,6 +31,15 @@ describe("readTime", () => {
     )
   })
 
+  it("reads seconds as what they are, with a fraction too, and leaves the clock of a simulation alone", () => {
+    const noon = Date.UTC(2026, 2, 2, 12)
+    expect(read(noon / 1_000)).toBe(noon)
+    expect(read(noon / 1_000 + 0.25)).toBe(noon + 250)
+    expect(read(-1e9)).toBe(-1e12)
+    expect(read(1e11)).toBe(1e11)
+    expect(read(60_000)).toBe(60_000)
+  })
+
   it("takes nothing else", () => {
     const wrong = ["", "yesterday", "5", "2026", "2026-13-01", "2026-03-02T25:00Z", "03/02/2026", "12:00Z"]
     for (const value of [...wrong, Number.NaN, Infinity, 9e15, true, null, {}, ["2026-03-02"]]) {

@@ -1,0 +1,462 @@
+/** Samples of each program's files, made by hand: `test/transcripts`. Each is recognized by itself, and nothing is lost. */
+import type { Message } from "@memfold/core"
+import { Either } from "effect"
+import * as fc from "fast-check"
+import { readdirSync, readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+import { parse, readTranscripts, type Transcript } from "./Transcript.js"
+
+const textOf = (name: string): string =>
+  readFileSync(new URL(`../../test/transcripts/${name}`, import.meta.url), "utf8")
+
+const all = (name: string): ReadonlyArray<Transcript> => readTranscripts(textOf(name), { file: name })
+
+const partView = (part: Message.Part): string => {
+  switch (part.type) {
+    case "text":
+      return part.text
+    case "reasoning":
+      return `(${part.text}${part.signature === undefined ? "" : ` ${part.signature}`})`
+    case "tool-call":
+      return `${part.id}=${part.name} ${part.arguments}`
+    case "tool-result":
+      return `${part.id}:${part.output}${part.isError === true ? " failed" : ""}${part.content === undefined ? "" : ` +${part.content.length}`}`
+    case "file":
+      return `<${part.mediaType} ${part.uri}>`
+    case "opaque":
+      return `[${JSON.stringify(part.data).slice(0, 19)}]`
+  }
+}
+
+/** A message in one line: its role, time after noon, model, usage and parts. */
+const view = (message: Message.Message): string => {
+  const { model, hidden } = (message.metadata?.["transcript"] ?? {}) as { model?: string; hidden?: boolean }
+  const { time, usage, name } = message
+  return [
+    message.role,
+    ...(name === undefined ? [] : [`"${name}"`]),
+    ...(time === undefined ? [] : [`@${(time - Date.UTC(2026, 2, 2, 12)) / 1_000}`]),
+    ...(model === undefined ? [] : [model]),
+    ...(usage === undefined ? [] : [`${usage.input}+${usage.output}`]),
+    ...(hidden === true ? ["hidden"] : []),
+    ...message.parts.map((part) => `| ${partView(part)}`),
+  ].join(" ")
+}
+
+const views = ({ messages }: Transcript): ReadonlyArray<string> => messages.map(view)
+
+const formatOf = (name: string) => all(name).map(({ format, branchOf }) => [format, branchOf])
+
+describe("a session of Claude Code", () => {
+  const [now, agent, left, ...others] = all("claude-code.jsonl")
+  const before = [
+    "user @0 hidden | Caveat: the user ran local commands.",
+    "user @60 | When does the ferry leave?",
+    'assistant @120 claude-sonnet-4-5 110+31 | (Look it up. c2ln) | I look in both tables. | t1=Read {"file_path":"winter.txt"} | t2=Read {"file_path":"summer.txt"}',
+    "tool @180 | t1:07:40",
+    "tool @180 | t2:no such file failed",
+    "assistant @240 claude-sonnet-4-5 110+9 | At 07:40.",
+  ]
+
+  it("has whole answers, both results of parallel calls, and what was said on both sides of a compaction", () => {
+    expect(now!.format).toBe("claude-code")
+    expect(views(now!)).toEqual([
+      ...before,
+      "user @420 | Book it for Tuesday.",
+      "assistant @480 claude-sonnet-4-5 110+9 | Booked for Tuesday.",
+      "user @600 | Thanks, and what is this? | <image/png data:image/png;base64,AAAA>",
+      "assistant @660 claude-sonnet-4-5 110+9 | A ticket.",
+    ])
+    expect(now!.compactions).toEqual([
+      {
+        after: 8,
+        trigger: "manual",
+        tokensBefore: 1234,
+        time: Date.UTC(2026, 2, 2, 12, 9),
+        summary: "The ferry at 07:40 is booked for Tuesday.",
+      },
+    ])
+  })
+
+  it("has the branch that was left and the sub-agent as conversations of their own", () => {
+    expect(agent!.branchOf).toBeUndefined()
+    expect(views(agent!)).toEqual([
+      "user @490 | Check the booking.",
+      "assistant @500 claude-sonnet-4-5 110+9 | It is there.",
+    ])
+    expect(left!.branchOf).toBe(0)
+    expect(views(left!)).toEqual([
+      ...before,
+      "user @300 | Book it for Monday.",
+      "assistant @360 claude-sonnet-4-5 110+9 | Booked for Monday.",
+    ])
+    expect(others).toEqual([])
+  })
+
+  it("of entries that name none before them is in the order of the file", () => {
+    const said = (role: string, content: string, more: object = {}) =>
+      JSON.stringify({ type: role, message: { role, content }, parentUuid: null, uuid: content, ...more })
+    const file = [
+      said("user", "one"),
+      said("assistant", "two"),
+      said("user", "three", { parentUuid: "never written" }),
+      // A resumed session repeats entries, and a compaction may name an entry that comes later.
+      said("user", "one"),
+      JSON.stringify({ type: "system", subtype: "compact_boundary", uuid: "c", logicalParentUuid: "five" }),
+      said("user", "a summary", { isCompactSummary: true, parentUuid: "c" }),
+      said("assistant", "five", { parentUuid: "a summary" }),
+    ].join("\n")
+    const [only, ...none] = readTranscripts(file, { file: "s" })
+    expect(views(only!)).toEqual(["user | one", "assistant | two", "user | three", "assistant | five"])
+    expect(only!.compactions).toEqual([{ after: 3, summary: "a summary" }])
+    expect(none).toEqual([])
+  })
+})
+
+describe("a session of Codex", () => {
+  const [now, left, ...others] = all("codex.jsonl")
+  const before = [
+    "system | You are Codex.",
+    "user @0 | <environment_context>\n  <cwd>/home/ada/ferry</cwd>\n</environment_context>",
+    "user @60 | When does the ferry leave?",
+    'assistant @120 gpt-5.2-codex 100+20 | [{"type":"reasoning"] | k1=shell {"command":["cat","winter.txt"]} | k2=apply_patch *** Begin Patch\n*** End Patch',
+    "tool @180 | k1:07:40",
+    "tool @180 | k2:Done!",
+    "assistant @240 gpt-5.2-codex 130+10 | At 07:40.",
+  ]
+
+  it("has its items with model and usage, and the compaction", () => {
+    expect(now!.format).toBe("codex")
+    expect(views(now!)).toEqual([
+      ...before,
+      "user @420 | Book it for Tuesday.",
+      "assistant @480 gpt-5.2-codex | Booked for Tuesday.",
+      "user @600 | Thanks.",
+      "assistant @660 gpt-5.3-codex | With pleasure.",
+    ])
+    const summary = "The ferry at 07:40 is booked for Tuesday."
+    expect(now!.compactions).toEqual([{ after: 9, summary, time: Date.UTC(2026, 2, 2, 12, 9) }])
+  })
+
+  it("has turns that were taken back as a branch", () => {
+    expect(left!.branchOf).toBe(0)
+    expect(views(left!)).toEqual([
+      ...before,
+      "user @300 | Book it for Monday.",
+      "assistant @360 gpt-5.2-codex | Booked for Monday.",
+    ])
+    expect(others).toEqual([])
+  })
+
+  it("of an older Codex has its items line by line", () => {
+    expect(formatOf("codex-old.jsonl")).toEqual([["codex", undefined]])
+    expect(all("codex-old.jsonl").flatMap(views)).toEqual([
+      "user | When does the ferry leave?",
+      "assistant | k1=shell {}",
+      "tool | k1:07:40",
+      "assistant | At 07:40.",
+    ])
+  })
+})
+
+it("a request of the Responses API has its items as messages, and its format can be named", () => {
+  expect(all("openai-responses.json").flatMap(views)).toEqual([
+    "user | When does the ferry leave?",
+    'assistant | k1=timetable {"day":"Tuesday"}',
+    "tool | k1:07:40",
+    "assistant | At 07:40.",
+  ])
+  const items = [
+    { role: "user", content: "Hello", timestamp: 1_772_452_800 },
+    { type: "function_call", name: "f", arguments: "{}", call_id: "k", timestamp: 1_772_452_801 },
+  ]
+  const file = items.map((item) => JSON.stringify(item)).join("\n")
+  const named = readTranscripts(file, { file: "s", format: "openai-responses" })
+  expect(readTranscripts(file, { file: "s" })).toEqual(named)
+  expect(named.flatMap(views)).toEqual(["user @0 | Hello", "assistant @1 | k=f {}"])
+})
+
+describe("ShareGPT", () => {
+  it("has calls and their results, instructions and tools", () => {
+    const [first, second, ...none] = all("sharegpt.json")
+    expect(views(first!)).toEqual([
+      "system | You plan trips.",
+      "user | When does the ferry leave?",
+      'assistant | call-1=timetable {"day":"Tuesday"}',
+      "tool | call-1:07:40",
+      "assistant | At 07:40.",
+    ])
+    expect(first!.messages[0]!.metadata).toEqual({ transcript: { tools: '[{"name":"timetable"}]' } })
+    expect(views(second!)).toEqual(["user | Hello", "assistant | Hello to you"])
+    expect(none).toEqual([])
+  })
+
+  it("is one conversation a line, too, and a result without a call is what the user's side said", () => {
+    const turns = [
+      { from: "human", value: "Hello" },
+      { from: "tool", value: "07:40" },
+    ]
+    const file = `${JSON.stringify({ conversations: turns })}\n${JSON.stringify({ conversations: turns })}`
+    expect(readTranscripts(file, { file: "s" }).flatMap(views)).toEqual([
+      "user | Hello",
+      'user "tool" | 07:40',
+      "user | Hello",
+      'user "tool" | 07:40',
+    ])
+  })
+})
+
+describe("an export of ChatGPT", () => {
+  const [now, second, left, ...others] = all("chatgpt.json")
+  const before = [
+    "user @0.5 | <image/* file-service://file-1> | When does the ferry leave?",
+    "assistant @2 gpt-5 | (Timetable\nLook it up.)",
+    'assistant @3 gpt-5 | call=python {"input":"print(table)"}',
+    "tool @4 | call:07:40 +2",
+    "assistant @5 gpt-5 | At 07:40.",
+  ]
+
+  it("has the branch that is shown, with times in seconds, tools and models", () => {
+    expect(now!.format).toBe("chatgpt")
+    expect(views(now!)).toEqual([
+      ...before,
+      "user @90 | Book it for Tuesday.",
+      "assistant @91 gpt-5-thinking | Booked for Tuesday.",
+    ])
+  })
+
+  it("has all conversations, then the branches that were left; in an empty one nothing was said", () => {
+    expect(views(second!)).toEqual(["user @0 | Hello", "assistant @1 gpt-4o | Hello to you"])
+    expect(left!.branchOf).toBe(0)
+    expect(views(left!)).toEqual([
+      ...before,
+      "user @60 | Book it for Monday.",
+      "assistant @61 gpt-5 | Booked for Monday.",
+    ])
+    expect(others).toEqual([])
+    // Among what was read, the branch names the place of its conversation there, and not in the file.
+    const [ferry, nothing, hello] = JSON.parse(textOf("chatgpt.json")) as ReadonlyArray<unknown>
+    const moved = readTranscripts(JSON.stringify([nothing, hello, ferry]), { file: "c.json" })
+    expect(moved.map(({ branchOf }) => branchOf)).toEqual([undefined, undefined, 1])
+    // The branch that is shown need not be the newest one.
+    const older = readTranscripts(JSON.stringify([{ ...(ferry as object), current_node: "a2" }]), {
+      file: "c.json",
+    })
+    expect(older.map(views)).toEqual([views(left!), views(now!)])
+    const picked = (pick: number) => parse(textOf("chatgpt.json"), { file: "c.json", pick })
+    expect(Either.flip(picked(1)).pipe(Either.getOrThrow).message).toBe("c.json: there are no messages")
+    expect(Either.map(picked(2), views)).toEqual(Either.right(views(second!)))
+    expect(Either.flip(picked(4)).pipe(Either.getOrThrow).message).toBe(
+      "c.json: there is no conversation 4, the file holds 4; allowed: 0 to 3",
+    )
+  })
+})
+
+it("an export of ChatGPT has what a tool found that nobody called, and nothing of one that only ran", () => {
+  const said = (id: string, parent: string | null, role: string, content: object, name?: string) => ({
+    [id]: { id, parent, message: { id, author: { role, name }, content } },
+  })
+  const page = { content_type: "tether_quote", title: "Ferries", url: "https://example.org/", text: "07:40" }
+  const mapping = {
+    ...said("a", null, "user", { content_type: "text", parts: ["When?"] }),
+    ...said(
+      "b",
+      "a",
+      "tool",
+      { content_type: "tether_browsing_display", result: "", summary: "" },
+      "file_search",
+    ),
+    ...said("c", "b", "tool", page, "file_search"),
+    ...said("d", "c", "assistant", { content_type: "new", of: 1 }),
+  }
+  expect(
+    readTranscripts(JSON.stringify([{ mapping, current_node: "d" }]), { file: "c" }).flatMap(views),
+  ).toEqual([
+    "user | When?",
+    'user "file_search" | Ferries\nhttps://example.org/\n07:40',
+    'assistant | [{"content_type":"ne]',
+  ])
+})
+
+describe("an export of Claude", () => {
+  const [now, second, left, ...others] = all("claude.json")
+  const before = [
+    "user @60.123 | When does the ferry leave? | winter.txt\n07:40 | <application/octet-stream map.png>",
+    'assistant @120.123 | (Look it up.) | I look. | a1-2=timetable {"day":"Tuesday"}',
+    "tool @120.123 | a1-2:07:40",
+    "assistant @120.123 | At 07:40.",
+  ]
+
+  it("has the steps of an answer, attachments, and the newest branch", () => {
+    expect(now!.format).toBe("claude")
+    expect(views(now!)).toEqual([
+      ...before,
+      "user @300.123 | Book it for Tuesday.",
+      "assistant @360.123 | Booked for Tuesday.",
+    ])
+    expect(views(second!)).toEqual(["user @60.123 | Hello", "assistant @60.123 | Hello to you"])
+    expect(left!.branchOf).toBe(0)
+    expect(views(left!)).toEqual([
+      ...before,
+      "user @180.123 | Book it for Monday.",
+      "assistant @240.123 | Booked for Monday.",
+    ])
+    expect(others).toEqual([])
+  })
+})
+
+it("rows of AI SDK 4 have their calls, results and steps", () => {
+  expect(formatOf("ai-sdk-4.json")).toEqual([["ai-sdk-4", undefined]])
+  expect(all("ai-sdk-4.json").flatMap(views)).toEqual([
+    "user @0 | When does the ferry leave? | <image/png https://example.com/map.png>",
+    'assistant @60 | k1=timetable {"day":"Tuesday"}',
+    'tool @60 | k1:{"at":"07:40"}',
+    'assistant @60 | k2=timetable {"day":"Wednesday"}',
+    "tool @60 | k2:08:10",
+    "assistant @60 | At 07:40 and 08:10.",
+    "user @120 | And on Sunday?",
+    'assistant @180 | (Look it up. c2ln) | I look. | k3=timetable {"day":"Sunday"}',
+    "tool @180 | k3:none",
+    "assistant @180 | Never.",
+    "user @240 | Book it.",
+    'assistant @300 | k4=book {"day":"Tuesday"}',
+  ])
+})
+
+describe("a session of Gemini CLI", () => {
+  const before = [
+    "user @60 | When does the ferry leave?",
+    'assistant @120 gemini-3-pro 100+15 | (Timetable\nLook it up.) | I look. | read_file-1=read_file {"path":"winter.txt"} | read_file-2=read_file {"path":"summer.txt"}',
+    "tool @120 | read_file-1:07:40 | read_file-2:no such file failed",
+    "assistant @180 gemini-3-pro 100+15 | At 07:40.",
+  ]
+
+  it("has each message as it was written last, what was taken back as a branch, and the compaction", () => {
+    const [now, left, ...others] = all("gemini-cli.jsonl")
+    expect(now!.format).toBe("gemini-cli")
+    expect(views(now!)).toEqual([
+      ...before,
+      "user @360 | Book it for Tuesday.",
+      "assistant @420 gemini-3-pro 100+15 | Booked for Tuesday.",
+      "user @480 | The ferry at 07:40 is booked for Tuesday.",
+      "assistant @480 gemini-3-pro 100+15 | Got it.",
+      "user @540 | Thanks.",
+      "assistant @600 gemini-3-pro 100+15 | With pleasure.",
+    ])
+    expect(now!.compactions).toEqual([{ after: 6, time: Date.UTC(2026, 2, 2, 12, 8) }])
+    expect(left!.branchOf).toBe(0)
+    expect(views(left!)).toEqual([
+      ...before,
+      "user @240 | Book it for Monday.",
+      "assistant @300 gemini-3-pro 100+15 | Booked for Monday.",
+    ])
+    expect(others).toEqual([])
+  })
+
+  it("is one object in older files", () => {
+    expect(formatOf("gemini-cli.json")).toEqual([["gemini-cli", undefined]])
+    expect(all("gemini-cli.json").flatMap(views)).toEqual(before)
+  })
+})
+
+it("a session of opencode has its calls, results, usage and compactions", () => {
+  const [only, ...none] = all("opencode.json")
+  expect(only!.format).toBe("opencode")
+  expect(views(only!)).toEqual([
+    "user @60 | When does the ferry leave? | <image/png data:image/png;base64,AAAA>",
+    'assistant @120 claude-sonnet-4-5 110+15 | (Look it up.) | I look. | k1=read {"filePath":"winter.txt"} | k2=read {"filePath":"summer.txt"}',
+    "tool @120 | k1:07:40 | k2:no such file failed",
+    "assistant @180 claude-sonnet-4-5 110+15 | At 07:40.",
+    "user @360 | Book it for Tuesday.",
+    "assistant @420 claude-sonnet-4-5 110+15 | Booked for Tuesday.",
+  ])
+  expect(only!.compactions).toEqual([
+    { after: 4, trigger: "auto", time: Date.UTC(2026, 2, 2, 12, 4), summary: "The ferry leaves at 07:40." },
+  ])
+  expect(none).toEqual([])
+})
+
+describe("what is wrong", () => {
+  const problem = (value: unknown, format?: string) => {
+    const text = Array.isArray(value)
+      ? value.map((one) => JSON.stringify(one)).join("\n")
+      : JSON.stringify(value)
+    const options = { file: "f", ...(format === undefined ? {} : { format }) }
+    return Either.flip(parse(text, options)).pipe(Either.getOrThrow).message
+  }
+
+  it("is said with its place, and with what is allowed", () => {
+    const entry = { type: "user", uuid: "a", message: { role: "user", content: "hi" } }
+    expect(problem([entry, { uuid: "b" }])).toBe('f:2: the entry has no type; allowed: an object with "type"')
+    expect(problem([entry, { ...entry, uuid: "b", message: { role: "user", content: 5 } }])).toMatch(
+      "f:2: the message has a number at content",
+    )
+    expect(problem([entry, { ...entry, uuid: "b", timestamp: "then" }])).toBe(
+      "f:2: the message has no readable time at timestamp; allowed: an ISO 8601 time, or seconds or milliseconds since the epoch",
+    )
+    expect(problem({ conversations: [{ from: "robot", value: "hi" }] })).toMatch(
+      "f: turn 0 has an unknown role at from; allowed: system, human",
+    )
+    expect(problem({ chat_messages: [{ sender: "robot" }] })).toBe(
+      "f: the message has an unknown sender; allowed: human, assistant",
+    )
+    const row = { role: "assistant", content: "", toolInvocations: [{ state: "result", toolName: "f" }] }
+    expect(problem({ messages: [row] })).toBe("f: message 0 has a call without toolCallId or toolName")
+    expect(problem({ messages: [{ info: { role: "robot" }, parts: [] }] })).toBe(
+      "f: message 0 has an unknown role; allowed: user, assistant",
+    )
+  })
+
+  it("with a named format is that the file has none of it", () => {
+    const hello = { role: "user", content: "hi" }
+    for (const format of ["sharegpt", "chatgpt", "claude", "opencode", "tau-bench", "swe-agent"]) {
+      expect(problem(hello, format)).toMatch(/^f: the file holds no /)
+    }
+    for (const format of ["claude-code", "gemini-cli", "pi"]) {
+      expect(problem(hello, format)).toMatch(/^f(:1)?: /)
+    }
+  })
+
+  it("about a file in no known format names its fields, never what is in them, and the way out", () => {
+    const said = problem([{ speaker: "Ada", utterance: "the password is hunter2", "who said hunter2": 1 }])
+    expect(said).toMatch(
+      /^f: no known format has objects with the fields speaker, utterance; allowed: openai, .*; or write it as messages: /,
+    )
+    expect(said).not.toContain("hunter2")
+  })
+})
+
+describe("any file of these formats", () => {
+  const names = readdirSync(new URL("../../test/transcripts", import.meta.url))
+  const replaced = (value: unknown, path: number, by: unknown): unknown => {
+    let left = path
+    const walk = (one: unknown): unknown => {
+      if (left-- === 0) return by
+      if (Array.isArray(one)) return one.map(walk)
+      if (typeof one !== "object" || one === null) return one
+      return Object.fromEntries(Object.entries(one).map(([name, inside]) => [name, walk(inside)]))
+    }
+    return walk(value)
+  }
+
+  it("is read or refused, never thrown at, whatever stands at any place, and refusals show nothing of it", () => {
+    const junk = fc.constantFrom(null, 7, -1.5, true, "hunter2", [], {}, ["hunter2"], { type: "hunter2" }, [
+      [{}],
+    ])
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.nat(400), fc.nat(40), junk, (name, path, line, by) => {
+        const text = textOf(name)
+        const rows = text.trimEnd().split("\n")
+        const at = line % rows.length
+        const broken = name.endsWith("l")
+          ? rows.with(at, JSON.stringify(replaced(JSON.parse(rows[at]!), path % 30, by))).join("\n")
+          : JSON.stringify(replaced(JSON.parse(text), path, by))
+        for (const format of ["auto", name.replace(/(-old)?\.jsonl?$/, "")]) {
+          const parsed = parse(broken, { file: "f", format })
+          if (Either.isLeft(parsed)) expect(parsed.left.message).not.toContain("hunter2")
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
