@@ -41,6 +41,46 @@ describe("a store", () => {
     expect(await look("verify")).toMatchObject([{ type: "verified", findings: 0 }])
   })
 
+  it("with memory layers: the context has their facts, or says which ones it leaves out", async () => {
+    const path = join(folder, "layers.db")
+    const store = `sqlite:${path}`
+    const memory = await createMemory({
+      store,
+      format: "openai",
+      layers: {
+        userOf: (session) => (session === "own" ? undefined : "ada"),
+        scopeOf: (session) => (session === "own" ? undefined : "garden"),
+      },
+    })
+    const expected = new Map<string, unknown>()
+    for (const session of ["own", "shared", "other"]) {
+      await memory.append(session, [
+        { role: "user", content: "I live in Graz. How do I prune the apple trees in winter?" },
+        { role: "assistant", content: "Cut on a dry day.\n\n- [ ] sharpen the garden shears" },
+      ])
+      await memory.compact(session, { which: "due" })
+      await memory.append(session, [{ role: "user", content: "Which garden shears for trees in Graz?" }])
+    }
+    for (const session of ["own", "shared"]) expected.set(session, (await memory.context(session)).messages)
+    await memory.close()
+    const shown = async (...args: ReadonlyArray<string>) => {
+      const { code, out, err } = await memfold("context", ...args, "--store", store, "--json")
+      expect(code).toBe(0)
+      return { err, messages: lines(out)[0]?.["messages"] }
+    }
+    const text = JSON.stringify(expected.get("shared"))
+    expect(text).toContain("Lives in: Graz")
+    expect(await shown("own")).toEqual({ err: "", messages: expected.get("own") })
+    const known = ["--user", "ada", "--scope", "garden"]
+    expect(await shown("shared", ...known)).toEqual({ err: "", messages: expected.get("shared") })
+    const without = await shown("shared")
+    expect(JSON.stringify(without.messages)).not.toContain("Lives in")
+    expect(without.err).toContain("--user ID")
+    expect(without.err).toContain("--scope ID")
+    const wrong = await shown("shared", "--user", "bob", "--scope", "garden")
+    expect(wrong.err).toBe("memfold: the store has no facts about the user bob\n")
+  })
+
   it("that was tampered with fails to verify: exit 1 with each finding", async () => {
     const path = join(folder, "tampered.db")
     await memfold("replay", file("t.json", JSON.stringify(chat(60))), "--store", `sqlite:${path}`)

@@ -94,7 +94,12 @@ interface SummarizerCall {
 }
 
 /** The sections of what a context shows besides the conversation and its summary. */
-const isAdded: ReadonlySet<Render.SectionName> = new Set(["user-memory", "scope-memory", "recalled"])
+const isAdded: ReadonlySet<Render.SectionName> = new Set([
+  "user-memory",
+  "scope-memory",
+  "session-memory",
+  "recalled",
+])
 
 /** Whether a message of a context is what it recalled by itself. */
 const isRecalled = (message: Message.Message): boolean =>

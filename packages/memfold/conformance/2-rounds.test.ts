@@ -322,6 +322,12 @@ describe("what is sent", () => {
     expect(contentsOf(await memory.context("s"))[0]).toBe(
       "[Session Memory]\nabout question 0\n\nabout question 6",
     )
+    // Within a budget, the block that a question needs comes with the question.
+    const bounded = { settings: { sessionMemoryTokens: 9 } }
+    await memory.append("s", { role: "user", content: "Is that as in question 0?" })
+    const contents = contentsOf(await memory.context("s", bounded))
+    expect(contents[0]).toBe("[Session Memory]\nabout question 6")
+    expect(contents.at(-2)).toContain("about question 0")
   })
 
   it("2.14 the blocks stand in the order of time, the oldest first", async () => {

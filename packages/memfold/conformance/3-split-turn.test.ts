@@ -322,6 +322,13 @@ describe("the table", () => {
     // Whoever finds a row by its id finds one.
     const { id } = summaries.at(-1)!
     expect(rows(chat, "SELECT is_active FROM summaries WHERE summary_id = ?", id)).toEqual([{ is_active: 1 }])
+    // Also where the session was forked.
+    const forked = copyOf(chat)
+    await on(forked, (memory) => memory.fork("chat", "fork"))
+    expect(rows(forked, "SELECT thread_id FROM summaries WHERE summary_id = ?", id)).toEqual([
+      { thread_id: "chat" },
+    ])
+    expect(rows(forked, "SELECT 1 FROM summaries WHERE thread_id = 'fork'")).toHaveLength(summaries.length)
   })
 
   it("3.11 thread_id TEXT NOT NULL", () => {

@@ -11,8 +11,8 @@ import { batchIdOf } from "./queries.js"
  *   the table. `session` and `version` are parts of it; look rows up by `id` (see `ofSession`). The first event of
  *   each batch has its `batch_id`, and a `batch_hash` that finds it; `batch_position` says how far behind the first an event is
  * - `projections`: the projection rows, except the kinds `summary` and `description`, which other programs can read
- * - `summaries`: the rows of kind `summary`. A summary id is unique within its session, because copies of a session share
- *   their summary ids
+ * - `summaries`: the rows of kind `summary`. A fork gives its summaries ids of their own; the ids of imported summaries are
+ *   unique within their session
  * - `log` and `compressed_summaries`: views for people with a `sqlite3` shell
  */
 const tables: ReadonlyArray<string> = [

@@ -8,6 +8,7 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
   pinned: "always shown verbatim",
   "user-memory": "facts about the user",
   "scope-memory": "facts about the scope",
+  "session-memory": "a block that fits the message behind it",
   summary: "the active summary",
   uncovered: "uncovered messages, verbatim",
   recalled: "earlier messages that fit the message to answer",

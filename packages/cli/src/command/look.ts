@@ -1,6 +1,7 @@
 /** The commands that read a store: `memfold sessions`, `events`, `context`. */
 import { Args, Command, Options } from "@effect/cli"
-import { EventLog, Memory, type Strategy } from "@memfold/core"
+import { EventLog, Memory, type Session, type Strategy } from "@memfold/core"
+import { layer as memoryLayers, scopeHome, userHome } from "@memfold/layers"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Console, Effect, Layer, Option, Stream } from "effect"
 import { contextLines, layoutTable } from "./contextView.js"
@@ -94,14 +95,22 @@ export const events = Command.make(
     }).pipe(Effect.provide(options.existingStore(store))),
 ).pipe(Command.withDescription("Print the log of a session, one event per line."))
 
+/** The user and the scope whose facts the session shares with other sessions. */
+interface Shared {
+  readonly user: Option.Option<string>
+  readonly scope: Option.Option<string>
+}
+
 /**
- * The log has everything that a context needs, its wording included, except the strategy's cap on uncovered messages.
- * The cap applies if the strategy is named.
+ * The log has everything that a context needs, its wording and the facts learned from it included, except the strategy's cap
+ * on uncovered messages, and whose facts the session shares. The cap applies if the strategy is named.
  */
 const styleOf = ({
   strategy,
+  user,
+  scope,
   ...given
-}: {
+}: Shared & {
   readonly strategy: Option.Option<string>
   readonly set: ReadonlyArray<string>
   readonly settings: Option.Option<string>
@@ -117,9 +126,41 @@ const styleOf = ({
     }
     const chosen = Option.isNone(strategy) ? uncapped : yield* options.chosenStrategy(strategy.value, given)
     return Memory.layer({ strategy: chosen, compaction: { mode: "manual" } }).pipe(
-      Layer.provide(ExtractiveSummarizer.layer()),
+      Layer.provide([
+        ExtractiveSummarizer.layer(),
+        memoryLayers({
+          userOf: () => Option.getOrUndefined(user),
+          scopeOf: () => Option.getOrUndefined(scope),
+        }),
+      ]),
     )
   })
+
+/** What a context leaves out of the facts that memory layers have learned: shared logs do not say whose sessions share them. */
+const leftOut = (
+  log: EventLog.Service,
+  { learnedTo, facts }: Session.SessionState,
+  shared: Shared,
+): Effect.Effect<ReadonlyArray<string>, EventLog.LogError> =>
+  Effect.map(
+    Effect.forEach([["user", userHome] as const, ["scope", scopeHome] as const], ([layer, homeOf]) =>
+      Option.match(shared[layer], {
+        onNone: () =>
+          Effect.succeed(
+            learnedTo === 0 || facts.some((fact) => fact.layer === layer)
+              ? []
+              : [
+                  `facts about the ${layer} that other sessions share are left out; name it with --${layer} ID`,
+                ],
+          ),
+        onSome: (name) =>
+          Effect.map(EventLog.versionOf(log, homeOf(name)), (version) =>
+            version === 0 ? [`the store has no facts about the ${layer} ${shownId(name)}`] : [],
+          ),
+      }),
+    ),
+    (notes) => notes.flat(),
+  )
 
 export const context = Command.make(
   "context",
@@ -134,6 +175,16 @@ export const context = Command.make(
     format: Options.choice("format", contextFormats).pipe(
       Options.optional,
       Options.withDescription("Print the messages as this provider takes them."),
+    ),
+    user: Options.text("user").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("The user of the session, for the facts about the user (userOf)."),
+    ),
+    scope: Options.text("scope").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("The scope of the session, for the facts about the scope (scopeOf)."),
     ),
     strategy: options.strategy.pipe(Options.optional),
     set: options.set,
@@ -154,6 +205,14 @@ export const context = Command.make(
         })
       }
       const context = yield* memory.context(given.session, at === undefined ? {} : { atVersion: at })
+      const state = yield* memory.state(given.session, at === undefined ? {} : { atVersion: at })
+      yield* Effect.forEach(
+        yield* leftOut(log, state, given),
+        (note) => Console.error(clean(`memfold: ${note}`)),
+        {
+          discard: true,
+        },
+      )
       const format = Option.getOrElse(given.format, () => "openai" as const)
       if (given.json) return yield* Console.log(toJson(contextRecord(format, context)))
       if (Option.isSome(given.format)) return yield* Console.log(toJson(payload(format, context), 2))
@@ -166,4 +225,8 @@ export const context = Command.make(
         Layer.unwrapEffect(styleOf(given)).pipe(Layer.provideMerge(options.existingStore(given.store))),
       ),
     ),
-).pipe(Command.withDescription("Show what the model gets now, or what it got at an earlier event."))
+).pipe(
+  Command.withDescription(
+    "Show what the model gets now, or what it got at an earlier event, without messages that a request recalls.",
+  ),
+)

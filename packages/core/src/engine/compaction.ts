@@ -11,15 +11,15 @@ import type {
   ToolOutputsPruned,
 } from "../event/Event.js"
 import { text } from "../message/Message.js"
-import { messageOverhead, ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
 import { longestPause, type Plan } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { prune } from "../session/prune.js"
 import { questionIndex } from "../session/question.js"
 import { contextTokens, type SessionState, withoutPinned } from "../session/SessionState.js"
-import { type Files, noFiles, type Segment, shownSegments } from "../summary/Summary.js"
-import { texts } from "../summary/Wording.js"
+import { noFiles, type Segment, shownSegments } from "../summary/Summary.js"
 import { shownBlocks } from "./shownBlocks.js"
+import { summarySize } from "./summarySize.js"
 import { filesOf } from "./toolNotes.js"
 
 /** The lock of a compaction that has begun. */
@@ -123,19 +123,6 @@ const pruneOutputs = (
   return { event: { _tag: "ToolOutputsPruned", compaction: started.compaction, outputs }, saved }
 }
 
-/** The size of a summary in a context, wording included: in the larger form, so that a trigger is never late. */
-const sizeOf = (
-  counter: TokenCounter,
-  { context: { wording } }: Strategy,
-  summary: { readonly segments: ReadonlyArray<Segment>; readonly files: Files },
-): number => {
-  const written = texts(wording, summary)
-  if (written.length === 0) return 0
-  const counted = written.reduce((sum, one) => sum + counter.count(one), 0)
-  const ofProvider = summary.segments[0]?.providerData?.tokens ?? 0
-  return Math.max(counted, ofProvider) + written.length * messageOverhead
-}
-
 /**
  * The commit of a written summary. Append its events while the compaction has the lock (see {@link hasLock}).
  *
@@ -181,7 +168,7 @@ export const commit = (
     recallBlocks === undefined
       ? undefined
       : shownBlocks(all, question === undefined ? "" : text(question), { counter, wording, ...recallBlocks })
-  const tokens = sizeOf(counter, strategy, { segments: shownSegments({ segments: all, shown }), files })
+  const tokens = summarySize(counter, wording, { segments: shownSegments({ segments: all, shown }), files })
   const tokensBefore = contextTokens({ ...before, reported: null })
   const gone = withoutPinned(covered).reduce((sum, entry) => sum + entry.tokens, 0) + (pruned?.saved ?? 0)
   const committed: SummaryCommitted = {

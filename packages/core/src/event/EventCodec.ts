@@ -174,20 +174,50 @@ export const encodeRewritten = (recorded: RecordedEvent<Event>): RewrittenRecord
   return { version, schemaVersion: stored.schemaVersion, data: stored.data, checksum }
 }
 
+/** The fields that name summaries, by event type. */
+const summaryFields: { readonly [Type in string]?: ReadonlyArray<string> } = {
+  SummaryCommitted: ["summary"],
+  SummarySuperseded: ["summary", "by"],
+  SummaryInvalidated: ["summary"],
+} satisfies Partial<Record<Event["_tag"], ReadonlyArray<string>>>
+
+/** Event data with other summary ids. What a newer memfold wrote stays as it is: nobody knows what names a summary there. */
+const withSummaryIds = (
+  { type, schemaVersion, data }: LogRecord,
+  idOf: (summary: string) => string,
+): string => {
+  const fields = summaryFields[type]
+  if (fields === undefined || schemaVersion !== schemaVersions[type as Event["_tag"]]) return data
+  let values: unknown
+  try {
+    values = JSON.parse(data)
+  } catch {
+    return data
+  }
+  if (typeof values !== "object" || values === null) return data
+  const changed = Object.entries(values).map(([field, value]) =>
+    fields.includes(field) && typeof value === "string" ? [field, idOf(value)] : [field, value],
+  )
+  return JSON.stringify(Object.fromEntries(changed))
+}
+
 /**
  * A record for another place in the log. A damaged one stays damaged, because nobody knows its content.
  *
  * @param record the record in its place
  * @param place where the copy will be
+ * @param idOf the id in the copy of a summary that the record names
  */
 export const movedTo = (
   record: LogRecord,
   place: Pick<LogRecord, "session" | "version" | "batchId">,
+  idOf: (summary: string) => string,
 ): NewRecord => {
-  const { time, type, schemaVersion, data, checksum } = record
-  const copy = { time, type, schemaVersion, data }
-  if (checksum === undefined) return copy
-  return { ...copy, checksum: checksum === checksumOf(record) ? checksumOf({ ...copy, ...place }) : checksum }
+  const { time, type, schemaVersion, checksum } = record
+  if (checksum !== undefined && checksum !== checksumOf(record))
+    return { time, type, schemaVersion, data: record.data, checksum }
+  const copy = { time, type, schemaVersion, data: withSummaryIds(record, idOf) }
+  return checksum === undefined ? copy : { ...copy, checksum: checksumOf({ ...copy, ...place }) }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log
 import { records } from "../log/pages.js"
 import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
+import { derivedId } from "../shell/id.js"
 import { projectionsOf } from "../shell/replay.js"
 
 /** A session cannot be forked: it has no events to copy, or the target session exists already. */
@@ -37,7 +38,7 @@ const laterInvalidations = (records: ReadonlyArray<LogRecord>, to: number): Read
     return event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.version <= to
   })
 
-/** The records as records of another session, from its first version on. */
+/** The records as records of another session, from its first version on. A summary id names one summary in all sessions. */
 const copiesOf = (
   records: ReadonlyArray<LogRecord>,
   session: string,
@@ -45,11 +46,12 @@ const copiesOf = (
 ): Effect.Effect<ReadonlyArray<NewRecord>> =>
   Effect.gen(function* () {
     const breathe = breather()
+    const idOf = (summary: string): string => derivedId(summary, session)
     const copies: Array<NewRecord> = []
     for (const record of records) {
       const breath = breathe()
       if (breath !== null) yield* breath
-      copies.push(movedTo(record, { session, version: copies.length + 1, batchId }))
+      copies.push(movedTo(record, { session, version: copies.length + 1, batchId }, idOf))
     }
     return copies
   })
@@ -89,7 +91,7 @@ const redactedAfter = (log: EventLog, session: string, version: number): Effect.
 
 /**
  * Starts another session with the events of this one up to a version, in one atomic append. Versions, times and
- * summaries are the same in both. A compaction that was running at that version is released in the copy. Returns the
+ * summaries are equal in both, but the copies of summaries have ids of their own. A compaction that was running at that version is released in the copy. Returns the
  * version of the copy. A redaction that comes in between is in the copy, too: all is read again.
  */
 export const fork = (

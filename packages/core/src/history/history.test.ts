@@ -10,6 +10,8 @@ import {
   Keep,
   Memory,
   Message,
+  type Render,
+  Session,
   Strategy,
   Trigger,
   Verify,
@@ -161,15 +163,26 @@ describe("recompact", () => {
   })
 })
 
+/** A context without the ids of summaries, which differ in a fork. */
+const withoutIds = ({ messages, ...rest }: Render.Context) => ({
+  ...rest,
+  messages: messages.map(({ metadata, ...message }) => {
+    const { summaryId: _summaryId, ...memfold } = (metadata?.["memfold"] ?? {}) as Record<string, unknown>
+    return { ...message, memfold }
+  }),
+})
+
 describe("fork", () => {
   it.effect("begins another session with the same events, up to a version", () =>
     Effect.gen(function* () {
       const { memory } = yield* twice
       const version = yield* memory.fork("s", "whole")
       expect(version).toBe((yield* memory.state("s")).version)
-      expect(yield* memory.context("whole")).toEqual(yield* memory.context("s"))
+      expect(withoutIds(yield* memory.context("whole"))).toEqual(withoutIds(yield* memory.context("s")))
       yield* memory.fork("s", "early", { atVersion: 8 })
-      expect(yield* memory.context("early")).toEqual(yield* memory.context("s", { atVersion: 8 }))
+      expect(withoutIds(yield* memory.context("early"))).toEqual(
+        withoutIds(yield* memory.context("s", { atVersion: 8 })),
+      )
 
       yield* memory.append("early", Message.user("another way"))
       expect((yield* memory.state("s")).total).toBe(10)
@@ -177,6 +190,52 @@ describe("fork", () => {
       const log = yield* EventLog.EventLog
       expect(yield* Verify.session(log, "whole")).toEqual([])
       expect(yield* Verify.session(log, "early")).toEqual([])
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("gives the copies of summaries ids of their own, which follow from the session", () =>
+    Effect.gen(function* () {
+      const { memory, first } = yield* twice
+      const log = yield* EventLog.EventLog
+      /** The ids of summaries in the events of a session, in order. */
+      const named = (session: string) =>
+        Effect.map(Stream.runCollect(Session.readEvents(log, session)), (events) =>
+          [...events].flatMap(({ event }) => {
+            if (event._tag === "SummarySuperseded") return [event.summary, event.by]
+            return event._tag === "SummaryCommitted" || event._tag === "SummaryInvalidated"
+              ? [event.summary]
+              : []
+          }),
+        )
+      const ids = new Set<string | null>(yield* named("s"))
+      expect(ids.size).toBe(2)
+      const forked = Effect.fn(function* (from: string, to: string) {
+        yield* memory.fork(from, to)
+        const [own, copied] = [yield* named(from), yield* named(to)]
+        // The events of both name the summaries in one order.
+        expect(copied.map((id) => copied.indexOf(id))).toEqual(own.map((id) => own.indexOf(id)))
+        const rows = yield* memory.summaries(to)
+        expect(rows.map(({ id }) => id)).toEqual([...new Set(copied)])
+        expect(yield* Verify.session(log, to)).toEqual([])
+        for (const id of new Set(copied)) {
+          expect(ids).not.toContain(id)
+          ids.add(id)
+        }
+        return rows
+      })
+      const [older, newer] = yield* forked("s", "one")
+      expect(older).toMatchObject({ status: "superseded", supersededBy: newer?.id })
+      yield* memory.revert("one", { toSummary: older!.id })
+      expect((yield* memory.state("one")).summary?.id).toBe(older?.id)
+      yield* memory.revert("s", { toSummary: first })
+      const statuses = (yield* forked("s", "two")).map(({ status }) => status)
+      expect(statuses).toEqual(["active", "invalid"])
+      yield* forked("two", "three")
+      // A fork that is made again is equal.
+      const before = yield* named("two")
+      yield* memory.delete("two")
+      yield* memory.fork("s", "two")
+      expect(yield* named("two")).toEqual(before)
     }).pipe(Effect.provide(withMemory(manual))),
   )
 

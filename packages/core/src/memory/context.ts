@@ -28,7 +28,11 @@ export const contextOf = (
     const state = yield* readState(parts.sessions, session, request)
     const untilTime = yield* timeOf(parts.sessions, session, request)
     const now = untilTime ?? (yield* Clock.currentTimeMillis)
-    const { plain, withRecalled } = yield* plainContext(parts, state, strategy, { now, untilTime })
+    const { plain, withRecalled } = yield* plainContext(parts, state, strategy, {
+      now,
+      untilTime,
+      ownStrategy: request.strategy !== undefined,
+    })
     const recalled =
       recall === undefined
         ? null

@@ -1,12 +1,14 @@
 /** The context of a state, without what a request recalls by itself. */
 import { Effect } from "effect"
 import type { Service as Layers } from "../layers/MemoryLayers.js"
+import { blocksFor, neededBlocks } from "../engine/neededBlocks.js"
 import { recallFacts } from "../layers/recallFacts.js"
 import type { Service as Counter } from "../message/TokenCounter.js"
 import { span } from "../observe/spans.js"
+import * as SummaryMode from "../policy/SummaryMode.js"
 import type { ContextStyle, Strategy } from "../policy/Strategy.js"
 import { type Additions, type AdditionsBefore, addTo, noAdditions } from "../render/Additions.js"
-import { type BoundReasoning, type Context, render } from "../render/Render.js"
+import { type BoundReasoning, type Context, placesOf, render } from "../render/Render.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** What contexts are rendered with. */
@@ -22,6 +24,26 @@ export interface RenderingParts {
 interface Moment {
   readonly now: number
   readonly untilTime?: number | undefined
+  /** Whether the request has a strategy or settings of its own. */
+  readonly ownStrategy?: boolean
+}
+
+/** The additions, with the blocks that the strategy shows and those that the questions need. */
+const withBlocks = (
+  additions: Additions,
+  counter: Counter,
+  state: SessionState,
+  { summaryMode, recallBlocks }: Strategy,
+  { maxMessages, ownStrategy }: { readonly maxMessages: number | undefined; readonly ownStrategy: boolean },
+): Additions => {
+  const maxTokens = recallBlocks?.maxTokens
+  const blocks =
+    ownStrategy && summaryMode === SummaryMode.blocks ? blocksFor(state, { counter, maxTokens }) : null
+  const chosen = blocks === null ? additions : { ...additions, blocks }
+  if (maxTokens === undefined) return chosen
+  const shown = blocks === null ? state.summary?.shown : blocks.positions
+  const { questions } = placesOf(state, { maxMessages })
+  return neededBlocks(state, questions, { counter, shown, maxTokens }).reduce(addTo, chosen)
 }
 
 /** A context without recalled messages, and how it is rendered again with them. */
@@ -29,7 +51,7 @@ export const plainContext = (
   { counter, layers, styleOf, boundReasoning }: RenderingParts,
   state: SessionState,
   strategy: Strategy,
-  { now, untilTime }: Moment,
+  { now, untilTime, ownStrategy = false }: Moment,
 ) =>
   Effect.gen(function* () {
     const { maxMessages } = styleOf(strategy, state, now)
@@ -38,12 +60,11 @@ export const plainContext = (
       layers === null
         ? noAdditions
         : yield* recallFacts(layers, counter, state, { factsInFront, maxMessages, untilTime })
-    const rendered = (additions: Additions): Effect.Effect<Context> =>
-      Effect.sync(() => render(state, { maxMessages, boundReasoning }, additions)).pipe(
-        span("memfold.render"),
-      )
+    const additions = withBlocks(facts, counter, state, strategy, { maxMessages, ownStrategy })
+    const rendered = (all: Additions): Effect.Effect<Context> =>
+      Effect.sync(() => render(state, { maxMessages, boundReasoning }, all)).pipe(span("memfold.render"))
     return {
-      plain: yield* rendered(facts),
-      withRecalled: (recalled: AdditionsBefore) => rendered(addTo(facts, recalled)),
+      plain: yield* rendered(additions),
+      withRecalled: (recalled: AdditionsBefore) => rendered(addTo(additions, recalled)),
     }
   })

@@ -27,9 +27,11 @@ export interface MergeBlocks {
 /**
  * How many blocks of a summary contexts show, so that they stay bounded while every block is kept as it is. When a
  * compaction finds that the blocks take more, it chooses the newest block, the best matches for the newest user message
- * (ranked by BM25), and the newest other blocks. The choice stays until the next compaction.
+ * (ranked by BM25), and the newest other blocks. The choice stays until the next compaction. What a later question needs
+ * besides stands right before it: the block that fits it best.
  *
- * - `maxTokens`: the most tokens of the blocks that are shown; a single larger block is shown all the same
+ * - `maxTokens`: the most tokens of the blocks that the summary shows, and of the blocks before questions; a single larger
+ *   block is shown in the summary all the same
  */
 export interface RecallBlocks {
   readonly maxTokens: number

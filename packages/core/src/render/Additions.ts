@@ -1,11 +1,11 @@
-/** What a context shows besides the session's own messages and summary: facts from memory layers, and recalled messages. */
+/** What a context shows besides the session's own messages and summary: facts from memory layers, blocks, and recalled messages. */
 import { crc32 } from "../event/checksum.js"
 import type { Message } from "../message/Message.js"
 
-/** What a context shows besides the session's own messages and summary: facts, or recalled messages. It is one message. */
+/** What a context shows besides the session's own messages and summary: facts, a block, or recalled messages. It is one message. */
 export interface Addition {
-  readonly section: "user-memory" | "scope-memory" | "recalled"
-  /** From the first recalled message to just behind the last one; an empty range for facts. */
+  readonly section: "user-memory" | "scope-memory" | "session-memory" | "recalled"
+  /** From the first recalled message to just behind the last one; the messages of a block; an empty range for facts. */
   readonly from: number
   readonly to: number
   readonly message: Message
@@ -18,6 +18,12 @@ export interface AdditionsBefore {
   readonly additions: ReadonlyArray<Addition>
 }
 
+/** The blocks of the summary that a context shows, and the tokens of the summary then. Without positions, it shows all of them. */
+export interface ShownBlocks {
+  readonly positions: ReadonlyArray<number> | undefined
+  readonly tokens: number
+}
+
 /** The additions of a context. */
 export interface Additions {
   /** In front of the summary. They must stay the same until the next compaction (law L13). */
@@ -27,17 +33,22 @@ export interface Additions {
    * stays; all other additions must not change until the next compaction (law L13).
    */
   readonly among: ReadonlyArray<AdditionsBefore>
+  /** The blocks to show in place of those that the compaction has chosen. */
+  readonly blocks?: ShownBlocks
 }
 
 /** Nothing besides the session's own messages and summary. */
 export const noAdditions: Additions = { front: [], among: [] }
 
 /** Additions with more of them before a message; what is there already comes first. */
-export const addTo = ({ front, among }: Additions, more: AdditionsBefore): Additions => {
+export const addTo = ({ among, ...rest }: Additions, more: AdditionsBefore): Additions => {
   const before = among.filter(({ index }) => index < more.index)
   const at = among.find(({ index }) => index === more.index)?.additions ?? []
   const after = among.filter(({ index }) => index > more.index)
-  return { front, among: [...before, { index: more.index, additions: [...at, ...more.additions] }, ...after] }
+  return {
+    ...rest,
+    among: [...before, { index: more.index, additions: [...at, ...more.additions] }, ...after],
+  }
 }
 
 /** Tells additions apart, and what was there before them. */

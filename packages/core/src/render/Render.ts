@@ -1,7 +1,7 @@
 /**
  * Renders contexts: the messages to send to a model, with a layout that describes each section.
  *
- * The order is: pinned messages, the summary, uncovered messages (with facts before some user messages), recalled messages,
+ * The order is: pinned messages, the summary, uncovered messages (with facts and blocks before some user messages), recalled messages,
  * the newest user message, and what came after it. A strategy can also have facts between the pinned messages and the
  * summary: the facts that were known at the last compaction.
  * Between two compactions, each context is a prefix of the next (law L13), so provider prompt caches keep hitting. Facts
@@ -31,7 +31,13 @@ import { outdatedPrompts } from "../session/systemPrompt.js"
 import { shownSegments } from "../summary/Summary.js"
 import * as Wording from "../summary/Wording.js"
 
-export { type Addition, type Additions, type AdditionsBefore, noAdditions } from "./Additions.js"
+export {
+  type Addition,
+  type Additions,
+  type AdditionsBefore,
+  noAdditions,
+  type ShownBlocks,
+} from "./Additions.js"
 
 /**
  * The kind of a section.
@@ -39,6 +45,8 @@ export { type Addition, type Additions, type AdditionsBefore, noAdditions } from
  * - `pinned`: pinned messages
  * - `user-memory` and `scope-memory`: facts from the memory layers, right before a user message or in front of the
  *   summary; their range is empty
+ * - `session-memory`: a block of the summary that the summary does not show, right before the user message that needs it;
+ *   with the messages that it covers
  * - `summary`: the active summary, for the messages in its range
  * - `uncovered`: uncovered messages, word for word
  * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
@@ -59,6 +67,7 @@ export type SectionName =
   | "pinned"
   | "user-memory"
   | "scope-memory"
+  | "session-memory"
   | "summary"
   | "uncovered"
   | "recalled"
@@ -213,15 +222,19 @@ export const placesOf = (state: SessionState, { maxMessages }: RenderStyle = {})
   return { questions, newest: questions.at(-1) ?? shownFrom }
 }
 
-const headFrom = ({ shownFrom, preambleTo }: Window, front: ReadonlyArray<Addition>): string =>
+const headFrom = (
+  { shownFrom, preambleTo }: Window,
+  { front, blocks }: Pick<Additions, "front" | "blocks">,
+): string =>
   [
+    ...(blocks === undefined ? [] : [`blocks ${blocks.positions?.join(" ") ?? "all"}`]),
     ...(shownFrom > preambleTo ? [`from ${shownFrom}`] : []),
     ...(front.length === 0 ? [] : [`facts ${checksum(front)}`]),
   ].join(", ")
 
 /** What stands in front of the messages of a context without additions, and is not in the log (see `Prefix`). */
 export const headOf = (state: SessionState, { maxMessages }: RenderStyle = {}): string =>
-  headFrom(windowOf(state, maxMessages), [])
+  headFrom(windowOf(state, maxMessages), noAdditions)
 
 /** Adds metadata about the compaction to the first uncovered message. Codecs do not send it. */
 const marked = (sent: ReadonlyArray<Sent>, state: SessionState): ReadonlyArray<Sent> => {
@@ -280,7 +293,7 @@ const withAdditions = (
  * @param state - The state of a session.
  * @param style - How it is rendered: the most uncovered messages, and what happens to bound reasoning. A group is shown
  *   whole or not at all: the group at the edge and the newest group are shown.
- * @param additions - Facts from memory layers, and recalled messages.
+ * @param additions - Facts from memory layers, blocks that questions need, and recalled messages.
  *
  * @example
  * ```ts
@@ -297,13 +310,17 @@ const withAdditions = (
 export const render = (
   state: SessionState,
   style: RenderStyle = {},
-  { front, among }: Additions = noAdditions,
+  { front, among, blocks }: Additions = noAdditions,
 ): Context => {
-  const { coveredTo, total, version, summary } = state
+  const { coveredTo, total, version } = state
+  const summary =
+    state.summary === null || blocks === undefined
+      ? state.summary
+      : { ...state.summary, shown: blocks.positions, tokens: blocks.tokens }
   const { maxMessages, boundReasoning = "leave-out" } = style
   const window = windowOf(state, maxMessages)
   const { openFrom, preambleTo, shownFrom } = window
-  const prefixHead = headFrom(window, front)
+  const prefixHead = headFrom(window, { front, ...(blocks === undefined ? {} : { blocks }) })
   const heads = headsBehind(prefixHead, among)
   const headAt = (index: number) => heads.findLast(({ from }) => from <= index)?.head ?? prefixHead
 

@@ -9,8 +9,18 @@ import type { Turn } from "./rounds.js"
 /** In UTF-16 units: the question, and the answer. */
 const limits = { asked: 160, came: 240 }
 
-/** A turn with fewer search terms gets no digest: "thanks" and "you are welcome". */
-const fewest = 3
+/** What people say without saying anything. */
+const courtesies =
+  "hello hey morning evening day today thanks thank much welcome please sorry sure okay right great good fine nice cool " +
+  "perfect awesome glad happy help done yes no bye continue go know let need anything else 你好 您好 谢谢 不客气 不用谢 好的 继续 再见 请"
+
+/** A turn with fewer search terms gets no digest, besides courtesies and single letters. */
+const fewest = 2
+
+const isTelling = (text: string): boolean => {
+  const empty = new Set(Search.termsOf(courtesies))
+  return Search.queryTermsOf(text).filter((term) => term.length > 1 && !empty.has(term)).length >= fewest
+}
 
 /** The start of a message's prose, on one line. */
 const said = (message: Message.Message): string => {
@@ -42,6 +52,6 @@ export const digest = ({ from, to, messages }: Turn): NewFact | null => {
   const asked = firstSaid(users, limits.asked)
   const came = firstSaid(messages.filter(({ role }) => role === "assistant").toReversed(), limits.came)
   const text = [asked, came].filter((piece) => piece !== "").join(" → ")
-  if (Search.queryTermsOf(text).length < fewest || mayBeSecret(text)) return null
+  if (!isTelling(text) || mayBeSecret(text)) return null
   return { layer: "scope", kind: "digest", text, from, to }
 }

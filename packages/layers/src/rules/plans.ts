@@ -13,11 +13,11 @@ const limits = { steps: 6, step: 160 }
 
 /** A heading, or a line that introduces steps: alone, or with the first of them behind a colon. */
 const title =
-  /^(?:(?:the |my |our )?next steps?|(?:the |my |our )?plan|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|计划|計劃|待办(?:事项)?|待辦(?:事項)?)\s*(?:is|are|是|如下)?\s*(?:[:：]\s*(.*))?$/iu
+  /^(?:(?:the |my |our |your )?next steps?|(?:the |my |our |your )?plan|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|计划|計劃|待办(?:事项)?|待辦(?:事項)?)\s*(?:is|are|是|如下)?\s*(?:[:：]\s*(.*))?$/iu
 
-/** A plan behind other sentences of its line: only with a colon, since "the plan" is also just a word. */
+/** A plan behind other sentences of its line: only with a colon or "to", since "the plan" is also just a word. */
 const inside =
-  /[.!?;。！？；]["”」』)）]*\s*((?:the |my |our )?next steps?(?: (?:is|are))?|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|待办(?:事项)?|待辦(?:事項)?)\s*(?:是|如下)?\s*[:：]/iu
+  /[.!?;。！？；]["”」』)）]*\s*((?:the |my |our |your )?next steps?(?: (?:is|are|will be))?|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|待办(?:事项)?|待辦(?:事項)?)\s*(?:(?:是|如下)?\s*[:：]|(?<=steps (?:are|will be) )to )/iu
 
 /** Divides a line before such an introduction: "Fixed. Next steps: deploy it." becomes two lines. */
 const divided = (line: Line): ReadonlyArray<Line> => {
@@ -32,7 +32,7 @@ const divided = (line: Line): ReadonlyArray<Line> => {
 
 /** A sentence that says what comes next. */
 const sentence =
-  /^(?:(?:so,? |then,? |now,? )?(?:the |my |our )?(?:next step|plan) is (?:to )?|(?:i|we)(?: am|['’]m| are|['’]re)? plan(?:ning)? to |my plan is (?:to )?|todo\s*[:：-]\s*|to-do\s*[:：-]\s*|下一步(?:是|要|将|將|我们|我們|准备|準備|打算)[，,]?|(?:我|我们|我們)(?:打算|计划|計劃)|接下来(?:我们|要|需要|打算|计划)[，,]?)(.{4,})$/iu
+  /^(?:(?:so,? |then,? |now,? )?(?:the |my |our |your )?(?:(?:next step|plan) is (?:to )?|next steps (?:are|will be) (?:now )?to )|(?:i|we)(?: am|['’]m| are|['’]re)? plan(?:ning)? to |my plan is (?:to )?|todo\s*[:：-]\s*|to-do\s*[:：-]\s*|下一步(?:是|要|将|將|我们|我們|准备|準備|打算)[，,]?|(?:我|我们|我們)(?:打算|计划|計劃)|接下来(?:我们|要|需要|打算|计划)[，,]?)(.{4,})$/iu
 
 const stepsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
   const steps: Array<string> = []

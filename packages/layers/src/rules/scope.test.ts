@@ -85,9 +85,19 @@ describe("digest", () => {
     )
   })
 
+  it("is there for a round with a short answer that says something", () => {
+    expect(of(user("go on"), assistant("- [ ] write tests"))).toBe("go on → write tests")
+    expect(of(user("And now?"), assistant("Deploy it to staging."))).toBe("And now? → Deploy it to staging.")
+    expect(of(user("继续"), assistant("- [ ] 编写测试"))).toBe("继续 → 编写测试")
+  })
+
   it("is none of a round that says nothing, or what should not be repeated", () => {
     expect(of(user("Thanks!"), assistant("You're welcome!"))).toBeNull()
     expect(of(user("好的，谢谢"), assistant("不客气"))).toBeNull()
+    expect(of(user("Hello, good morning!"), assistant("Hi! How can I help you today?"))).toBeNull()
+    expect(
+      of(user("Perfect, thank you so much."), assistant("Glad I could help! Have a great day.")),
+    ).toBeNull()
     expect(of({ role: "user", parts: [] }, { role: "assistant", parts: [] })).toBeNull()
     expect(
       of(
@@ -114,6 +124,13 @@ describe("plan", () => {
     ],
     ["- [x] done already\n- [ ] write tests\n- [ ] deploy", "Plan: write tests; deploy"],
     ["TODO: write tests", "Plan: write tests"],
+    [
+      "Next steps are to call the bank and to move on.",
+      "Plan: Next steps are to call the bank and to move on",
+    ],
+    ["Done. Your next steps are to call `deploy()`.", "Plan: Your next steps are to call `deploy()`"],
+    ["It works; the next steps are to call the bank.", "Plan: the next steps are to call the bank"],
+    ["The next steps will be to write tests.", "Plan: The next steps will be to write tests"],
     ["完成了。\n\n下一步：\n- 部署到测试环境\n- 检查日志", "Plan: 部署到测试环境; 检查日志"],
     ["下一步计划：部署到测试环境", "Plan: 部署到测试环境"],
     ["I fixed the parser. Next steps: run the tests, then deploy.", "Plan: run the tests, then deploy"],
@@ -135,6 +152,9 @@ describe("plan", () => {
     for (const text of [
       "Do you plan to deploy?",
       "What are the next steps?",
+      "What are the next steps to take?",
+      "Next steps are unclear.",
+      "The next steps were to call the bank.",
       "The plan was good.",
       "I followed it. The plan: to deploy on Monday, was good.",
       "It says so in the section Next steps: none were taken",

@@ -22,8 +22,9 @@ const Settings = Schema.Struct({
  *
  * - `fullContextTurns` (4), called A: how many complete turns always stay uncovered; an integer from 1
  * - `cachedContextTurns` (3), called B: how many turns become one block; an integer from 1
- * - `sessionMemoryTokens` (`null`, no limit): the most tokens of the blocks in a context; an integer from 1. If the blocks take more,
- *   each compaction chooses which blocks to show: the newest block, and the best matches for the newest user message
+ * - `sessionMemoryTokens` (`null`, no limit): the most tokens of the blocks in front of the messages; an integer from 1. If the
+ *   blocks take more, each compaction chooses which blocks to show: the newest block, and the best matches for the newest user
+ *   message. The block that a later question needs stands right before it; all of these take as many tokens at most
  */
 export type RoundsSettings = typeof Settings.Type
 
