@@ -24,15 +24,15 @@ const infoOf = (session: string, version: number) => ({
 })
 
 describe("the index of many sessions", () => {
-  it("answers as the indexes of the sessions do, whatever was taken in and dropped before", () => {
+  it("answers as the indexes of the sessions do, whatever was taken in and dropped before", async () => {
     const messages = fc.array(fc.array(fc.constantFrom(...words), { maxLength: 4 }), { maxLength: 4 })
     const step = fc.record({
       session: fc.constantFrom("a", "b", "c", "d"),
       messages: fc.option(messages),
       sweep: fc.boolean(),
     })
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
         const owned = new OwnedIndex(1_000)
         const expected = new Map<string, SessionIndex>()
         for (const [at, { session, messages: said, sweep }] of steps.entries()) {
@@ -48,7 +48,7 @@ describe("the index of many sessions", () => {
           }
           if (sweep) owned.sweep()
         }
-        const found = Effect.runSync(owned.lookUp(["a", "b", "c", "d"], words))
+        const found = await Effect.runPromise(owned.lookUp(["a", "b", "c", "d"], words))
         expect([...found.keys()].toSorted()).toEqual([...expected.keys()].toSorted())
         for (const [session, index] of expected) {
           const { before, postings } = found.get(session)!
