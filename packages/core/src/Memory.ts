@@ -51,7 +51,7 @@ import type { Summarizer } from "./summarize/Summarizer.js"
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
-export { UnknownBranch } from "./memory/branching.js"
+export { UnknownBranch } from "./memory/readMessages.js"
 export type { BranchInfo, Edited, Undone } from "./memory/branching.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
@@ -110,7 +110,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
           yield* metrics.recordAppend(answer, (yield* Clock.currentTimeMillis) - began)
           return answer
         }).pipe(underWay.finished, span("memfold.append", { session })),
-      rewrite: (session, rewrite, { idempotencyKey, ...request } = {}) =>
+      rewrite: (session, rewrite, { idempotencyKey, last, ...request } = {}) =>
         Effect.gen(function* () {
           yield* checkSession(session)
           const strategy = yield* strategyOf(session, request)
@@ -118,6 +118,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
           const { rewritten, state } = yield* rewriteMessages(parts, session, rewrite, {
             strategy,
             idempotencyKey,
+            last,
           })
           yield* checkAfterwards(state, strategy)
           return rewritten

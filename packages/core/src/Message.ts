@@ -26,3 +26,4 @@ export {
   user,
 } from "./message/Message.js"
 export type { Options } from "./message/Message.js"
+export { withoutText } from "./history/redact.js"

@@ -124,8 +124,14 @@ describe("a log that cannot be opened says why, without secrets", () => {
     ],
     [
       "no URL",
-      () => "postgres//sesame",
+      () => "postgres://sesame:port",
       () => "the URL of the store is none; it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+    ],
+    [
+      "a URL without slashes",
+      () => "postgres:me:sesame@host/db",
+      () =>
+        "the URL of the store does not begin with postgres:// or postgresql://; it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE",
     ],
     [
       "another kind of URL",

@@ -145,8 +145,8 @@ export class AiSdkSession {
     return this.stored.newest()
   }
 
-  private store(messages: ReadonlyArray<Message.Message>, idempotencyKey: string): Promise<void> {
-    return this.stored.append(messages, { idempotencyKey })
+  private async store(messages: ReadonlyArray<Message.Message>, idempotencyKey: string): Promise<void> {
+    await this.stored.append(messages, { idempotencyKey })
   }
 
   /** The id on the page of a message that no page named, by its index. */

@@ -42,6 +42,19 @@ describe("a stored session", () => {
     expect(await session.newest(20)).toEqual(said(130).slice(10))
   })
 
+  it("goes on from an earlier place, which its newest page names", async () => {
+    const session = await opened()
+    await session.append(said(130))
+    const { messages, from } = await session.newestPage()
+    expect([messages.length, from]).toEqual([100, 30])
+    const other = [Message.user("another")]
+    const idempotencyKey = session.keyOf("edit", other)
+    const edited = await session.edit(from, other, { idempotencyKey })
+    expect(edited).toMatchObject({ from: 30, to: 31, left: 0, duplicate: false })
+    expect(await session.edit(from, other, { idempotencyKey })).toMatchObject({ duplicate: true })
+    expect((await session.all()).messages).toEqual([...said(30), ...other])
+  })
+
   it("has the context in the form of a library, with what that cannot express", async () => {
     const session = await opened()
     await session.append(said(2))

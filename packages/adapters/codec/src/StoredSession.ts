@@ -27,6 +27,12 @@ export interface StoreOptions {
   readonly prefix?: Session.Prefix | undefined
 }
 
+/** The options without those that are not given. */
+const passed = ({ idempotencyKey, prefix }: StoreOptions) => ({
+  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  ...(prefix === undefined ? {} : { prefix }),
+})
+
 /**
  * The new ones of the given messages: all messages behind the last stored message. A message before it that is not stored
  * was taken back, or is older than the stored messages that were read.
@@ -97,8 +103,17 @@ export class StoredSession {
    * @param given - how many messages the library gives
    */
   async newest(given = 0): Promise<ReadonlyArray<Message.Message>> {
-    const { messages } = await this.memory.messages(this.id, { limit: recent + given })
+    const { messages } = await this.newestPage(given)
     return messages
+  }
+
+  /**
+   * {@link StoredSession.newest} with the index of the first message.
+   *
+   * @param given - how many messages the library gives
+   */
+  newestPage(given = 0): Promise<Memory.MessagePage> {
+    return this.memory.messages(this.id, { limit: recent + given })
   }
 
   /** An idempotency key that a kind of append and its content make. */
@@ -107,13 +122,26 @@ export class StoredSession {
   }
 
   /** Appends messages in one batch, so that nothing comes between a call and its result; no messages append nothing. */
-  async append(messages: ReadonlyArray<Message.Message>, options: StoreOptions = {}): Promise<void> {
-    if (messages.length === 0) return
-    const { idempotencyKey, prefix } = options
-    await this.memory.append(this.id, messages, {
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(prefix === undefined ? {} : { prefix }),
-    })
+  async append(
+    messages: ReadonlyArray<Message.Message>,
+    options: StoreOptions = {},
+  ): Promise<Memory.AppendedMessages | undefined> {
+    if (messages.length === 0) return undefined
+    return this.memory.append(this.id, messages, passed(options))
+  }
+
+  /**
+   * Goes on from an earlier place with other messages, or with none. What was said behind the place stays in the log, as a
+   * branch.
+   *
+   * @param from - the index of the first message that does not stay
+   */
+  async edit(
+    from: number,
+    messages: ReadonlyArray<Message.Message>,
+    options: StoreOptions = {},
+  ): Promise<Memory.Edited> {
+    return this.memory.edit(this.id, from, messages, passed(options))
   }
 
   /** The whole conversation since the last clear, covered messages included, and when each message was written. */

@@ -54,7 +54,8 @@ export interface OpenOptions {
 /**
  * Names a request, so that sending it again, perhaps to another process, stores its prompt once. Within one chat,
  * `Effect.retry` and calling again after an error need no name. Once a request has its answer, sending it again
- * asks the model behind that answer, which some providers refuse: keep the answer, or look at `history` first.
+ * asks for another one: only that one stays in the conversation, and the log keeps the first one as a branch. Once the user has
+ * said something else, it is asked behind that, which some providers refuse: look at `history` first.
  *
  * @example
  * ```ts
@@ -106,6 +107,25 @@ const writerOf = (toolkit: AnyToolkit | undefined): WriteParams => {
 const same = (one: Message.Message | undefined, other: Message.Message): boolean =>
   one?.role === other.role && JSON.stringify(one.parts) === JSON.stringify(other.parts)
 
+/** Whether messages are a whole answer: nothing of the user, and no call that the model has not gone on after. */
+const isAnswer = (messages: ReadonlyArray<Message.Message>): boolean => {
+  const last = messages.at(-1)
+  return (
+    last?.role === "assistant" &&
+    last.parts.every(({ type }) => type !== "tool-call") &&
+    messages.every(({ role }) => role !== "user")
+  )
+}
+
+/** The session without the answer to the messages; `null` if it does not end with them and a whole answer. */
+const withoutAnswer =
+  (given: ReadonlyArray<Message.Message>) =>
+  (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> | null => {
+    const asked = messages.findLastIndex(({ role }) => role !== "assistant" && role !== "tool") + 1
+    const isAsked = given.every((message, at) => same(messages[asked - given.length + at], message))
+    return isAsked && isAnswer(messages.slice(asked)) ? messages.slice(0, asked) : null
+  }
+
 /** The session without the messages at its end; `null` if it does not end with them. */
 const without =
   (given: ReadonlyArray<Message.Message>) =>
@@ -114,6 +134,9 @@ const without =
     const isEnd = start >= 0 && given.every((message, at) => same(messages[start + at], message))
     return isEnd ? messages.slice(0, start) : null
   }
+
+/** How many messages of an answer are looked at, to find the question in front of it. */
+const longestAnswer = 200
 
 /** What a call is asked with, whatever its tools are. */
 interface Call {
@@ -163,7 +186,10 @@ class Requests {
         request === undefined ? (isAgain ? this.pending!.key : yield* randomId) : `${request}/${named}`
       this.pending = { prompt: named, key }
       if (given.length > 0) {
-        yield* this.session(method).append(given, { idempotencyKey: `effect-ai/asked/${key}` })
+        const session = this.session(method)
+        const asked = yield* session.append(given, { idempotencyKey: `effect-ai/asked/${key}` })
+        if (asked.duplicate)
+          yield* session.rewrite(withoutAnswer(given), { last: given.length + longestAnswer })
       }
       const context = yield* this.read(method)
       return { key, given, prompt: context.prompt, prefix: context.prefix }
@@ -196,7 +222,7 @@ class Requests {
     (method: string, { given }: ModelCall) =>
     (error: unknown): Effect.Effect<void, AiError.UnknownError> =>
       AiError.isAiError(error) && error._tag === "MalformedInput" && given.length > 0
-        ? Effect.zipRight(this.session(method).rewrite(without(given)), this.done)
+        ? Effect.zipRight(this.session(method).rewrite(without(given), { last: given.length }), this.done)
         : Effect.void
 }
 

@@ -1,5 +1,6 @@
 /** The history of a chat as a `Ref`: it reads the log and writes to it. */
 import type { Prompt } from "@effect/ai"
+import { isSame } from "@memfold/codec"
 import { Effect, Effectable, Readable, Ref } from "effect"
 import { decodeMessage } from "./decode.js"
 import { encodePrompt } from "./encode.js"
@@ -7,9 +8,14 @@ import type { Sessions } from "./sessions.js"
 
 const variance = { _A: <A>(value: A): A => value }
 
+/** Whether two messages say the same, whoever made them. */
+const same = (one: Prompt.Message, other: Prompt.Message | undefined): boolean =>
+  one === other ||
+  (one.role === other?.role && isSame(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other))))
+
 /**
- * The whole conversation. What is changed at its end is appended; any other change starts the session over with the messages
- * that there are to be, and the log keeps what was said before. A store that fails is a defect, because a `Ref` has no errors.
+ * The whole conversation. What is added at its end is appended. Any other change goes on behind the messages that stay, and what
+ * was said behind them stays in the log, as a branch. A store that fails is a defect, because a `Ref` has no errors.
  */
 export class History extends Effectable.Class<Prompt.Prompt> implements Ref.Ref<Prompt.Prompt> {
   readonly [Ref.RefTypeId] = variance
@@ -35,7 +41,10 @@ export class History extends Effectable.Class<Prompt.Prompt> implements Ref.Ref<
         if (after === before) return null
         // Messages that stay are as they are stored, with what a prompt has no place for.
         const stored = new Map(before.content.map((message, at) => [message, messages[at]!]))
-        return after.content.map((message) => stored.get(message) ?? decodeMessage(message))
+        return after.content.map((message, at) => {
+          const there = same(message, before.content[at]) ? messages[at] : stored.get(message)
+          return there ?? decodeMessage(message)
+        })
       })
       return Effect.map(Effect.orDie(written), () => answer!.value)
     })

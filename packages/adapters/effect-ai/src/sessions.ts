@@ -8,12 +8,14 @@ export interface Sessions {
   readonly append: (
     messages: ReadonlyArray<Message.Message>,
     options: { readonly idempotencyKey: string; readonly prefix?: Session.Prefix },
-  ) => Effect.Effect<void, AiError.UnknownError>
+  ) => Effect.Effect<Memory.AppendedMessages, AiError.UnknownError>
   readonly context: Effect.Effect<Render.Context, AiError.UnknownError>
   /** The whole conversation, covered messages included. */
   readonly all: Effect.Effect<ReadonlyArray<Message.Message>, AiError.UnknownError>
+  /** Changes the conversation; with `last`, its newest messages. What is replaced stays in the log, as a branch. */
   readonly rewrite: (
     change: (messages: ReadonlyArray<Message.Message>) => ReadonlyArray<Message.Message> | null,
+    options?: { readonly last?: number },
   ) => Effect.Effect<void, AiError.UnknownError>
 }
 
@@ -45,11 +47,9 @@ export const sessionOf = (memory: Memory.AnyMemory, id: string, method: string):
     )
   return {
     append: (messages, options) =>
-      Effect.asVoid(
-        run(
-          (service) => service.append(id, messages, options),
-          () => neutral.append(id, messages, options),
-        ),
+      run(
+        (service) => service.append(id, messages, options),
+        () => neutral.append(id, messages, options),
       ),
     context: run(
       (service) => service.context(id),
@@ -68,11 +68,11 @@ export const sessionOf = (memory: Memory.AnyMemory, id: string, method: string):
       }
       return pages.flat()
     }),
-    rewrite: (change) =>
+    rewrite: (change, options) =>
       Effect.asVoid(
         run(
-          (service) => service.rewrite(id, change),
-          () => neutral.rewrite(id, change),
+          (service) => service.rewrite(id, change, options),
+          () => neutral.rewrite(id, change, options),
         ),
       ),
   }

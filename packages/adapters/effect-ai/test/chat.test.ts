@@ -290,6 +290,50 @@ describe("two requests at once", () => {
     ))
 })
 
+describe("a request that is sent again once it has its answer", () => {
+  const asking = (request: string, prompt: string) =>
+    MemfoldChat.open("chat").pipe(
+      Effect.flatMap((chat) =>
+        Effect.gen(function* () {
+          let asked: string | [] = prompt
+          for (;;) {
+            const { toolCalls } = yield* chat.generateText({ prompt: asked, toolkit })
+            if (toolCalls.length === 0) return
+            asked = []
+          }
+        }),
+      ),
+      Effect.provideService(MemfoldChat.RequestId, request),
+    )
+
+  for (const provider of ["anthropic", "openai"] as const) {
+    it(`gets another answer, and only that one stays (${provider})`, () =>
+      run(
+        { answer: scripted([{ text: "one" }, call, { text: "two" }, { text: "three" }, { text: "four" }]) },
+        (server) =>
+          Effect.gen(function* () {
+            yield* asking("request-1", "First?")
+            yield* asking("request-2", "Second?")
+            const first = ["user First?", "assistant one"]
+            expect((yield* outline).at(-1)).toBe("assistant two")
+            yield* asking("request-2", "Second?")
+            expect(yield* outline).toEqual([...first, "user Second?", "assistant three"])
+            expect(JSON.stringify(server.received.at(-1)?.body)).not.toContain("two")
+            const memory = yield* Memory.Memory
+            const [, left] = yield* memory.branches("chat")
+            yield* memory.checkout("chat", left!.id)
+            expect((yield* outline).at(-1)).toBe("assistant two")
+            // Not where the user has gone on: nothing is taken back by a request that comes late.
+            const before = yield* outline
+            yield* memory.append("chat", Message.user("Third?"))
+            yield* asking("request-2", "Second?")
+            expect(yield* outline).toEqual([...before, "user Third?", "assistant four"])
+          }),
+        provider,
+      ))
+  }
+})
+
 describe("the history", () => {
   it("is the whole conversation, and what is written to it is stored", () =>
     run({ answer: scripted([{ thinking: "Hm.", text: "one" }, { text: "two" }]) }, () =>
@@ -304,8 +348,8 @@ describe("the history", () => {
         )
         yield* Ref.update(chat.history, Prompt.merge("And this?"))
         const memory = yield* Memory.Memory
-        // Appended: the session has not started over.
-        expect((yield* memory.state("chat")).clears).toBe(0)
+        // Appended: nothing was left.
+        expect(yield* memory.branches("chat")).toHaveLength(1)
         expect((yield* memory.messages("chat")).messages[1]?.usage).toBeDefined()
         yield* chat.generateText({ prompt: [] })
         expect(yield* outline).toEqual([

@@ -99,7 +99,9 @@ export class MemfoldChatMessageHistory extends BaseListChatMessageHistory {
   }
 
   /**
-   * Stores messages, all or none.
+   * Stores messages, all or none. Of messages that all have ids, those that are stored already stay as they are. A message with
+   * a known id and another content replaces the stored one with what was said behind it, and so does a new message behind a
+   * stored one: the log keeps what was replaced, as a branch.
    *
    * @throws LangChainDecodeError: a message is none of LangChain; nothing was stored
    * @throws InvalidInput, LogError, DamagedEvent, IdempotencyKeyReused, Closed: as `append` of the memory

@@ -89,8 +89,10 @@ export const memfold = ({
     if (id === undefined || id === "") throw new NoSession()
     return new LangChainSession(memory, id)
   }
-  const save = async (chat: LangChainSession, state: ReadonlyArray<BaseMessage>) => {
-    await chat.save(state, prefixes.get)
+  /** The states that a call of the model was tried with. A further try removes nothing: others may have said something. */
+  const tried = new WeakSet<ReadonlyArray<BaseMessage>>()
+  const save = async (chat: LangChainSession, state: ReadonlyArray<BaseMessage>, mayBegin: boolean) => {
+    await chat.save(state, { prefixOf: prefixes.get, mayBegin })
     prefixes.forget(state)
   }
   return createMiddleware({
@@ -99,7 +101,9 @@ export const memfold = ({
       const chat = sessionOf(request.runtime)
       const provider = await providerFor(request.model)
       const context = await chat.inOrder(async () => {
-        await save(chat, request.state.messages)
+        const { messages: state } = request.state
+        await save(chat, state, !tried.has(state))
+        tried.add(state)
         return chat.read(provider)
       })
       const { messages, prefix } = context
@@ -110,7 +114,7 @@ export const memfold = ({
     },
     afterAgent: async (state, runtime) => {
       const chat = sessionOf(runtime)
-      await chat.inOrder(() => save(chat, state.messages))
+      await chat.inOrder(() => save(chat, state.messages, false))
     },
   }) as AgentMiddleware<undefined, undefined, unknown, readonly []>
 }

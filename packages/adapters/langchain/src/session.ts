@@ -1,14 +1,9 @@
 /** A stored session, as LangChain reads and writes it. */
 import type { BaseMessage } from "@langchain/core/messages"
-import {
-  behindStored,
-  isSame,
-  StoredSession,
-  type StoreOptions,
-  type UnsupportedSection,
-} from "@memfold/codec"
+import { StoredSession, type StoreOptions, type UnsupportedSection } from "@memfold/codec"
 import type { Memory, Message, Render, Session } from "@memfold/core"
 import { Either } from "effect"
+import { additionOf, type Change, changeOf, progressOf, type StoredMessages } from "./changes.js"
 import { decodeMessages } from "./decode.js"
 import { encodeContext, type LangChainContext } from "./encode.js"
 import { formOf } from "./form.js"
@@ -24,6 +19,21 @@ export interface RenderedContext extends LangChainContext {
 /** A context, and what an answer to it is produced behind. */
 export interface ReadContext extends RenderedContext {
   readonly prefix: Session.Prefix
+}
+
+/** How to find out what messages change. */
+interface Changes {
+  /** `null` if nothing of the messages is stored. */
+  readonly find: (given: ReadonlyArray<Message.Message>, stored: StoredMessages) => Change | null
+  /** Whether something of the messages must be stored. */
+  readonly isOld: boolean
+  readonly prefixOf: (added: ReadonlyArray<Message.Message>) => Session.Prefix | undefined
+}
+
+/** How the state of a graph is stored. */
+interface SaveOptions {
+  readonly prefixOf: (id: string | undefined) => Session.Prefix | undefined
+  readonly mayBegin: boolean
 }
 
 export const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
@@ -51,25 +61,22 @@ export class LangChainSession {
   }
 
   /**
-   * Stores the messages of a graph's state that are new.
+   * Stores what the state of a graph changes: new messages, and at the beginning of a call of an agent also messages that the
+   * application has replaced or removed.
    *
-   * @param prefixOf what the answer of this id was produced behind, if it is known
+   * @param options what the answer of an id was produced behind, and whether a call of the agent may begin with this state
    */
-  async save(
-    state: ReadonlyArray<BaseMessage>,
-    prefixOf: (id: string | undefined) => Session.Prefix | undefined,
-  ): Promise<void> {
+  async save(state: ReadonlyArray<BaseMessage>, { prefixOf, mayBegin }: SaveOptions): Promise<void> {
     const given = decoded(state)
-    const stored = await this.stored.newest(given.length)
-    const byId = new Map(stored.map((message) => [formOf(message).id, message]))
-    const fresh = behindStored(given, (message) => {
-      const { id } = formOf(message)
-      return id !== undefined && isSame(byId.get(id)?.parts, message.parts)
+    // An answer of this agent that is not stored yet: the call has begun before.
+    const hasBegun = given.some((message) => prefixOf(formOf(message).id) !== undefined)
+    await this.change("state", given, {
+      find: mayBegin && !hasBegun ? changeOf : progressOf,
+      // A list with an answer is no new one: what it begins with may be older than the messages that were read.
+      isOld: given.some(({ role }) => role === "assistant"),
+      // Of an answer from another process the engine says itself whether it was surely produced behind the context of now.
+      prefixOf: ([first]) => (first?.role === "assistant" ? prefixOf(formOf(first).id) : undefined),
     })
-    const [first] = fresh
-    // Of an answer from another process the engine says itself whether it was surely produced behind the context of now.
-    const prefix = first?.role === "assistant" ? prefixOf(formOf(first).id) : undefined
-    await this.stored.append(fresh, { idempotencyKey: this.stored.keyOf("state", fresh), prefix })
   }
 
   /** Stores messages under a name, so that the same call again stores nothing. */
@@ -78,8 +85,43 @@ export class LangChainSession {
     { idempotencyKey, prefix }: StoreOptions,
   ): Promise<void> {
     const isNamed = messages.every((message) => formOf(message).id !== undefined)
-    const key = idempotencyKey ?? (isNamed ? this.stored.keyOf("given", messages) : undefined)
-    await this.stored.append(messages, { idempotencyKey: key, prefix })
+    if (idempotencyKey !== undefined || !isNamed) {
+      await this.stored.append(messages, { idempotencyKey, prefix })
+      return
+    }
+    await this.change("given", messages, { find: additionOf, isOld: false, prefixOf: () => prefix })
+  }
+
+  /**
+   * Applies what messages change, once if two processes are given them at once. A change that was made before is made again if
+   * another one has taken it back since.
+   */
+  private async change(
+    kind: string,
+    given: ReadonlyArray<Message.Message>,
+    { find, isOld, prefixOf }: Changes,
+  ): Promise<void> {
+    for (let [reach, times] = [given.length, 0]; ;) {
+      const stored = await this.stored.newestPage(reach)
+      const found = find(given, stored)
+      const further = (stored.to - stored.from) * 10
+      if (found === null && isOld && stored.from > 0) {
+        reach = further
+        continue
+      }
+      const { from, added } = found ?? { from: null, added: given }
+      if (from === null && added.length === 0) return
+      const named = [...(from === null ? [] : [from]), ...added, ...(times === 0 ? [] : [times])]
+      const options = { idempotencyKey: this.stored.keyOf(kind, named), prefix: prefixOf(added) }
+      const done =
+        from === null
+          ? await this.stored.append(added, options)
+          : await this.stored.edit(from, added, options)
+      if (done?.duplicate !== true) return
+      // It was made before: the messages are older, or another change has taken them back.
+      if (stored.from > 0) reach = further
+      else times++
+    }
   }
 
   /** The whole conversation, covered messages included. */

@@ -5,7 +5,21 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { ChatOpenAI } from "@langchain/openai"
 import { type Answering, type ProviderServer, providerServer, seeded } from "@memfold/strict-providers"
 import { Command, MemorySaver } from "@langchain/langgraph"
-import { createAgent, HumanMessage, humanInTheLoopMiddleware, initChatModel, tool } from "langchain"
+import { EventLog, Verify } from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { Effect } from "effect"
+import {
+  AIMessage,
+  type BaseMessage,
+  createAgent,
+  HumanMessage,
+  humanInTheLoopMiddleware,
+  initChatModel,
+  tool,
+} from "langchain"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { often } from "@memfold/harness/depth"
@@ -110,6 +124,61 @@ describe("a session", () => {
     expect(server.refused.map(({ violations }) => violations)).toEqual([])
     expect(new Set(server.received.map(({ api }) => api)).size).toBe(3)
   })
+})
+
+describe("a page that edits, cuts and asks again", () => {
+  for (const { name, model: make } of providers) {
+    for (const ids of [true, false]) {
+      it(`shows what the session has, ${ids ? "with" : "without"} ids, and is never refused: ${name}`, async () => {
+        const { server, model } = await connected(seeded(11), make)
+        const folder = mkdtempSync(join(tmpdir(), "memfold-langchain-"))
+        const open = () =>
+          createMemory({
+            store: `sqlite:${join(folder, "chats.db")}`,
+            ...short,
+            compaction: { mode: "inline" },
+          })
+        /** How many branches the page has left. */
+        let left = 0
+        /** What the page shows: questions and texts of answers. */
+        let page: ReadonlyArray<HumanMessage | AIMessage> = []
+        const shownIn = (messages: ReadonlyArray<BaseMessage>) =>
+          messages.filter(
+            (one): one is HumanMessage | AIMessage =>
+              one.type === "human" || (one.type === "ai" && (one as AIMessage).tool_calls?.length === 0),
+          )
+        const texts = (messages: ReadonlyArray<BaseMessage>) => messages.map(({ text }) => text)
+        for (let turn = 1; turn <= turns; turn++) {
+          // Each request may come to a new process.
+          await using memory = open()
+          const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
+          const question = new HumanMessage({ content: `Question ${turn}?`, id: `question-${turn}` })
+          const kept = turn % 5 === 4 ? -1 : turn % 7 === 6 ? -4 : page.length
+          page = [...page.slice(0, kept), ...(kept === -1 ? [] : [question])]
+          if (kept < 0) left++
+          const sent = page.map((one) =>
+            ids ? one : one.type === "human" ? new HumanMessage(one.text) : new AIMessage(one.text),
+          )
+          const state = await agent.invoke({ messages: sent }, thread)
+          page = [...page, shownIn(state.messages).at(-1)!]
+          const history = new MemfoldChatMessageHistory({ memory, session: "chat" })
+          expect(texts(shownIn(await history.allMessages()))).toEqual(texts(page))
+        }
+        await using memory = open()
+        await server.close()
+        expect(server.refused.map(({ violations }) => violations)).toEqual([])
+        expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
+        expect((await memory.branches("chat")).length).toBe(1 + left)
+        const findings = await Effect.runPromise(
+          Effect.flatMap(EventLog.EventLog, (log) => Verify.session(log, "chat")).pipe(
+            Effect.provide(SqliteEventLog.layer({ filename: join(folder, "chats.db") })),
+          ),
+        )
+        expect(findings).toEqual([])
+        rmSync(folder, { recursive: true, force: true })
+      })
+    }
+  }
 })
 
 describe("a model by its name, which LangChain makes when it is called", () => {

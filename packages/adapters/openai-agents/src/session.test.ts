@@ -398,6 +398,117 @@ it("on a store with summaries leaves a log that is sound after items were taken 
   }
 })
 
+describe("what was taken back", () => {
+  const append = (n: number) => [user(`Question ${n}`), assistant(`Answer ${n}`)]
+
+  it("is a branch, to which the session returns, live and after a reload", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "memfold-agents-"))
+    try {
+      const open = () =>
+        createMemory({ store: `sqlite:${join(folder, "chats.db")}`, compaction: { mode: "off" } })
+      await using server = await serving(callsThenSays())
+      {
+        await using memory = open()
+        const session = new MemfoldSession(memory, "chat")
+        await run(clerk(server), "First?", { session })
+        await run(clerk(server), "Second?", { session })
+        // The user changes the question: the SDK's way is to take its turn back.
+        while (textOf((await session.popItem())!) !== "Second?");
+        await run(clerk(server), "Second, please?", { session })
+      }
+      await using memory = open()
+      const session = new MemfoldSession(memory, "chat")
+      const asked = async () => (await session.history()).map(textOf).filter((text) => text.endsWith("?"))
+      expect(await asked()).toEqual(["First?", "Second, please?"])
+      await run(clerk(server), "Third?", { session })
+      const sent = () => JSON.stringify(server.received.at(-1)?.body["input"])
+      expect(sent()).toContain("Second, please?")
+      expect(sent()).not.toContain("Second?")
+
+      const branches = await memory.branches("chat")
+      const whole = branches.find(({ total }) => total === 8)
+      await memory.checkout("chat", whole!.id)
+      expect(await asked()).toEqual(["First?", "Second?"])
+      await run(clerk(server), "Fourth?", { session })
+      expect(sent()).not.toContain("please")
+      expect(await asked()).toEqual(["First?", "Second?", "Fourth?"])
+      await session.clearSession()
+      expect(await session.getItems()).toEqual([])
+      expect((await memory.undo("chat")).undone).toBe("clear")
+      expect(await asked()).toEqual(["First?", "Second?", "Fourth?"])
+      expect(server.refused).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it("is back in the same session object, where another one has returned to it or edits it", async () => {
+    await using memory = plain()
+    const session = new MemfoldSession(memory, "chat")
+    await session.addItems([...append(1), ...append(2)])
+    await session.popItem()
+    expect((await session.getItems()).map(textOf)).toEqual(["Question 1", "Answer 1", "Question 2"])
+    await session.addItems([assistant("Another answer")])
+    const [, left] = await memory.branches("chat")
+    await memory.checkout("chat", left!.id)
+    expect((await session.getItems()).map(textOf).at(-1)).toBe("Answer 2")
+    await memory.edit("chat", 2, { role: "user", content: "Edited" })
+    expect((await session.getItems()).map(textOf)).toEqual(["Question 1", "Answer 1", "Edited"])
+  })
+
+  it("costs as much as it is, however long the conversation", async () => {
+    const costs = async (count: number) => {
+      let read = 0
+      const counting = Layer.effect(
+        EventLog.EventLog,
+        Effect.map(InMemoryEventLog.make, (log) => ({
+          ...log,
+          read: (session: string, page: EventLog.PageOptions) =>
+            Effect.tap(log.read(session, page), (records) => Effect.sync(() => (read += records.length))),
+        })),
+      )
+      await using memory = createMemory({ store: counting, compaction: { mode: "off" } })
+      const session = new MemfoldSession(memory, "chat")
+      await session.addItems(Array.from({ length: count }, (_, n) => append(n)).flat())
+      const cost = async (work: () => Promise<unknown>) => {
+        read = 0
+        await work()
+        return read
+      }
+      const replace = (operationId: string, from: number, to: number) =>
+        session.applyHistoryTransaction({
+          operationId,
+          transaction: { type: "replace_suffix", expectedSuffix: append(from), replacement: append(to) },
+        })
+      return [
+        await cost(() => session.popItem()),
+        await cost(() => session.addItems([assistant(`Answer ${count - 1}`)])),
+        await cost(() => replace("1", count - 1, count)),
+        await cost(() => session.addItems([call("a")])),
+        await cost(() =>
+          session.applyHistoryMutations({
+            mutations: [
+              {
+                type: "replace_function_call",
+                callId: "a",
+                replacement: { ...call("a"), arguments: "{}" } as Extract<
+                  AgentInputItem,
+                  { type: "function_call" }
+                >,
+              },
+            ],
+          }),
+        ),
+        await cost(() => session.clearSession()),
+      ]
+    }
+    // A store is read in pages of 512 events.
+    const [short, long] = [await costs(1_000), await costs(4_000)]
+    expect(long).toEqual(short)
+    expect(Math.max(...short)).toBeLessThan(600)
+  })
+})
+
 describe("a history transaction", () => {
   const append = (operationId: string, ...items: Array<AgentInputItem>) => ({
     operationId,

@@ -30,8 +30,9 @@ export interface HistoryMutations {
   }>
 }
 
-/** What a run began with: the items of the context, and how many messages the conversation had. */
+/** What a run began with: the items of the context, and how many messages the branch in force had. */
 interface View {
+  readonly branch: number
   readonly items: ReadonlyArray<AgentInputItem>
   readonly total: number
   /** How many messages of an open group the context leaves out at its end. */
@@ -132,8 +133,9 @@ export class MemfoldSession implements Session {
     if (limit !== undefined) return this.newest(limit)
     const view = (this.view ??= await this.read())
     const { messages, total } = await this.since(view.total - view.open)
-    if (total >= view.total) return [...view.items, ...encodeItems(messages)]
-    // The session was cleared or rewritten by somebody else.
+    if (total >= view.total && view.branch === (await this.branch()))
+      return [...view.items, ...encodeItems(messages)]
+    // Somebody else has cleared the session, or went on from an earlier place.
     this.view = undefined
     return this.getItems()
   }
@@ -149,24 +151,24 @@ export class MemfoldSession implements Session {
   }
 
   /**
-   * Takes the newest item back and returns it; `undefined` if there is none. The log keeps it. It costs as much as the
-   * conversation is long.
+   * Takes the newest item back and returns it; `undefined` if there is none. The log keeps it, as a branch, and the summary in
+   * force is one that does not cover it.
    *
    * @throws LogError, DamagedEvent, Closed: as `rewrite` of the memory
    */
   async popItem(): Promise<AgentInputItem | undefined> {
     let popped: AgentInputItem | undefined
-    await this.memory.rewrite(this.id, (messages) => {
+    await this.changeEnd((messages, isAll) => {
       const items = encodeItems(messages)
       popped = items.at(-1)
-      return popped === undefined ? null : withItems(messages, items.length - 1, [])
+      if (popped === undefined || (isUnnamed(popped) && !isAll)) return undefined
+      return withItems(messages, items.length - 1, [])
     })
-    this.view = undefined
     return popped
   }
 
   /**
-   * Starts the session over, without items. The log keeps the earlier ones.
+   * Starts the session over, without items. The log keeps the earlier ones; `undo` of the memory brings them back.
    *
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `clear` of the memory
    */
@@ -176,7 +178,8 @@ export class MemfoldSession implements Session {
   }
 
   /**
-   * Changes the history, once for each `operationId`, whole or not at all. The SDK calls it.
+   * Changes the history, once for each `operationId`, whole or not at all. The SDK calls it. What is replaced stays in the log,
+   * as a branch.
    *
    * @throws HistoryChanged: the session does not end with `expectedSuffix`; nothing was changed
    * @throws IdempotencyKeyReused: the `operationId` was used before for another change; nothing was changed
@@ -193,33 +196,39 @@ export class MemfoldSession implements Session {
       const before = endsWith(encodeItems(messages), expectedSuffix)
       return before === null ? null : withItems(messages, before.length, replacement)
     }
-    const { applied } = await this.memory.rewrite(this.id, change, { idempotencyKey })
+    const last = expectedSuffix.length + firstPage
+    const { applied } = await this.memory.rewrite(this.id, change, { idempotencyKey, last })
     if (!applied) throw new HistoryChanged({ session: this.id })
     this.view = undefined
   }
 
   /**
-   * Replaces stored calls by others with the same id. The SDK calls it when an approval changes the arguments of a call.
+   * Replaces stored calls by others with the same id: the newest ones, if an id was used several times. The SDK calls it when an
+   * approval changes the arguments of a call.
    *
    * @throws LogError, DamagedEvent, Closed: as `rewrite` of the memory
    */
   async applyHistoryMutations({ mutations }: HistoryMutations): Promise<void> {
-    const isCall = (item: AgentInputItem, id: string) => item.type === "function_call" && item.callId === id
-    await this.memory.rewrite(this.id, (messages) => {
-      let changed = false
-      const all = messages.flatMap((message) => {
-        const items = encodeItems([message])
-        const replaced = items.map((item) => {
-          const other = mutations.findLast(({ callId }) => isCall(item, callId))?.replacement
-          return other === undefined || same(other, item) ? item : other
+    const replacements = new Map(mutations.map(({ callId, replacement }) => [callId, replacement]))
+    await this.changeEnd((messages, isAll) => {
+      const left = new Map(replacements)
+      const all = messages
+        .toReversed()
+        .map((message) => {
+          const items = encodeItems([message])
+          const replaced = items.toReversed().map((item) => {
+            const id = item.type === "function_call" ? item.callId : undefined
+            const other = id === undefined ? undefined : left.get(id)
+            if (id === undefined || other === undefined) return item
+            left.delete(id)
+            return same(other, item) ? item : other
+          })
+          return replaced.every((item) => items.includes(item)) ? [message] : decoded(replaced.toReversed())
         })
-        if (replaced.every((item, at) => item === items[at])) return [message]
-        changed = true
-        return decoded(replaced)
-      })
-      return changed ? all : null
+        .toReversed()
+        .flat()
+      return left.size === 0 || isAll ? all : undefined
     })
-    this.view = undefined
   }
 
   /**
@@ -257,6 +266,33 @@ export class MemfoldSession implements Session {
     return encodeItems(messages)
   }
 
+  /**
+   * Changes the end of the history. Mostly the newest messages are enough; the function returns `undefined` if they are not, and
+   * is given more.
+   */
+  private async changeEnd(
+    change: (
+      messages: ReadonlyArray<Message.Message>,
+      isAll: boolean,
+    ) => ReadonlyArray<Message.Message> | undefined,
+  ): Promise<void> {
+    for (let last = firstPage; ; last *= 10) {
+      let needsMore = false
+      await this.memory.rewrite(
+        this.id,
+        (messages) => {
+          const isAll = messages.length < last
+          const wanted = change(messages, isAll)
+          needsMore = wanted === undefined && !isAll
+          return wanted ?? null
+        },
+        { last },
+      )
+      this.view = undefined
+      if (!needsMore) return
+    }
+  }
+
   private async append(
     items: ReadonlyArray<AgentInputItem>,
     idempotencyKey: string | undefined,
@@ -272,11 +308,18 @@ export class MemfoldSession implements Session {
     if (prefix?.total === from) this.prefix = { ...prefix, total: to }
   }
 
+  private async branch(): Promise<number> {
+    const [inForce] = await this.memory.branches(this.id)
+    return inForce?.id ?? 0
+  }
+
   private async read(): Promise<View> {
+    const branch = await this.branch()
     const { messages, layout, prefix } = await this.memory.context(this.id)
     this.prefix = prefix
     const open = layout.find(({ section }) => section === "open")
     return {
+      branch,
       items: encodeContext(messages).items,
       total: prefix.total,
       open: open === undefined ? 0 : open.to - open.from,
@@ -312,6 +355,10 @@ export class MemfoldSession implements Session {
     }
   }
 }
+
+/** Whether the name of a result is not known without its call: see `encodeItems`. */
+const isUnnamed = (item: AgentInputItem): boolean =>
+  item.type === "function_call_result" && item.name === item.callId
 
 const idOf = (item: AgentInputItem): string | undefined =>
   "callId" in item && typeof item.callId === "string" ? item.callId : undefined

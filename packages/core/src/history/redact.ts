@@ -96,7 +96,16 @@ const withoutPartText = (part: Part): ReadonlyArray<Part> => {
 const noneEmpty = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
   parts.length === 0 ? [{ type: "text", text: redacted }] : parts
 
-/** A message without its text, and without its name and metadata, which may have copies of it. */
+/**
+ * A message as a redaction leaves it: without its text, and without its name and metadata, which may have copies of the text.
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * console.log(Message.text(Message.withoutText(Message.user("My card is 4111 1111 1111 1111.")))) // "[redacted]"
+ * ```
+ */
 export const withoutText = ({ role, parts, time, pinned }: Message): Message => ({
   role,
   parts: noneEmpty(parts.flatMap(withoutPartText)),

@@ -27,6 +27,22 @@ const after = (commits: ReadonlyArray<Commit>, summary: string | null): Readonly
 }
 
 /**
+ * The commits that go with these: on branches that were left, later summaries continue the summaries that the branches share with
+ * the branch in force.
+ */
+const continuations = (
+  gone: ReadonlyArray<Commit>,
+  left: ReadonlyArray<ReadonlyArray<Commit>>,
+): ReadonlyArray<Commit> => {
+  const known = new Set(gone.map(({ version }) => version))
+  const later = left.flatMap((commits) => {
+    const first = commits.findIndex(({ version }) => known.has(version))
+    return first === -1 ? [] : commits.slice(first).filter(({ version }) => !known.has(version))
+  })
+  return [...new Map(later.map((commit) => [commit.version, commit])).values()]
+}
+
+/**
  * Goes back to an earlier summary, or to the messages (`null`). Returns how many commits became invalid; they stay in
  * the log. A running compaction is released, and its result will be thrown away.
  */
@@ -46,9 +62,10 @@ export const revert = (
 ): Effect.Effect<number, SessionError | UnknownSummary> =>
   Effect.gen(function* () {
     for (;;) {
-      const { commits, version } = yield* sessions.history(session)
-      const gone = after(commits, toSummary)
-      if (gone === null) return yield* new UnknownSummary({ session, summary: toSummary ?? "" })
+      const { commits, left, version } = yield* sessions.history(session)
+      const newer = after(commits, toSummary)
+      if (newer === null) return yield* new UnknownSummary({ session, summary: toSummary ?? "" })
+      const gone = [...newer, ...continuations(newer, left)]
       const { answer } = yield* sessions.transact(session, (state) => {
         // Another writer appended an event since. The commits are read again, because one may have been added.
         if (state.version !== version) return { events: [], answer: false }

@@ -16,7 +16,7 @@ import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
 import type { IdempotencyKeyReused, OwnerMismatch } from "./appendMessages.js"
-import type { BranchInfo, Edited, Undone, UnknownBranch } from "./branching.js"
+import type { BranchInfo, Edited, Undone } from "./branching.js"
 import type {
   AppendedMessages,
   AtVersionOptions,
@@ -29,7 +29,7 @@ import type {
   StrategyOptions,
 } from "./MemoryOptions.js"
 import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
-import type { MessagePage, PageOptions } from "./readMessages.js"
+import type { MessagePage, PageOptions, UnknownBranch } from "./readMessages.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
 import type { OwnedRecalled } from "../recall/recallOwned.js"
@@ -73,9 +73,13 @@ export interface Service {
   ) => Effect.Effect<RenderedContext & { readonly budget?: BudgetOutcome }, MemoryError>
   /**
    * The conversation as it was said, covered messages included, page by page from its end: for a chat page. It starts at
-   * the last clear.
+   * the last clear. With `branch`, it is the conversation on a branch that was left; it fails with `UnknownBranch` if there is
+   * none with this id.
    */
-  readonly messages: (session: string, options?: PageOptions) => Effect.Effect<MessagePage, MemoryError>
+  readonly messages: (
+    session: string,
+    options?: PageOptions,
+  ) => Effect.Effect<MessagePage, MemoryError | UnknownBranch>
   /**
    * Searches the messages since the last clear, covered messages included, and returns the best matches for the query,
    * within a budget of tokens and in the order of the conversation. Messages around a good match are returned with it.
@@ -188,15 +192,15 @@ export interface Service {
    * Replaces the messages of the conversation, all or nothing: for libraries that take messages back or replace them. The
    * function gets the messages of the branch in force and returns the new list, or `null` to change nothing. It must be pure,
    * because it runs again if another writer was first. If the new list only adds messages at the end, these are appended.
-   * Otherwise it is an `edit` behind the messages that both lists begin with. It reads the whole log: where the place is known,
-   * `edit` costs less.
+   * Otherwise it is an `edit` behind the messages that both lists begin with. It reads the whole log, unless `last` says how many
+   * of the newest messages are enough: then the function gets and returns only these, and the messages before them stay.
    *
    * With an `idempotencyKey`, a retry is applied once; for another rewrite, it fails with `IdempotencyKeyReused`.
    */
   readonly rewrite: (
     session: string,
     rewrite: Rewrite,
-    options?: StrategyOptions & { readonly idempotencyKey?: string },
+    options?: StrategyOptions & { readonly idempotencyKey?: string; readonly last?: number },
   ) => Effect.Effect<Rewritten, MemoryError | IdempotencyKeyReused>
   /**
    * Goes on from an earlier place with other messages: the messages before `from` stay, and `messages` come behind them, in one

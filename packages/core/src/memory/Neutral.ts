@@ -29,7 +29,7 @@ export interface Neutral {
   rewrite(
     session: string,
     rewrite: Rewrite,
-    options?: { readonly idempotencyKey?: string },
+    options?: { readonly idempotencyKey?: string; readonly last?: number },
   ): Promise<Rewritten>
   /** Goes on from an earlier place with other messages, as `edit` of {@link Service} does. */
   edit(

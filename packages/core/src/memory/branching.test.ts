@@ -89,6 +89,26 @@ describe("an edit", () => {
     }).pipe(Effect.provide(withMemory(manual))),
   )
 
+  it.effect("shares a summary: to revert it takes back what continues it on the branch that was left", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* memory.compact("s", { which: "due" })
+      yield* memory.append("s", said(4, 6))
+      yield* memory.compact("s", { which: "due" })
+      yield* memory.edit("s", 6, Message.user("other"))
+      expect(yield* memory.revert("s")).toBe(2)
+      expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual(["invalid", "invalid"])
+      yield* sound()
+      yield* memory.checkout("s", 0)
+      expect(yield* memory.state("s")).toMatchObject({ total: 10, coveredTo: 0, summary: null, damaged: [] })
+      expect(yield* contextOf()).toEqual(texts(said(10)))
+      // The next summary begins where nothing is covered; the check of the log knows that.
+      yield* memory.compact("s")
+      yield* sound()
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
   it.effect("with an idempotency key is applied once", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
@@ -202,6 +222,43 @@ describe("undo", () => {
       expect(yield* messagesOf()).toEqual(texts(said(6)))
       expect((yield* memory.recall("s", "message 5", { tokens: 500 })).messages).not.toHaveLength(0)
       yield* sound()
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+})
+
+describe("a clear that was undone", () => {
+  it.effect("leaves messages from before it to be edited, also covered ones", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* memory.compact("s", { which: "due" })
+      yield* memory.clear("s")
+      yield* memory.undo("s")
+      yield* memory.edit("s", 1, Message.user("other"))
+      expect(yield* contextOf()).toEqual([...texts(said(1)), "other"])
+      yield* sound()
+      yield* memory.checkout("s", 0)
+      yield* memory.edit("s", 0, Message.user("another"))
+      expect(yield* contextOf()).toEqual(["another"])
+      yield* sound()
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("leaves the branches from before it, whichever is returned to", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(2))
+      yield* memory.edit("s", 1, Message.user("one"))
+      yield* memory.clear("s")
+      yield* memory.undo("s")
+      yield* memory.edit("s", 1, Message.user("two"))
+      const ids = (yield* memory.branches("s")).map(({ id }) => id)
+      expect(ids).toHaveLength(3)
+      for (const id of ids.toReversed()) {
+        yield* memory.checkout("s", id)
+        expect((yield* memory.branches("s")).map((one) => one.id).toSorted()).toEqual(ids.toSorted())
+        yield* sound()
+      }
     }).pipe(Effect.provide(withMemory(manual))),
   )
 })

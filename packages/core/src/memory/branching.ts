@@ -1,5 +1,5 @@
 /** Edit, regenerate, branches, undo: the conversation goes on from an earlier place, and the log keeps what was said. */
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Either, Option, Stream } from "effect"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
 import { revert, type UnknownSummary } from "../history/revert.js"
@@ -14,7 +14,7 @@ import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import { appendedBy, batchOf, counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import type { InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import { readMessages } from "./readMessages.js"
+import { branchState, type MessagePage, pageOf, type UnknownBranch } from "./readMessages.js"
 
 /** A branch of a conversation. */
 export interface BranchInfo {
@@ -56,17 +56,6 @@ export interface Undone {
   readonly undone: "compaction" | "branch" | "clear" | null
   /** The version of the session. */
   readonly version: number
-}
-
-/** The session has no branch with this id to return to. */
-export class UnknownBranch extends Schema.TaggedError<UnknownBranch>()("UnknownBranch", {
-  session: Schema.String,
-  branch: Schema.Number,
-}) {
-  /** The session and the branch, in words. */
-  override get message(): string {
-    return `Session "${this.session}" has left no branch ${this.branch}; list them with branches`
-  }
 }
 
 /** An edit, as its caller asks for it. */
@@ -119,11 +108,7 @@ const answerBefore = (
     const question = questionIndex(state, Math.min(index, state.uncovered.to))
     if (question !== null && index >= state.coveredTo) return question + 1
     for (let before: string | null = null; ;) {
-      const page: Effect.Effect.Success<ReturnType<typeof readMessages>> = yield* readMessages(
-        sessions,
-        state.session,
-        before === null ? {} : { before },
-      )
+      const page: MessagePage = yield* pageOf(sessions, state, before === null ? {} : { before })
       const at = page.messages.findLastIndex(
         ({ role }, position) => role === "user" && page.from + position < index,
       )
@@ -211,13 +196,22 @@ export const edit = (
     const { sessions, counter, layers, styleOf } = parts
     const { messages, strategy, idempotencyKey, prefix } = request
     const added = messages.map((message) => counted(counter, message))
-    const before = yield* writtenBefore(parts, session, request)
-    if (before !== null) return { edited: before, state: yield* sessions.load(session) }
+    // The log is searched for an earlier write only where the store cannot tell.
+    const first = writtenBefore(parts, session, request)
     for (;;) {
       const state = yield* sessions.load(session)
-      const index = yield* place(state)
-      const goBack = yield* findSwitch(sessions, state, index)
-      if (goBack === null && added.length === 0) return { edited: describe(state, state, 0, false), state }
+      const found = yield* place(state).pipe(
+        Effect.flatMap((index) => findSwitch(sessions, state, index)),
+        Effect.either,
+      )
+      if (Either.isLeft(found) || (found.right === null && added.length === 0)) {
+        if (Either.isLeft(found) && found.left._tag !== "UnknownMessage") return yield* found.left
+        const before = yield* first
+        if (before !== null) return { edited: before, state }
+        if (Either.isLeft(found)) return yield* found.left
+        return { edited: describe(state, state, 0, false), state }
+      }
+      const goBack = found.right
       const done: Committed<boolean> = yield* sessions.transact(
         session,
         (now, time) => {
@@ -236,8 +230,8 @@ export const edit = (
       )
       if (!done.answer) continue
       if (done.appended?.duplicate === true) {
-        const first = yield* writtenBefore(parts, session, request)
-        if (first !== null) return { edited: first, state: done.state }
+        const before = yield* first
+        if (before !== null) return { edited: before, state: done.state }
       }
       return { edited: describe(state, done.state, added.length, false), state: done.state }
     }
@@ -272,13 +266,9 @@ export const checkout = (
     const { sessions } = parts
     const state = yield* sessions.load(session)
     if (state.branch.id === branch) return { edited: describe(state, state, 0, false), state }
-    const stateLeft = (now: SessionState): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
-      const left = now.branches.find(({ id }) => id === branch)
-      return left === undefined
-        ? new UnknownBranch({ session, branch })
-        : sessions.stateBack(now, left.version)
-    }
-    const { before, after } = yield* returnTo<UnknownBranch>(parts, session, stateLeft)
+    const { before, after } = yield* returnTo<UnknownBranch>(parts, session, (now) =>
+      branchState(sessions, now, branch),
+    )
     return { edited: describe(before, after, 0, false), state: after }
   })
 

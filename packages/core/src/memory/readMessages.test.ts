@@ -58,4 +58,31 @@ describe("messages of a session", () => {
       }
     }).pipe(Effect.provide(live)),
   )
+
+  it.effect("of a branch that was left come in pages as well", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      for (let at = 0; at < 25; at++) yield* memory.append("s", Message.user(`message ${at}`))
+      yield* memory.edit("s", 12, Message.user("another"))
+      yield* memory.edit("s", 5, Message.user("a third"))
+      const texts = (options: Memory.PageOptions) =>
+        Effect.map(memory.messages("s", options), ({ messages, before }) => ({
+          texts: messages.map(Message.text),
+          before,
+        }))
+      const [inForce, second, first] = yield* memory.branches("s")
+      expect((yield* texts({ branch: inForce!.id, limit: 1 })).texts).toEqual(["a third"])
+      expect((yield* texts({ branch: second!.id, limit: 2 })).texts).toEqual(["message 11", "another"])
+      const page = yield* texts({ branch: first!.id, limit: 10 })
+      expect(page.texts).toEqual(Array.from({ length: 10 }, (_, at) => `message ${at + 15}`))
+      const rest = yield* texts({ branch: first!.id, before: page.before! })
+      expect(rest.texts).toEqual(Array.from({ length: 15 }, (_, at) => `message ${at}`))
+      expect(yield* Effect.flip(memory.messages("s", { branch: 7_777 }))).toMatchObject({
+        _tag: "UnknownBranch",
+      })
+      expect(yield* Effect.flip(memory.messages("s", { before: page.before! }))).toMatchObject({
+        _tag: "InvalidInput",
+      })
+    }).pipe(Effect.provide(live)),
+  )
 })

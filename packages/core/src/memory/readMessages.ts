@@ -1,12 +1,24 @@
 /** Reading the conversation as it was said, page by page from its end. */
-import { Effect, Option, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { unreadable } from "../event/EventCodec.js"
 import type { Message } from "../message/Message.js"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
-import type { Sessions } from "../shell/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
 import { checkCount, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
+
+/** The session has left no branch with this id. */
+export class UnknownBranch extends Schema.TaggedError<UnknownBranch>()("UnknownBranch", {
+  session: Schema.String,
+  branch: Schema.Number,
+}) {
+  /** The session and the branch, in words. */
+  override get message(): string {
+    return `Session "${this.session}" has left no branch ${this.branch}; list them with branches`
+  }
+}
 
 /** Which page to read. */
 export interface PageOptions {
@@ -14,6 +26,8 @@ export interface PageOptions {
   readonly limit?: number
   /** The `before` of the page that comes after this one; without it, the newest page. */
   readonly before?: string
+  /** The id of the branch to read (see `branches`): the branch in force by default. */
+  readonly branch?: number
 }
 
 /** Messages of the conversation, oldest first, with the indexes `[from, to)`. */
@@ -45,26 +59,14 @@ const parse = (text: unknown): Cursor | null => {
     : { clears: Number(clears), index: Number(index), version: Number(version) }
 }
 
-/** Reads the log backwards from the page's end, so its cost does not depend on the length of the history. */
-export const readMessages = (
-  sessions: Sessions,
-  session: string,
-  { limit = 50, before }: PageOptions = {},
-): Effect.Effect<MessagePage, MemoryError> =>
+/** The page in front of a position. The log is read backwards from there, so the cost does not depend on the length of the history. */
+const pageBefore = (
+  sessions: Pick<Sessions, "events">,
+  { session, clears, total, gaps }: Pick<SessionState, "session" | "clears" | "total" | "gaps">,
+  cursor: Cursor,
+  limit: number,
+): Effect.Effect<MessagePage, SessionError> =>
   Effect.gen(function* () {
-    const { clears, total, version, gaps } = yield* readState(sessions, session)
-    yield* checkCount(session, "limit", limit, 1)
-    const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
-    if (
-      cursor === null ||
-      cursor.clears !== clears ||
-      cursor.index > total ||
-      cursor.version > version + 1 ||
-      (cursor.version <= version && !isOnBranch(gaps, cursor.version))
-    ) {
-      const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
-      return yield* new InvalidInput({ session, detail })
-    }
     const to = cursor.index
     const from = Math.max(to - limit, 0)
     const found: Array<{ readonly message: Message; readonly time: number; readonly version: number }> = []
@@ -97,3 +99,61 @@ export const readMessages = (
       before: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
     }
   })
+
+/** The state of a branch: of the branch in force, or of another branch when it was left. */
+export const branchState = (
+  sessions: Pick<Sessions, "stateBack">,
+  now: SessionState,
+  branch: number,
+): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
+  if (branch === now.branch.id) return Effect.succeed(now)
+  const left = now.branches.find(({ id }) => id === branch)
+  return left === undefined
+    ? new UnknownBranch({ session: now.session, branch })
+    : sessions.stateBack(now, left.version)
+}
+
+/** A page of the conversation of a state. */
+export const pageOf = (
+  sessions: Pick<Sessions, "events">,
+  state: SessionState,
+  { limit = 50, before }: PageOptions,
+): Effect.Effect<MessagePage, SessionError | InvalidInput> =>
+  Effect.gen(function* () {
+    const { session, clears, total, version, gaps } = state
+    yield* checkCount(session, "limit", limit, 1)
+    const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
+    if (
+      cursor === null ||
+      cursor.clears !== clears ||
+      cursor.index > total ||
+      cursor.version > version + 1 ||
+      (cursor.version <= version && !isOnBranch(gaps, cursor.version))
+    ) {
+      const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
+      return yield* new InvalidInput({ session, detail })
+    }
+    return yield* pageBefore(sessions, state, cursor, limit)
+  })
+
+/** Reads a page of the conversation. */
+export const readMessages = (
+  sessions: Sessions,
+  session: string,
+  { branch, ...options }: PageOptions = {},
+): Effect.Effect<MessagePage, MemoryError | UnknownBranch> =>
+  Effect.gen(function* () {
+    const now = yield* readState(sessions, session)
+    const state = branch === undefined ? now : yield* branchState(sessions, now, branch)
+    return yield* pageOf(sessions, state, options)
+  })
+
+/** The newest messages of a state, at most `limit`, oldest first. */
+export const newestOf = (
+  sessions: Pick<Sessions, "events">,
+  state: SessionState,
+  limit: number,
+): Effect.Effect<MessagePage, SessionError> => {
+  const { clears, total, version } = state
+  return pageBefore(sessions, state, { clears, index: total, version: version + 1 }, limit)
+}

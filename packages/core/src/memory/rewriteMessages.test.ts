@@ -114,6 +114,68 @@ describe("a rewrite", () => {
       }),
     ))
 
+  it("of the newest messages leaves what is before them, and reads nothing else", () =>
+    run(
+      Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        yield* memory.append("s", turns(8))
+        const seen: Array<number> = []
+        const done = yield* memory.rewrite(
+          "s",
+          (messages) => {
+            seen.push(messages.length)
+            return [...messages.slice(0, -2), Message.assistant("replaced")]
+          },
+          { last: 3 },
+        )
+        expect([done, seen]).toEqual([{ applied: true, duplicate: false, kept: 14, total: 15 }, [3]])
+        const { messages } = yield* memory.messages("s", { limit: 50 })
+        expect(messages.map(text)).toEqual([...turns(8).slice(0, 14).map(text), "replaced"])
+        const nothing = yield* memory.rewrite("s", () => null, { last: 3 })
+        expect(nothing).toEqual({ applied: false, duplicate: false, kept: 15, total: 15 })
+        const wrong = yield* Effect.either(memory.rewrite("s", () => null, { last: 0 }))
+        expect(Either.isLeft(wrong) && wrong.left._tag).toBe("InvalidInput")
+        expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
+      }),
+    ))
+
+  it("of the newest messages is applied once with the same key, also if its place is gone", () =>
+    run(
+      Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        yield* memory.append("s", turns(3))
+        const last = text(turns(3).at(-1))
+        const change: Memory.Rewrite = (messages) =>
+          text(messages.at(-1)) === last ? messages.slice(0, -1) : null
+        const options = { idempotencyKey: "k", last: 2 }
+        expect(yield* memory.rewrite("s", change, options)).toMatchObject({ applied: true, duplicate: false })
+        yield* memory.append("s", Message.user("after"))
+        expect(yield* memory.rewrite("s", change, options)).toMatchObject({ applied: true, duplicate: true })
+        yield* memory.append("s", Message.assistant(last))
+        expect(yield* memory.rewrite("s", change, options)).toMatchObject({ applied: true, duplicate: true })
+        expect((yield* memory.state("s")).total).toBe(7)
+      }),
+    ))
+
+  it("of the newest messages runs again on what another writer has appended meanwhile", () =>
+    run(
+      Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        yield* memory.append("s", turns(2))
+        let times = 0
+        yield* memory.rewrite(
+          "s",
+          (messages) => {
+            if (times++ === 0) Effect.runFork(memory.append("s", Message.user("meanwhile")))
+            return messages.filter((message) => text(message) !== text(turns(2).at(-1)))
+          },
+          { last: 1 },
+        )
+        const { messages } = yield* memory.messages("s")
+        expect(messages.map(text)).toEqual([...turns(2).slice(0, 3).map(text), "meanwhile"])
+      }),
+    ))
+
   it("gives the messages it was asked for, whatever they were", async () => {
     const message = fc
       .nat({ max: 5 })

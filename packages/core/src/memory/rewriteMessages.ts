@@ -17,11 +17,13 @@ import type { SessionState } from "../session/SessionState.js"
 import { gapsOf } from "../shell/replay.js"
 import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { findSwitch } from "./branching.js"
-import { checkMessages, type InvalidInput } from "./input.js"
+import { checkCount, checkMessages, type InvalidInput } from "./input.js"
+import { newestOf } from "./readMessages.js"
 
 /**
  * Gets the messages of a conversation and returns the messages that it is to have; `null` changes nothing. It may run several
- * times, so it must be a pure function.
+ * times, so it must be a pure function. With `last`, it may get the newest messages only, and what is before them stays; it gets
+ * all messages if another writer was first, or to find out what it has done before.
  */
 export type Rewrite = (messages: ReadonlyArray<Message>) => ReadonlyArray<Message> | null
 
@@ -41,6 +43,23 @@ export interface Rewritten {
 export interface RewriteRequest {
   readonly strategy: Strategy
   readonly idempotencyKey: string | undefined
+  /** How many of the newest messages the rewrite gets; all by default. */
+  readonly last: number | undefined
+}
+
+type RewriteError = SessionError | InvalidInput | IdempotencyKeyReused
+
+type Parts = { readonly sessions: Sessions; readonly counter: TokenCounter }
+
+type Done = { readonly rewritten: Rewritten; readonly state: SessionState }
+
+/** A rewrite under way. The batch of a call is known again if only the answer of the store was lost. */
+interface Call {
+  readonly batchId: string
+  readonly strategy: Strategy
+  readonly wantedFrom: (
+    messages: ReadonlyArray<Message>,
+  ) => Effect.Effect<ReadonlyArray<Message> | null, InvalidInput>
 }
 
 /** The log of a session, and what was not on the branch that was in force with each event. */
@@ -74,29 +93,62 @@ const withoutHead = (event: Event): Event =>
     ? { ...event, bound: { tokens: event.bound.tokens } }
     : event
 
-/**
- * Rewrites a conversation, in one batch, at the version that was read: if another writer was first, `rewrite` runs on what is
- * there then. It reads the whole log. If messages only come at the end, they are appended; otherwise the conversation goes on
- * behind the messages that stay, with the newest summary that covers nothing else.
- */
-export const rewriteMessages = (
-  { sessions, counter }: { readonly sessions: Sessions; readonly counter: TokenCounter },
-  session: string,
-  rewrite: Rewrite,
-  { strategy, idempotencyKey }: RewriteRequest,
-): Effect.Effect<
-  { readonly rewritten: Rewritten; readonly state: SessionState },
-  SessionError | InvalidInput | IdempotencyKeyReused
-> =>
+/** Writes a rewrite of messages that a state has from an index on; `null` if another writer was first, or the batch is stored. */
+const write = (
+  { sessions, counter }: Parts,
+  state: SessionState,
+  { batchId, strategy }: Call,
+  {
+    from,
+    messages,
+    wanted,
+  }: {
+    readonly from: number
+    readonly messages: ReadonlyArray<Message>
+    readonly wanted: ReadonlyArray<Message>
+  },
+): Effect.Effect<Done | null, RewriteError> =>
   Effect.gen(function* () {
-    const wantedFrom = (messages: ReadonlyArray<Message>) =>
-      Effect.flatMap(
-        Effect.sync(() => rewrite(messages)),
-        (wanted) => (wanted === null ? Effect.succeed(null) : checkMessages(session, wanted)),
-      )
-    // A batch of this call is known again if only the answer of the store was lost.
-    const batchId = idempotencyKey ?? (yield* makeId)
-    let tried = false
+    const same = inCommon(wanted, messages)
+    const kept = from + same
+    // The log has just shown the message.
+    const goBack = yield* Effect.catchTag(findSwitch(sessions, state, kept), "UnknownMessage", Effect.die)
+    const added = wanted.slice(same).map((message) => counted(counter, message))
+    const done: Committed<boolean> = yield* retryTransient(
+      sessions.transact(
+        state.session,
+        (now, time) =>
+          now.version === state.version
+            ? {
+                events: edited(now, goBack, { messages: added, strategy, time }).map(withoutHead),
+                answer: true,
+                ...(goBack === null ? {} : { states: goBack.states }),
+              }
+            : { events: [], answer: false },
+        batchId,
+      ),
+    )
+    if (!done.answer || done.appended?.duplicate === true) return null
+    const rewritten = { applied: true, duplicate: false, kept, total: from + wanted.length }
+    return { rewritten, state: done.state }
+  })
+
+const unchanged = (state: SessionState): Done => ({
+  rewritten: { applied: false, duplicate: false, kept: state.total, total: state.total },
+  state,
+})
+
+/** Rewrites a conversation with its whole log, where the batch is found if it was written before. */
+const rewriteAll = (
+  parts: Parts,
+  session: string,
+  call: Call,
+  triedBefore: boolean,
+): Effect.Effect<Done, RewriteError> =>
+  Effect.gen(function* () {
+    const { sessions } = parts
+    const { batchId, wantedFrom } = call
+    let tried = triedBefore
     for (;;) {
       const events = Array.from(yield* Stream.runCollect(sessions.events(session)))
       const log = { events, gaps: yield* gapsOf(session, events) }
@@ -115,33 +167,45 @@ export const rewriteMessages = (
       }
       const messages = conversationAt(log, events.length)
       const wanted = yield* wantedFrom(messages)
-      if (wanted === null) {
-        const total = messages.length
-        return { rewritten: { applied: false, duplicate: false, kept: total, total }, state }
-      }
-      const kept = inCommon(wanted, messages)
       if (state.version !== events.length) continue
-      // The log has just shown the message.
-      const goBack = yield* Effect.catchTag(findSwitch(sessions, state, kept), "UnknownMessage", Effect.die)
-      const added = wanted.slice(kept).map((message) => counted(counter, message))
+      if (wanted === null) return unchanged(state)
       tried = true
-      const done: Committed<boolean> = yield* retryTransient(
-        sessions.transact(
-          session,
-          (now, time) =>
-            now.version === events.length
-              ? {
-                  events: edited(now, goBack, { messages: added, strategy, time }).map(withoutHead),
-                  answer: true,
-                  ...(goBack === null ? {} : { states: goBack.states }),
-                }
-              : { events: [], answer: false },
-          batchId,
-        ),
-      )
-      // Another writer was first, or an earlier try was stored and only its answer was lost: look again.
-      if (!done.answer || done.appended?.duplicate === true) continue
-      const rewritten = { applied: true, duplicate: false, kept, total: wanted.length }
-      return { rewritten, state: done.state }
+      const done = yield* write(parts, state, call, { from: 0, messages, wanted })
+      if (done !== null) return done
     }
+  })
+
+/**
+ * Rewrites a conversation, in one batch, at the version that was read: if another writer was first, `rewrite` runs on what is
+ * there then. If messages only come at the end, they are appended; otherwise the conversation goes on behind the messages that
+ * stay, with the newest summary that covers nothing else.
+ *
+ * With `last`, only the newest messages are read, and the whole log only if it has to tell whether the rewrite was written before.
+ */
+export const rewriteMessages = (
+  parts: Parts,
+  session: string,
+  rewrite: Rewrite,
+  { strategy, idempotencyKey, last }: RewriteRequest,
+): Effect.Effect<Done, RewriteError> =>
+  Effect.gen(function* () {
+    const { sessions } = parts
+    const call: Call = {
+      batchId: idempotencyKey ?? (yield* makeId),
+      strategy,
+      wantedFrom: (messages) =>
+        Effect.flatMap(
+          Effect.sync(() => rewrite(messages)),
+          (wanted) => (wanted === null ? Effect.succeed(null) : checkMessages(session, wanted)),
+        ),
+    }
+    if (last === undefined) return yield* rewriteAll(parts, session, call, false)
+    yield* checkCount(session, "last", last, 1)
+    const state = yield* sessions.load(session)
+    const { from, messages } = yield* newestOf(sessions, state, last)
+    const wanted = yield* call.wantedFrom(messages)
+    if (wanted === null && idempotencyKey === undefined) return unchanged(state)
+    const done = wanted === null ? null : yield* write(parts, state, call, { from, messages, wanted })
+    // The log tells whether the batch is stored, or another writer was first.
+    return done ?? (yield* rewriteAll(parts, session, call, idempotencyKey === undefined))
   })

@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 10
+export const foldVersion = 11
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)

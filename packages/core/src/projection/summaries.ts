@@ -115,13 +115,15 @@ export interface Commits {
 /** The commits of a session without events. */
 export const noCommits: Commits = { inForce: [], left: new Map() }
 
-/** The history of a session: its version, all its summaries, and the commits of the branch in force. */
+/** The history of a session: its version, all its summaries, and the commits of its branches. */
 export interface History {
   readonly version: number
   /** Oldest first. */
   readonly summaries: ReadonlyArray<SummaryRecord>
-  /** Oldest first. */
+  /** The commits of the branch in force, oldest first. */
   readonly commits: ReadonlyArray<Commit>
+  /** The commits of each branch that was left, oldest first. */
+  readonly left: ReadonlyArray<ReadonlyArray<Commit>>
 }
 
 /** The commits after one more event. */

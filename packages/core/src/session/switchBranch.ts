@@ -66,6 +66,10 @@ const leave = (
   return (left.total === 0 ? others : [...others, left]).slice(-mostBranches)
 }
 
+/** Whether a state is of the conversation that goes on, and not from before a clear that the switch takes back. */
+const isOfConversation = (before: SessionState, { clears, branch, branches }: SessionState): boolean =>
+  before.clears === clears || [branch, ...branches].some(({ id }) => id === before.branch.id)
+
 /**
  * The state after a switch; the state itself if the event names a state that is not known, or that does not reach the place.
  *
@@ -87,7 +91,7 @@ export const switchBranch = (
       ? before.branch
       : { id: recorded.version, parent: before.branch.id, from: index }
   // A clear forgets the branches; to go back to before it brings them back.
-  const isSame = before.clears === state.clears
+  const isSame = isOfConversation(before, state)
   return {
     ...cut,
     clears: isSame ? state.clears : state.clears + 1,

@@ -84,11 +84,10 @@ export const stateReaching = (
   index: number,
 ): Effect.Effect<SessionState | null, SessionError> =>
   Effect.gen(function* () {
-    const { session, clears, gaps, invalidatedAt } = now
+    const { session, gaps, invalidatedAt } = now
+    // The message is on one branch with all messages before it, also if a clear between them was undone.
     const hasIt = (state: SessionState): boolean =>
-      state.clears === clears &&
-      reaches(state, index) &&
-      (index === 0 || isOnBranch(gaps, placeOf(state, index)))
+      state.total > 0 && reaches(state, index) && isOnBranch(gaps, placeOf(state, Math.max(index, 1)))
     const rows = yield* retryTransient(log.projections.get(session, earlierSnapshots.kind)).pipe(
       Effect.orElseSucceed(() => []),
     )

@@ -212,6 +212,7 @@ export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Eff
       version,
       summaries: recordsOf(collected.summaries),
       commits: collected.commits.inForce,
+      left: [...collected.commits.left.values()],
     })),
   )
 

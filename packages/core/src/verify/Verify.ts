@@ -336,6 +336,8 @@ const step = (
             }
           : seen
       keepTip(before.states, before.state, recorded)
+      // Earlier states may have the commit: a switch to one of them folds the log anew.
+      if (event._tag === "SummaryInvalidated") before.states.clear()
       const state = folded ?? evolve(before.state, recorded, { states: before.states })
       const checked = eventProblems(seen, recorded, state)
       report(checked.problems)

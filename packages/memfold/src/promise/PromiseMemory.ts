@@ -332,9 +332,10 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *
    * @param session - the id of the session; a session without events has an empty page
    * @param options - `limit`: the most messages of a page, 1 or more, 50 by default; `before`: the `before` of a page, to
-   *   read the messages before it
+   *   read the messages before it; `branch`: the id of a branch that was left (see `branches`), to read it without returning to it
    * @returns the messages `[from, to)` in the format of the memory, their times, and `before`
    * @throws InvalidInput: the session id, the limit or the cursor is invalid; after a clear, cursors are
+   * @throws UnknownBranch: the session has left no such branch
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws Closed: the memory was closed
@@ -740,13 +741,15 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
   /**
    * Changes what the conversation consists of, all or nothing: takes messages back, or replaces them. The log keeps what was
    * said before. Messages at the end only are appended. Otherwise the conversation goes on behind the messages that stay, as with
-   * `edit`. It reads the whole log: where you know the place, `edit` costs less.
+   * `edit`. It reads the whole log: where you know the place, `edit` costs less, and `last`.
    *
    * @param session - the id of the session
    * @param rewrite - a function without effects, because it runs again if another writer was first. It gets the messages of
    *   the branch in force in the format of the memory, and returns the messages that there are to be, or `null` to change
    *   nothing. Return what stays as it was given
-   * @param options - `idempotencyKey`: with this key, a retry is applied once. Also a `strategy` or `settings` for this call
+   * @param options - `idempotencyKey`: with this key, a retry is applied once. `last`: the function gets only so many of the newest
+   *   messages, and those before them stay; it may get all of them where another writer was first. Also a `strategy` or `settings`
+   *   for this call
    * @returns whether it was applied, whether it was a duplicate, how many messages stayed, and how many there are
    * @throws OpenAIDecodeError, or AnthropicDecodeError: a returned message does not fit the format; nothing was changed
    * @throws InvalidInput: the session id, the key or a message is invalid; nothing was changed
@@ -771,7 +774,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     rewrite: (
       messages: ReadonlyArray<Formats[Format]["given"]>,
     ) => ReadonlyArray<Formats[Format]["given"]> | null,
-    options?: RequestOptions & { readonly idempotencyKey?: string },
+    options?: RequestOptions & { readonly idempotencyKey?: string; readonly last?: number },
   ): Promise<Memory.Rewritten>
   /**
    * Goes on from an earlier place with other messages: for a page whose user edits a message. The messages before `from` stay, and

@@ -261,7 +261,7 @@ const decodeList = (list: ReadonlyArray<unknown>, at: number | undefined): Decod
     ),
   ).pipe(Either.map(joined))
 
-/** A whole response: its output, with its usage if the output is one message. */
+/** A whole response: its output, with its id at the end, and with its usage if the output is one message. */
 const decodeResponse = (response: Codec.Fields, index: number | undefined): Decoded => {
   const { output, usage } = response
   if (!Array.isArray(output)) {
@@ -270,17 +270,18 @@ const decodeResponse = (response: Codec.Fields, index: number | undefined): Deco
     return Either.left(new OpenAIDecodeError({ path: "output", problem, allowed: "a list of items", ...at }))
   }
   return Either.map(decodeList(output, index), (messages) => {
-    const [message] = messages
-    if (message === undefined || messages.length > 1) return messages
+    const last = messages.at(-1)
+    if (last === undefined) return messages
     const about = responseFields.flatMap((name) => {
       const value = response[name]
       return value === undefined || value === null ? [] : [[name, value] as const]
     })
-    const form = message.metadata?.[provider] as Form | undefined
+    const form = last.metadata?.[provider] as Form | undefined
     return [
+      ...messages.slice(0, -1),
       {
-        ...message,
-        ...usageOf(usage, message),
+        ...last,
+        ...(messages.length === 1 ? usageOf(usage, last) : {}),
         ...metadataOf({ ...form, response: Object.fromEntries(about) }),
       },
     ]
