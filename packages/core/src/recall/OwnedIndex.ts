@@ -129,12 +129,12 @@ export class OwnedIndex {
     for (const term of new Set(terms)) {
       const all = this.postings.get(term) ?? []
       for (let at = 0; at < all.length; at += width) {
+        if (at % (8_192 * width) === 0) yield
         const own = found.get(all[at]!)
         if (own === undefined) continue
         const list = own.get(term)
         if (list === undefined) own.set(term, [all[at + 1]!, all[at + 2]!])
         else list.push(all[at + 1]!, all[at + 2]!)
-        if (at % (8_192 * width) === 0) yield
       }
       yield
     }

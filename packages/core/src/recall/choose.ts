@@ -111,6 +111,8 @@ export const choose = <E>(
       const asked = candidates.slice(at, at + batch)
       const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
       for (const source of new Set(asked.map(({ source }) => source))) {
+        // Each session may have to be opened.
+        yield* breathe() ?? Effect.void
         const { postings, reader } = searched[source]!
         const indexes = asked.filter((one) => one.source === source).map(({ index }) => index)
         const versions = yield* postings.versions(indexes)
@@ -126,6 +128,7 @@ export const choose = <E>(
         )
       }
       for (const candidate of asked) {
+        yield* breathe() ?? Effect.void
         const { source, index: position } = candidate
         const { reader, before, without } = searched[source]!
         const read = reads.get(source)?.get(position)

@@ -1,7 +1,7 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Data, Effect } from "effect"
 import type { SessionInfo } from "../log/EventLog.js"
-import { after, breather } from "../shell/breathe.js"
+import { after, breather, rest } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens, type Searched } from "./choose.js"
@@ -105,6 +105,8 @@ const search = (
     const damaged = new Set<string>()
     if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens)
       return { ...nothing, messages: [], unreadable: [] }
+    // The sessions were listed right before.
+    yield* rest
     const breathe = breather(atOnce)
     /** Does something for each session, and notes those that are damaged. */
     const forEach = <A>(
@@ -166,6 +168,7 @@ const search = (
       current.map(({ session }) => session),
       terms,
     )
+    yield* rest
     const others = yield* forEach(
       sound.filter(({ session }) => !indexed.has(session)),
       (info) => Effect.map(lookUp(info), (one) => [info.session, one] as const),
@@ -176,12 +179,14 @@ const search = (
       return (found === undefined ? elsewhere.get(info.session) : ofProcess(info, found)) ?? []
     })
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
+    yield* rest
     const candidates = yield* candidatesFor(meaning, { query, terms }, targets)
     const searched = known.map((one) => one.searched)
-    const { found, ...rest } = yield* choose(counter, searched, candidates, { terms, tokens })
+    yield* rest
+    const { found, ...shown } = yield* choose(counter, searched, candidates, { terms, tokens })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )
     const unreadable = listed.flatMap(({ session }) => (damaged.has(session) ? [session] : []))
-    return { messages, ...rest, unreadable }
+    return { messages, ...shown, unreadable }
   })

@@ -108,3 +108,33 @@ describe("a session of 20,000 events", () => {
     }).pipe(Effect.scoped, Effect.runPromise),
   )
 })
+
+describe("a search over the sessions of an owner", () => {
+  it("rests between its parts, and before it opens each session, also if each takes no time", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      for (let at = 0; at < 30; at++) yield* memory.append(`s${at}`, said(2, at), { owner: "ann" })
+      const search = memory.recallOf("ann", "message", { tokens: 4_000 })
+      yield* search
+      // A clock that stands still: no part looks late by itself.
+      const still = vi.spyOn(Date, "now").mockReturnValue(Date.now())
+      let turns = 0
+      let over = false
+      const turn = () => {
+        turns++
+        if (!over) setTimeout(turn, 0)
+      }
+      setTimeout(turn, 0)
+      yield* search
+      over = true
+      still.mockRestore()
+      expect(turns).toBeGreaterThanOrEqual(3)
+      const late = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(search)))
+      // It is 192; without a look at the clock for each session and message that is read, 102.
+      expect(late).toBeGreaterThan(150)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } })),
+      Effect.runPromise,
+    ))
+})

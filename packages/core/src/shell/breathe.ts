@@ -16,6 +16,12 @@ const pause: Effect.Effect<void> = Effect.async((resume) => {
   setTimeout(() => resume(Effect.void), 0)
 })
 
+/**
+ * A pause between two parts of some work. Each part looks at the clock by itself, so without it, parts that are all short
+ * hold the event loop together.
+ */
+export const rest: Effect.Effect<void> = Effect.clockWith((clock) => (isLive(clock) ? pause : Effect.void))
+
 /** Makes an effect that pauses if the work since the last pause has held the event loop for long. In virtual time, nothing has to pause. */
 const breath = (): Effect.Effect<void> => {
   let since: number | null = null
