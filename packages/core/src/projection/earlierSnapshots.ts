@@ -23,10 +23,10 @@ const keyOf = (version: number): string => {
   return String(31 - Math.clz32(step & -step))
 }
 
-/** The row of an earlier snapshot. */
-export const rowOf = (taken: StateInLog): ProjectionRow => ({
-  ...take(taken),
-  key: keyOf(taken.state.version),
+/** The row of a snapshot at a version as a row among the earlier ones. */
+export const earlierRow = ({ data }: ProjectionRow, version: number): ProjectionRow => ({
+  key: keyOf(version),
+  data,
 })
 
 /** The newest state in some rows that a condition accepts; `null` if there is none. */
@@ -70,7 +70,8 @@ export const earlierSnapshots: Projection<Collected> = {
       if (isOfOtherFold(row)) return []
       const version = versionOf(row) ?? 0
       const state = version === last.state.version ? last : states.get(version)
-      return state !== undefined && rowOf(state).data === row.data && rowOf(state).key === row.key
+      const expected = state === undefined ? undefined : earlierRow(take(state), version)
+      return expected?.data === row.data && expected.key === row.key
         ? []
         : [{ version, detail: "an earlier snapshot differs from the folded state of the log" }]
     }),

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Event } from "../event/Event.js"
 import type { Service as EventLog } from "../log/EventLog.js"
-import { earlierSnapshots, eventsBetweenSnapshots, rowOf } from "../projection/earlierSnapshots.js"
+import { earlierRow, earlierSnapshots, eventsBetweenSnapshots } from "../projection/earlierSnapshots.js"
 import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"
 import { openSession, readOn, type SessionError } from "./openSession.js"
@@ -20,7 +20,7 @@ export interface CachedSession {
 const isLandmark = (event: Event): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned" || event._tag === "BranchSwitched"
 
-/** Whether nobody else can extend a state by an event: it goes back to a state from before the one before it. */
+/** Whether an event goes back further than to the state before it: a snapshot saves each reader from finding the earlier state. */
 const isReturn = (event: Event, { version }: SessionState, count: number): boolean =>
   event._tag === "BranchSwitched" && event.version < version - count
 
@@ -91,13 +91,15 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     { state, batchId }: StateInLog & { readonly batchId: string },
     isFar: boolean,
   ) =>
-    Effect.suspend(() =>
-      log.projections.put(state.session, { version: state.version, batchId }, [
-        { kind: snapshot.kind, replace: true, rows: [take({ state, batchId })] },
+    Effect.suspend(() => {
+      const { session, version } = state
+      const row = take({ state, batchId })
+      return log.projections.put(session, { version, batchId }, [
+        { kind: snapshot.kind, replace: true, rows: [row] },
         // Near another one, it would take its place.
-        ...(isFar ? [{ kind: earlierSnapshots.kind, rows: [rowOf({ state, batchId })] }] : []),
-      ]),
-    ).pipe(
+        ...(isFar ? [{ kind: earlierSnapshots.kind, rows: [earlierRow(row, version)] }] : []),
+      ])
+    }).pipe(
       Effect.map(() => void (cached.snapshotVersion = state.version)),
       // Another writer was first: the next commit saves one.
       Effect.catchTag("VersionConflict", () => Effect.void),

@@ -1,14 +1,13 @@
 /** Finding the states that the conversation goes back to: for an edit, and for a return to a branch. */
-import { Effect, Stream } from "effect"
-import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
+import { Effect, type Stream } from "effect"
+import type { RecordedEvent } from "../event/EventCodec.js"
 import type { Service as EventLog } from "../log/EventLog.js"
 import { earlierSnapshots, newestOf } from "../projection/earlierSnapshots.js"
 import type { StateInLog } from "../projection/Snapshot.js"
 import { isOnBranch } from "../session/branches.js"
-import { evolve, requiresReplay } from "../session/evolve.js"
-import { keepTip, placeOf, reaches } from "../session/switchBranch.js"
+import { placeOf, reaches } from "../session/switchBranch.js"
 import type { SessionState } from "../session/SessionState.js"
-import { openSession, type SessionError } from "./openSession.js"
+import { openSession, readOn, type SessionError } from "./openSession.js"
 import { type ReadTo, replay } from "./replay.js"
 import { retryTransient } from "./retry.js"
 
@@ -34,41 +33,23 @@ const newestOfAll = <E>(
  */
 const newestFrom = (
   log: EventLog,
-  { session, version: newest }: SessionState,
+  { version: newest }: SessionState,
   start: StateInLog,
-  readRange: (from: number, to: number) => Stream.Stream<RecordedEvent, SessionError>,
   accepts: Find,
-): Effect.Effect<SessionState | null, SessionError> =>
-  Effect.suspend(() => {
-    const states = new Map<number, SessionState>()
-    let found: SessionState | null = start.state
-    let state: SessionState | null = start.state
-    return Stream.runForEachWhile(readRange(start.state.version, newest), (recorded) =>
-      Effect.gen(function* () {
-        if (state === null) return false
-        const { event, version } = recorded
-        if (version === start.state.version) {
-          if (batchIdOf(recorded) !== start.batchId) state = null
-          return state !== null
-        }
-        keepTip(states, state, recorded)
-        if (
-          event._tag === "BranchSwitched" &&
-          !states.has(event.version) &&
-          event.version >= state.invalidatedAt
-        )
-          states.set(event.version, (yield* openSession(log, session, event.version)).read.state)
-        state = requiresReplay(state, recorded, states) ? null : evolve(state, recorded, { states })
-        if (state !== null && accepts(state)) found = state
-        return state !== null
-      }),
-    ).pipe(Effect.map(() => (state === null ? null : found)))
-  })
+): Effect.Effect<SessionState | null, SessionError> => {
+  let found = start.state
+  const visit = (state: SessionState) => {
+    if (accepts(state)) found = state
+  }
+  return Effect.map(readOn(log, start, { toVersion: newest, isSnapshot: true, visit }), (read) =>
+    read?.state.version === newest ? found : null,
+  )
+}
 
 /** Access to the events of a session. */
 export type ReadEvents = (
   session: string,
-  range: { readonly fromVersion?: number; readonly toVersion: number },
+  range: { readonly toVersion: number },
 ) => Stream.Stream<RecordedEvent, SessionError>
 
 /**
@@ -92,8 +73,7 @@ export const stateReaching = (
       Effect.orElseSucceed(() => []),
     )
     const start = newestOf(session, rows, (state) => state.version > invalidatedAt && hasIt(state))
-    const range = (from: number, to: number) => read(session, { fromVersion: from, toVersion: to })
-    const near = start === null ? null : yield* newestFrom(log, now, start, range, hasIt)
+    const near = start === null ? null : yield* newestFrom(log, now, start, hasIt)
     return near ?? (yield* newestOfAll(now, (to = now.version) => read(session, { toVersion: to }), hasIt))
   })
 

@@ -51,7 +51,8 @@ const returnsTo = (state: SessionState, { event }: RecordedEvent): number | null
  * in the state already. Then the session must be folded from its first event.
  *
  * @param options - `isSnapshot`: the state is from a snapshot, which would hide that its summary is damaged. So the read begins at
- *   the commit of the summary, and the result is also `null` if that cannot be read
+ *   the commit of the summary, and the result is also `null` if that cannot be read. `visit` is called with each state on the
+ *   way, and with the states of a part of the way again if that part is read again
  */
 export const readOn = (
   log: EventLog,
@@ -59,14 +60,19 @@ export const readOn = (
   {
     toVersion = Number.MAX_SAFE_INTEGER,
     isSnapshot = false,
-  }: { readonly toVersion?: number | undefined; readonly isSnapshot?: boolean } = {},
+    visit = () => {},
+  }: {
+    readonly toVersion?: number | undefined
+    readonly isSnapshot?: boolean
+    readonly visit?: (state: SessionState) => void
+  } = {},
 ): Effect.Effect<StateInLog | null, SessionError> =>
   Effect.gen(function* () {
     const { session, summary } = from.state
     const states = new Map<number, SessionState>()
     let commit = isSnapshot && summary !== null ? summary.version : null
     for (let start = from; ;) {
-      const done: Progress = yield* foldOn(log, start, { toVersion, commit, states })
+      const done: Progress = yield* foldOn(log, start, { toVersion, commit, states, visit })
       if (!done.isSound) return null
       if (done.missing === null) return done.read
       const { version, before } = done.missing
@@ -86,10 +92,12 @@ const foldOn = (
     toVersion,
     commit,
     states,
+    visit,
   }: {
     readonly toVersion: number
     readonly commit: number | null
     readonly states: Map<number, SessionState>
+    readonly visit: (state: SessionState) => void
   },
 ): Effect.Effect<Progress, SessionError> => {
   const { session, version } = state
@@ -104,12 +112,11 @@ const foldOn = (
     if (read === null) return Either.right({ read, missing, isSound })
     return Either.map(decodeAt(read.state.version + 1, record), (recorded) => {
       keepTip(states, read.state, recorded)
-      if (!requiresReplay(read.state, recorded, states))
-        return {
-          isSound,
-          missing,
-          read: { state: evolve(read.state, recorded, { states }), batchId: record.batchId },
-        }
+      if (!requiresReplay(read.state, recorded, states)) {
+        const next = evolve(read.state, recorded, { states })
+        visit(next)
+        return { isSound, missing, read: { state: next, batchId: record.batchId } }
+      }
       const back = returnsTo(read.state, recorded)
       return { isSound, read: null, missing: back === null ? null : { version: back, before: read } }
     })
@@ -168,8 +175,8 @@ const readState = (
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
     const stored = Option.getOrNull(yield* loadSnapshot(log, session))
-    const isUsable = stored === null || to === undefined || stored.state.version <= to
-    const from = isUsable || to === undefined ? stored : yield* loadEarlier(log, session, to)
+    const isTooNew = to !== undefined && stored !== null && stored.state.version > to
+    const from = isTooNew ? yield* loadEarlier(log, session, to) : stored
     if (from !== null) {
       const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true })
       if (read !== null) return { read, snapshotVersion: from.state.version }
