@@ -43,6 +43,12 @@ export type AnyEvent = Event | UnknownEvent | DamagedSummary | DamagedMessage
 /** What stands in the place of a message that cannot be read: nobody knows its role, and an answer without parts says nothing. */
 export const unreadable: Message = { role: "assistant", parts: [] }
 
+/** The message that an event appended, or {@link unreadable} in its place; `null` for an event that appended none. */
+export const appendedMessage = (event: AnyEvent): Message | null => {
+  if (event._tag === "DamagedMessage") return unreadable
+  return event._tag === "MessageAppended" ? event.message : null
+}
+
 /** A decoded event with its session, version, id and time. */
 export interface RecordedEvent<E = AnyEvent> {
   readonly session: string

@@ -1,6 +1,6 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
-import { after, breather } from "../shell/breathe.js"
+import { breather, breathing } from "../shell/breathe.js"
 import { DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import { records } from "../log/pages.js"
@@ -63,23 +63,15 @@ const decoded = (
   batchId: string,
 ): Stream.Stream<RecordedEvent, DamagedEvent> =>
   Stream.suspend(() => {
-    const breathe = breather()
     let version = 0
-    return Stream.mapEffect(Stream.fromIterable(records), (record) =>
-      after(breathe(), decode({ ...record, session, batchId, version: ++version })),
+    return Stream.mapEffect(breathing(Stream.fromIterable(records)), (record) =>
+      decode({ ...record, session, batchId, version: ++version }),
     )
   })
 
 /** All records of a session. Stores read pages at once, and a long log has many of them: other work runs in between. */
 const readAll = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<LogRecord>, LogError> =>
-  Effect.suspend(() => {
-    const breathe = breather()
-    return records(log, session).pipe(
-      Stream.mapEffect((record) => after(breathe(), Effect.succeed(record))),
-      Stream.runCollect,
-      Effect.map((records) => [...records]),
-    )
-  })
+  Effect.map(Stream.runCollect(breathing(records(log, session))), (records) => [...records])
 
 /** Whether a session was redacted after a version. What was read since then may be old in one part and new in another. */
 const redactedAfter = (log: EventLog, session: string, version: number): Effect.Effect<boolean, LogError> =>

@@ -12,9 +12,10 @@ import {
   type SummaryInvalidated,
 } from "../event/Event.js"
 import { releaseRunning } from "../engine/compaction.js"
-import { after, breather } from "../shell/breathe.js"
+import { breathing } from "../shell/breathe.js"
 import { makeId } from "../shell/id.js"
 import {
+  appendedMessage,
   batchIdOf,
   encodeBatch,
   encodeRewritten,
@@ -163,13 +164,6 @@ const rewritten = (
   }
 }
 
-/** A stream of events that lets other work of the process run in between. */
-const breathing = (events: ReadonlyArray<RecordedEvent>): Stream.Stream<RecordedEvent> =>
-  Stream.suspend(() => {
-    const breathe = breather()
-    return Stream.mapEffect(Stream.fromIterable(events), (event) => after(breathe(), Effect.succeed(event)))
-  })
-
 /** The changes that a redaction makes to a session's log. */
 interface Changes {
   readonly version: number
@@ -185,8 +179,7 @@ interface Changes {
   readonly unknown: number | null
 }
 
-const isMessage = ({ event }: RecordedEvent): boolean =>
-  event._tag === "MessageAppended" || event._tag === "DamagedMessage"
+const isMessage = ({ event }: RecordedEvent): boolean => appendedMessage(event) !== null
 
 const changesFor = (
   sessions: Sessions,
@@ -303,7 +296,10 @@ export const redact = (
       const list: Array.NonEmptyReadonlyArray<Event> = [redaction, ...released, ...invalidated]
       const timed = Array.map(list, (event) => ({ time, event }))
       const added = recordedAfter({ session, version }, batchId, timed)
-      const projections = yield* projectionsOf(session, breathing([...changes.events, ...added]))
+      const projections = yield* projectionsOf(
+        session,
+        breathing(Stream.fromIterable([...changes.events, ...added])),
+      )
       const records = encodeBatch({ session, version }, batchId, timed)
       const done = yield* retryTransient(
         log.rewrite(session, changes.rewritten, records, {

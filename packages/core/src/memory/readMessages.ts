@@ -1,6 +1,6 @@
 /** Reading the conversation as it was said, page by page from its end. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { unreadable } from "../event/EventCodec.js"
+import { appendedMessage, unreadable } from "../event/EventCodec.js"
 import type { Message } from "../message/Message.js"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
@@ -74,11 +74,13 @@ const pageBefore = (
     for (const range of rangesBetween(gaps, 1, cursor.version - 1).toReversed()) {
       if (found.length === to - from) break
       yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
-        Stream.filterMap(({ event, time, version }) => {
-          if (event._tag === "DamagedMessage") return Option.some({ message: unreadable, time, version })
-          if (event._tag !== "MessageAppended") return Option.none()
-          return Option.some({ message: event.message, time: event.message.time ?? time, version })
-        }),
+        Stream.filterMap(({ event, time, version }) =>
+          Option.map(Option.fromNullable(appendedMessage(event)), (message) => ({
+            message,
+            time: message.time ?? time,
+            version,
+          })),
+        ),
         Stream.take(to - from - found.length),
         Stream.runForEach((one) =>
           Effect.sync(() => {

@@ -5,7 +5,7 @@
 import { Effect, Stream } from "effect"
 import { edited } from "../engine/goBack.js"
 import type { Event } from "../event/Event.js"
-import { batchIdOf, type RecordedEvent, unreadable } from "../event/EventCodec.js"
+import { appendedMessage, batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
 import type { Message } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
@@ -73,10 +73,7 @@ const conversationAt = ({ events, gaps }: ReadLog, version: number): ReadonlyArr
   events
     .slice(0, version)
     .filter((one) => isOnBranch(gaps[version - 1] ?? [], one.version))
-    .flatMap(({ event }) => {
-      if (event._tag === "DamagedMessage") return [unreadable]
-      return event._tag === "MessageAppended" ? [event.message] : []
-    })
+    .flatMap(({ event }) => appendedMessage(event) ?? [])
 
 const same = (one: Message | undefined, other: Message | undefined): boolean =>
   one !== undefined && other !== undefined && isStored([one], [{ message: other }])

@@ -3,7 +3,7 @@
  * place, an index is cut there; what else changes the past makes a new index.
  */
 import { Effect } from "effect"
-import type { RecordedEvent } from "../event/EventCodec.js"
+import { appendedMessage, type RecordedEvent } from "../event/EventCodec.js"
 import type { Lookup, Postings } from "./FullTextIndex.js"
 import { countTerms } from "../search/postings.js"
 import { beginningOf, divergence, type Gap, isOnBranch } from "../session/branches.js"
@@ -69,10 +69,9 @@ export class SessionIndex implements Part {
 
   /** Adds the message of an event, if it is on the branch. */
   addMessage({ version, event }: RecordedEvent): void {
-    if (!isOnBranch(this.gaps, version)) return
-    if (event._tag === "MessageAppended") this.addTerms(version, messageTerms(event.message))
-    // It keeps its place, or the indexes of later messages would be wrong.
-    else if (event._tag === "DamagedMessage") this.addTerms(version, [])
+    // A message that cannot be read keeps its place, or the indexes of later messages would be wrong.
+    const message = appendedMessage(event)
+    if (message !== null && isOnBranch(this.gaps, version)) this.addTerms(version, messageTerms(message))
   }
 
   /**

@@ -1,5 +1,5 @@
 /** Long work on the events of a session lets other work of the process run in between. */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { isLive } from "./clock.js"
 
 /** How long work holds the event loop at a time, in milliseconds. */
@@ -58,6 +58,13 @@ export const inSteps = <A>(work: () => Generator<undefined, A>): Effect.Effect<A
       const { done, value } = steps.next()
       if (done === true) return value
     }
+  })
+
+/** A stream that lets other work of the process run in between. */
+export const breathing = <A, E, R>(items: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+  Stream.suspend(() => {
+    const breathe = breather()
+    return Stream.mapEffect(items, (item) => after(breathe(), Effect.succeed(item)))
   })
 
 /** Passes a result on, after a pause if one is due. */

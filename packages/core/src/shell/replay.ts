@@ -6,7 +6,7 @@
  * as the first pass, which has found all such events up to there. A third pass is never needed.
  */
 import { Chunk, Effect, Either, Stream } from "effect"
-import { after, breather } from "./breathe.js"
+import { after, breather, breathing } from "./breathe.js"
 import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import type {
   LogError,
@@ -175,7 +175,7 @@ export const gapsOf = (
   events: ReadonlyArray<RecordedEvent>,
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<Gap>>> =>
   Effect.map(
-    replay(session, () => Stream.fromIterable(events), {
+    replay(session, () => breathing(Stream.fromIterable(events)), {
       start: (): Array<ReadonlyArray<Gap>> => [],
       step: (collected, { after }) => {
         collected.push(after.gaps)
