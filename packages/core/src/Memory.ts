@@ -144,7 +144,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
       branches: (session) => Effect.map(load(session), branchesOf),
       checkout: (session, branch, request) =>
         Effect.gen(function* () {
-          yield* load(session)
+          yield* checkSession(session)
           yield* checkCount(session, "branch", branch)
           const strategy = yield* strategyOf(session, request)
           const done = yield* checkout(parts, session, branch)
@@ -153,7 +153,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
         }).pipe(underWay.finished, span("memfold.checkout", { session })),
       undo: (session, { pauseFor = 20, ...request } = {}) =>
         Effect.gen(function* () {
-          yield* load(session)
+          yield* checkSession(session)
           yield* checkCount(session, "pauseFor", pauseFor)
           const strategy = yield* strategyOf(session, request)
           const done = yield* undo(parts, session, pauseFor)

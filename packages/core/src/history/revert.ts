@@ -42,29 +42,30 @@ const continuations = (
   return [...new Map(later.map((commit) => [commit.version, commit])).values()]
 }
 
+/** How commits are taken back. */
+interface RevertOptions {
+  readonly reason: string
+  /** The number of messages for which automatic compaction is paused; 0 ends a pause. */
+  readonly pauseFor: number
+}
+
 /**
- * Goes back to an earlier summary, or to the messages (`null`). Returns how many commits became invalid; they stay in
- * the log. A running compaction is released, and its result will be thrown away.
+ * Takes back some of the commits of the branch in force, and says how many commits became invalid; they stay in the log. A running
+ * compaction is released, and its result will be thrown away.
+ *
+ * @param newerOf - the commits to take back, among all of the branch; `null` if that cannot be done
  */
-export const revert = (
+const takeBack = (
   sessions: Sessions,
   session: string,
-  {
-    toSummary,
-    reason,
-    pauseFor,
-  }: {
-    readonly toSummary: string | null
-    readonly reason: string
-    /** The number of messages for which automatic compaction is paused; 0 ends a pause. */
-    readonly pauseFor: number
-  },
-): Effect.Effect<number, SessionError | UnknownSummary> =>
+  newerOf: (commits: ReadonlyArray<Commit>) => ReadonlyArray<Commit> | null,
+  { reason, pauseFor }: RevertOptions,
+): Effect.Effect<number | null, SessionError> =>
   Effect.gen(function* () {
     for (;;) {
       const { commits, left, version } = yield* sessions.history(session)
-      const newer = after(commits, toSummary)
-      if (newer === null) return yield* new UnknownSummary({ session, summary: toSummary ?? "" })
+      const newer = newerOf(commits)
+      if (newer === null) return null
       const gone = [...newer, ...continuations(newer, left)]
       const { answer } = yield* sessions.transact(session, (state) => {
         // Another writer appended an event since. The commits are read again, because one may have been added.
@@ -83,3 +84,25 @@ export const revert = (
       yield* sessions.load(session)
     }
   })
+
+/** Goes back to an earlier summary, or to the messages (`null`). Returns how many commits became invalid. */
+export const revert = (
+  sessions: Sessions,
+  session: string,
+  { toSummary, ...options }: RevertOptions & { readonly toSummary: string | null },
+): Effect.Effect<number, SessionError | UnknownSummary> =>
+  Effect.gen(function* () {
+    const count = yield* takeBack(sessions, session, (commits) => after(commits, toSummary), options)
+    return count ?? (yield* new UnknownSummary({ session, summary: toSummary ?? "" }))
+  })
+
+/** Goes back to the summary before the newest one, or to the messages. */
+export const revertNewest = (
+  sessions: Sessions,
+  session: string,
+  options: RevertOptions,
+): Effect.Effect<void, SessionError> => {
+  const newest = (commits: ReadonlyArray<Commit>) =>
+    after(commits, commits.filter(({ summary }) => summary !== null).at(-2)?.summary ?? null)
+  return Effect.asVoid(takeBack(sessions, session, newest, options))
+}

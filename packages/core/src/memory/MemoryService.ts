@@ -247,7 +247,7 @@ export interface Service {
   readonly undo: (
     session: string,
     options?: StrategyOptions & { readonly pauseFor?: number },
-  ) => Effect.Effect<Undone, MemoryError | UnknownSummary>
+  ) => Effect.Effect<Undone, MemoryError>
   /** Starts the session over, without messages. The log keeps the earlier events, and the session its owner and title. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
   /**

@@ -2,7 +2,7 @@
 import { Effect, Either, Option, Stream } from "effect"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
-import { revert, type UnknownSummary } from "../history/revert.js"
+import { revertNewest } from "../history/revert.js"
 import type { Message } from "../message/Message.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { headOf } from "../render/Render.js"
@@ -277,17 +277,14 @@ export const undo = (
   parts: Pick<MemoryParts, "sessions">,
   session: string,
   pauseFor: number,
-): Effect.Effect<{ readonly undone: Undone; readonly state: SessionState }, SessionError | UnknownSummary> =>
+): Effect.Effect<{ readonly undone: Undone; readonly state: SessionState }, SessionError> =>
   Effect.gen(function* () {
     const { sessions } = parts
     const state = yield* sessions.load(session)
     // Every switch and every clear leaves a gap that ends with it.
     const last = state.gaps.at(-1)?.to ?? 0
     if (state.summary !== null && state.summary.version > last) {
-      const { summaries, commits } = yield* sessions.history(session)
-      const own = commits.filter(({ summary }) => summary !== null)
-      const toSummary = own.at(-2)?.summary ?? null
-      if (summaries.length > 0) yield* revert(sessions, session, { toSummary, pauseFor, reason: "undone" })
+      yield* revertNewest(sessions, session, { pauseFor, reason: "undone" })
       const now = yield* sessions.load(session)
       return { undone: { undone: "compaction", version: now.version }, state: now }
     }
