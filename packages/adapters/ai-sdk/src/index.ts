@@ -1,5 +1,4 @@
 /** Durable, compacted memory for the AI SDK: sessions, and the codec of its messages. */
-export { BranchLeft } from "./BranchLeft.js"
 export {
   AiSdkDecodeError,
   type AiSdkContext,
@@ -14,7 +13,8 @@ export {
   type PageId,
 } from "./codec.js"
 export { embedder, type EmbedderOptions } from "./embedder.js"
-export type { UnsupportedSection } from "@memfold/codec"
+export { BranchLeft, type UnsupportedSection } from "@memfold/codec"
+export type { PageRequest } from "./page.js"
 export type { RenderedContext } from "./rendered.js"
 export {
   aiSdk,
@@ -23,7 +23,6 @@ export {
   AiSdkSession,
   type UserInput,
   type MessagesOptions,
-  type PageRequest,
   type SessionOptions,
 } from "./session.js"
 export type { EndOfCall, EndOfPage, Step, StepToPrepare, StepUsage } from "./steps.js"

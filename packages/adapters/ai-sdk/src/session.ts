@@ -1,16 +1,14 @@
 /** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
-import { type PlaceOfCall, freeze, isLeft, isSame, StoredSession } from "@memfold/codec"
+import { BranchLeft, type PlaceOfCall, StoredSession } from "@memfold/codec"
 import type { Memory, Message, Render, Session } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
-import { Effect, Either, Random } from "effect"
-import { BranchLeft } from "./BranchLeft.js"
-import { decodeMessages } from "./decode.js"
+import { Effect, Random } from "effect"
 import type { AiSdkContext, Major } from "./encode.js"
 import { formOf, metadataOf } from "./form.js"
 import { modelMiddleware } from "./middleware.js"
 import { answersOf, isOfPage } from "./received.js"
+import { decoded, Page, regenerates } from "./page.js"
 import { answeredGroup, rendered, type RenderedContext } from "./rendered.js"
-import { changeOf, type NewestMessages, textsBehind } from "./shown.js"
 import {
   type EndOfCall,
   type EndOfPage,
@@ -20,7 +18,6 @@ import {
   type StepToPrepare,
   usageOf,
 } from "./steps.js"
-import { encodeUIMessages, type Group } from "./ui/encode.js"
 
 /** What a user says: a text, or messages of a page (`UIMessage`) or of a program (`ModelMessage`). */
 export type UserInput = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>
@@ -56,45 +53,15 @@ export interface MessagesOptions {
   readonly messageId?: string | undefined
 }
 
-/** The body of a request of `useChat`, as `DefaultChatTransport` sends it. */
-export interface PageRequest {
-  /** The id of the chat: the id of the session. */
-  readonly id: string
-  /** All messages that the page shows. */
-  readonly messages: Array<UIMessage>
-  /** Why the page asks: `"submit-message"` or `"regenerate-message"`. */
-  readonly trigger?: string
-  /** The message that was edited, or whose answer is to be made again. */
-  readonly messageId?: string
-}
-
-/** The `trigger` of a request for another answer. */
-const regenerate = "regenerate-message"
-
-/** How many stored messages are read at once, to find a message far back. */
-const pageSize = 500
-
 const randomId = (): string =>
   Effect.runSync(Effect.all(Array.from({ length: 4 }, () => Random.nextIntBetween(0, 2 ** 32))))
     .map((one) => one.toString(16).padStart(8, "0"))
     .join("")
 
-const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
-  Either.getOrThrowWith(decodeMessages(messages), (error) => error)
-
-/** Whether the text or a file of a message differs from the stored message. */
-const isEdited = ({ role, parts }: UIMessage, { id, messages }: Group): boolean => {
-  const [stored] = encodeUIMessages(messages, () => id)
-  return stored?.role !== role || !isSame(freeze(stored.parts).json, freeze(parts).json)
-}
-
 const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?: string } => {
   const all = texts.filter((text) => text !== undefined && text !== "")
   return all.length === 0 ? {} : { system: all.join("\n\n") }
 }
-
-/** Nobody says what a message was produced behind that is put behind others. */
-const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
 
 /** A call of the AI SDK that is under way: what of it is stored. */
 interface Turn extends PlaceOfCall {
@@ -124,6 +91,7 @@ type CallStart = AiSdkContext & { readonly prefix: Session.Prefix }
 export class AiSdkSession {
   private turn: Turn | undefined
   private readonly stored: StoredSession
+  private readonly page: Page
   private readonly memory: Memory.Neutral
 
   /** @internal */
@@ -134,6 +102,7 @@ export class AiSdkSession {
     private readonly options: SessionOptions & { readonly major: Major },
   ) {
     this.stored = new StoredSession(owner, id, "ai-sdk")
+    this.page = new Page(this.stored)
     this.memory = this.stored.memory
   }
 
@@ -149,72 +118,13 @@ export class AiSdkSession {
     await this.stored.append(messages, { idempotencyKey })
   }
 
-  /** The id on the page of a message that no page named, by its index. */
-  private readonly idOf = (index: number): string => `${this.id}-${index}`
-
-  private idAt(message: Message.Message, index: number): string {
-    return formOf(message).ui?.id ?? this.idOf(index)
-  }
-
-  /** The newest stored messages, back to one with a wanted id. The log is read from its end. */
-  private async newestWith(wanted: ReadonlySet<string>, isFar: boolean): Promise<NewestMessages> {
-    const has = (page: NewestMessages): boolean =>
-      page.messages.some((message, position) => wanted.has(this.idAt(message, page.from + position)))
-    const newest: Memory.MessagePage = await this.memory.messages(this.id, { limit: 100 + wanted.size })
-    if (!isFar) return newest
-    const pages = [newest]
-    for (let last = newest; !has(last) && last.before !== null; pages.push(last)) {
-      last = await this.memory.messages(this.id, { limit: pageSize, before: last.before })
-    }
-    return { messages: pages.toReversed().flatMap(({ messages }) => messages), from: pages.at(-1)!.from }
-  }
-
-  /** Makes the session what the page shows: appends what is new, and goes on from an earlier place if the page does. */
-  private async receive(
-    given: ReadonlyArray<UIMessage>,
-    isList: boolean,
-    { trigger, messageId }: MessagesOptions,
-  ): Promise<void> {
-    const regenerates = trigger === regenerate
-    const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
-    const newest = await this.newestWith(ids, given.length > 1 || messageId !== undefined || regenerates)
-    const { idOf } = this
-    const { from, kept, added } = changeOf(given, newest, { idOf, isWhole: isList, regenerates, isEdited })
-    const { messages } = newest
-    const stay = from === null ? messages : messages.slice(0, from - newest.from)
-    const isKnown = kept !== undefined && messages.some((message) => formOf(message).ui?.id === kept.id)
-    const answers = kept === undefined ? undefined : answersOf(kept, stay, isKnown)
-    const fresh = [
-      ...(answers === undefined ? [] : [answers]),
-      ...added.flatMap((one) => {
-        if ("stored" in one) return [one.stored]
-        return "page" in one ? decoded([one.page]) : textsBehind(decoded([one.answer]), one.behind)
-      }),
-    ]
-    if (from === null && fresh.length === 0) return
-    // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.
-    const [branch] = await this.memory.branches(this.id)
-    const place = from === null ? `end/${newest.from + messages.length}` : `edit/${from}`
-    const idempotencyKey = this.stored.keyOf(`page/${branch?.id}/${place}`, freeze(fresh).json)
-    if (from === null) return this.store(fresh, idempotencyKey)
-    await this.memory.edit(this.id, from, fresh, { idempotencyKey, prefix: unknownPrefix })
-  }
-
-  /** Takes back the newest answer, or the answer that a message of the page is or asks for. */
-  private async takeBack(id: string | undefined): Promise<void> {
-    if (id === undefined) return void (await this.memory.regenerate(this.id))
-    const { messages, from } = await this.newestWith(new Set([id]), true)
-    const at = messages.findIndex((message, position) => this.idAt(message, from + position) === id)
-    if (at !== -1) await this.memory.regenerate(this.id, { from: from + at })
-  }
-
   private async receiveAny(given: UserInput, options: MessagesOptions): Promise<void> {
     const one = typeof given === "string" ? { role: "user" as const, content: given } : given
     const isList = Array.isArray(one)
     const list: ReadonlyArray<UIMessage | ModelMessage> = isList
       ? (one as ReadonlyArray<UIMessage | ModelMessage>)
       : [one as UIMessage | ModelMessage]
-    if (list.length > 0 && list.every(isOfPage)) return this.receive(list, isList, options)
+    if (list.length > 0 && list.every(isOfPage)) return this.page.receive(list, isList, options)
     const { idempotencyKey } = options
     if (list.length > 0) await this.store(decoded(list), idempotencyKey ?? `ai-sdk/given/${randomId()}`)
   }
@@ -268,7 +178,7 @@ export class AiSdkSession {
   messages(given?: UserInput, options: MessagesOptions = {}): Promise<AiSdkContext> {
     return this.inOrder(async () => {
       if (given !== undefined) await this.receiveAny(given, options)
-      else if (options.trigger === regenerate) await this.takeBack(options.messageId)
+      else if (regenerates(options)) await this.page.takeBack(options.messageId)
       const context = await this.read()
       this.turn = await this.begin(context)
       const { system, messages } = context
@@ -281,10 +191,9 @@ export class AiSdkSession {
     const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
     const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
     const id = randomId()
-    const [branch] = await this.memory.branches(this.id)
     return {
       id,
-      branch: branch?.id ?? 0,
+      branch: await this.stored.branch(),
       total: context.prefix.total,
       responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
       continues: answer.length > 0,
@@ -298,11 +207,6 @@ export class AiSdkSession {
     }
   }
 
-  /** Whether what the call produces belongs to no question any more. */
-  private async isLeft(turn: Turn): Promise<boolean> {
-    return isLeft(await this.memory.branches(this.id), turn)
-  }
-
   private async current(): Promise<Turn> {
     if (this.turn !== undefined) return this.turn
     return (this.turn = await this.begin(await this.read()))
@@ -310,7 +214,7 @@ export class AiSdkSession {
 
   /** Stores messages that the model and the tools produced, behind the stored messages of the same call. */
   private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
-    if (produced.length === 0 || (await this.isLeft(turn))) return
+    if (produced.length === 0 || (await this.stored.isLeft(turn))) return
     const named = produced.map((message, index) => {
       const form = formOf(message)
       if (turn.responseId === undefined || form.ui !== undefined) return message
@@ -359,7 +263,7 @@ export class AiSdkSession {
   readonly prepareStep = (step: StepToPrepare): Promise<AiSdkContext> =>
     this.inOrder(async () => {
       const turn = await this.current()
-      if (await this.isLeft(turn)) throw new BranchLeft({ session: this.id })
+      if (await this.stored.isLeft(turn)) throw new BranchLeft({ session: this.id })
       await this.saveApproved(turn, step)
       await this.saveSteps(turn, step.steps, step.responseMessages)
       const steering = (step.experimental_steeringMessages ?? []).slice()
@@ -543,24 +447,8 @@ export class AiSdkSession {
    * await memory.close()
    * ```
    */
-  async uiMessages({ limit }: { readonly limit?: number } = {}): Promise<Array<UIMessage>> {
-    const pages: Array<ReadonlyArray<Message.Message>> = []
-    let read = 0
-    let from = 0
-    let before: string | undefined
-    const isEnough = () => limit !== undefined && read >= limit && pages[0]?.[0]?.role === "user"
-    for (let more = true; more;) {
-      const page: Memory.MessagePage = await this.memory.messages(this.id, {
-        limit: limit === undefined ? 500 : Math.max(limit - read, 50),
-        ...(before === undefined ? {} : { before }),
-      })
-      pages.unshift(page.messages)
-      read += page.messages.length
-      from = page.from
-      before = page.before ?? undefined
-      more = before !== undefined && !isEnough()
-    }
-    return encodeUIMessages(pages.flat(), (position) => this.idOf(from + position))
+  uiMessages({ limit }: { readonly limit?: number } = {}): Promise<Array<UIMessage>> {
+    return this.page.read(limit)
   }
 }
 

@@ -3,8 +3,10 @@ import { Memory, type Message, type Render, type Session } from "@memfold/core"
 import { allMessages } from "./allMessages.js"
 import { digest } from "./digest.js"
 import { inOrder } from "./inOrder.js"
+import { isLeft, type PlaceOfCall } from "./leftBranch.js"
 import type { Omitted } from "./Omitted.js"
 import { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
+import { freeze } from "./values.js"
 
 /** To find out which given messages are new, this many stored messages are read, plus one for each given message. */
 const recent = 100
@@ -19,6 +21,9 @@ export interface SessionContext<Encoded> {
   /** What an answer to the context is produced behind. */
   readonly prefix: Session.Prefix
 }
+
+/** The prefix of messages of which nobody says what they were produced behind. */
+const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
 
 /** Options of an append. Without a key, the same call again appends the messages again. */
 export interface StoreOptions {
@@ -142,6 +147,28 @@ export class StoredSession {
     options: StoreOptions = {},
   ): Promise<Memory.Edited> {
     return this.memory.edit(this.id, from, messages, passed(options))
+  }
+
+  /**
+   * Goes on from an earlier place with what a page shows there. The change is made once, if it is asked for again on the same
+   * branch. Nobody says what these messages were produced behind.
+   *
+   * @param from - the index of the first message that does not stay
+   */
+  async editShown(from: number, messages: ReadonlyArray<Message.Message>): Promise<Memory.Edited> {
+    const idempotencyKey = this.keyOf(`page/${await this.branch()}/edit/${from}`, freeze(messages).json)
+    return this.edit(from, messages, { idempotencyKey, prefix: unknownPrefix })
+  }
+
+  /** The id of the branch in force. */
+  async branch(): Promise<number> {
+    const [inForce] = await this.memory.branches(this.id)
+    return inForce?.id ?? 0
+  }
+
+  /** Whether what a call of a model produces belongs to no message any more that the conversation has. */
+  async isLeft(call: PlaceOfCall): Promise<boolean> {
+    return isLeft(await this.memory.branches(this.id), call)
   }
 
   /** The whole conversation since the last clear, covered messages included, and when each message was written. */

@@ -1,5 +1,19 @@
 /** Whether a conversation went on from an earlier place while a model answered. */
 import type { Memory } from "@memfold/core"
+import { Schema } from "effect"
+
+/**
+ * While a model answered, the conversation went on from an earlier place: the user edited the question, or asked for another
+ * answer. The rest of the first answer is not stored, and its tools are not called again.
+ */
+export class BranchLeft extends Schema.TaggedError<BranchLeft>()("BranchLeft", {
+  session: Schema.String,
+}) {
+  /** The session and what happened, in words. */
+  override get message(): string {
+    return `Session "${this.session}": the conversation went on from an earlier place while the model answered; this answer ends here`
+  }
+}
 
 /** Where a call of a model stands. */
 export interface PlaceOfCall {

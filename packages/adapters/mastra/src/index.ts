@@ -1,5 +1,5 @@
 /** Durable, compacted memory for Mastra: processors for agents, and the codec of its messages. */
-export { BranchLeft } from "./BranchLeft.js"
+export { BranchLeft } from "@memfold/codec"
 export { decodeMessages } from "./decode.js"
 export { encodeMessages, type EncodeOptions } from "./encode.js"
 export { MastraDecodeError } from "./MastraDecodeError.js"

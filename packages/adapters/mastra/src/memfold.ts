@@ -1,10 +1,9 @@
 /** The processors: an agent whose context is a stored session. */
-import type { PlaceOfCall } from "@memfold/codec"
+import { BranchLeft, type PlaceOfCall } from "@memfold/codec"
 import type { Memory, Session } from "@memfold/core"
 import type { MastraDBMessage, MessageList } from "@mastra/core/agent"
 import type { InputProcessor, OutputProcessor, Processor } from "@mastra/core/processors"
 import type { RequestContext } from "@mastra/core/request-context"
-import { BranchLeft } from "./BranchLeft.js"
 import { NoSession } from "./NoSession.js"
 import type { Target } from "./prompt.js"
 import { MastraSession, type RenderedPrompt } from "./session.js"

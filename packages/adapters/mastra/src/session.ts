@@ -1,13 +1,6 @@
 /** A stored session, as Mastra reads and writes it. */
 import { changeOf, resentBehind, textsBehind } from "@memfold/ai-sdk/codec"
-import {
-  type PlaceOfCall,
-  freeze,
-  isLeft,
-  isSame,
-  StoredSession,
-  type UnsupportedSection,
-} from "@memfold/codec"
+import { type PlaceOfCall, isSame, StoredSession, type UnsupportedSection } from "@memfold/codec"
 import { type Memory, Message, type Render, type Session } from "@memfold/core"
 import type { MastraDBMessage } from "@mastra/core/agent"
 import { Either } from "effect"
@@ -166,9 +159,6 @@ const isEdited = ({ messages: [given] }: SentMessage, stored: { readonly message
 /** How many stored messages are read to find a message that has been edited. */
 const farBack = 1_000
 
-/** Nobody says what a message was produced behind that is put behind others. */
-const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
-
 /** The messages of an application without ids that a session has, and whether it has the answer to them, too. */
 const knownByText = (
   sent: ReadonlyArray<SentMessage>,
@@ -248,21 +238,18 @@ export class MastraSession {
       if ("stored" in one) return [one.stored]
       return "page" in one ? one.page.messages : textsBehind(one.answer.messages, one.behind)
     })
-    const [branch] = await memory.branches(id)
-    const idempotencyKey = this.stored.keyOf(`page/${branch?.id}/${change.from}`, freeze(added).json)
-    await memory.edit(id, change.from, added, { idempotencyKey, prefix: unknownPrefix })
+    await this.stored.editShown(change.from, added)
     return []
   }
 
   /** The id of the branch in force. */
-  async branch(): Promise<number> {
-    const [branch] = await this.stored.memory.branches(this.stored.id)
-    return branch?.id ?? 0
+  branch(): Promise<number> {
+    return this.stored.branch()
   }
 
   /** Whether what a call produces belongs to no question any more. */
-  async isLeft(call: PlaceOfCall): Promise<boolean> {
-    return isLeft(await this.stored.memory.branches(this.stored.id), call)
+  isLeft(call: PlaceOfCall): Promise<boolean> {
+    return this.stored.isLeft(call)
   }
 
   /**

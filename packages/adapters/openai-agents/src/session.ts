@@ -1,4 +1,5 @@
 /** Sessions of the OpenAI Agents SDK, kept by a memory. */
+import { pagesBack } from "@memfold/codec"
 import { Memory, type Message, type Session as Sessions } from "@memfold/core"
 import type { AgentInputItem, Session } from "@openai/agents"
 import { Either } from "effect"
@@ -329,30 +330,27 @@ export class MemfoldSession implements Session {
   /** The messages from an index on, and how many there are. */
   private async since(index: number): Promise<{ messages: ReadonlyArray<Message.Message>; total: number }> {
     const pages: Array<ReadonlyArray<Message.Message>> = []
-    let page: Memory.MessagePage = await this.memory.messages(this.id, { limit: firstPage })
-    const { total } = page
-    for (;;) {
+    let total = 0
+    const limit = (read: number) => (read === 0 ? firstPage : nextPage)
+    for await (const page of pagesBack(this.memory, this.id, { limit })) {
+      total = page.total
       pages.unshift(page.messages.slice(Math.max(index - page.from, 0)))
-      if (page.from <= index || page.before === null) return { messages: pages.flat(), total }
-      page = await this.memory.messages(this.id, { limit: nextPage, before: page.before })
+      if (page.from <= index) break
     }
+    return { messages: pages.flat(), total }
   }
 
   private async newest(limit: number): Promise<Array<AgentInputItem>> {
     if (limit <= 0) return []
     const messages: Array<Message.Message> = []
-    let before: string | undefined
-    for (;;) {
-      const page: Memory.MessagePage = await this.memory.messages(this.id, {
-        limit: Math.min(Math.max(limit, firstPage), nextPage),
-        ...(before === undefined ? {} : { before }),
-      })
+    let items: Array<AgentInputItem> = []
+    const size = Math.min(Math.max(limit, firstPage), nextPage)
+    for await (const page of pagesBack(this.memory, this.id, { limit: size })) {
       messages.unshift(...page.messages)
-      const items = encodeItems(messages)
-      if (page.before === null && items.length <= limit) return items
+      items = encodeItems(messages)
       if (items.length > limit) return wholeGroups(items, items.length - limit)
-      before = page.before ?? undefined
     }
+    return items
   }
 }
 

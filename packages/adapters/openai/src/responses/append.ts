@@ -1,4 +1,5 @@
 /** Appending behind an earlier response, as `previous_response_id` does it. */
+import { pagesBack } from "@memfold/codec"
 import { Memory, Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { decodeItems } from "./decode.js"
@@ -56,15 +57,10 @@ const find = async (
   for (const [position, branch] of branches.entries()) {
     // What stands before is on the branch that this one has left.
     const first = position === 0 ? 0 : branch.from
-    for (let before: string | null | undefined; before !== null;) {
-      const page: Memory.MessagePage = await memory.messages(session, {
-        limit: pageSize,
-        branch: branch.id,
-        ...(before === undefined ? {} : { before }),
-      })
+    for await (const page of pagesBack(memory, session, { limit: pageSize, branch: branch.id })) {
       const at = page.messages.findLastIndex((message) => responseIdOf(message) === response)
       if (at !== -1) return { branch, index: page.from + at }
-      before = page.from <= first ? null : page.before
+      if (page.from <= first) break
     }
   }
   return undefined

@@ -1,0 +1,134 @@
+/** The page of a session: what a page sends is compared with the stored conversation, and a page reads the conversation. */
+import { freeze, isSame, pagesBack, type StoredSession } from "@memfold/codec"
+import type { Memory, Message } from "@memfold/core"
+import type { UIMessage } from "ai"
+import { Either } from "effect"
+import { decodeMessages } from "./decode.js"
+import { formOf } from "./form.js"
+import { answersOf } from "./received.js"
+import { changeOf, type NewestMessages, textsBehind } from "./shown.js"
+import { encodeUIMessages, type Group } from "./ui/encode.js"
+
+/** The body of a request of `useChat`, as `DefaultChatTransport` sends it. */
+export interface PageRequest {
+  /** The id of the chat: the id of the session. */
+  readonly id: string
+  /** All messages that the page shows. */
+  readonly messages: Array<UIMessage>
+  /** Why the page asks: `"submit-message"` or `"regenerate-message"`. */
+  readonly trigger?: string
+  /** The message that was edited, or whose answer is to be made again. */
+  readonly messageId?: string
+}
+
+/** What a page asks for. */
+interface PageOptions {
+  readonly trigger?: string | undefined
+  readonly messageId?: string | undefined
+}
+
+/** How many stored messages are read at once, to find a message far back. */
+const pageSize = 500
+
+/** Whether a page asks for another answer. */
+export const regenerates = ({ trigger }: PageOptions): boolean => trigger === "regenerate-message"
+
+/** Messages of the AI SDK as messages of the memory. It throws `AiSdkDecodeError`. */
+export const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
+  Either.getOrThrowWith(decodeMessages(messages), (error) => error)
+
+/** Whether the text or a file of a message differs from the stored message. */
+const isEdited = ({ role, parts }: UIMessage, { id, messages }: Group): boolean => {
+  const [stored] = encodeUIMessages(messages, () => id)
+  return stored?.role !== role || !isSame(freeze(stored.parts).json, freeze(parts).json)
+}
+
+/** The page of a session. It keeps nothing. */
+export class Page {
+  constructor(private readonly stored: StoredSession) {}
+
+  /** The id on the page of a message that no page named, by its index. */
+  private readonly idOf = (index: number): string => `${this.stored.id}-${index}`
+
+  private idAt(message: Message.Message, index: number): string {
+    return formOf(message).ui?.id ?? this.idOf(index)
+  }
+
+  /** The newest stored messages, back to one with a wanted id. The log is read from its end. */
+  private async newestWith(wanted: ReadonlySet<string>, isFar: boolean): Promise<NewestMessages> {
+    const { memory, id } = this.stored
+    const limit = (read: number) => (read === 0 ? 100 + wanted.size : pageSize)
+    const pages: Array<Memory.MessagePage> = []
+    for await (const page of pagesBack(memory, id, { limit })) {
+      pages.unshift(page)
+      const idAt = (message: Message.Message, position: number) => this.idAt(message, page.from + position)
+      if (!isFar || page.messages.some((message, position) => wanted.has(idAt(message, position)))) break
+    }
+    return { messages: pages.flatMap(({ messages }) => messages), from: pages[0]?.from ?? 0 }
+  }
+
+  /**
+   * Makes the session what the page shows: appends what is new, and goes on from an earlier place if the page does.
+   *
+   * @param isList whether the page gave a list, and not its last message alone
+   */
+  async receive(given: ReadonlyArray<UIMessage>, isList: boolean, options: PageOptions): Promise<void> {
+    const { messageId } = options
+    const isOther = regenerates(options)
+    const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
+    const newest = await this.newestWith(ids, given.length > 1 || messageId !== undefined || isOther)
+    const { from, kept, added } = changeOf(given, newest, {
+      idOf: this.idOf,
+      isWhole: isList,
+      regenerates: isOther,
+      isEdited,
+    })
+    const { messages } = newest
+    const stay = from === null ? messages : messages.slice(0, from - newest.from)
+    const isKnown = kept !== undefined && messages.some((message) => formOf(message).ui?.id === kept.id)
+    const answers = kept === undefined ? undefined : answersOf(kept, stay, isKnown)
+    const fresh = [
+      ...(answers === undefined ? [] : [answers]),
+      ...added.flatMap((one) => {
+        if ("stored" in one) return [one.stored]
+        return "page" in one ? decoded([one.page]) : textsBehind(decoded([one.answer]), one.behind)
+      }),
+    ]
+    if (from !== null) return void (await this.stored.editShown(from, fresh))
+    if (fresh.length === 0) return
+    // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.
+    const end = newest.from + messages.length
+    const idempotencyKey = this.stored.keyOf(
+      `page/${await this.stored.branch()}/end/${end}`,
+      freeze(fresh).json,
+    )
+    await this.stored.append(fresh, { idempotencyKey })
+  }
+
+  /** Takes back the newest answer, or the answer that a message of the page is or asks for. */
+  async takeBack(id: string | undefined): Promise<void> {
+    const { memory, id: session } = this.stored
+    if (id === undefined) return void (await memory.regenerate(session))
+    const { messages, from } = await this.newestWith(new Set([id]), true)
+    const at = messages.findIndex((message, position) => this.idAt(message, from + position) === id)
+    if (at !== -1) await memory.regenerate(session, { from: from + at })
+  }
+
+  /** The conversation for the page, from its newest messages back; `limit` is how many stored messages are read at least. */
+  async read(limit: number | undefined): Promise<Array<UIMessage>> {
+    const pages: Array<Memory.MessagePage> = []
+    const size = (read: number) => (limit === undefined ? pageSize : Math.max(limit - read, 50))
+    let read = 0
+    for await (const page of pagesBack(this.stored.memory, this.stored.id, { limit: size })) {
+      pages.unshift(page)
+      read += page.messages.length
+      // The first message of the list is always whole.
+      if (limit !== undefined && read >= limit && page.messages[0]?.role === "user") break
+    }
+    const from = pages[0]?.from ?? 0
+    return encodeUIMessages(
+      pages.flatMap(({ messages }) => messages),
+      (position) => this.idOf(from + position),
+    )
+  }
+}
