@@ -26,8 +26,12 @@ export interface SharedLogs {
 }
 
 /** The facts without those that were learned from messages beside the branch in force of the session. */
-const onBranch = (facts: LogFacts["facts"], state: Session.SessionState): LogFacts["facts"] =>
-  facts.some((fact) => isLeft(fact, state)) ? facts.filter((fact) => !isLeft(fact, state)) : facts
+const onBranch = (facts: LogFacts["facts"], state: Session.SessionState): LogFacts["facts"] => {
+  if (state.gaps.length === 0) return facts
+  const kept = facts.filter((fact) => !isLeft(fact, state))
+  // An unchanged list stays the same list: indexes and earlier results are kept by it.
+  return kept.length === facts.length ? facts : kept
+}
 
 /** Makes what finds shared logs, and reads them. */
 export const makeSharedLogs = (
