@@ -19,10 +19,10 @@ const echo = {
 }
 
 /** Runs a program with the memory of a file. */
-export const run = ({ lease = "1 minute", hooks = {}, ...options }, program) =>
+export const run = ({ mode = "background", lease = "1 minute", hooks = {}, ...options }, program) =>
   Effect.flatMap(Memory.Memory, program).pipe(
     Effect.provide(
-      Memory.layer({ strategy, compaction: { lease, hooks } }).pipe(
+      Memory.layer({ strategy, compaction: { mode, lease, hooks } }).pipe(
         Layer.provide(layer(options)),
         Layer.provide(Layer.succeed(Summarizer.Summarizer, echo)),
       ),
