@@ -1,9 +1,9 @@
 /** The real transcripts in the folder that MEMFOLD_CORPUS names. */
 import type { Message } from "@memfold/core"
-import { Either, Option } from "effect"
+import { Either } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname, join, relative } from "node:path"
-import { type Format, formats, parse } from "@memfold/cli/transcript/Transcript"
+import { parseAll } from "@memfold/cli/transcript/Transcript"
 
 const folder = process.env["MEMFOLD_CORPUS"]
 if (folder === undefined) throw new Error("MEMFOLD_CORPUS names no folder; type npm run test:corpus -- DIR")
@@ -19,27 +19,14 @@ export interface Conversation {
   readonly messages: ReadonlyArray<Message.Message>
 }
 
-/** The conversations of a file: in the first format that reads it. */
+/** The conversations of a file, in the format that the file is recognized by; none if it is a transcript of no known format. */
 const conversations = (file: string): ReadonlyArray<Conversation> => {
-  const text = readFileSync(file, "utf8")
   const name = relative(folder, file)
-  const read = (format: Format, pick?: number) =>
-    Either.getRight(parse(text, { file, format, ...(pick === undefined ? {} : { pick }) }))
-  for (const format of formats) {
-    if (format === "tau-bench") {
-      const found: Array<Conversation> = []
-      for (let pick = 0; ; pick++) {
-        const one = read(format, pick)
-        if (Option.isNone(one)) break
-        found.push({ name: `${name} #${pick}`, messages: one.value.messages })
-      }
-      if (found.length > 0) return found
-    } else {
-      const one = read(format)
-      if (Option.isSome(one)) return [{ name, messages: one.value.messages }]
-    }
-  }
-  return []
+  const found = Either.getOrElse(parseAll(readFileSync(file, "utf8"), { file }), () => [])
+  return found.map(({ messages }, pick) => ({
+    name: found.length === 1 ? name : `${name} #${pick}`,
+    messages,
+  }))
 }
 
 /** The files of the folder, each with its conversations; none where no format reads it. */

@@ -1,12 +1,8 @@
 /**
- * Conversations of files that the command line does not read: chats of two people over many sessions (LoCoMo), long
- * histories (LongMemEval), and records of coding agents, in the message format of their provider.
+ * Conversations of data sets that the command line does not read: chats of two people over many sessions (LoCoMo), and long
+ * histories (LongMemEval).
  */
-import { decodeMessage } from "@memfold/anthropic"
 import { Message } from "@memfold/core"
-import { Responses } from "@memfold/openai"
-import { responsesViolations } from "@memfold/strict-providers"
-import { Either } from "effect"
 import { readFileSync } from "node:fs"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -32,26 +28,10 @@ const history = (sessions: unknown): ReadonlyArray<Message.Message> =>
     .map(fieldsOf)
     .map(({ role, content }) => spoken(role, content))
 
-/** Whether the Responses API would have taken this item. The samples have parts that it takes nowhere. */
-const couldBeSent = (item: unknown): boolean =>
-  !responsesViolations({ model: "m", input: [item] }).some(({ rule }) => rule.endsWith("-type"))
-
-/** A line of a record: a message of the Messages API, or an item of the Responses API. */
-const recorded = (line: string): ReadonlyArray<Message.Message> => {
-  const { type, message, payload, isSidechain } = fieldsOf(JSON.parse(line))
-  if (isSidechain === true) return []
-  if (message !== undefined) return Either.getOrElse(decodeMessage(message), () => [])
-  if (type !== "response_item" || !couldBeSent(payload)) return []
-  return Either.getOrElse(Responses.decodeItems([payload]), () => [])
-}
-
 /** The conversations of a file; none if it is of no kind known here. */
 export const otherConversations = (file: string): ReadonlyArray<ReadonlyArray<Message.Message>> => {
-  const text = readFileSync(file, "utf8")
-  if (file.endsWith(".jsonl")) {
-    return [text.split("\n").flatMap((line) => (line.trim() === "" ? [] : recorded(line)))]
-  }
-  return listOf(JSON.parse(text))
+  if (!file.endsWith(".json")) return []
+  return listOf(JSON.parse(readFileSync(file, "utf8")))
     .map(fieldsOf)
     .flatMap(({ conversation, haystack_sessions: sessions }) => [
       ...(conversation === undefined ? [] : [ofTwoPeople(fieldsOf(conversation))]),

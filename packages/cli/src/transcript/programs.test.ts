@@ -415,6 +415,16 @@ describe("what is wrong", () => {
     for (const format of ["claude-code", "gemini-cli", "pi"]) {
       expect(problem(hello, format)).toMatch(/^f(:1)?: /)
     }
+    for (const name of [
+      "codex.jsonl",
+      "claude-code.jsonl",
+      "gemini-cli.json",
+      "opencode.json",
+      "chatgpt.json",
+    ]) {
+      const read = parse(textOf(name), { file: "f", format: "openai-responses" })
+      expect(Either.isLeft(read) && read.left.message).toMatch(/^f: the file holds no items/)
+    }
   })
 
   it("about a file in no known format names its fields, never what is in them, and the way out", () => {

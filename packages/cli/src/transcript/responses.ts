@@ -93,7 +93,8 @@ export const reader: Reader = {
   find: (source) =>
     single(() => {
       const items = itemsOf(source)
-      return items.every(({ value }) => !isObject(value))
+      const hasItems = items.some(({ value }) => isItem(value) || "role" in objectOf(value))
+      return !hasItems
         ? nothing({ problem: "the file holds no items", allowed: "a list of items, or one item a line" })
         : readItems(items, brokenOf(source))
     }),

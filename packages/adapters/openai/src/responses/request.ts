@@ -32,12 +32,32 @@ const inTable = (
 ): Codec.Known | undefined =>
   typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
 
-/** The content of an item; parts of other types stay as they came. */
-const requestContent = (content: unknown, further: ReadonlySet<string>): unknown => {
+/** The type that a text has in an item, by who said it: what is sent to the model, or what the model said. */
+type TextType = "input_text" | "output_text"
+
+/** The types under which other APIs, and sessions that programs kept, have a text in the place of either. */
+const textTypes: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text"])
+
+/** The type of texts in an item. Reasoning has texts of its own type. */
+const textTypeOf = ({ type, role }: Codec.Fields): TextType | undefined => {
+  if (type === "reasoning") return undefined
+  return role === "assistant" ? "output_text" : "input_text"
+}
+
+/** The content of an item; parts of other types stay as they came. The API takes a text under one type in each place. */
+const requestContent = (
+  content: unknown,
+  textType: TextType | undefined,
+  further: ReadonlySet<string>,
+): unknown => {
   if (!Array.isArray(content)) return content
-  const sent = content.map((part: unknown) => {
-    const allowed = Codec.isFields(part) ? inTable(parts, part) : undefined
-    return allowed === undefined ? part : Codec.onlyKnown(part as Codec.Fields, allowed, further)
+  const sent = content.map((given: unknown) => {
+    if (!Codec.isFields(given)) return given
+    const { type } = given
+    const misplaced = textType !== undefined && type !== textType && textTypes.has(type)
+    const part = misplaced ? { ...given, type: textType } : given
+    const allowed = inTable(parts, part)
+    return allowed === undefined ? part : Codec.onlyKnown(part, allowed, further)
   })
   return sent.every((part, at) => part === content[at]) ? content : sent
 }
@@ -55,7 +75,7 @@ export const requestItem = (item: Codec.Fields, further: ReadonlySet<string>): C
   const sent = Codec.onlyKnown(item, allowed, further)
   const inside = Object.fromEntries(
     ["content", "output"].flatMap((name) => {
-      const content = requestContent(sent[name], further)
+      const content = requestContent(sent[name], textTypeOf(sent), further)
       return content === sent[name] ? [] : [[name, content]]
     }),
   )

@@ -290,4 +290,38 @@ describe("encodeItems", () => {
     const { parsed: _parsed, ...plain } = parsed
     expect(encodeItems(messages)).toEqual([{ ...said, content: [plain] }, call, output])
   })
+
+  it("sends a text under the type that its place has, and keeps the one it came with", () => {
+    const custom = { type: "custom_tool_call", call_id: "d", name: "apply_patch", input: "*** Begin Patch" }
+    const items = [
+      { role: "user", content: [{ type: "output_text", text: "q" }] },
+      { ...said, content: [{ type: "input_text", text: "Hello." }] },
+      custom,
+      { type: "custom_tool_call_output", call_id: "d", output: [{ type: "output_text", text: "Done!" }] },
+      call,
+      {
+        ...output,
+        output: [
+          { type: "text", text: "1" },
+          { type: "input_text", text: "2" },
+        ],
+      },
+    ]
+    const messages = decoded(items)
+    expect(encodeItems(messages, { exact: true })).toEqual(items)
+    expect(encodeItems(messages)).toEqual([
+      { role: "user", content: [{ type: "input_text", text: "q" }] },
+      { ...said, content: [{ type: "output_text", text: "Hello." }] },
+      custom,
+      { type: "custom_tool_call_output", call_id: "d", output: [{ type: "input_text", text: "Done!" }] },
+      call,
+      {
+        ...output,
+        output: [
+          { type: "input_text", text: "1" },
+          { type: "input_text", text: "2" },
+        ],
+      },
+    ])
+  })
 })
