@@ -4,7 +4,8 @@
  */
 
 /** Characters that show nothing: joiners, soft hyphens, marks of direction, and the stretching of Arabic letters. */
-const invisible = /[\u00ad\u061c\u0640\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\p{Variation_Selector}/gu
+const invisible =
+  /[\u00ad\u061c\u0640\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\p{Variation_Selector}/gu
 
 /** Marks on letters of these scripts change the sound, and people leave them out; in others they are letters. */
 const accents = /(?<=[\p{sc=Latin}\p{sc=Greek}])\p{M}+/gu
