@@ -1,18 +1,3 @@
-/** The metrics of the package. */
-export {
-  appendDuration,
-  backgroundFailures,
-  compactionDuration,
-  compactions,
-  contextTokens,
-  duplicateAppends,
-  embedderCalls,
-  embedderFailures,
-  listen,
-  messagesAppended,
-  shadowDecisions,
-  summarizerCalls,
-  summarizerFailures,
-  tokensSaved,
-} from "./observe/metrics.js"
+/** The metrics of the package. Effect's exporters find them by their names, which docs/operations.md lists. */
+export { listen } from "./observe/metrics.js"
 export type { Update } from "./observe/metrics.js"

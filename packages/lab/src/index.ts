@@ -20,9 +20,9 @@ export { type Answered, type MakeLayers, replay, type Replayed, type ReplayOptio
 export {
   type CostParts,
   costOf,
-  type EvidenceKept,
+  type EvidenceCoverage,
   evidenceOf,
-  type IdentifiersKept,
+  type IdentifierCoverage,
   type PolicyCost,
   type PolicyReport,
   type ReplayReport,

@@ -31,7 +31,7 @@ export interface PolicyCost {
 }
 
 /** What was needed again, and what of it was in the context. */
-export interface IdentifiersKept {
+export interface IdentifierCoverage {
   /** How many times an assistant message used an identifier that was said earlier, but not recently. */
   readonly needed: number
   /** How many times the context of the call had it. */
@@ -39,7 +39,7 @@ export interface IdentifiersKept {
 }
 
 /** What of the evidence was in the context when a question was asked. Shares from 0 to 1, on average over the questions. */
-export interface EvidenceKept {
+export interface EvidenceCoverage {
   /** How many times a question was asked. */
   readonly asked: number
   /** The tokens of the context, on average. */
@@ -79,9 +79,9 @@ export interface PolicyReport {
   /** The tokens of the context of a call, on average, and of the largest one; 0 without a call. */
   readonly meanContext: number
   readonly largestContext: number
-  readonly identifiers: IdentifiersKept
+  readonly identifiers: IdentifierCoverage
   /** `null` if no conversation has questions. */
-  readonly evidence: EvidenceKept | null
+  readonly evidence: EvidenceCoverage | null
   /** The tokens that each context may recall by itself; `null` if none does. */
   readonly automaticRecall: number | null
   /** The tokens of all calls that memory layers and automatic recall added to the conversation. */
@@ -159,7 +159,7 @@ export const costOf = (
 }
 
 /** What replays kept of the evidence; `null` if no question was asked. */
-export const evidenceOf = (replays: ReadonlyArray<Pick<Replayed, "answered">>): EvidenceKept | null => {
+export const evidenceOf = (replays: ReadonlyArray<Pick<Replayed, "answered">>): EvidenceCoverage | null => {
   const total = (of: keyof Replayed["answered"]) =>
     replays.reduce((sum, { answered }) => sum + answered[of], 0)
   const asked = total("asked")

@@ -3,8 +3,8 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { type DatabaseOptions, pause, type Use } from "@memfold/store-sql"
-import { Duration, Effect, type Scope } from "effect"
+import { type DatabaseOptions, type Use } from "@memfold/store-sql"
+import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
 import {
   Client,
   type ClientConfig,
@@ -46,24 +46,21 @@ export const nameOf = (config: ClientConfig): string => {
   return host.startsWith("/") ? `${database} at ${host}` : `postgres://${host}:${port}/${database}`
 }
 
-/** The bounds of the wait before another try, in milliseconds. */
-const tryAgain = { first: 5, most: 500 }
+/** The waits before another try: 5 milliseconds, twice as long each time, up to half a second, with jitter. */
+const backoff = Schedule.jittered(
+  Schedule.union(Schedule.exponential("5 millis"), Schedule.spaced("500 millis")),
+)
+
+/** Real time, also where a test has a clock of its own: a server does not know that clock. */
+const realTime = Clock.make()
+
+const isPassing = (error: unknown): boolean => error instanceof SqlError && isTransient(error.cause)
 
 /** Makes a function that runs a statement or a transaction, and tries again what fails for a moment. */
-export const retrying =
-  (retryFor: Duration.DurationInput): NonNullable<DatabaseOptions["writing"]> =>
-  (work) => {
-    const attempt = (wait: number, until: number): typeof work =>
-      Effect.catchAll(work, (error) =>
-        !(error instanceof SqlError) || !isTransient(error.cause) || performance.now() + wait > until
-          ? Effect.fail(error)
-          : Effect.zipRight(
-              pause(wait * (0.5 + Math.random() / 2)),
-              attempt(Math.min(2 * wait, tryAgain.most), until),
-            ),
-      )
-    return Effect.suspend(() => attempt(tryAgain.first, performance.now() + Duration.toMillis(retryFor)))
-  }
+export const retrying = (retryFor: Duration.DurationInput): NonNullable<DatabaseOptions["writing"]> => {
+  const schedule = Schedule.upTo(backoff, retryFor)
+  return (work) => Effect.withClock(Effect.retry(work, { while: isPassing, schedule }), realTime)
+}
 
 /** What an error of the server quotes of the data. */
 const quoting = ["detail", "where", "internalQuery", "query", "params", "queryOptions"] as const

@@ -1,10 +1,11 @@
 /**
  * Waiting for the lock of other processes. SQLite has no queue for its lock, and its own waiting blocks the thread. So the lock
  * is tried without waiting, and tried again by a timer; and a process that writes without a break leaves it free now and then.
+ * Time is real time, also where a test has a clock of its own: the other processes do not know that clock.
  */
 import type { SqlError } from "@effect/sql/SqlError"
 import { pause } from "@memfold/store-sql"
-import { Effect } from "effect"
+import { Effect, Random } from "effect"
 
 /** How long a process writes without a break, and how long it leaves the lock free then, in milliseconds. */
 const longestTurn = 50
@@ -31,8 +32,8 @@ export const turns = (
   const again = <A, E>(work: Effect.Effect<A, E>, until: number): Effect.Effect<A, E> =>
     Effect.catchAll(work, (error) => {
       if (!isBusy(error) || performance.now() > until) return Effect.fail(error)
-      const wait = tryAgain.atLeast + Math.random() * (tryAgain.atMost - tryAgain.atLeast)
-      return Effect.zipRight(pause(wait), again(work, until))
+      const wait = Random.nextRange(tryAgain.atLeast, tryAgain.atMost)
+      return Effect.zipRight(Effect.flatMap(wait, pause), again(work, until))
     })
 
   const reading: Around = (work) => Effect.suspend(() => again(work, performance.now() + patience))

@@ -5,16 +5,16 @@ import { type Fields, isFields, unknownFields } from "./json.js"
 import type { Findings } from "./violation.js"
 
 /** Where a block stands: in a message of a role, in a tool result, or in the `system` field. */
-export type BlockPlace = "user" | "assistant" | "system" | "result"
+export type BlockPosition = "user" | "assistant" | "system" | "result"
 
-const everywhere: ReadonlyArray<BlockPlace> = ["user", "assistant", "system", "result"]
+const everywhere: ReadonlyArray<BlockPosition> = ["user", "assistant", "system", "result"]
 
 /** Each type of block: where it can stand, its fields, and its required fields. */
 const blocks: Readonly<
   Record<
     string,
     {
-      readonly in: ReadonlyArray<BlockPlace>
+      readonly in: ReadonlyArray<BlockPosition>
       readonly fields: ReadonlyArray<string>
       readonly needs: Readonly<Record<string, "string" | "object" | "any">>
     }
@@ -62,7 +62,7 @@ const blocks: Readonly<
 }
 
 /** Whether the API has a block of this type in this place; what is in blocks of tools that Anthropic runs is not checked. */
-const isKnown = (type: string, place: BlockPlace): boolean => {
+const isKnown = (type: string, place: BlockPosition): boolean => {
   const item = Object.hasOwn(items.anthropic, type) ? items.anthropic[type] : undefined
   return item !== undefined && (item.within !== true || place === "result")
 }
@@ -114,7 +114,7 @@ const resultProblems = (block: Fields, path: string, findings: Findings<Anthropi
 export const blockProblems = (
   block: unknown,
   path: string,
-  place: BlockPlace,
+  place: BlockPosition,
   findings: Findings<AnthropicRule>,
 ): void => {
   if (!isFields(block) || typeof block["type"] !== "string") {

@@ -6,7 +6,7 @@ import * as Codec from "@memfold/codec"
 
 const { known } = Codec
 
-const blocks: Readonly<Record<string, Codec.Known>> = {
+const blocks: Readonly<Record<string, Codec.KnownFields>> = {
   text: known("type text cache_control citations"),
   image: known("type source cache_control transformations"),
   document: known("type source cache_control citations context title"),

@@ -21,7 +21,7 @@ export { behindStored, type SessionContext, StoredSession, type StoreOptions } f
 export { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
 export { type Frozen, freeze, Special, thaw } from "./values.js"
 export { parseExactly } from "./exactNumbers.js"
-export { known, type Known, onlyKnown } from "./known.js"
+export { known, type KnownFields, onlyKnown } from "./known.js"
 export { objectArguments, objectOf, rawArguments } from "./callArguments.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
 export { wellFormed } from "./wellFormed.js"

@@ -2,12 +2,12 @@
 import { type Fields, isFields } from "./fields.js"
 
 /** The fields that a request knows of an object. An object in a field is checked, too, if its own fields are given. */
-export interface Known {
-  readonly [field: string]: true | Known
+export interface KnownFields {
+  readonly [field: string]: true | KnownFields
 }
 
 /** Fields that are known, and nothing of which is checked. */
-export const known = (names: string): Known =>
+export const known = (names: string): KnownFields =>
   Object.fromEntries(names.split(" ").map((name) => [name, true as const]))
 
 /**
@@ -28,7 +28,7 @@ export const known = (names: string): Known =>
  */
 export const onlyKnown = (
   fields: Fields,
-  allowed: Known,
+  allowed: KnownFields,
   further: ReadonlySet<string> = new Set(),
 ): Fields => {
   const kept = Object.entries(fields).flatMap(([name, value]): ReadonlyArray<[string, unknown]> => {

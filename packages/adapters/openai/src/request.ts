@@ -7,7 +7,7 @@ import * as Codec from "@memfold/codec"
 
 const { known } = Codec
 
-const messages: Readonly<Record<string, Codec.Known>> = {
+const messages: Readonly<Record<string, Codec.KnownFields>> = {
   system: known("role content name"),
   developer: known("role content name"),
   user: known("role content name"),
@@ -20,7 +20,7 @@ const messages: Readonly<Record<string, Codec.Known>> = {
   function: known("role content name"),
 }
 
-const parts: Readonly<Record<string, Codec.Known>> = {
+const parts: Readonly<Record<string, Codec.KnownFields>> = {
   text: known("type text prompt_cache_breakpoint"),
   refusal: known("type refusal"),
   image_url: { ...known("type prompt_cache_breakpoint"), image_url: known("url detail") },
@@ -28,18 +28,21 @@ const parts: Readonly<Record<string, Codec.Known>> = {
   file: { ...known("type prompt_cache_breakpoint"), file: known("file_data file_id filename") },
 }
 
-const calls: Readonly<Record<string, Codec.Known>> = {
+const calls: Readonly<Record<string, Codec.KnownFields>> = {
   function: { ...known("id type"), function: known("name arguments") },
   custom: { ...known("id type"), custom: known("name input") },
 }
 
-const inTable = (table: Readonly<Record<string, Codec.Known>>, name: unknown): Codec.Known | undefined =>
+const inTable = (
+  table: Readonly<Record<string, Codec.KnownFields>>,
+  name: unknown,
+): Codec.KnownFields | undefined =>
   typeof name === "string" && Object.hasOwn(table, name) ? table[name] : undefined
 
 /** The objects of a list as a request knows them; an object of a type that is not known stays as it came. */
 const listed = (
   list: unknown,
-  table: Readonly<Record<string, Codec.Known>>,
+  table: Readonly<Record<string, Codec.KnownFields>>,
   further: ReadonlySet<string>,
 ): unknown =>
   Array.isArray(list)

@@ -10,7 +10,14 @@ import * as chatGpt from "./chatGpt.js"
 import * as claudeCode from "./claudeCode.js"
 import * as claudeExport from "./claudeExport.js"
 import * as codex from "./codex.js"
-import { type Compaction, type Found, nothing, type Reader, type Reading, single } from "./Found.js"
+import {
+  type Compaction,
+  type StoredConversation,
+  nothing,
+  type Reader,
+  type Reading,
+  single,
+} from "./Reader.js"
 import * as geminiCli from "./geminiCli.js"
 import * as openai from "./openai.js"
 import * as opencode from "./opencode.js"
@@ -22,7 +29,7 @@ import * as sweAgent from "./sweAgent.js"
 import * as tauBench from "./tauBench.js"
 import { TranscriptError } from "./TranscriptError.js"
 
-export type { Compaction } from "./Found.js"
+export type { Compaction } from "./Reader.js"
 
 export { TranscriptError } from "./TranscriptError.js"
 
@@ -161,7 +168,7 @@ const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
     : Either.right(format)
 }
 
-const readPicked = (found: ReadonlyArray<Found>, pick: number): Reading =>
+const readPicked = (found: ReadonlyArray<StoredConversation>, pick: number): Reading =>
   found[pick]?.read() ??
   nothing({
     problem: `there is no conversation ${pick}, the file holds ${found.length}`,
@@ -246,7 +253,7 @@ const sourceOf = (
 const transcriptAt = (
   pick: number,
   format: Format,
-  found: ReadonlyArray<Found>,
+  found: ReadonlyArray<StoredConversation>,
   file: string,
 ): Either.Either<Transcript, TranscriptError> => {
   const failed = (problem: Problem, readable: ReadonlyArray<Message.Message> = []) =>

@@ -16,7 +16,7 @@ import {
   textOf,
   timeAt,
   written,
-} from "./Found.js"
+} from "./Reader.js"
 import { isObject, type JsonObject, type Problem } from "./source.js"
 
 const partTypes = ["tool-invocation", "source", "step-start"]

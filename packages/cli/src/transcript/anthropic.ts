@@ -6,7 +6,7 @@ import { decodeMessage, decodeMessages } from "@memfold/anthropic"
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { brokenOf, type ChatEntry, type Decode, entriesOf, readChat } from "./chat.js"
-import { nothing, type Reading } from "./Found.js"
+import { nothing, type Reading } from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 const systemField = (source: Source): Either.Either<ReadonlyArray<Message.Message>, Problem> => {

@@ -4,7 +4,7 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import type { Reading } from "./Found.js"
+import type { Reading } from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
 

@@ -13,7 +13,7 @@ import { type Node, waysOf } from "./branches.js"
 import { brokenOf } from "./chat.js"
 import {
   argumentsOf,
-  type Found,
+  type StoredConversation,
   inOrder,
   listOf,
   nothing,
@@ -26,7 +26,7 @@ import {
   single,
   textOf,
   timeAt,
-} from "./Found.js"
+} from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 const isConversation = (value: JsonObject): boolean => {
@@ -176,7 +176,7 @@ const read = (way: ReadonlyArray<Node<JsonObject>>): Reading => {
   return { messages, broken: undefined }
 }
 
-const find = (source: Source): ReadonlyArray<Found> => {
+const find = (source: Source): ReadonlyArray<StoredConversation> => {
   const all = objectsOf(source).filter(isConversation)
   if (all.length === 0) {
     const allowed = 'a list of objects with "mapping"'

@@ -16,7 +16,7 @@ import { brokenOf } from "./chat.js"
 import {
   type Compaction,
   countOf,
-  type Found,
+  type StoredConversation,
   inOrder,
   listOf,
   nothing,
@@ -27,7 +27,7 @@ import {
   textOf,
   timeAt,
   valuesOf,
-} from "./Found.js"
+} from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 interface Entry {
@@ -220,7 +220,7 @@ const readLine = (
   return { messages, broken, compactions }
 }
 
-const find = (source: Source): ReadonlyArray<Found> => {
+const find = (source: Source): ReadonlyArray<StoredConversation> => {
   const entries = entriesOf(source)
   const wrong = entries.find(({ value }) => typeof value["type"] !== "string")
   const broken =

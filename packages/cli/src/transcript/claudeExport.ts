@@ -12,7 +12,7 @@ import { Either } from "effect"
 import { waysOf } from "./branches.js"
 import { brokenOf } from "./chat.js"
 import {
-  type Found,
+  type StoredConversation,
   inOrder,
   listOf,
   nothing,
@@ -26,7 +26,7 @@ import {
   textOf,
   timeAt,
   written,
-} from "./Found.js"
+} from "./Reader.js"
 import { type JsonObject, type Problem, type Source } from "./source.js"
 
 const isConversation = (value: JsonObject): boolean => Array.isArray(value["chat_messages"])
@@ -160,7 +160,7 @@ const linesOf = (conversation: JsonObject): ReadonlyArray<ReadonlyArray<JsonObje
   return waysOf(nodes, current).map((way) => way.map(({ value }) => value))
 }
 
-const find = (source: Source): ReadonlyArray<Found> => {
+const find = (source: Source): ReadonlyArray<StoredConversation> => {
   const all = objectsOf(source).filter(isConversation)
   if (all.length === 0) {
     const allowed = 'a list of objects with "chat_messages"'

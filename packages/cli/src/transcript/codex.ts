@@ -14,7 +14,7 @@ import { brokenOf } from "./chat.js"
 import {
   type Compaction,
   countOf,
-  type Found,
+  type StoredConversation,
   inOrder,
   objectOf,
   type Reader,
@@ -23,7 +23,7 @@ import {
   textOf,
   timeAt,
   valuesOf,
-} from "./Found.js"
+} from "./Reader.js"
 import { decodeItems, isItem, isOfAnswer } from "./responses.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
@@ -143,7 +143,7 @@ class Thread {
   }
 }
 
-const find = (source: Source): ReadonlyArray<Found> => {
+const find = (source: Source): ReadonlyArray<StoredConversation> => {
   const thread = new Thread()
   for (const { value, line = 1 } of valuesOf(source)) {
     if (isObject(value)) thread.entry(value, line)

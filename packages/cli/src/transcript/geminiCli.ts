@@ -13,7 +13,7 @@ import { brokenOf } from "./chat.js"
 import {
   type Compaction,
   countOf,
-  type Found,
+  type StoredConversation,
   inOrder,
   listOf,
   objectOf,
@@ -24,7 +24,7 @@ import {
   timeAt,
   valuesOf,
   written,
-} from "./Found.js"
+} from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 interface Row {
@@ -150,7 +150,7 @@ const readRows = (
   return { messages, broken, compactions }
 }
 
-const find = (source: Source): ReadonlyArray<Found> => {
+const find = (source: Source): ReadonlyArray<StoredConversation> => {
   let rows: Array<Row> = []
   let cuts: Array<Cut> = []
   const left: Array<() => Reading> = []

@@ -2,7 +2,7 @@
 import { decodeMessage } from "@memfold/openai"
 import { Either } from "effect"
 import { brokenOf, type Decode, entriesOf, readChat } from "./chat.js"
-import { nothing, type Reading } from "./Found.js"
+import { nothing, type Reading } from "./Reader.js"
 import type { Source } from "./source.js"
 
 /** Decodes one message. */

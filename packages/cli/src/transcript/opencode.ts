@@ -20,7 +20,7 @@ import {
   textOf,
   timeAt,
   written,
-} from "./Found.js"
+} from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 const isMessage = (value: unknown): value is JsonObject =>

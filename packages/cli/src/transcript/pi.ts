@@ -17,7 +17,7 @@ import {
   textOf,
   timeAt,
   valuesOf,
-} from "./Found.js"
+} from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
 

@@ -3,7 +3,7 @@ import { Responses } from "@memfold/openai"
 import { Item, type Message } from "@memfold/core"
 import { Either } from "effect"
 import { brokenOf, type ChatEntry } from "./chat.js"
-import { listOf, nothing, objectOf, type Reader, type Reading, recorded, single, timeAt } from "./Found.js"
+import { listOf, nothing, objectOf, type Reader, type Reading, recorded, single, timeAt } from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 /** Whether a value is an item that only the Responses API has, or a whole response. */

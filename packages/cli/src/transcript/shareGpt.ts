@@ -8,7 +8,7 @@ import { Either } from "effect"
 import { brokenOf } from "./chat.js"
 import {
   argumentsOf,
-  type Found,
+  type StoredConversation,
   listOf,
   nothing,
   objectOf,
@@ -20,7 +20,7 @@ import {
   timeAt,
   recorded,
   written,
-} from "./Found.js"
+} from "./Reader.js"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 
 const roles: Readonly<Record<string, Message.Role | "call">> = {
@@ -112,7 +112,7 @@ const read = (conversation: JsonObject, broken: Problem | undefined) => {
   return { ...reading, messages: [{ ...first, metadata }, ...rest] }
 }
 
-const find = (source: Source): ReadonlyArray<Found> => {
+const find = (source: Source): ReadonlyArray<StoredConversation> => {
   const all = objectsOf(source).filter((value) => turnsOf(value) !== undefined)
   if (all.length > 0) {
     // What is broken behind the last whole line is a conversation that nobody can read.

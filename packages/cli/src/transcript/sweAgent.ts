@@ -3,7 +3,7 @@
  * the ids of answered calls are read; thought and action are also in the content.
  */
 import { readChat } from "./chat.js"
-import { nothing, type Reader, single } from "./Found.js"
+import { nothing, type Reader, single } from "./Reader.js"
 import { decode } from "./openai.js"
 import { isObject, type Source } from "./source.js"
 

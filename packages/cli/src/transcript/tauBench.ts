@@ -1,6 +1,6 @@
 /** tau-bench results: a list of trajectories, each with Chat Completions messages in `traj`. */
 import { readChat } from "./chat.js"
-import { nothing, type Reader, single } from "./Found.js"
+import { nothing, type Reader, single } from "./Reader.js"
 import { decode } from "./openai.js"
 import { isObject, type JsonObject, type Source } from "./source.js"
 

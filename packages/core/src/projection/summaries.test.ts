@@ -12,9 +12,10 @@ import {
 } from "@memfold/testing/arbitrary"
 import { runOf, appended, committed, failed, invalidated, started } from "@memfold/testing"
 import { type EventCodec, Session } from "../index.js"
+import { historyOf } from "../shell/replay.js"
 
 const ofRecorded = (events: ReadonlyArray<EventCodec.RecordedEvent>) =>
-  Effect.runSync(Session.historyOf("s", () => Stream.fromIterable(events))).summaries
+  Effect.runSync(historyOf("s", () => Stream.fromIterable(events))).summaries
 
 const summaries = (...events: ReadonlyArray<EventCodec.AnyEvent>) => ofRecorded(recorded(events))
 

@@ -39,7 +39,7 @@ export interface Piece {
 }
 
 /** What is kept of a message, without its vectors. */
-export interface EntryPlace {
+export interface IndexedMessage {
   /** The message index. */
   readonly index: number
   /** The version of the event that appended it. */
@@ -49,7 +49,7 @@ export interface EntryPlace {
 }
 
 /** A message with its vectors. */
-export interface Entry extends EntryPlace {
+export interface Entry extends IndexedMessage {
   /** One or more. */
   readonly pieces: ReadonlyArray<Piece>
 }
@@ -91,7 +91,7 @@ export interface NearestRequest {
 /** What an index has of a session. */
 export interface StoredVectors {
   readonly place: Extent
-  readonly entries: ReadonlyArray<EntryPlace>
+  readonly entries: ReadonlyArray<IndexedMessage>
 }
 
 /** An implementation of a vector index. */

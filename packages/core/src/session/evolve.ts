@@ -40,7 +40,7 @@ export type Invalidated = ReadonlySet<number>
  * - `invalidated`: the versions of commits to skip; a skipped commit only releases the lock
  * - `states`: earlier states, which a switch to another branch goes back to
  */
-export interface Known {
+export interface EvolveOptions {
   readonly invalidated?: Invalidated | undefined
   readonly states?: States | undefined
 }
@@ -66,7 +66,7 @@ const noStates: States = new Map()
 export const evolve = (
   state: SessionState,
   recorded: RecordedEvent,
-  { invalidated, states = noStates }: Known = {},
+  { invalidated, states = noStates }: EvolveOptions = {},
 ): SessionState => {
   const reduce =
     isCommit(recorded) && invalidated?.has(recorded.version) === true ? released : reducerOf(recorded.event)

@@ -9,12 +9,12 @@ import {
   InMemoryEventLog,
   Keep,
   Memory,
-  Metrics,
   Strategy,
   Summarizer,
   Trigger,
   Verify,
 } from "../index.js"
+import { messagesAppended } from "../observe/metrics.js"
 
 const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
@@ -326,7 +326,7 @@ describe("what can be measured", () => {
         "strategy=eager-shadow agrees=true": 3,
       })
       expect((yield* counters("memfold_summarizer_failures"))["reason=refused"]).toBeGreaterThan(0)
-      expect((yield* Metric.value(Metrics.messagesAppended)).count).toBeGreaterThan(0)
+      expect((yield* Metric.value(messagesAppended)).count).toBeGreaterThan(0)
     }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None))
   })
 })

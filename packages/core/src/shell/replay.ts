@@ -186,19 +186,8 @@ export const gapsOf = (
   )
 
 /**
- * Computes the history of a session from its events.
- *
- * @param read reads the events from the first one up to a version; it is called twice if a commit was invalidated
- *
- * @example
- * ```ts
- * import { type EventLog, Session } from "@memfold/core"
- *
- * const historyOf = (log: EventLog.Service, session: string) =>
- *   Session.historyOf(session, (toVersion) =>
- *     Session.readEvents(log, session, toVersion === undefined ? {} : { toVersion }),
- *   )
- * ```
+ * Computes the history of a session from its events. `read` reads the events from the first one up to a version; it is called
+ * twice if a commit was invalidated.
  */
 export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Effect<History, E, R> =>
   replay(session, read, {

@@ -6,7 +6,7 @@ import { records } from "../log/pages.js"
 import { embeddedText } from "../recall/pieces.js"
 import { isCleared as isInForce } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { EntryPlace, Service as VectorIndex, VectorIndexError } from "../recall/VectorIndex.js"
+import type { IndexedMessage, Service as VectorIndex, VectorIndexError } from "../recall/VectorIndex.js"
 
 /** What is wrong with the vectors of a message, or with the vectors of the whole session. */
 export interface DifferingVectors {
@@ -27,7 +27,7 @@ export const differingVectors = (
     const kept = yield* index.load(session)
     if (kept === null) return []
     const { place, entries } = kept
-    const expected = new Map<number, Omit<EntryPlace, "version">>()
+    const expected = new Map<number, Omit<IndexedMessage, "version">>()
     const erased = new Set<number>()
     let [isSame, isCleared] = [false, false]
     yield* Stream.runForEach(records(log, session), (record) =>

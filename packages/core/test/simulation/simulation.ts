@@ -15,7 +15,7 @@ import type { EnginePlan, Plan } from "./plan.js"
 import { planOf } from "./plan.js"
 import { every } from "./subscriber.js"
 import { must, Violation } from "./violation.js"
-import { World } from "./world.js"
+import { forgetMetrics, World } from "./world.js"
 import { requiresReplay } from "../../src/session/evolve.js"
 import { isFromWrongClock } from "../../src/shell/Leases.js"
 
@@ -38,6 +38,7 @@ const year = 365 * 24 * hour
 
 /** Runs a seed. */
 export const simulate = (seed: number, tell: ((line: string) => void) | null = null): Report => {
+  forgetMetrics()
   const draw = new Draw(seed)
   const run = new Run(draw, planOf(draw), tell)
   let violation: Violation | null = null

@@ -3,7 +3,16 @@
  * one is drawn from the seed. It is either a process that goes on, or something whose time has come: a port answers, a
  * sleeper wakes, a client asks, a process dies.
  */
-import { Clock, Duration, Effect, type Fiber, FiberRef, GlobalValue, type Scheduler } from "effect"
+import {
+  Clock,
+  Duration,
+  Effect,
+  type Fiber,
+  FiberRef,
+  GlobalValue,
+  MutableHashMap,
+  type Scheduler,
+} from "effect"
 import type { Draw } from "./draw.js"
 import { Violation } from "./violation.js"
 
@@ -20,6 +29,19 @@ const mostStepsInPlace = 20_000
 const { roots } = GlobalValue.globalValue(Symbol.for("effect/FiberScope/Global"), () => ({
   roots: new Set<Fiber.RuntimeFiber<unknown, unknown>>(),
 }))
+
+/** The metrics of the whole program, which Effect keeps by their labels for as long as it runs. */
+const metrics = GlobalValue.globalValue(Symbol.for("effect/Metric/globalMetricRegistry"), () => ({
+  map: MutableHashMap.empty<unknown, unknown>(),
+}))
+
+/**
+ * Forgets the metrics of earlier runs. The name of a strategy is a label, and strategies that are drawn have names of their own: each
+ * run would leave some metrics behind.
+ */
+export const forgetMetrics = (): void => {
+  MutableHashMap.clear(metrics.map)
+}
 
 /** Something that is to happen. */
 export interface Timed {

@@ -79,7 +79,7 @@ export const listOfSteps = (steps: ReadonlyArray<BranchStep>): string =>
  * A message of a page: its word, which no other message has, its role, and whether it calls a tool. An erased message has the word
  * of redactions.
  */
-export interface Shown {
+export interface PageMessage {
   readonly word: string
   readonly role: Message.Role
   readonly calls: boolean
@@ -118,10 +118,10 @@ export const repeating: Summarizer.Service = {
 
 /** What a page shows, and what it would show of the branches that were left. */
 export class Page {
-  shown: ReadonlyArray<Shown> = []
-  readonly left = new Map<number, ReadonlyArray<Shown>>()
+  shown: ReadonlyArray<PageMessage> = []
+  readonly left = new Map<number, ReadonlyArray<PageMessage>>()
   /** What it showed before the last switch or clear. */
-  before: ReadonlyArray<Shown> | null = null
+  before: ReadonlyArray<PageMessage> | null = null
   /** All words that were ever said, and the words that were erased. */
   readonly said = new Set<string>()
   readonly forgotten = new Set<string>()
@@ -137,7 +137,7 @@ export class Page {
   }
 
   /** The page leaves a branch and shows other messages. */
-  leave(branch: number, shown: ReadonlyArray<Shown>): void {
+  leave(branch: number, shown: ReadonlyArray<PageMessage>): void {
     this.left.set(branch, this.shown)
     this.before = this.shown
     this.shown = shown
@@ -151,7 +151,7 @@ export class Page {
   /** Erases a message from every branch. */
   erase(word: string): void {
     if (word === erased) return
-    const without = (list: ReadonlyArray<Shown>) =>
+    const without = (list: ReadonlyArray<PageMessage>) =>
       list.map((one) => (one.word === word ? { ...one, word: erased } : one))
     this.forgotten.add(word)
     this.shown = without(this.shown)
@@ -167,7 +167,7 @@ export class Page {
 }
 
 /** A message as a page shows it. */
-export const shownOf = (message: Message.Message): Shown => ({
+export const shownOf = (message: Message.Message): PageMessage => ({
   word: wordsIn(message.parts)[0] ?? erased,
   role: message.role,
   calls: Message.calls(message).length > 0,
@@ -272,7 +272,7 @@ export const samePage = async (world: World, memory: Memory.Service, page: Page)
 }
 
 /** No text says a word that the page does not show. */
-export const onlyShown = (what: string, value: unknown, shown: ReadonlyArray<Shown>): void => {
+export const onlyShown = (what: string, value: unknown, shown: ReadonlyArray<PageMessage>): void => {
   const here = new Set(shown.map(({ word }) => word))
   const other = wordsIn(value).find((word) => !here.has(word))
   must(other === undefined, () => `${what} says ${other}, which is not among its messages`)

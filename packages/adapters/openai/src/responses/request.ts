@@ -8,7 +8,7 @@ const { known } = Codec
 
 const output = known("type id call_id output status name namespace caller")
 
-const items: Readonly<Record<string, Codec.Known>> = {
+const items: Readonly<Record<string, Codec.KnownFields>> = {
   message: known("type id role content status phase"),
   function_call: known("type id call_id name arguments status async caller namespace"),
   function_call_output: output,
@@ -18,7 +18,7 @@ const items: Readonly<Record<string, Codec.Known>> = {
   compaction: known("type id encrypted_content created_by"),
 }
 
-const parts: Readonly<Record<string, Codec.Known>> = {
+const parts: Readonly<Record<string, Codec.KnownFields>> = {
   input_text: known("type text prompt_cache_breakpoint"),
   input_image: known("type detail file_id image_url prompt_cache_breakpoint"),
   input_file: known("type detail file_data file_id file_url filename prompt_cache_breakpoint"),
@@ -27,9 +27,9 @@ const parts: Readonly<Record<string, Codec.Known>> = {
 }
 
 const inTable = (
-  table: Readonly<Record<string, Codec.Known>>,
+  table: Readonly<Record<string, Codec.KnownFields>>,
   { type }: Codec.Fields,
-): Codec.Known | undefined =>
+): Codec.KnownFields | undefined =>
   typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
 
 /** The type that a text has in an item, by who said it: what is sent to the model, or what the model said. */

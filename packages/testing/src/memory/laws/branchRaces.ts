@@ -10,7 +10,7 @@ import { type MemoryKit, session } from "../input.js"
 import { inWorld } from "../world.js"
 
 /** What a client asks of a process, and after how many milliseconds. */
-interface Asked {
+interface PlannedEdit {
   readonly who: 0 | 1
   readonly wait: number
   readonly act: "edit" | "append" | "regenerate" | "undo"
@@ -18,7 +18,7 @@ interface Asked {
   readonly count: number
 }
 
-const asked: fc.Arbitrary<Asked> = fc.record({
+const asked: fc.Arbitrary<PlannedEdit> = fc.record({
   who: fc.constantFrom(0 as const, 1 as const),
   wait: fc.constantFrom(0, 0, 1_000, 6_000, 30_000),
   act: fc.constantFrom(
@@ -45,7 +45,7 @@ interface Done {
 const ask = (
   memory: Memory.Service,
   page: Page,
-  { act, at, count }: Asked,
+  { act, at, count }: PlannedEdit,
 ): Effect.Effect<Done | null, unknown> =>
   Effect.gen(function* () {
     if (act === "undo") return yield* Effect.as(memory.undo(session, { pauseFor: 0 }), null)

@@ -11,7 +11,7 @@ import {
   type Page,
   repeating,
   samePage,
-  type Shown,
+  type PageMessage,
   walk,
   wordsIn,
 } from "../branchWalk.js"
@@ -50,13 +50,16 @@ const opener =
     })
 
 /** Whether messages are the first ones of a list; not if they are not known. */
-const isPrefix = (messages: ReadonlyArray<Shown> | undefined, list: ReadonlyArray<Shown>): boolean =>
+const isPrefix = (
+  messages: ReadonlyArray<PageMessage> | undefined,
+  list: ReadonlyArray<PageMessage>,
+): boolean =>
   messages !== undefined &&
   messages.length <= list.length &&
   messages.every(({ word }, at) => word === list[at]?.word)
 
 /** Whether the result of a call can still come: nobody has said anything behind it but the assistant. */
-const hasOpenCall = (list: ReadonlyArray<Shown>): boolean =>
+const hasOpenCall = (list: ReadonlyArray<PageMessage>): boolean =>
   list.slice(list.findLastIndex(({ role }) => role !== "assistant") + 1).some(({ calls }) => calls)
 
 /** A summary covers messages of the branch in force alone. */
@@ -74,7 +77,7 @@ export const branchCoverageLaw = (kit: MemoryKit): Law =>
     holds: (input) =>
       inWorld(kit.options, async (world) => {
         /** What each summary covers, by its id. */
-        const covered = new Map<string, ReadonlyArray<Shown>>()
+        const covered = new Map<string, ReadonlyArray<PageMessage>>()
         await walk(world, opener(world, input), input.steps, async ({ page }, step, memory) => {
           const { coveredTo, total, summary } = await world.run(memory.state(session))
           if (summary !== null) covered.set(summary.id, page.shown.slice(0, coveredTo))

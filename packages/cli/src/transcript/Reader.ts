@@ -31,7 +31,7 @@ export interface Reading {
 }
 
 /** A conversation of a file. A branch that the user left has `branchOf`: the number of its conversation in the file. */
-export interface Found {
+export interface StoredConversation {
   readonly branchOf?: number
   readonly read: () => Reading
 }
@@ -39,19 +39,19 @@ export interface Found {
 /** Reads one format. `find` has at least one conversation, whose reading says what is missing. */
 export interface Reader {
   readonly recognizes: (source: Source) => boolean
-  readonly find: (source: Source) => ReadonlyArray<Found>
+  readonly find: (source: Source) => ReadonlyArray<StoredConversation>
 }
 
 /** Nothing could be read. */
 export const nothing = (broken: Problem): Reading => ({ messages: [], broken })
 
 /** What a file with one conversation has. */
-export const single = (read: () => Reading): ReadonlyArray<Found> => [{ read }]
+export const single = (read: () => Reading): ReadonlyArray<StoredConversation> => [{ read }]
 
 /** The conversations of a file, the branches that were left behind all others, so that numbers stay when one is left. */
 export const inOrder = (
   conversations: ReadonlyArray<{ readonly read: () => Reading; readonly left: ReadonlyArray<() => Reading> }>,
-): ReadonlyArray<Found> => [
+): ReadonlyArray<StoredConversation> => [
   ...conversations.map(({ read }) => ({ read })),
   ...conversations.flatMap(({ left }, branchOf) => left.map((read) => ({ branchOf, read }))),
 ]
