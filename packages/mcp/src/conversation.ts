@@ -87,11 +87,19 @@ export const getContext = tool({
   },
 })
 
+/** A time as a model writes it; a date is in UTC. */
+const moment = z
+  .string()
+  .refine(
+    (text) => !Number.isNaN(Date.parse(text)),
+    "it must be a date, such as 2026-05-01, or a date and time",
+  )
+
 export const searchMemory = tool({
   name: "search_memory",
   title: "Search the past of a session",
   description:
-    "Searches the whole conversation, also the part that contexts show only as a summary, and returns the messages that fit, word for word. Use it before saying that something is unknown or was not mentioned. It looks for words, names, identifiers, paths and error messages: use the words that were probably said.",
+    'Searches the whole conversation, also the part that contexts show only as a summary, and returns the messages that fit, word for word. Use it before saying that something is unknown or was not mentioned. It looks for words, names, identifiers, paths and error messages: use the words that were probably said. A time in the query counts, too: "last week", "in March".',
   changes: "nothing",
   input: z.strictObject({
     session,
@@ -101,6 +109,8 @@ export const searchMemory = tool({
       .boolean()
       .default(false)
       .describe("Only messages that the context does not show word for word"),
+    after: moment.optional().describe("Only messages from this time on: a date, or a date and time"),
+    before: moment.optional().describe("Only messages before this time"),
   }),
   output: z.object({
     messages: z.array(
@@ -114,9 +124,11 @@ export const searchMemory = tool({
     ),
     tokens: count,
   }),
-  run: async (memory, { session: id, query, tokens, outside_context: outside }) => {
+  run: async (memory, { session: id, query, tokens, outside_context: outside, after, before }) => {
     const found = await memory.recall(await existing(memory, id), query, {
       tokens,
+      ...(after === undefined ? {} : { after: Date.parse(after) }),
+      ...(before === undefined ? {} : { before: Date.parse(before) }),
       messages: outside ? "outside-context" : "all",
     })
     return {

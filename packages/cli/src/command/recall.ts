@@ -9,6 +9,26 @@ import { clean, color, json as toJson } from "../terminal/terminal.js"
 /** The result of both searches. */
 type RecallResult = Effect.Effect.Success<ReturnType<Memory.Service["recallOf"]>>
 
+const time = (name: string, description: string) =>
+  Options.text(name).pipe(
+    Options.withPseudoName("TIME"),
+    Options.optional,
+    Options.withDescription(description),
+  )
+
+/** A time of the command line, in milliseconds since the epoch. A date is in UTC, whatever the time zone of the computer is. */
+const timeOf = (name: "after" | "before", text: Option.Option<string>) =>
+  Effect.gen(function* () {
+    if (Option.isNone(text)) return {}
+    const hasOffset = /(?:z|[+-]\d\d:?\d\d)$/i.test(text.value) || !/[t ]\d/i.test(text.value)
+    const milliseconds = Date.parse(hasOffset ? text.value : `${text.value}Z`)
+    if (Number.isNaN(milliseconds))
+      return yield* new UsageError({
+        problem: `--${name} ${text.value}: it must be a date, such as 2026-05-01, or a date and time`,
+      })
+    return { [name]: milliseconds }
+  })
+
 export const command = Command.make(
   "recall",
   {
@@ -29,20 +49,37 @@ export const command = Command.make(
       Options.withDefault(1_000),
       Options.withDescription("The most tokens of the result; 1000 by default."),
     ),
+    after: time(
+      "after",
+      "Only messages from this time on: a date, or a date and time; UTC without an offset.",
+    ),
+    before: time("before", "Only messages before this time."),
+    timeZone: Options.text("time-zone").pipe(
+      Options.withPseudoName("NAME"),
+      Options.optional,
+      Options.withDescription(
+        'The time zone for words such as "yesterday", as Europe/Vienna; the one of this computer by default.',
+      ),
+    ),
     json: options.json,
   },
-  ({ query, store, session, owner, tokens, json }) =>
+  ({ query, store, session, owner, tokens, after, before, timeZone, json }) =>
     Effect.gen(function* () {
+      const times = {
+        ...(yield* timeOf("after", after)),
+        ...(yield* timeOf("before", before)),
+        timeZone: Option.getOrElse(timeZone, () => Intl.DateTimeFormat().resolvedOptions().timeZone),
+      }
       if (Option.isSome(session) === Option.isSome(owner))
         return yield* new UsageError({ problem: "recall needs --session ID or --owner ID, one of them" })
       if (tokens < 0) return yield* new UsageError({ problem: `--tokens ${tokens}: it must be 0 or more` })
       const memory = yield* Memory.Memory
       const found: RecallResult = Option.isSome(owner)
-        ? yield* memory.recallOf(owner.value, query, { tokens })
+        ? yield* memory.recallOf(owner.value, query, { tokens, ...times })
         : yield* searched(
             memory,
             Option.getOrElse(session, () => ""),
-            { store, query, tokens },
+            { store, query, tokens, ...times },
           )
       const { messages, unreadable } = found
       if (json) {
@@ -71,11 +108,11 @@ export const command = Command.make(
 const searched = (
   memory: Memory.Service,
   session: string,
-  { store, query, tokens }: { readonly store: string; readonly query: string; readonly tokens: number },
+  { store, query, ...request }: { readonly store: string; readonly query: string } & Memory.RecallOptions,
 ) =>
   Effect.gen(function* () {
     yield* options.requireSession(session, store)
-    const { messages, ...rest } = yield* memory.recall(session, query, { tokens })
+    const { messages, ...rest } = yield* memory.recall(session, query, request)
     return {
       ...rest,
       messages: messages.map((one) => ({ session, ...one })),

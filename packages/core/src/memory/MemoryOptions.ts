@@ -1,6 +1,7 @@
 /** The options of a memory and of its operations, and the errors of every operation. */
 import type { Duration } from "effect"
 import type { Strategy } from "../policy/Strategy.js"
+import type { TimeOptions } from "../recall/timed.js"
 import type { BoundReasoning } from "../render/Render.js"
 import type { CompactionMode } from "../shell/CompactionSchedule.js"
 import type { CompactionSettings } from "../shell/CompactionSettings.js"
@@ -30,7 +31,7 @@ export interface AtVersionOptions {
 }
 
 /** Options of a search in the messages of a session. */
-export interface RecallOptions extends AtVersionOptions {
+export interface RecallOptions extends AtVersionOptions, TimeOptions {
   /** The most tokens of the result, 0 or more; 1,000 by default. */
   readonly tokens?: number
   /** Which messages are searched: `all` (default), or only messages that the next context does not show word for word. */
@@ -38,7 +39,7 @@ export interface RecallOptions extends AtVersionOptions {
 }
 
 /** Options of a search in all sessions of an owner. */
-export interface OwnerRecallOptions {
+export interface OwnerRecallOptions extends TimeOptions {
   /** The most tokens of the result, 0 or more; 1,000 by default. */
   readonly tokens?: number
   /** The ids of sessions that are not searched, such as the session that is going on. */

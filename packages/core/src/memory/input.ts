@@ -3,6 +3,7 @@ import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
 import type { ReadOptions } from "../log/EventLog.js"
 import { exactCheck } from "../message/exactCheck.js"
 import { Message } from "../message/Message.js"
+import type { TimeOptions } from "../recall/timed.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
 
 /** An argument is invalid: a session id, a message, an index. Nothing was written. */
@@ -197,6 +198,32 @@ export const checkSearched = (session: string, messages: unknown): Exit.Exit<voi
   messages === "all" || messages === "outside-context"
     ? Exit.void
     : Exit.fail(new InvalidInput({ session, detail: '"messages" must be "all" or "outside-context"' }))
+
+const isTimeZone = (name: unknown): boolean => {
+  try {
+    return typeof name === "string" && new Intl.DateTimeFormat("en-US", { timeZone: name }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** The times between which messages are found, and the time zone of the words of a query. */
+export const checkTimes = (
+  session: string,
+  { after, before, timeZone }: TimeOptions,
+): Exit.Exit<void, InvalidInput> => {
+  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
+  for (const [name, time] of Object.entries({ after, before }))
+    if (time !== undefined && (typeof time !== "number" || !Number.isFinite(time)))
+      return refuse(
+        `"${name}" must be a time in milliseconds since the epoch, such as Date.parse("2026-05-01")`,
+      )
+  if (after !== undefined && before !== undefined && after >= before)
+    return refuse('"after" must be a time before "before"')
+  return timeZone === undefined || isTimeZone(timeZone)
+    ? Exit.void
+    : refuse('"timeZone" must be the name of a time zone, such as "Europe/Vienna"')
+}
 
 /** Sessions that a search leaves out. */
 export const checkWithout = (sessions: unknown): Exit.Exit<void, InvalidInput> =>

@@ -4,9 +4,10 @@ import type { Message, ToolCall } from "../message/Message.js"
 import { span } from "../observe/spans.js"
 import { readRange, recallMessages, type Recalled } from "../recall/recallMessages.js"
 import { type OwnedRecalled, recallOwned } from "../recall/recallOwned.js"
+import { timeOf } from "../recall/timed.js"
 import { answerCall } from "../recall/tools.js"
 import { render, shownIndexes } from "../render/Render.js"
-import { checkCount, checkOwner, checkSearched, checkText, checkWithout } from "./input.js"
+import { checkCount, checkOwner, checkSearched, checkText, checkTimes, checkWithout } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError, OwnerRecallOptions, RecallOptions, StrategyOptions } from "./MemoryOptions.js"
 import { allOfOwned } from "./ownedSessions.js"
@@ -26,10 +27,12 @@ export const recall = (
     yield* checkText(session, "query", query)
     yield* checkCount(session, "tokens", tokens)
     yield* checkSearched(session, messages)
-    const style = parts.styleOf(strategy, state, yield* Clock.currentTimeMillis)
+    yield* checkTimes(session, options)
+    const now = yield* Clock.currentTimeMillis
+    const style = parts.styleOf(strategy, state, now)
     const shown = messages === "outside-context" ? shownIndexes(render(state, style)) : new Set<number>()
     return yield* recallMessages(parts.reading, state, {
-      query,
+      ...timeOf(query, options, now),
       tokens,
       before: state.total,
       without: (index) => shown.has(index),
@@ -41,20 +44,22 @@ export const recallOf = (
   { log, reading, ownerSearches }: MemoryParts,
   owner: string,
   query: string,
-  { tokens = 1_000, without = [] }: OwnerRecallOptions = {},
+  { tokens = 1_000, without = [], ...times }: OwnerRecallOptions = {},
 ): Effect.Effect<OwnedRecalled, MemoryError> =>
   Effect.gen(function* () {
     yield* checkOwner(owner)
     yield* checkText("", "query", query)
     yield* checkCount("", "tokens", tokens)
     yield* checkWithout(without)
+    yield* checkTimes("", times)
+    const now = yield* Clock.currentTimeMillis
     const left = new Set(without)
     return yield* ownerSearches.withPermits(1)(
       Effect.flatMap(allOfOwned(log, owner), (all) =>
         recallOwned(
           reading,
           all.filter(({ session }) => !left.has(session)),
-          { owner, query, tokens },
+          { owner, ...timeOf(query, times, now), tokens },
         ),
       ),
     )

@@ -15,6 +15,7 @@ import { readAt, readerOf, sourceOf } from "./readLog.js"
 import type { OwnedIndex } from "./OwnedIndex.js"
 import { readableText } from "./searchText.js"
 import { queryTermsOf } from "../search/terms.js"
+import { inTime, newestFirst, type SearchedTime } from "./timed.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
 /** The messages that were found, in the order of the conversation. */
@@ -31,6 +32,8 @@ export interface RecallRequest {
   readonly query: string
   /** The most tokens of the result. */
   readonly tokens: number
+  /** When the messages were said; `null` for any time. */
+  readonly time?: SearchedTime | null
   /** Only messages before this index are found. */
   readonly before: number
   /** Messages that are not wanted, because the context has them already. */
@@ -60,18 +63,22 @@ export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
 export const recallMessages = (
   { sessions, index, meaning, counter }: Reading,
   state: SessionState,
-  { query, tokens, before, without, question }: RecallRequest,
+  { query, tokens, time = null, before, without, question }: RecallRequest,
 ): Effect.Effect<Recalled, SessionError> =>
   Effect.gen(function* () {
     const terms = queryTermsOf(query)
-    if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens) return nothing
+    const isOfTimeAlone = terms.length === 0 && time?.only === true
+    if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens) return nothing
     const source = sourceOf(sessions, state)
     const postings = yield* index.lookUp(source, { terms, before: Math.min(before, state.total) })
-    const candidates = yield* candidatesFor(meaning, { query, terms, question }, [{ source, postings }])
-    const fitting = candidates.filter(({ index }) => !without(index))
+    const candidates = isOfTimeAlone
+      ? newestFirst([postings])
+      : yield* candidatesFor(meaning, { query, terms, question }, [{ source, postings }])
+    const fitting = candidates.filter(({ index }) => index < before && !without(index))
     const reader = readerOf(sessions, state)
-    const searched = { reader, postings, before, without, heading: null }
-    const { found, ...rest } = yield* choose(counter, [searched], fitting, { terms, tokens })
+    const searched = [{ reader, postings, before, without, heading: null }]
+    const timed = time === null ? fitting : yield* inTime(searched, fitting, time)
+    const { found, ...rest } = yield* choose(counter, searched, timed, { terms, tokens })
     return { messages: found[0]?.[1] ?? [], ...rest }
   })
 

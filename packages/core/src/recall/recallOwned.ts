@@ -11,6 +11,7 @@ import type { Indexed } from "./OwnedIndex.js"
 import { type Reader, readerOf, sourceOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest } from "./recallMessages.js"
 import { queryTermsOf } from "../search/terms.js"
+import { inTime, newestFirst } from "./timed.js"
 import type { RecalledMessage } from "./transcript.js"
 
 /** A message that was found in one of the sessions of an owner. */
@@ -28,7 +29,7 @@ export interface OwnedRecalled extends Omit<Recalled, "messages"> {
 }
 
 /** What is searched for, and whose sessions. */
-type OwnedRequest = { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">
+type OwnedRequest = { readonly owner: string } & Pick<RecallRequest, "query" | "tokens" | "time">
 
 /** The line above the messages of a session. A title with line breaks must not look like messages. */
 const headingOf = (session: string, title: string | null): string =>
@@ -97,13 +98,14 @@ const takeIn = ({ sessions, owned }: Reading, { session, version, ...rest }: Ses
 const search = (
   reading: Reading,
   listed: ReadonlyArray<SessionInfo>,
-  { owner, query, tokens }: OwnedRequest,
+  { owner, query, tokens, time = null }: OwnedRequest,
 ): Effect.Effect<OwnedRecalled, SessionError | NotOwned> =>
   Effect.gen(function* () {
     const { sessions, index, meaning, counter, owned } = reading
     const terms = queryTermsOf(query)
     const damaged = new Set<string>()
-    if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens)
+    const isOfTimeAlone = terms.length === 0 && time?.only === true
+    if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens)
       return { ...nothing, messages: [], unreadable: [] }
     // The sessions were listed right before.
     yield* rest
@@ -180,10 +182,13 @@ const search = (
     })
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
     yield* rest
-    const candidates = yield* candidatesFor(meaning, { query, terms }, targets)
+    const candidates = isOfTimeAlone
+      ? newestFirst(known.map((one) => one.searched.postings))
+      : yield* candidatesFor(meaning, { query, terms }, targets)
     const searched = known.map((one) => one.searched)
     yield* rest
-    const { found, ...shown } = yield* choose(counter, searched, candidates, { terms, tokens })
+    const timed = time === null ? candidates : yield* inTime(searched, candidates, time)
+    const { found, ...shown } = yield* choose(counter, searched, timed, { terms, tokens })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )

@@ -29,7 +29,7 @@ export const toolDefinitions: ReadonlyArray<ToolDefinition> = [
   {
     name: toolNames.search,
     description:
-      "Searches the whole conversation, also the part that is not shown any more or only as a summary, and returns the messages that fit, word for word. Use it before saying that something is unknown or was not mentioned. It looks for words, names, identifiers, paths and error messages: use the words that were probably said.",
+      'Searches the whole conversation, also the part that is not shown any more or only as a summary, and returns the messages that fit, word for word. Use it before saying that something is unknown or was not mentioned. It looks for words, names, identifiers, paths and error messages: use the words that were probably said. A time in the query counts, too: "last week", "in March".',
     parameters: {
       type: "object",
       properties: { query: { type: "string", description: "The words to search for, or a question" } },

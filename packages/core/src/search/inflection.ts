@@ -64,13 +64,24 @@ const rules: ReadonlyArray<readonly [script: RegExp, stem: (word: string) => str
   [/^[\p{L}\p{M}]+$/u, start],
 ]
 
+/** The stems of words that were seen: a few thousand words are most of what is said. */
+const seen = new Map<string, string>()
+const mostSeen = 50_000
+
 /**
  * The stem of a folded word in lower case; the word itself if it has none.
  *
  * @example
  * stemOf("bestellungen") // "bestell", as of "bestellung"
  */
-export const stemOf = (word: string): string => rules.find(([script]) => script.test(word))?.[1](word) ?? word
+export const stemOf = (word: string): string => {
+  const known = seen.get(word)
+  if (known !== undefined) return known
+  const stem = rules.find(([script]) => script.test(word))?.[1](word) ?? word
+  if (seen.size === mostSeen) seen.clear()
+  seen.set(word, stem)
+  return stem
+}
 
 /** The pairs of syllables of a Korean word, whose compounds are written without spaces. */
 export const syllablePairs = (word: string): ReadonlyArray<string> =>

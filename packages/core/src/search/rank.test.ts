@@ -62,7 +62,7 @@ describe("rank with bounds", () => {
 })
 
 describe("a ranking by words and one by meaning", () => {
-  const byWords = [4, 7, 1].map((index) => ({ source: 0, index, score: 9 - index, covered: 0.5 }))
+  const byWords = [4, 7, 1].map((index) => ({ source: 0, index, score: 9 - index, fits: true, covered: 0.5 }))
   const near = [[7, 8].map((index) => ({ index, similarity: 1 - index / 100, offset: 0 }))]
 
   it("are fused by their places: what both have comes first", () => {

@@ -18,6 +18,8 @@ export interface Candidate {
   readonly index: number
   /** Its own score, and the shares that it gets from its neighbours' scores. */
   readonly score: number
+  /** Whether it has a term of the query itself, or is near by its meaning; otherwise it is beside messages that have one. */
+  readonly fits: boolean
   /** The weight of the query's terms that occur in it or in the two messages before and after it, from 0 to 1. */
   readonly covered: number
   /** Where the part begins that is near to the query, in UTF-16 code units; only of a message that was found by meaning. */
@@ -45,10 +47,11 @@ interface WeighedTerm {
   readonly weight: number
 }
 
-/** The scores of the texts of one source, and by bits the terms that they or their neighbours have. */
+/** The scores of the texts of one source, and by bits the terms that they have, and that they or their neighbours have. */
 interface ScoredTexts {
   readonly source: number
   readonly scores: Float64Array
+  readonly having: Uint32Array
   readonly near: Uint32Array
 }
 
@@ -103,7 +106,7 @@ function* scoreTexts(
     }
     yield
   }
-  return { source, scores, near }
+  return { source, scores, having, near }
 }
 
 /** The lowest score among the best ones, and how many candidates may have just that score. */
@@ -152,7 +155,7 @@ export function* rankInSteps(
   yield
   let { ties } = least
   const candidates: Array<Candidate> = []
-  for (const { source, scores, near } of all) {
+  for (const { source, scores, having, near } of all) {
     // Of equals, the newer ones come first.
     for (let index = scores.length - 1; index >= 0; index--) {
       const score = scores[index]!
@@ -160,7 +163,7 @@ export function* rankInSteps(
       if (score === least.score && ties-- <= 0) continue
       const bits = near[index]!
       const covered = weighed.reduce((sum, { weight }, at) => ((bits >>> at) & 1 ? sum + weight : sum), 0)
-      candidates.push({ source, index, score, covered: covered / whole })
+      candidates.push({ source, index, score, fits: having[index] !== 0, covered: covered / whole })
     }
   }
   yield
@@ -216,7 +219,7 @@ export const fuse = (
     const key = `${source} ${index}`
     const known = fused.get(key)
     const score = (known?.score ?? 0) + 1 / (fusion + place + 1)
-    fused.set(key, { source, index, covered: known?.covered ?? 0, score, offset })
+    fused.set(key, { source, index, fits: true, covered: known?.covered ?? 0, score, offset })
   }
   return best(fused.values())
 }

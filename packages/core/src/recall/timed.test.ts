@@ -1,0 +1,83 @@
+/** Recall in time: by options, and by the words of the query. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import { pairs, withMemory } from "@memfold/harness/engine"
+import { Memory, Message } from "../index.js"
+
+const at = (iso: string): number => Date.parse(`${iso}Z`)
+
+const said: ReadonlyArray<Message.Message> = [
+  { ...Message.user("The first order was late."), time: at("2026-04-30T10:00") },
+  { ...Message.assistant("I am sorry about the order."), time: at("2026-04-30T10:01") },
+  { ...Message.user("My cat is called Felix."), time: at("2026-05-05T09:00") },
+  { ...Message.user("The second order was late, too."), time: at("2026-05-06T09:00") },
+  { ...Message.user("Good morning!"), time: at("2026-05-12T08:00") },
+  { ...Message.user("The holiday is in August."), time: at("2026-05-12T19:00") },
+]
+
+const asked = (query: string, options: Memory.RecallOptions = {}) =>
+  Effect.gen(function* () {
+    // A Wednesday.
+    yield* TestClock.setTime(at("2026-05-13T15:00"))
+    const memory = yield* Memory.Memory
+    yield* memory.append("s", said, { owner: "ann" })
+    const { messages } = yield* memory.recall("s", query, options)
+    const owned = yield* memory.recallOf("ann", query, options)
+    expect(owned.messages.map(({ index }) => index)).toEqual(messages.map(({ index }) => index))
+    return {
+      indexes: messages.map(({ index }) => index),
+      best: messages.find(({ rank }) => rank === 1)?.index,
+    }
+  }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "off" } })))
+
+describe("recall in time", () => {
+  it.effect("finds only messages between two times", () =>
+    Effect.gen(function* () {
+      const { indexes } = yield* asked("order", { after: at("2026-05-01"), before: at("2026-05-07") })
+      expect(indexes).toEqual([2, 3])
+      expect((yield* asked("order", { after: at("2026-05-07") })).indexes).toEqual([])
+      expect((yield* asked("", { before: at("2026-05-01") })).indexes).toEqual([0, 1])
+    }),
+  )
+
+  it.effect("puts messages of a time in the query first, and leaves the others behind them", () =>
+    Effect.gen(function* () {
+      const { indexes, best } = yield* asked("Which order was late last week?")
+      expect(best).toBe(3)
+      expect(indexes).toContain(0)
+      expect((yield* asked("Which order was late in April?")).best).toBe(0)
+      // What is said of a time is found, though it was said at another one.
+      expect((yield* asked("When is the holiday in August?")).best).toBe(5)
+    }),
+  )
+
+  it.effect("finds what was said at a time, and nothing where nothing was said", () =>
+    Effect.gen(function* () {
+      expect((yield* asked("What did we say yesterday evening?")).indexes).toEqual([5])
+      expect((yield* asked("Was haben wir gestern besprochen?")).indexes).toEqual([4, 5])
+      expect((yield* asked("昨天我们说了什么")).indexes).toEqual([4, 5])
+      expect((yield* asked("What did we talk about in 2024?")).indexes).toEqual([])
+      // Half past one in the night of Tokyo is the evening before in UTC.
+      expect((yield* asked("today", { timeZone: "Asia/Tokyo" })).indexes).toEqual([])
+      expect((yield* asked("yesterday", { timeZone: "America/Los_Angeles" })).indexes).toEqual([4, 5])
+    }),
+  )
+
+  it.effect("refuses what is no time", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said)
+      for (const wrong of [
+        { after: Number.NaN },
+        { before: "2026-05-01" as unknown as number },
+        { after: 2, before: 2 },
+        { timeZone: "Mars/Olympus" },
+      ]) {
+        expect(yield* Effect.flip(memory.recall("s", "order", wrong))).toMatchObject({ _tag: "InvalidInput" })
+        expect(yield* Effect.flip(memory.recallOf("ann", "order", wrong))).toMatchObject({
+          _tag: "InvalidInput",
+        })
+      }
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "off" } }))),
+  )
+})
