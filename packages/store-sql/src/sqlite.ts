@@ -78,7 +78,7 @@ const tables: ReadonlyArray<string> = [
      PRIMARY KEY (session, summary_id),
      CHECK (is_active = (status = 'active'))
    )`,
-  `CREATE UNIQUE INDEX summaries_one_active ON summaries (session) WHERE is_active = 1`,
+  `CREATE UNIQUE INDEX summaries_one_active ON summaries (session) WHERE is_active = TRUE`,
   `CREATE INDEX summaries_by_id ON summaries (summary_id)`,
   `CREATE INDEX summaries_by_thread ON summaries (thread_id, is_active, created_at)`,
   `CREATE INDEX summaries_by_time ON summaries (created_at)`,

@@ -87,7 +87,8 @@ export const summaries: RowTable = {
         ? ["", []]
         : "keys" in filter
           ? [`AND ${isListed(dialect, "summary_id")}`, [keyList(filter.keys)]]
-          : [`AND is_active AND ? = 'active'`, [filter.mark]]
+          : // In the words of the index: SQLite finds it only then, and a long session has many rows.
+            [`AND is_active = TRUE AND ? = 'active'`, [filter.mark]]
     // The rows of the session, and rows that only have its name.
     return Effect.flatMap(
       query(
