@@ -37,7 +37,7 @@ const newestFrom = (
   start: StateInLog,
   accepts: Find,
 ): Effect.Effect<SessionState | null, SessionError> => {
-  let found = start.state
+  let found = accepts(start.state) ? start.state : null
   const visit = (state: SessionState) => {
     if (accepts(state)) found = state
   }
@@ -72,7 +72,11 @@ export const stateReaching = (
     const rows = yield* retryTransient(log.projections.get(session, earlierSnapshots.kind)).pipe(
       Effect.orElseSucceed(() => []),
     )
-    const start = newestOf(session, rows, (state) => state.version > invalidatedAt && hasIt(state))
+    const newest = (accepts: Find) =>
+      newestOf(session, rows, (state) => state.version > invalidatedAt && accepts(state))
+    // A session has the message uncovered for a few commits only, and the snapshots of these may be replaced: then the log is read
+    // from a snapshot before the message.
+    const start = newest(hasIt) ?? newest(({ total }) => total < index)
     const near = start === null ? null : yield* newestFrom(log, now, start, hasIt)
     return near ?? (yield* newestOfAll(now, (to = now.version) => read(session, { toVersion: to }), hasIt))
   })
