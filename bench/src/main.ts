@@ -2,6 +2,8 @@
 import { backlog } from "./backlog.js"
 import { fairness } from "./fairness.js"
 import { history } from "./history.js"
+import { inLanguages } from "./languages/index.js"
+import { publishedNumbers } from "./published.js"
 import { remember } from "./remember/index.js"
 import { search } from "./search.js"
 import { stores } from "./stores.js"
@@ -17,6 +19,8 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["fairness", () => fairness()],
   ["remember", () => remember()],
   ["search", () => search()],
+  ["languages", () => inLanguages()],
+  ["published", () => publishedNumbers()],
 ])
 
 const asked = process.argv.slice(2)

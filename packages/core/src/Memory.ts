@@ -6,25 +6,21 @@
  *                   └────► render ─► context
  * ```
  */
-import { Clock, Effect, Layer, type Scope, Stream } from "effect"
-import { fork } from "./history/fork.js"
-import { revert } from "./history/revert.js"
+import { Effect, Layer, type Scope, Stream } from "effect"
 import type { EventLog } from "./log/EventLog.js"
 import { sessions as allSessions } from "./log/pages.js"
-import { appendMessages, checkAppend, describeAppend } from "./memory/appendMessages.js"
-import { atAnswer, atMessage, branchesOf, checkout, edit, undo } from "./memory/branching.js"
+import { appendMessages } from "./memory/appendMessages.js"
+import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
 import { clearSession, deleteSession, redactMessage } from "./memory/erase.js"
+import { forkTo, revertTo } from "./memory/goBack.js"
 import {
-  checkCount,
   checkDescription,
-  checkIdempotencyKey,
-  checkMessageName,
   checkRange,
   checkSession,
   checkSubscription,
-  checkSummary,
+  type InvalidInput,
 } from "./memory/input.js"
 import { makeParts } from "./memory/MemoryParts.js"
 import {
@@ -33,6 +29,7 @@ import {
   Memory,
   type Options,
   type Service,
+  type StrategyOptions,
 } from "./memory/MemoryService.js"
 import { ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
@@ -43,7 +40,7 @@ import * as metrics from "./observe/metrics.js"
 import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { describe } from "./session/description.js"
-import type { SessionState } from "./session/SessionState.js"
+import type { Answered } from "./shell/Sessions.js"
 import { raceFirst } from "./shell/raceFirst.js"
 import { subscribe } from "./shell/subscribe.js"
 import type { Summarizer } from "./summarize/Summarizer.js"
@@ -92,74 +89,46 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
     const { log, sessions, schedule, underWay, strategyOf, layers, mode } = parts
     const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
-    /** Looks at a state after a write. When the memory is closed, this ends, and an inline compaction is interrupted. */
-    const checkAfterwards = (state: SessionState, strategy: Strategy): Effect.Effect<void> => {
-      const checked = schedule.check(state, strategy)
-      return mode === "inline" ? raceFirst(checked, underWay.closing) : checked
-    }
+    /**
+     * Runs a write, and looks at the state behind it. When the memory is closed, the look ends, and an inline compaction is
+     * interrupted; the write is finished before.
+     */
+    const write = <A, E>(
+      operation: string,
+      session: string,
+      request: StrategyOptions | undefined,
+      run: (strategy: Strategy) => Effect.Effect<Answered<A>, E>,
+    ): Effect.Effect<A, E | InvalidInput> =>
+      Effect.gen(function* () {
+        yield* checkSession(session)
+        const strategy = yield* strategyOf(session, request)
+        const { answer, state } = yield* run(strategy)
+        const checked = schedule.check(state, strategy)
+        yield* mode === "inline" ? raceFirst(checked, underWay.closing) : checked
+        return answer
+      }).pipe(underWay.finished, span(`memfold.${operation}`, { session }))
 
     return {
-      append: (session, given, request = {}) =>
-        Effect.gen(function* () {
-          const began = yield* Clock.currentTimeMillis
-          const messages = yield* checkAppend(session, given, request)
-          const strategy = yield* strategyOf(session, request)
-          const done = yield* appendMessages(parts, session, messages, { ...request, strategy })
-          yield* checkAfterwards(done.state, strategy)
-          const answer = describeAppend(done)
-          yield* metrics.recordAppend(answer, (yield* Clock.currentTimeMillis) - began)
-          return answer
-        }).pipe(underWay.finished, span("memfold.append", { session })),
-      rewrite: (session, rewrite, { idempotencyKey, last, ...request } = {}) =>
-        Effect.gen(function* () {
-          yield* checkSession(session)
-          const strategy = yield* strategyOf(session, request)
-          if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
-          const { rewritten, state } = yield* rewriteMessages(parts, session, rewrite, {
-            strategy,
-            idempotencyKey,
-            last,
-          })
-          yield* checkAfterwards(state, strategy)
-          return rewritten
-        }).pipe(underWay.finished, span("memfold.rewrite", { session })),
-      edit: (session, from, given, request = {}) =>
-        Effect.gen(function* () {
-          const messages = yield* checkAppend(session, given, request)
-          yield* checkMessageName(session, from)
-          const strategy = yield* strategyOf(session, request)
-          const done = yield* edit(parts, session, atMessage(parts, from), { ...request, messages, strategy })
-          yield* checkAfterwards(done.state, strategy)
-          return done.edited
-        }).pipe(underWay.finished, span("memfold.edit", { session })),
-      regenerate: (session, { from, ...request } = {}) =>
-        Effect.gen(function* () {
-          const messages = yield* checkAppend(session, [], request)
-          if (from !== undefined) yield* checkMessageName(session, from)
-          const strategy = yield* strategyOf(session, request)
-          const done = yield* edit(parts, session, atAnswer(parts, from), { ...request, messages, strategy })
-          yield* checkAfterwards(done.state, strategy)
-          return done.edited
-        }).pipe(underWay.finished, span("memfold.regenerate", { session })),
+      append: (session, messages, request = {}) =>
+        write("append", session, request, (strategy) =>
+          appendMessages(parts, session, messages, { ...request, strategy }),
+        ).pipe(metrics.recordAppend),
+      rewrite: (session, rewrite, request = {}) =>
+        write("rewrite", session, request, (strategy) =>
+          rewriteMessages(parts, session, rewrite, { ...request, strategy }),
+        ),
+      edit: (session, from, messages, request = {}) =>
+        write("edit", session, request, (strategy) =>
+          edit(parts, session, from, messages, { ...request, strategy }),
+        ),
+      regenerate: (session, request = {}) =>
+        write("regenerate", session, request, (strategy) =>
+          regenerate(parts, session, { ...request, strategy }),
+        ),
       branches: (session) => Effect.map(load(session), branchesOf),
       checkout: (session, branch, request) =>
-        Effect.gen(function* () {
-          yield* checkSession(session)
-          yield* checkCount(session, "branch", branch)
-          const strategy = yield* strategyOf(session, request)
-          const done = yield* checkout(parts, session, branch)
-          yield* checkAfterwards(done.state, strategy)
-          return done.edited
-        }).pipe(underWay.finished, span("memfold.checkout", { session })),
-      undo: (session, { pauseFor = 20, ...request } = {}) =>
-        Effect.gen(function* () {
-          yield* checkSession(session)
-          yield* checkCount(session, "pauseFor", pauseFor)
-          const strategy = yield* strategyOf(session, request)
-          const done = yield* undo(parts, session, pauseFor)
-          yield* checkAfterwards(done.state, strategy)
-          return done.undone
-        }).pipe(underWay.finished, span("memfold.undo", { session })),
+        write("checkout", session, request, () => checkout(parts, session, branch)),
+      undo: (session, request = {}) => write("undo", session, request, () => undo(parts, session, request)),
       describe: (session, change) =>
         Effect.gen(function* () {
           yield* checkSession(session)
@@ -205,19 +174,8 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
       // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
       compact: ((session, request) => compact(parts, session, request)) as Compact,
 
-      revert: (session, { toSummary = null, pauseFor = 20 } = {}) =>
-        Effect.gen(function* () {
-          yield* load(session)
-          yield* checkCount(session, "pauseFor", pauseFor)
-          if (toSummary !== null) yield* checkSummary(session, "toSummary", toSummary)
-          return yield* revert(sessions, session, { toSummary, pauseFor, reason: "reverted" })
-        }),
-      fork: (session, to, request = {}) =>
-        Effect.gen(function* () {
-          yield* load(session, request)
-          yield* checkSession(to)
-          return yield* fork(log, sessions, session, { to, atVersion: request.atVersion })
-        }),
+      revert: (session, request) => revertTo(parts, session, request),
+      fork: (session, to, request) => forkTo(parts, session, to, request),
       redact: (session, name) => redactMessage(parts, session, name),
       clear: (session) => clearSession(parts, session),
       delete: (session) => deleteSession(parts, session),

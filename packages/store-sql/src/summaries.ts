@@ -87,7 +87,7 @@ export const summaries: RowTable = {
         ? ["", []]
         : "keys" in filter
           ? [`AND ${isListed(dialect, "summary_id")}`, [keyList(filter.keys)]]
-          : // In the words of the index: SQLite finds it only then, and a long session has many rows.
+          : // In the words of the indexes: a session may have thousands of rows.
             [`AND is_active = TRUE AND ? = 'active'`, [filter.mark]]
     // The rows of the session, and rows that only have its name.
     return Effect.flatMap(

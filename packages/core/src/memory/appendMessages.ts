@@ -12,19 +12,15 @@ import type { Strategy } from "../policy/Strategy.js"
 import { changesOwner, type DescriptionChange } from "../session/description.js"
 import type { Prefix } from "../session/prefix.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
+import type { Answered, SessionError, Sessions } from "../shell/Sessions.js"
 import {
   checkDescription,
   checkIdempotencyKey,
   checkMessages,
   checkPrefix,
-  checkSession,
   type InvalidInput,
 } from "./input.js"
 import type { AppendedMessages } from "./MemoryOptions.js"
-
-/** The message indexes `[from, to)`. */
-type Range = Pick<AppendedMessages, "from" | "to">
 
 /** The idempotency key was used before for other messages. Nothing was appended. */
 export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()("IdempotencyKeyReused", {
@@ -55,14 +51,13 @@ export interface AppendArguments extends DescriptionChange {
   readonly prefix?: Prefix | undefined
 }
 
-/** Checks the arguments of an append. */
+/** Checks the messages and the other arguments of an append. */
 export const checkAppend = (
   session: string,
   given: unknown,
   options: AppendArguments,
 ): Exit.Exit<ReadonlyArray<Message>, InvalidInput> => {
   const wrong = [
-    checkSession(session),
     options.idempotencyKey === undefined ? Exit.void : checkIdempotencyKey(session, options.idempotencyKey),
     options.prefix === undefined ? Exit.void : checkPrefix(session, options.prefix),
     checkDescription(session, options),
@@ -78,7 +73,7 @@ export const counted = (counter: TokenCounter, message: Message): CountedMessage
 })
 
 /**
- * Counts messages and appends them, all or none. With an idempotency key that was used before, nothing is written, and the
+ * Checks and counts messages, and appends them, all or none. With an idempotency key that was used before, nothing is written, and the
  * answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages, and with
  * {@link OwnerMismatch} if it names another owner than the session has.
  *
@@ -88,10 +83,15 @@ export const counted = (counter: TokenCounter, message: Message): CountedMessage
 export const appendMessages = (
   { sessions, counter, layers, styleOf }: Pick<MemoryParts, "sessions" | "counter" | "layers" | "styleOf">,
   session: string,
-  messages: ReadonlyArray<Message>,
-  { strategy, idempotencyKey, prefix, ...description }: AppendArguments & { readonly strategy: Strategy },
-): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused | OwnerMismatch> =>
+  given: unknown,
+  request: AppendArguments & { readonly strategy: Strategy },
+): Effect.Effect<
+  Answered<AppendedMessages>,
+  SessionError | InvalidInput | IdempotencyKeyReused | OwnerMismatch
+> =>
   Effect.gen(function* () {
+    const messages = yield* checkAppend(session, given, request)
+    const { strategy, idempotencyKey, prefix, ...description } = request
     const added = messages.map((message) => counted(counter, message))
     for (;;) {
       const done = yield* sessions.transact(
@@ -114,31 +114,24 @@ export const appendMessages = (
         },
         idempotencyKey,
       )
-      const { answer } = done
-      if (answer !== null && done.appended?.duplicate !== true) return { ...done, answer }
-      if (idempotencyKey === undefined) {
-        if (answer === null) return yield* new OwnerMismatch({ session })
-        // Only the answer of the store had been lost: this append wrote the batch.
-        const appended = done.appended === null ? null : { ...done.appended, duplicate: false }
-        return { ...done, answer, appended }
-      }
+      const { answer: range, state } = done
+      const version = done.appended?.version ?? state.version
+      // Without a key, a duplicate only says that the answer of the store had been lost: this append wrote the batch.
+      if (range !== null && (idempotencyKey === undefined || done.appended?.duplicate !== true))
+        return { answer: { ...range, version, duplicate: false }, state }
+      if (idempotencyKey === undefined) return yield* new OwnerMismatch({ session })
       // A retry is answered as the first append, whoever the session belongs to since.
-      const stored = answer === null ? yield* batchOf(sessions, session, idempotencyKey) : done.appended
+      const stored = range === null ? yield* batchOf(sessions, session, idempotencyKey) : done.appended
       if (stored === null) return yield* new OwnerMismatch({ session })
       const first = yield* appendedBy(sessions, session, idempotencyKey, stored)
       // The session was deleted in between, and the first append with it: now this one is the first.
       if (first === null) continue
       if (!isStored(messages, first)) return yield* new IdempotencyKeyReused({ session })
       const from = first[0]?.index ?? 0
-      return { ...done, appended: stored, answer: { from, to: from + first.length } }
+      const { version: written, duplicate } = stored
+      return { answer: { from, to: from + first.length, version: written, duplicate }, state }
     }
   })
-
-/** The answer to the caller. */
-export const describeAppend = ({ answer, appended, state }: Committed<Range>): AppendedMessages => {
-  const { version, duplicate } = appended ?? { version: state.version, duplicate: false }
-  return { from: answer.from, to: answer.to, version, duplicate }
-}
 
 /** Where a batch is in the log; `null` if it is not. The log is read from its end. */
 export const batchOf = (

@@ -10,9 +10,16 @@ import { isOnBranch } from "../session/branches.js"
 import type { Prefix } from "../session/prefix.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
-import { appendedBy, batchOf, counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
-import type { InvalidInput } from "./input.js"
+import type { Answered, Committed, SessionError, Sessions } from "../shell/Sessions.js"
+import {
+  appendedBy,
+  batchOf,
+  checkAppend,
+  counted,
+  IdempotencyKeyReused,
+  isStored,
+} from "./appendMessages.js"
+import { checkCount, checkMessageName, type InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { branchState, type MessagePage, pageOf, type UnknownBranch } from "./readMessages.js"
 
@@ -59,9 +66,8 @@ export interface Undone {
 }
 
 /** An edit, as its caller asks for it. */
-export interface EditRequest {
+interface EditRequest {
   readonly strategy: Strategy
-  readonly messages: ReadonlyArray<Message>
   readonly idempotencyKey?: string | undefined
   readonly prefix?: Prefix | undefined
 }
@@ -121,20 +127,6 @@ const answerBefore = (
 /** Where an edit goes on, in a state. */
 type Place = (state: SessionState) => Effect.Effect<number, EditError>
 
-/** Where a message stands. */
-export const atMessage =
-  (parts: Parts, name: MessageName): Place =>
-  (state) =>
-    indexOf(parts, state, name)
-
-/** Where the answer begins that a message is part of; without a name, where the newest answer begins. */
-export const atAnswer =
-  (parts: Parts, name: MessageName | undefined): Place =>
-  (state) =>
-    name === undefined
-      ? answerBefore(parts, state, state.total)
-      : Effect.flatMap(indexOf(parts, state, name), (index) => answerBefore(parts, state, index + 1))
-
 /** The switch to the first `index` messages; `null` if the session has no others. */
 export const findSwitch = (
   sessions: Sessions,
@@ -155,7 +147,8 @@ export const findSwitch = (
 const writtenBefore = (
   { sessions }: Parts,
   session: string,
-  { messages, idempotencyKey }: EditRequest,
+  messages: ReadonlyArray<Message>,
+  idempotencyKey: string | undefined,
 ): Effect.Effect<Edited | null, SessionError | IdempotencyKeyReused> =>
   Effect.gen(function* () {
     const batch = idempotencyKey === undefined ? null : yield* batchOf(sessions, session, idempotencyKey)
@@ -183,21 +176,21 @@ const describe = (
 })
 
 /**
- * Goes on from an earlier place with other messages, in one batch at the version of the state that the place was found in: if
+ * Goes on from an earlier place with checked messages, in one batch at the version of the state that the place was found in: if
  * another writer was first, the place is looked for again. What was said behind the place stays in the log, as a branch.
  */
-export const edit = (
+const goOnFrom = (
   parts: Parts,
   session: string,
   place: Place,
-  request: EditRequest,
-): Effect.Effect<{ readonly edited: Edited; readonly state: SessionState }, EditError> =>
+  messages: ReadonlyArray<Message>,
+  { strategy, idempotencyKey, prefix }: EditRequest,
+): Effect.Effect<Answered<Edited>, EditError> =>
   Effect.gen(function* () {
     const { sessions, counter, layers, styleOf } = parts
-    const { messages, strategy, idempotencyKey, prefix } = request
     const added = messages.map((message) => counted(counter, message))
     // The log is searched for an earlier write only where the store cannot tell.
-    const first = writtenBefore(parts, session, request)
+    const first = writtenBefore(parts, session, messages, idempotencyKey)
     for (;;) {
       const state = yield* sessions.load(session)
       const found = yield* place(state).pipe(
@@ -207,9 +200,9 @@ export const edit = (
       if (Either.isLeft(found) || (found.right === null && added.length === 0)) {
         if (Either.isLeft(found) && found.left._tag !== "UnknownMessage") return yield* found.left
         const before = yield* first
-        if (before !== null) return { edited: before, state }
+        if (before !== null) return { answer: before, state }
         if (Either.isLeft(found)) return yield* found.left
-        return { edited: describe(state, state, 0, false), state }
+        return { answer: describe(state, state, 0, false), state }
       }
       const goBack = found.right
       const done: Committed<boolean> = yield* sessions.transact(
@@ -231,10 +224,40 @@ export const edit = (
       if (!done.answer) continue
       if (done.appended?.duplicate === true) {
         const before = yield* first
-        if (before !== null) return { edited: before, state: done.state }
+        if (before !== null) return { answer: before, state: done.state }
       }
-      return { edited: describe(state, done.state, added.length, false), state: done.state }
+      return { answer: describe(state, done.state, added.length, false), state: done.state }
     }
+  })
+
+/** Goes on with other messages from where a message stands. */
+export const edit = (
+  parts: Parts,
+  session: string,
+  from: MessageName,
+  given: unknown,
+  request: EditRequest,
+): Effect.Effect<Answered<Edited>, EditError> =>
+  Effect.gen(function* () {
+    const messages = yield* checkAppend(session, given, request)
+    yield* checkMessageName(session, from)
+    return yield* goOnFrom(parts, session, (state) => indexOf(parts, state, from), messages, request)
+  })
+
+/** Goes on from where the answer begins that a message is part of; without a name, from where the newest answer begins. */
+export const regenerate = (
+  parts: Parts,
+  session: string,
+  { from, ...request }: EditRequest & { readonly from?: MessageName | undefined },
+): Effect.Effect<Answered<Edited>, EditError> =>
+  Effect.gen(function* () {
+    yield* checkAppend(session, [], request)
+    if (from === undefined)
+      return yield* goOnFrom(parts, session, (state) => answerBefore(parts, state, state.total), [], request)
+    yield* checkMessageName(session, from)
+    const place: Place = (state) =>
+      Effect.flatMap(indexOf(parts, state, from), (index) => answerBefore(parts, state, index + 1))
+    return yield* goOnFrom(parts, session, place, [], request)
   })
 
 /** Switches to what is found in a state, at the version of that state. */
@@ -261,24 +284,26 @@ export const checkout = (
   parts: Pick<MemoryParts, "sessions">,
   session: string,
   branch: number,
-): Effect.Effect<{ readonly edited: Edited; readonly state: SessionState }, SessionError | UnknownBranch> =>
+): Effect.Effect<Answered<Edited>, SessionError | InvalidInput | UnknownBranch> =>
   Effect.gen(function* () {
+    yield* checkCount(session, "branch", branch)
     const { sessions } = parts
     const state = yield* sessions.load(session)
-    if (state.branch.id === branch) return { edited: describe(state, state, 0, false), state }
+    if (state.branch.id === branch) return { answer: describe(state, state, 0, false), state }
     const { before, after } = yield* returnTo<UnknownBranch>(parts, session, (now) =>
       branchState(sessions, now, branch),
     )
-    return { edited: describe(before, after, 0, false), state: after }
+    return { answer: describe(before, after, 0, false), state: after }
   })
 
 /** Takes back the newest compaction, switch or clear that is in force. */
 export const undo = (
   parts: Pick<MemoryParts, "sessions">,
   session: string,
-  pauseFor: number,
-): Effect.Effect<{ readonly undone: Undone; readonly state: SessionState }, SessionError> =>
+  { pauseFor = 20 }: { readonly pauseFor?: number | undefined },
+): Effect.Effect<Answered<Undone>, SessionError | InvalidInput> =>
   Effect.gen(function* () {
+    yield* checkCount(session, "pauseFor", pauseFor)
     const { sessions } = parts
     const state = yield* sessions.load(session)
     // Every switch and every clear leaves a gap that ends with it.
@@ -286,12 +311,12 @@ export const undo = (
     if (state.summary !== null && state.summary.version > last) {
       yield* revertNewest(sessions, session, { pauseFor, reason: "undone" })
       const now = yield* sessions.load(session)
-      return { undone: { undone: "compaction", version: now.version }, state: now }
+      return { answer: { undone: "compaction", version: now.version }, state: now }
     }
-    if (last === 0) return { undone: { undone: null, version: state.version }, state }
+    if (last === 0) return { answer: { undone: null, version: state.version }, state }
     const { before, after } = yield* returnTo(parts, session, (now) =>
       sessions.stateBack(now, (now.gaps.at(-1)?.to ?? 1) - 1),
     )
     const undone = after.clears === before.clears ? "branch" : "clear"
-    return { undone: { undone, version: after.version }, state: after }
+    return { answer: { undone, version: after.version }, state: after }
   })

@@ -11,13 +11,13 @@ import type { Message } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { retryTransient } from "../shell/retry.js"
-import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
+import type { Answered, Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import { type Gap, isOnBranch } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
 import { gapsOf } from "../shell/replay.js"
 import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { findSwitch } from "./branching.js"
-import { checkCount, checkMessages, type InvalidInput } from "./input.js"
+import { checkCount, checkIdempotencyKey, checkMessages, type InvalidInput } from "./input.js"
 import { newestOf } from "./readMessages.js"
 
 /**
@@ -42,16 +42,14 @@ export interface Rewritten {
 /** How a conversation is rewritten. */
 export interface RewriteRequest {
   readonly strategy: Strategy
-  readonly idempotencyKey: string | undefined
+  readonly idempotencyKey?: string | undefined
   /** How many of the newest messages the rewrite gets; all by default. */
-  readonly last: number | undefined
+  readonly last?: number | undefined
 }
 
 type RewriteError = SessionError | InvalidInput | IdempotencyKeyReused
 
 type Parts = { readonly sessions: Sessions; readonly counter: TokenCounter }
-
-type Done = { readonly rewritten: Rewritten; readonly state: SessionState }
 
 /** A rewrite under way. The batch of a call is known again if only the answer of the store was lost. */
 interface Call {
@@ -104,7 +102,7 @@ const write = (
     readonly messages: ReadonlyArray<Message>
     readonly wanted: ReadonlyArray<Message>
   },
-): Effect.Effect<Done | null, RewriteError> =>
+): Effect.Effect<Answered<Rewritten> | null, RewriteError> =>
   Effect.gen(function* () {
     const same = inCommon(wanted, messages)
     const kept = from + same
@@ -126,12 +124,12 @@ const write = (
       ),
     )
     if (!done.answer || done.appended?.duplicate === true) return null
-    const rewritten = { applied: true, duplicate: false, kept, total: from + wanted.length }
-    return { rewritten, state: done.state }
+    const answer = { applied: true, duplicate: false, kept, total: from + wanted.length }
+    return { answer, state: done.state }
   })
 
-const unchanged = (state: SessionState): Done => ({
-  rewritten: { applied: false, duplicate: false, kept: state.total, total: state.total },
+const unchanged = (state: SessionState): Answered<Rewritten> => ({
+  answer: { applied: false, duplicate: false, kept: state.total, total: state.total },
   state,
 })
 
@@ -141,7 +139,7 @@ const rewriteAll = (
   session: string,
   call: Call,
   triedBefore: boolean,
-): Effect.Effect<Done, RewriteError> =>
+): Effect.Effect<Answered<Rewritten>, RewriteError> =>
   Effect.gen(function* () {
     const { sessions } = parts
     const { batchId, wantedFrom } = call
@@ -160,7 +158,7 @@ const rewriteAll = (
         const stored = after.map((message) => ({ message }))
         if (wanted === null || !isStored(wanted, stored)) return yield* new IdempotencyKeyReused({ session })
         const kept = inCommon(wanted, before)
-        return { rewritten: { applied: true, duplicate: !tried, kept, total: after.length }, state }
+        return { answer: { applied: true, duplicate: !tried, kept, total: after.length }, state }
       }
       const messages = conversationAt(log, events.length)
       const wanted = yield* wantedFrom(messages)
@@ -184,8 +182,9 @@ export const rewriteMessages = (
   session: string,
   rewrite: Rewrite,
   { strategy, idempotencyKey, last }: RewriteRequest,
-): Effect.Effect<Done, RewriteError> =>
+): Effect.Effect<Answered<Rewritten>, RewriteError> =>
   Effect.gen(function* () {
+    if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
     const { sessions } = parts
     const call: Call = {
       batchId: idempotencyKey ?? (yield* makeId),

@@ -2,7 +2,7 @@
  * The engine's metrics, as Effect metrics: export them with a layer for OpenTelemetry or Prometheus, or listen to them with
  * {@link listen}. They cost next to nothing when nobody does. No metric carries a session id or any text of a conversation.
  */
-import { Effect, FiberRef, GlobalValue, Layer, Metric, MetricBoundaries } from "effect"
+import { Clock, Effect, FiberRef, GlobalValue, Layer, Metric, MetricBoundaries } from "effect"
 
 /** One change of a metric. */
 export interface Update {
@@ -124,12 +124,18 @@ const tagged = <M extends Metric.Metric<unknown, number, unknown>>(
 /** Increments a counter by one, with these labels. */
 export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
 
-/** Counts an append and its duration in milliseconds. */
-export const recordAppend = (
-  { from, to, duplicate }: { readonly from: number; readonly to: number; readonly duplicate: boolean },
-  millis: number,
-): Effect.Effect<void> =>
-  Effect.zipRight(
-    duplicate ? count(duplicateAppends) : record(messagesAppended, to - from),
-    record(appendDuration, millis),
-  )
+/** Counts an append that succeeded, and its duration in milliseconds. */
+export const recordAppend = <
+  A extends { readonly from: number; readonly to: number; readonly duplicate: boolean },
+  E,
+>(
+  append: Effect.Effect<A, E>,
+): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeMillis
+    const answer = yield* append
+    const { from, to, duplicate } = answer
+    yield* duplicate ? count(duplicateAppends) : record(messagesAppended, to - from)
+    yield* record(appendDuration, (yield* Clock.currentTimeMillis) - began)
+    return answer
+  })

@@ -29,18 +29,16 @@ export const earlierRow = ({ data }: ProjectionRow, version: number): Projection
   data,
 })
 
-/** The newest state in some rows that a condition accepts; `null` if there is none. */
-export const newestOf = (
+/** The states in some rows that a condition accepts, newest first. */
+export function* newestFirst(
   session: string,
   rows: ReadonlyArray<ProjectionRow>,
   accepts: (state: StateInLog["state"]) => boolean,
-): StateInLog | null => {
-  const newestFirst = rows.toSorted((one, other) => (versionOf(other) ?? 0) - (versionOf(one) ?? 0))
-  for (const row of newestFirst) {
+): Generator<StateInLog, undefined> {
+  for (const row of rows.toSorted((one, other) => (versionOf(other) ?? 0) - (versionOf(one) ?? 0))) {
     const found = Option.getOrNull(stateIn(session, row))
-    if (found !== null && accepts(found.state)) return found
+    if (found !== null && accepts(found.state)) yield found
   }
-  return null
 }
 
 /** The states behind each batch of a log: all steps share one map, since a copy for each event would take quadratic time. */

@@ -90,7 +90,8 @@ export const choose = <E>(
       return lineSize(lineOf(one)) + headingSize + (days[source]!.has(today) ? 0 : lineSize(`(${today})`))
     }
     const take = (source: number, unit: ReadonlyArray<RecalledMessage>): void => {
-      units.push(unit.map((one) => ({ source, one })))
+      const rank = units.length + 1
+      units.push(unit.map((one) => ({ source, one: { ...one, rank } })))
       for (const one of unit) {
         left -= sizeOf(source, one)
         chosen[source]!.add(one.index)

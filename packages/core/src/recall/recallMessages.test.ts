@@ -93,6 +93,7 @@ describe("recall", () => {
         message: Message.user("Where is my order KX-4471?", { time, name: "Ada" }),
         text: "Where is my order KX-4471?",
         excerpt: false,
+        rank: 1,
       })
       expect(found.tokens).toBeLessThanOrEqual(40)
       expect(yield* memory.recall("s", "the of and", {})).toEqual({ messages: [], text: "", tokens: 0 })

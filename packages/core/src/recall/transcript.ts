@@ -22,6 +22,11 @@ export interface RecalledMessage {
   readonly text: string
   /** Whether `text` is only a part of the message; `…` marks what is left out. */
   readonly excerpt: boolean
+  /**
+   * The place of the message among what was found, from 1 for what fits the query best; the messages of a group of tool calls share
+   * one place. Absent where a range was read instead of searched.
+   */
+  readonly rank?: number
 }
 
 /** The day of a time, which stands above the messages of that day; empty if it is none. */

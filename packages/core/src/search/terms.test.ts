@@ -31,7 +31,7 @@ describe("search terms", () => {
       ["running", "ran"],
       ["deployment", "deploying"],
     ] as const) {
-      expect([one, termsOf(one)]).toEqual([one, termsOf(other)])
+      expect([one, termsOf(`the ${one}`)]).toEqual([one, termsOf(`the ${other}`)])
     }
     expect(termsOf("bus")).not.toEqual(termsOf("but bu"))
   })
@@ -72,6 +72,65 @@ describe("search terms", () => {
     expect(queryTermsOf("茶")).toEqual(["茶"])
     expect(queryTermsOf("我的猫")).toEqual(["猫"])
     expect(queryTermsOf("好的，谢谢")).toEqual([])
+  })
+
+  it.each([
+    [
+      "German",
+      ["Bestellung", "Bestellungen"],
+      ["Haus", "Häuser"],
+      ["Müller", "Muller"],
+      ["Straße", "Strasse"],
+    ],
+    ["French", ["façade", "facade"], ["Café", "cafe"], ["commandé", "commandes"], ["cœur", "coeur"]],
+    ["Spanish", ["pedido", "pedidos"], ["llamé", "llamar"], ["niña", "ninas"]],
+    ["Polish", ["faktura", "fakturę"], ["Łódź", "lodz"], ["klucz", "kluczami"]],
+    ["Turkish", ["sipariş", "siparişlerim"], ["ISPARTA", "ısparta"], ["İzmir", "izmir"]],
+    ["Vietnamese", ["đơn hàng", "don hang"], ["Hà Nội", "Ha Noi"]],
+    ["Russian", ["заказ", "заказов"], ["посылка", "посылок"], ["ещё", "еще"], ["доставка", "доставку"]],
+    ["Ukrainian", ["замовлення", "замовленням"], ["квиток", "квитки"]],
+    ["Greek", ["παραγγελία", "παραγγελίες"], ["λόγος", "ΛΟΓΟΣ"]],
+    ["Georgian", ["შეკვეთა", "შეკვეთის"]],
+    ["Armenian", ["պատվեր", "պատվերներ"]],
+    ["Hebrew", ["ההזמנה", "הזמנות"], ["שָׁלוֹם", "שלום"]],
+    ["Arabic", ["الطلبات", "طلب"], ["كِتَاب", "كتاب"], ["إلى", "الى"], ["٤٢٧١", "4271"]],
+    ["Persian", ["می‌خواهم", "میخواهم"], ["۱۲۳۴", "1234"]],
+    ["Hindi", ["ऑर्डर", "ऑर्डरों"], ["चाबी", "चाबियाँ"], ["४२७१", "4271"]],
+    ["Korean", ["주문번호", "주문번호를"], ["집", "집에"], ["주문", "주문번호"], ["배송", "배송이"]],
+    ["Japanese", ["ﾀﾜｰ", "タワー"], ["東京", "東京タワー"]],
+  ])("of %s fold the forms of a word", (_, ...pairs) => {
+    for (const [one = "", other = ""] of pairs) {
+      expect([one, other, finds(one, other)]).toEqual([one, other, true])
+    }
+  })
+
+  it.each([
+    ["Bestellung", "Bestand"],
+    ["commande", "comment"],
+    ["pedido", "perro"],
+    ["sipariş", "sipahi"],
+    ["заказ", "закат"],
+    ["παραγγελία", "παράδοση"],
+    ["الطلب", "الطرد"],
+    ["ऑर्डर", "पार्सल"],
+    ["주문", "배송"],
+    ["შეკვეთა", "გატანა"],
+  ])("tell %s and %s apart", (one, other) => {
+    expect(finds(one, other)).toBe(false)
+  })
+
+  it("fold words however they are written, and find numbers however they are grouped", () => {
+    expect(finds("password", "my pass\u200bword")).toBe(true)
+    expect(finds("co\u00adoperation", "cooperation")).toBe(true)
+    expect(findsAll("🎂", "A 🎂 for Ada")).toBe(true)
+    expect(finds("🎂", "A 🎁 for Ada")).toBe(false)
+    expect(findsAll("🤷", "🤷🏽‍♀️ no idea")).toBe(true)
+    for (const typed of ["1299", "1,299", "1.299", "1 299", "1'299"])
+      for (const said of ["It costs 1,299 euros", "1299", "1.299 €", "1 299"])
+        expect([typed, said, findsAll(typed.replace(/\D/g, ""), said)]).toEqual([typed, said, true])
+    for (const typed of ["+43 660 123 4567", "06601234567", "0660/123-4567", "(0660) 123 45 67", "1234567"])
+      expect([typed, finds(typed, "Call me: +43 660 1234567")]).toEqual([typed, true])
+    expect(finds("0660 765 4321", "Call me: +43 699 1234567")).toBe(false)
   })
 
   it("of a long query are the terms of its start and its end, up to a limit", () => {

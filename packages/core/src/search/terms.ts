@@ -4,10 +4,13 @@
  * Terms consist of letters and digits in lower case. An index that a store keeps depends on them: a change here is a new
  * {@link termsVersion}.
  */
+import { fold } from "./fold.js"
+import { stemOf, syllablePairs } from "./inflection.js"
+import { numbersIn } from "./numbers.js"
 import { stem } from "./stem.js"
 
-/** The version of the rules of this module. An index of other rules has to be built again. */
-export const termsVersion = 1
+/** The version of the rules of these modules. An index of other rules has to be built again. */
+export const termsVersion = 2
 
 /** Letters and digits with the signs that join identifiers: `KX-4471`, `src/money.ts`, `parse_price`, `a@b.org`. */
 const runs = /[\p{L}\p{M}\p{N}]+(?:['’_\-./\\:@#+]+[\p{L}\p{M}\p{N}]+)*/gu
@@ -16,6 +19,15 @@ const unspaced =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu
 /** Scripts before Thai all write spaces; most texts are done with this. */
 const spaced = /^[\0-\u0dff’]+$/
+const plainLatin = /^[a-z]+$/
+const hangul = /^\p{sc=Hangul}+$/u
+
+/** Emoji, each picture of its own; the tone of a skin is no picture. */
+const pictures = /(?![\d#*]|\p{Emoji_Modifier})[\p{Emoji_Presentation}\p{Extended_Pictographic}]/gu
+const hasPictures = /[\u2190-\u{1faff}]/u
+
+/** Emoji that react to what was said, as "ok" and "thanks" do. */
+const reactions: ReadonlySet<string> = new Set("👍👎👌🙏❤😀😃😄😁😂🤣😊🙂😉😍🥰😘😅😭😢🎉👏💪🔥✨✅🙌💯🤔")
 const possessive = /['’](?:s|re|ve|ll|d|m|t)$/
 
 /** Longer runs of letters are no words, and longer identifiers are data. */
@@ -57,31 +69,58 @@ const addUnspaced = (run: string, add: (term: string) => void): void => {
   }
 }
 
-const addWord = (word: string, add: (term: string) => void): void => {
-  const lower = word.toLowerCase()
-  if (lower.length <= longest && !stop.has(lower)) add(stem(lower))
+/** English words that few texts of other languages have. */
+const english =
+  /\b(?:the|and|is|are|you|your|my|to|of|it|that|this|with|for|have|what|when|where|how|not|be|i)\b/gi
+
+/** How much of a text tells its language, in UTF-16 code units. */
+const tellsLanguage = 1_000
+
+/** Whether a text is English: one word in ten is a small English word. A few words alone may be of any language. */
+const isEnglish = (text: string): boolean => {
+  const start = text.slice(0, tellsLanguage)
+  const words = start.match(/[a-z]+/gi)?.length ?? 0
+  return (start.match(english)?.length ?? 0) * 10 >= Math.max(words, 1)
 }
 
-const addMixed = (run: string, add: (term: string) => void): void => {
+/** Adds the terms of a run of letters. */
+type AddWord = (word: string) => void
+
+/** A word of a text counts as itself, in its English base form, and in texts of other languages by its stem, too. */
+const wordAdder =
+  (isOfEnglish: boolean, add: (term: string) => void): AddWord =>
+  (word) => {
+    // Lower case writes the Greek letter of the end of a word.
+    const lower = word.toLowerCase().replace(/ς$/u, "σ")
+    if (lower.length > longest || stop.has(lower)) return
+    const term = stem(lower)
+    add(term)
+    if (isOfEnglish && plainLatin.test(lower)) return
+    const other = stemOf(lower)
+    if (other !== term && other !== lower) add(other)
+    if (hangul.test(lower)) for (const pair of syllablePairs(other)) add(pair)
+  }
+
+const addMixed = (run: string, addWord: AddWord, add: (term: string) => void): void => {
   let from = 0
   for (const match of run.matchAll(unspaced)) {
-    if (match.index > from) addWord(run.slice(from, match.index), add)
+    if (match.index > from) addWord(run.slice(from, match.index))
     addUnspaced(match[0], add)
     from = match.index + match[0].length
   }
-  if (from < run.length) addWord(run.slice(from), add)
+  if (from < run.length) addWord(run.slice(from))
 }
 
-const addRun = (run: string, add: (term: string) => void): void => {
+const addRun = (run: string, addWord: AddWord, add: (term: string) => void): void => {
   if (!spaced.test(run)) {
-    for (const [piece] of run.matchAll(plain)) addMixed(piece, add)
+    for (const [piece] of run.matchAll(plain)) addMixed(piece, addWord, add)
     return
   }
   const whole = run.replace(possessive, "")
   const pieces = whole.match(plain) ?? []
   for (const piece of pieces) {
-    addWord(piece, add)
-    for (const hump of humps(piece)) addWord(hump, add)
+    addWord(piece)
+    for (const hump of humps(piece)) addWord(hump)
   }
   if (pieces.length === 1) return
   // The whole identifier as one term, however its signs are typed, and the last segment of a path.
@@ -98,6 +137,8 @@ const addRun = (run: string, add: (term: string) => void): void => {
  * - English words count in their base form; words without a topic have no term
  * - identifiers and paths are found as a whole and by their parts: `src/money.ts` by `money.ts`, and `KX-4471` by `kx4471`
  * - Chinese, Japanese, Thai and other scripts without spaces count by their characters and pairs of characters
+ * - words of other languages count as they are, without accents, and by a stem: `Bestellungen` by `Bestellung`
+ * - numbers are found however their digits are grouped: `1,299` by `1299`, and a telephone number by its last seven digits
  *
  * @param text - any text
  *
@@ -113,7 +154,12 @@ export const termsOf = (text: string): ReadonlyArray<string> => {
   const add = (term: string): void => {
     found.push(term)
   }
-  for (const [run] of text.normalize("NFKC").matchAll(runs)) addRun(run, add)
+  const folded = fold(text)
+  const addWord = wordAdder(isEnglish(folded), add)
+  for (const [run] of folded.matchAll(runs)) addRun(run, addWord, add)
+  for (const number of numbersIn(folded)) add(number)
+  if (hasPictures.test(folded))
+    for (const [picture] of folded.matchAll(pictures)) if (!reactions.has(picture)) add(picture)
   return found
 }
 

@@ -47,10 +47,14 @@ export interface Step<A> {
   readonly states?: States
 }
 
-/** The answer of a step, the state after it, and the versions of its events; `null` if it had none. */
-export interface Committed<A> {
+/** The answer of a write, and the state after it. */
+export interface Answered<A> {
   readonly answer: A
   readonly state: SessionState
+}
+
+/** The answer of a step, the state after it, and the versions of its events; `null` if it had none. */
+export interface Committed<A> extends Answered<A> {
   readonly appended: AppendResult | null
 }
 

@@ -2,7 +2,7 @@
 import { Effect, type Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { Service as EventLog } from "../log/EventLog.js"
-import { earlierSnapshots, newestOf } from "../projection/earlierSnapshots.js"
+import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import type { StateInLog } from "../projection/Snapshot.js"
 import { isOnBranch } from "../session/branches.js"
 import { placeOf, reaches } from "../session/switchBranch.js"
@@ -28,8 +28,8 @@ const newestOfAll = <E>(
   )
 
 /**
- * The newest state from a snapshot on that a condition accepts; `null` if the snapshot is of another log, or an event needs more
- * than is known from there.
+ * The newest state from a snapshot on that a condition accepts; `null` if there is none, the snapshot is of another log, or an
+ * event needs more than is known from there.
  */
 const newestFrom = (
   log: EventLog,
@@ -66,19 +66,23 @@ export const stateReaching = (
 ): Effect.Effect<SessionState | null, SessionError> =>
   Effect.gen(function* () {
     const { session, gaps, invalidatedAt } = now
-    // The message is on one branch with all messages before it, also if a clear between them was undone.
-    const hasIt = (state: SessionState): boolean =>
-      state.total > 0 && reaches(state, index) && isOnBranch(gaps, placeOf(state, Math.max(index, 1)))
+    // A message is on one branch with all messages before it, also if a clear between them was undone.
+    const hasOnBranch = (state: SessionState, count: number): boolean =>
+      state.total > 0 && isOnBranch(gaps, placeOf(state, Math.max(count, 1)))
+    const hasIt = (state: SessionState): boolean => reaches(state, index) && hasOnBranch(state, index)
+    // A state with fewer messages leads to one that has them all.
+    const leadsToIt = (state: SessionState): boolean =>
+      state.coveredTo <= index && hasOnBranch(state, Math.min(index, state.total))
     const rows = yield* retryTransient(log.projections.get(session, earlierSnapshots.kind)).pipe(
       Effect.orElseSucceed(() => []),
     )
-    const newest = (accepts: Find) =>
-      newestOf(session, rows, (state) => state.version > invalidatedAt && accepts(state))
-    // A session has the message uncovered for a few commits only, and the snapshots of these may be replaced: then the log is read
-    // from a snapshot before the message.
-    const start = newest(hasIt) ?? newest(({ total }) => total < index)
-    const near = start === null ? null : yield* newestFrom(log, now, start, hasIt)
-    return near ?? (yield* newestOfAll(now, (to = now.version) => read(session, { toVersion: to }), hasIt))
+    const starts = newestFirst(session, rows, (state) => state.version > invalidatedAt && leadsToIt(state))
+    // A branch that was left may have ended before the place. The older a snapshot, the farther it is from the next one.
+    for (const start of starts) {
+      const near = yield* newestFrom(log, now, start, hasIt)
+      if (near !== null) return near
+    }
+    return yield* newestOfAll(now, (to = now.version) => read(session, { toVersion: to }), hasIt)
   })
 
 /**

@@ -6,7 +6,7 @@ import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import { foldRecords } from "../log/pages.js"
 import type { LogError, LogPosition, LogRecord, Service as EventLog } from "../log/EventLog.js"
-import { earlierSnapshots, newestOf } from "../projection/earlierSnapshots.js"
+import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
@@ -145,7 +145,7 @@ const loadSnapshot = (log: EventLog, session: string): Effect.Effect<Option.Opti
 /** The newest of the earlier snapshots up to a version; `null` if there is none, or the store fails. */
 const loadEarlier = (log: EventLog, session: string, to: number): Effect.Effect<StateInLog | null> =>
   retryTransient(log.projections.get(session, earlierSnapshots.kind)).pipe(
-    Effect.map((rows) => newestOf(session, rows, ({ version }) => version <= to)),
+    Effect.map((rows) => newestFirst(session, rows, ({ version }) => version <= to).next().value ?? null),
     Effect.orElseSucceed(() => null),
   )
 

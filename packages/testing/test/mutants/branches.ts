@@ -25,8 +25,8 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
   }),
   mutant("cannot edit what was covered before a clear that was undone", "L3", {
     file: "shell/earlierStates.ts",
-    from: "state.total > 0 && reaches(state, index)",
-    to: "state.clears === now.clears && reaches(state, index)",
+    from: "state.total > 0 && isOnBranch",
+    to: "state.clears === now.clears && isOnBranch",
   }),
   mutant("forgets what earlier edits have left", "L4: every message of the branch", {
     file: "session/branches.ts",
