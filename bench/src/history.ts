@@ -5,7 +5,7 @@
 import { EventLog, Memory, Message } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Logger, LogLevel, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -19,6 +19,10 @@ const turn = (index: number) => {
   const text = `Message ${index} of a long conversation; it is about as long as people's messages are on average.`
   return index % 2 === 0 ? Message.user(text) : Message.assistant(text)
 }
+
+/** Runs an effect. That a session was opened is no news here. */
+const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> =>
+  Effect.runPromise(Logger.withMinimumLogLevel(effect, LogLevel.Warning))
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
@@ -37,16 +41,12 @@ const prepare = (filename: string, size: number) =>
       if (from > 0 && from % 10_000 === 0)
         say(`  ${from.toLocaleString("en-US")} of ${size.toLocaleString("en-US")}`)
     }
-  }).pipe(
-    Effect.provide(SqliteEventLog.layer({ filename, synchronous: "normal" })),
-    Effect.scoped,
-    Effect.runPromise,
-  )
+  }).pipe(Effect.provide(SqliteEventLog.layer({ filename, synchronous: "normal" })), Effect.scoped, run)
 
 /** A memory on a file, and how to close it. */
 const opened = async (filename: string) => {
-  const scope = await Effect.runPromise(Scope.make())
-  const memory = await Effect.runPromise(
+  const scope = await run(Scope.make())
+  const memory = await run(
     Effect.gen(function* () {
       const log = yield* SqliteEventLog.make({ filename, synchronous: "normal" })
       return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
@@ -55,7 +55,7 @@ const opened = async (filename: string) => {
       )
     }).pipe(Scope.extend(scope)),
   )
-  return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  return { memory, close: () => run(Scope.close(scope, Exit.void)) }
 }
 
 const operations = ["append", "context", "open", "edit", "edit and undo"] as const
@@ -65,7 +65,7 @@ type Measured = { readonly [Operation in (typeof operations)[number]]: number }
 /** Median milliseconds of a few runs. People edit seldom: thousands of edits of one session would measure something else. */
 const medianOf = async (work: () => Promise<unknown>): Promise<number> => {
   const times: Array<number> = []
-  for (let run = 0; run < 15; run++) times.push(await milliseconds(work))
+  for (let round = 0; round < 15; round++) times.push(await milliseconds(work))
   return middleOf(times)
 }
 
@@ -76,26 +76,24 @@ const medianOf = async (work: () => Promise<unknown>): Promise<number> => {
 const measure = async (filename: string, size: number): Promise<Measured> => {
   const bench = new Bench({ time: 1_500, warmupTime: 300 })
   const { memory, close } = await opened(filename)
-  await Effect.runPromise(memory.context("s"))
+  await run(memory.context("s"))
   let index = size
   bench
-    .add("context", () => Effect.runPromise(memory.context("s")))
+    .add("context", () => run(memory.context("s")))
     .add("open", async () => {
       const other = await opened(filename)
-      await Effect.runPromise(other.memory.context("s"))
+      await run(other.memory.context("s"))
       await other.close()
     })
     .add("append", () =>
-      Effect.runPromise(
-        memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.compact("s", { which: "due" }))),
-      ),
+      run(memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.compact("s", { which: "due" })))),
     )
   await bench.run()
-  const { total } = await Effect.runPromise(memory.state("s"))
-  const edit = await medianOf(() => Effect.runPromise(memory.edit("s", total - 1, turn(index++))))
+  const { total } = await run(memory.state("s"))
+  const edit = await medianOf(() => run(memory.edit("s", total - 1, turn(index++))))
   // Before the 40 messages that stay verbatim.
   const undone = await medianOf(() =>
-    Effect.runPromise(Effect.zipRight(memory.edit("s", total - 60, turn(index++)), memory.undo("s"))),
+    run(Effect.zipRight(memory.edit("s", total - 60, turn(index++)), memory.undo("s"))),
   )
   await close()
   const median = (name: string): number => {
