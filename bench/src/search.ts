@@ -27,7 +27,7 @@ const wordOf = (rank: number): string => {
   return word
 }
 
-/** Messages of 20 to 60 words out of 20,000, few of which are most of what is said. */
+/** Messages of 20 to 60 words out of 20,000, few of which are most of what is said, in English: with small words between. */
 const messagesOf = (seed: number): (() => Message.Message) => {
   const random = randomFrom(seed)
   let count = 0
@@ -35,7 +35,7 @@ const messagesOf = (seed: number): (() => Message.Message) => {
     const words = Array.from({ length: 20 + Math.floor(random() * 40) }, () =>
       wordOf(Math.floor(20_000 * random() ** 3)),
     )
-    const text = words.join(" ")
+    const text = words.map((word, at) => (at % 5 === 0 ? `the ${word}` : word)).join(" ")
     return count++ % 2 === 0 ? Message.user(text) : Message.assistant(text)
   }
 }

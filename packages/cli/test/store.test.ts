@@ -190,6 +190,13 @@ describe("a store", () => {
       { type: "recall", messages: 1, unreadable: [] },
     ])
     expect((await memfold("recall", "giraffe", ...where, "--owner", "ann")).out).toBe("nothing was found\n")
+    const until = (time: string) => memfold("recall", "graz", ...where, "--owner", "ann", "--before", time)
+    expect((await until("2001-01-01")).out).toBe("nothing was found\n")
+    expect((await until("3001-01-01T00:00+02:00")).out).toBe(owned.out)
+    expect(await until("soon")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--before soon: it must be a date"),
+    })
     for (const wrong of [[], ["--owner", "ann", "--session", "shop"], ["--owner", "ann", "--tokens", "-1"]])
       expect(await memfold("recall", "graz", ...where, ...wrong)).toMatchObject({ code: 2, out: "" })
 

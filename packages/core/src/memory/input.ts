@@ -199,13 +199,10 @@ export const checkSearched = (session: string, messages: unknown): Exit.Exit<voi
     ? Exit.void
     : Exit.fail(new InvalidInput({ session, detail: '"messages" must be "all" or "outside-context"' }))
 
-const isTimeZone = (name: unknown): boolean => {
-  try {
-    return typeof name === "string" && new Intl.DateTimeFormat("en-US", { timeZone: name }) !== undefined
-  } catch {
-    return false
-  }
-}
+/** Whether a time zone is known. Only making a format tells. */
+const isTimeZone = (name: unknown): boolean =>
+  typeof name === "string" &&
+  Option.isSome(Option.liftThrowable(() => new Intl.DateTimeFormat("en-US", { timeZone: name }))())
 
 /** The times between which messages are found, and the time zone of the words of a query. */
 export const checkTimes = (

@@ -360,11 +360,13 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * returned whole. Of a long message, the part that fits the query is returned.
    *
    * @param session - the id of the session; a session without events has no messages
-   * @param query - a question, words, an identifier or a path, in any language
+   * @param query - a question, words, an identifier or a path, in any language. Messages of a time that it names ("last week", "in
+   *   March") come first; a query of a time alone finds only messages of that time
    * @param options - `tokens`: the most tokens of the result, 1,000 by default. `messages`: `"all"` (default), or
-   *   `"outside-context"` for messages that the next context does not show word for word. `atVersion`: searches the
+   *   `"outside-context"` for messages that the next context does not show word for word. `after` and `before`: only messages
+   *   between these times, in milliseconds since the epoch. `timeZone`: for words such as "yesterday", `"UTC"` by default. `atVersion`: searches the
    *   session as it was at this version. Also a `strategy` or `settings` for this call.
-   * @returns the messages with their index, time and role, and all of them as one `text` for a prompt
+   * @returns the messages with their index, time, role and `rank` (1 fits best), and all of them as one `text` for a prompt
    * @throws InvalidInput: the session id, the query or an option is invalid
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
@@ -395,7 +397,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * @param owner - the owner, as it was given to `append` or `describe`
    * @param query - a question, or words to search for
    * @param options - `tokens`: the most tokens of the result, 1,000 by default. `without`: ids of sessions that are not
-   *   searched, such as the session that is going on
+   *   searched, such as the session that is going on. `after`, `before` and `timeZone`: as for `recall`
    * @returns the messages with their session, index, time and role: the messages of a session together, in order. All of them
    *   are one `text` for a prompt, with a line above the messages of each session. `unreadable` names the sessions that
    *   could not be searched, because one of their stored events is damaged
