@@ -1,7 +1,7 @@
 /** Prints a context: the layout, then the messages. */
-import { Message, type Render } from "@memfold/core"
+import { Message, type Render, TokenCounter } from "@memfold/core"
 import { badgesOf, messageLine } from "./timeline.js"
-import { clean, color, columns, count, table } from "../terminal/terminal.js"
+import { clean, color, columns, count, percent, table } from "../terminal/terminal.js"
 
 /** The meaning of each section of a layout. */
 export const meaning: Readonly<Record<Render.SectionName, string>> = {
@@ -19,6 +19,9 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
   open: "tool calls that wait for results, and what follows; left out until then",
 }
 
+/** Why a limit is reached before the counts that are shown reach it. */
+export const marginNote = `limits add ${percent(TokenCounter.estimateMargin - 1, 0)} to what is estimated`
+
 /** The layout as a table. */
 export const layoutTable = ({ layout, tokens }: Render.Context): string =>
   [
@@ -32,7 +35,7 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
       ]),
       ["left", "left", "right", "left"],
     ),
-    `${count(tokens)} tokens in total`,
+    `${count(tokens)} tokens in total; ${marginNote}`,
   ].join("\n")
 
 /** The lines of a summary, indented. Long summaries are cut after 40 lines. */

@@ -4,6 +4,7 @@ import type { Strategy } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
 import type { Either } from "effect"
+import { marginNote } from "../command/contextView.js"
 import { sampleFile } from "../installation.js"
 import { count, percent } from "../terminal/terminal.js"
 
@@ -37,7 +38,7 @@ const all: ReadonlyArray<Omit<Sample, "file">> = [
     about: "a user and a coding agent with tools",
     strategy: SplitTurn(split),
     reasons: {
-      threshold: `the context is above ${percent(split.compactionThreshold, 0)} of a window of ${count(split.contextLimit)} tokens`,
+      threshold: `the context is above ${percent(split.compactionThreshold, 0)} of a window of ${count(split.contextLimit)} tokens (${marginNote})`,
     },
   },
   {
