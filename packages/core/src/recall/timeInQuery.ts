@@ -180,8 +180,8 @@ const hours: ReadonlyArray<readonly [from: number, to: number]> = [
   [20, 30],
 ]
 
-/** What a rule finds: days, and the hours of a single day. */
-interface Found {
+/** A time that a query names, and where. */
+interface TimeMention {
   readonly at: number
   readonly length: number
   readonly span: TimeSpan
@@ -190,7 +190,7 @@ interface Found {
 /** A rule: an expression, and the span of a match; `null` for a match that is no time. */
 interface Rule {
   readonly expression: RegExp
-  readonly span: (groups: Readonly<Record<string, string | undefined>>) => TimeSpan | null
+  readonly span: (times: Times, groups: Readonly<Record<string, string | undefined>>) => TimeSpan | null
 }
 
 const any = (words: ReadonlyArray<string>): string => `(?:${words.join("|")})`
@@ -250,15 +250,11 @@ class Times {
   weekday(weekday: number): CalendarDay {
     return this.daysAgo(((this.today.weekday - weekday + 6) % 7) + 1)
   }
-  /** So many units before today: as exact as people are, a day, a week, a month or a year. */
-  ago(count: number, unit: Unit): TimeSpan {
-    return this.unit(unit, count)
-  }
 }
 
 const yearOf = (text: string | undefined): number | null => (text === undefined ? null : Number(text))
 
-const rulesOf = (language: Language, times: Times): ReadonlyArray<Rule> => {
+const rulesOf = (language: Language): ReadonlyArray<Rule> => {
   const { units, numbers, months, parts } = language
   const unit = any(Object.values(units))
   const month = `(?<month>${any(months)})\\.?`
@@ -270,67 +266,68 @@ const rulesOf = (language: Language, times: Times): ReadonlyArray<Rule> => {
     ) ?? "day"
   const countOf = (text = ""): number => (/^\d+$/.test(text) ? Number(text) : positionIn(numbers, text) + 1)
   const monthOf = (text = ""): number => positionIn(months, text)
-  const dayOr = (day: CalendarDay, text: string | undefined): TimeSpan =>
+  const dayOr = (times: Times, day: CalendarDay, text: string | undefined): TimeSpan =>
     text === undefined ? times.days(day) : times.part(day, positionIn(parts, text))
   const ofDay = `(?: (?:in the |am |in der |au |de |du )?${part})?`
   const number = `(?<count>\\d{1,3}|${any(numbers)})`
   return [
-    { expression: words(language.lastNight), span: () => times.part(times.daysAgo(1), 3) },
+    { expression: words(language.lastNight), span: (times) => times.part(times.daysAgo(1), 3) },
     {
       expression: words(`(?:${language.dayBefore})${ofDay}`),
-      span: (found) => dayOr(times.daysAgo(2), found["part"]),
+      span: (times, found) => dayOr(times, times.daysAgo(2), found["part"]),
     },
     {
       expression: words(`(?:${language.yesterday})${ofDay}`),
-      span: (found) => dayOr(times.daysAgo(1), found["part"]),
+      span: (times, found) => dayOr(times, times.daysAgo(1), found["part"]),
     },
     {
       expression: words(`(?:${language.today})${ofDay}`),
-      span: (found) => dayOr(times.daysAgo(0), found["part"]),
+      span: (times, found) => dayOr(times, times.daysAgo(0), found["part"]),
     },
     {
       expression: words(`(?:${language.current}) ${part}`),
-      span: (found) => dayOr(times.daysAgo(0), found["part"]),
+      span: (times, found) => dayOr(times, times.daysAgo(0), found["part"]),
     },
     {
       expression: words(language.ago.replace("N", number).replace("U", `(?<unit>${unit})`)),
-      span: ({ count, unit }) => times.ago(countOf(count), unitOf(unit)),
+      span: (times, { count, unit }) => times.unit(unitOf(unit), countOf(count)),
     },
     {
       expression: words(`(?:${language.last}) (?<unit>${unit})|(?<other>${unit}) (?:${language.last})`),
-      span: ({ unit, other }) => times.unit(unitOf(unit ?? other), 1),
+      span: (times, { unit, other }) => times.unit(unitOf(unit ?? other), 1),
     },
     {
       expression: words(`(?:${language.current}) (?<unit>${unit})`),
-      span: ({ unit }) => times.unit(unitOf(unit), 0),
+      span: (times, { unit }) => times.unit(unitOf(unit), 0),
     },
     {
       expression: words(
         `(?<day>\\d{1,2})(?:\\.|st|nd|rd|th|er)? (?:of |de )?${month}(?:,? (?:de |del )?${year})?`,
       ),
-      span: ({ day, month, year }) => times.date(yearOf(year), monthOf(month), Number(day)),
+      span: (times, { day, month, year }) => times.date(yearOf(year), monthOf(month), Number(day)),
     },
     {
       expression: words(`${month} (?<day>\\d{1,2})(?:st|nd|rd|th)?(?:,? ${year})?`),
-      span: ({ day, month, year }) => times.date(yearOf(year), monthOf(month), Number(day)),
+      span: (times, { day, month, year }) => times.date(yearOf(year), monthOf(month), Number(day)),
     },
     {
       expression: words(`${month},? (?:de |del )?${year}`),
-      span: ({ month, year }) => times.month(Number(year), monthOf(month)),
+      span: (times, { month, year }) => times.month(Number(year), monthOf(month)),
     },
     {
       expression: words(`(?:${language.inMonth}) ?${month}`),
-      span: ({ month }) => times.newestMonth(monthOf(month)),
+      span: (times, { month }) => times.newestMonth(monthOf(month)),
     },
     {
       expression: words(
         `(?:(?:${language.last}) )?(?<weekday>${any(language.weekdays)})(?: (?:${language.last}))?${ofDay}`,
       ),
-      span: ({ weekday, part }) => dayOr(times.weekday(positionIn(language.weekdays, weekday ?? "")), part),
+      span: (times, { weekday, part }) =>
+        dayOr(times, times.weekday(positionIn(language.weekdays, weekday ?? "")), part),
     },
     {
       expression: words(`(?:in|im jahr|en|en l['’]an) ${year}`),
-      span: ({ year }) => times.year(Number(year)),
+      span: (times, { year }) => times.year(Number(year)),
     },
   ]
 }
@@ -346,7 +343,7 @@ const chineseNumber = (text = ""): number => {
     : value(ones)
 }
 
-const chineseRules = (times: Times): ReadonlyArray<Rule> => {
+const chineseRules = (): ReadonlyArray<Rule> => {
   const number = "\\d{1,3}|[一二两三四五六七八九十]{1,3}"
   const parts = ["早上|上午|早晨|清晨", "下午|中午", "晚上|傍晚", "夜里|半夜|深夜"]
   const part = `(?<part>${any(parts)})?的?`
@@ -360,49 +357,50 @@ const chineseRules = (times: Times): ReadonlyArray<Rule> => {
   const unitOf = (text = ""): Unit =>
     units.find(([, one]) => new RegExp(`^(?:${one})$`, "u").test(text))?.[0] ?? "day"
   const unit = any(units.map(([, one]) => one))
-  const dayOr = (day: CalendarDay, text: string | undefined): TimeSpan =>
+  const dayOr = (times: Times, day: CalendarDay, text: string | undefined): TimeSpan =>
     text === undefined ? times.days(day) : times.part(day, positionIn(parts, text))
   const rule = (source: string, span: Rule["span"]): Rule => ({ expression: new RegExp(source, "gu"), span })
   return [
-    rule(`今[天日]${part}`, ({ part }) => dayOr(times.daysAgo(0), part)),
-    rule(`昨[天日]${part}`, ({ part }) => dayOr(times.daysAgo(1), part)),
-    rule("昨晚", () => times.part(times.daysAgo(1), 2)),
-    rule(`前[天日]${part}`, ({ part }) => dayOr(times.daysAgo(2), part)),
-    rule(`(?<count>${number})(?<unit>${unit})(?:之|以)?前`, ({ count, unit }) =>
-      times.ago(chineseNumber(count), unitOf(unit)),
+    rule(`今[天日]${part}`, (times, { part }) => dayOr(times, times.daysAgo(0), part)),
+    rule(`昨[天日]${part}`, (times, { part }) => dayOr(times, times.daysAgo(1), part)),
+    rule("昨晚", (times) => times.part(times.daysAgo(1), 2)),
+    rule(`前[天日]${part}`, (times, { part }) => dayOr(times, times.daysAgo(2), part)),
+    rule(`(?<count>${number})(?<unit>${unit})(?:之|以)?前`, (times, { count, unit }) =>
+      times.unit(unitOf(unit), chineseNumber(count)),
     ),
-    rule(`上(?:个|個)?${week}(?<weekday>[一二三四五六日天])`, ({ weekday = "" }) =>
+    rule(`上(?:个|個)?${week}(?<weekday>[一二三四五六日天])`, (times, { weekday = "" }) =>
       times.days(times.weekday("日一二三四五六".indexOf(weekday.replace("天", "日")))),
     ),
-    rule(`上(?:个|個)?${week}`, () => times.unit("week", 1)),
-    rule("上(?:个|個)?月", () => times.unit("month", 1)),
-    rule("去年", () => times.unit("year", 1)),
-    rule(`(?:本|这|這)(?:个|個)?${week}`, () => times.unit("week", 0)),
-    rule("(?:本|这个|這個|这|這)月", () => times.unit("month", 0)),
-    rule("今年", () => times.unit("year", 0)),
-    rule(`(?:(?<year>\\d{4})年)?(?<month>${number})月(?<day>${number})[日号號]`, ({ year, month, day }) =>
-      times.date(yearOf(year), chineseNumber(month) - 1, chineseNumber(day)),
+    rule(`上(?:个|個)?${week}`, (times) => times.unit("week", 1)),
+    rule("上(?:个|個)?月", (times) => times.unit("month", 1)),
+    rule("去年", (times) => times.unit("year", 1)),
+    rule(`(?:本|这|這)(?:个|個)?${week}`, (times) => times.unit("week", 0)),
+    rule("(?:本|这个|這個|这|這)月", (times) => times.unit("month", 0)),
+    rule("今年", (times) => times.unit("year", 0)),
+    rule(
+      `(?:(?<year>\\d{4})年)?(?<month>${number})月(?<day>${number})[日号號]`,
+      (times, { year, month, day }) => times.date(yearOf(year), chineseNumber(month) - 1, chineseNumber(day)),
     ),
-    rule(`(?<year>\\d{4})年(?<month>${number})月`, ({ year, month }) =>
+    rule(`(?<year>\\d{4})年(?<month>${number})月`, (times, { year, month }) =>
       times.month(Number(year), chineseNumber(month) - 1),
     ),
-    rule(`(?<!\\d)(?<month>${number})月`, ({ month }) => times.newestMonth(chineseNumber(month) - 1)),
-    rule("(?<year>(?:19|20)\\d\\d)年", ({ year }) => times.year(Number(year))),
+    rule(`(?<!\\d)(?<month>${number})月`, (times, { month }) => times.newestMonth(chineseNumber(month) - 1)),
+    rule("(?<year>(?:19|20)\\d\\d)年", (times, { year }) => times.year(Number(year))),
   ]
 }
 
-const dates = (times: Times): ReadonlyArray<Rule> => [
+const dates: ReadonlyArray<Rule> = [
   {
     expression: words("(?<year>(?:19|20)\\d\\d)-(?<month>\\d{1,2})-(?<day>\\d{1,2})"),
-    span: ({ year, month, day }) => times.date(Number(year), Number(month) - 1, Number(day)),
+    span: (times, { year, month, day }) => times.date(Number(year), Number(month) - 1, Number(day)),
   },
   {
     expression: words("(?<day>\\d{1,2})\\.\\s?(?<month>\\d{1,2})\\.\\s?(?<year>(?:19|20)\\d\\d)"),
-    span: ({ year, month, day }) => times.date(Number(year), Number(month) - 1, Number(day)),
+    span: (times, { year, month, day }) => times.date(Number(year), Number(month) - 1, Number(day)),
   },
   {
     expression: words("(?<year>(?:19|20)\\d\\d)-(?<month>\\d{1,2})"),
-    span: ({ year, month }) => times.month(Number(year), Number(month) - 1),
+    span: (times, { year, month }) => times.month(Number(year), Number(month) - 1),
   },
 ]
 
@@ -413,19 +411,24 @@ const between = new RegExp(
 )
 const before = new RegExp(`(?<![\\p{L}])(?:${any(languages.map(({ around }) => around))})\\s*$`, "iu")
 
+const rules: ReadonlyArray<Rule> = [...dates, ...languages.flatMap(rulesOf), ...chineseRules()]
+
 /** The times that the rules find; where several fit, the longest one. */
-const timesIn = (query: string, rules: ReadonlyArray<Rule>): ReadonlyArray<Found> => {
+const timesIn = (query: string, times: Times): ReadonlyArray<TimeMention> => {
   const all = rules.flatMap(({ expression, span }) =>
-    [...query.matchAll(expression)].flatMap((match): ReadonlyArray<Found> => {
-      const found = span(match.groups ?? {})
+    [...query.matchAll(expression)].flatMap((match): ReadonlyArray<TimeMention> => {
+      const found = span(times, match.groups ?? {})
       return found === null ? [] : [{ at: match.index, length: match[0].length, span: found }]
     }),
   )
-  const taken: Array<Found> = []
+  const taken: Array<TimeMention> = []
   for (const one of all.toSorted((first, other) => other.length - first.length))
     if (taken.every(({ at, length }) => one.at + one.length <= at || at + length <= one.at)) taken.push(one)
   return taken.toSorted((one, other) => one.at - other.at)
 }
+
+/** A time is looked for in this many UTF-16 code units of a query: who pastes a document asks for no time. */
+const mostSearched = 2_000
 
 /**
  * Reads the time in a query. Of several times that are no range, the first one counts.
@@ -439,13 +442,7 @@ const timesIn = (query: string, rules: ReadonlyArray<Rule>): ReadonlyArray<Found
  * timeInQuery("Which order was late last week?", Date.UTC(2026, 4, 13), "UTC") // "Which order was late ?", 4 to 10 May
  */
 export const timeInQuery = (query: string, now: number, timeZone: string): TimedQuery | null => {
-  const times = new Times(calendarOf(timeZone), now)
-  const rules = [
-    ...dates(times),
-    ...languages.flatMap((language) => rulesOf(language, times)),
-    ...chineseRules(times),
-  ]
-  const [first, second] = timesIn(query, rules)
+  const [first, second] = timesIn(query.slice(0, mostSearched), new Times(calendarOf(timeZone), now))
   if (first === undefined) return null
   const start = query.slice(0, first.at).replace(before, "")
   const isRange = second !== undefined && between.test(query.slice(first.at + first.length, second.at))

@@ -166,7 +166,22 @@ describe("search terms", () => {
       }
       return false
     }
-    for (const unit of ["漢", "word ", "ก", "a1漢 ", "a-", "aB", "a/", ".", "'"])
+    for (const unit of [
+      "漢",
+      "word ",
+      "ก",
+      "a1漢 ",
+      "a-",
+      "aB",
+      "a/",
+      ".",
+      "'",
+      "1 ",
+      "1",
+      "1,222,",
+      "é ",
+      "주문 ",
+    ])
       expect([unit, isLinear(unit)]).toEqual([unit, true])
   })
 })
