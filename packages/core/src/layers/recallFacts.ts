@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
-import type { Message } from "../message/Message.js"
+import { type Message, user } from "../message/Message.js"
 import { type Addition, type Additions, type AdditionsBefore, noAdditions } from "../render/Additions.js"
 import { placesOf } from "../render/Render.js"
 import { firstQuestionIndex, questionIndex } from "../session/question.js"
@@ -53,14 +53,13 @@ const messageAt = ({ uncovered }: SessionState, index: number | null): Message |
   index === null ? null : (uncovered.at(index)?.message ?? null)
 
 /**
- * What was asked, and what was known, at the last compaction; before the first one, when the session began. Until the next
- * compaction, this stays the same.
+ * What was asked, and what was known, when the facts in front changed last; before the first compaction, when the session began.
  */
-const atLastCompaction = (state: SessionState): Question => {
-  const { summary, startTime } = state
-  if (summary !== null) {
-    const { time, total } = summary
-    return { current: messageAt(state, questionIndex(state, total)), asked: { time, total } }
+const inFrontOf = (state: SessionState): Question => {
+  const { summary, front, startTime } = state
+  if (summary !== null && front !== null) {
+    const { time, total, question } = front
+    return { current: question === null ? null : user(question), asked: { time, total } }
   }
   const first = firstQuestionIndex(state)
   return { current: messageAt(state, first), asked: { time: startTime ?? 0, total: first ?? 0 } }
@@ -117,7 +116,7 @@ const besideQuestions = (
 
 /** How facts are recalled. */
 export interface RecallFactsOptions {
-  /** Whether the facts known at the last compaction stand in front of the summary. */
+  /** Whether facts of an earlier compaction stand in front of the summary, see `FrontMoment`. */
   readonly factsInFront?: boolean | undefined
   /** The most uncovered messages that the context shows. */
   readonly maxMessages?: number | undefined
@@ -130,7 +129,8 @@ export interface RecallFactsOptions {
  * facts if the layers fail or take too long: a context never fails because of them (law L8).
  *
  * Facts stay where they were recalled until the next compaction, unless they are removed or replaced (law L13). With
- * `factsInFront`, the facts that were known and fitted at the last compaction stand in front of the summary.
+ * `factsInFront`, the facts that were known and fitted at a compaction stand in front of the summary: the last one whose text began anew,
+ * or after which the summary had grown by half.
  */
 export const recallFacts = (
   layers: MemoryLayers,
@@ -143,7 +143,7 @@ export const recallFacts = (
     const questions = questionsOf(state, shown)
     const found = yield* layers.recall({
       state,
-      questions: factsInFront ? [atLastCompaction(state), ...questions] : questions,
+      questions: factsInFront ? [inFrontOf(state), ...questions] : questions,
       ...(untilTime === undefined ? {} : { untilTime }),
     })
     const [front] = factsInFront ? found : []

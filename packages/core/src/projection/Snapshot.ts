@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 11
+export const foldVersion = 12
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -94,6 +94,14 @@ export const Stored = Schema.Struct({
       wording: Wording,
       tokens: Count,
       time: Schema.Number,
+    }),
+  ),
+  front: Schema.NullOr(
+    Schema.Struct({
+      time: Schema.Number,
+      total: Count,
+      coveredTo: Count,
+      question: Schema.NullOr(Schema.String),
     }),
   ),
   supersededCount: Count,

@@ -58,6 +58,19 @@ export interface Summary {
   readonly time: number
 }
 
+/**
+ * A compaction, as facts in front of a summary know it: what was known and asked then. Blocks that later compactions carry on stay
+ * behind it.
+ */
+export interface FrontMoment {
+  readonly time: number
+  /** How many messages the session had, and how many of them the summary covered. */
+  readonly total: number
+  readonly coveredTo: number
+  /** The start of the newest message from the user; `null` if the summary covered it. */
+  readonly question: string | null
+}
+
 /** A message that cannot be read. `setAside`: an event says that the session goes on without it. */
 export interface Unreadable {
   readonly index: number
@@ -145,6 +158,8 @@ export interface SessionState extends MessageCounts {
   readonly coveredTokens: number
   /** The active summary, if there is one. */
   readonly summary: Summary | null
+  /** The compaction whose facts stand in front of the summary; `null` without a summary. */
+  readonly front: FrontMoment | null
   /** How many summaries have been superseded. */
   readonly supersededCount: number
   /** Unusable commits that no event has marked as invalid yet. */
@@ -225,6 +240,7 @@ export const empty = (session: string): SessionState => ({
   pinned: [],
   coveredTokens: 0,
   summary: null,
+  front: null,
   supersededCount: 0,
   damaged: [],
   invalidatedAt: 0,

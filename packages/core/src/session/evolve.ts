@@ -22,6 +22,7 @@ import { type AnyEvent, type RecordedEvent, unreadable } from "../event/EventCod
 import { gapsBefore } from "./branches.js"
 import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
+import { frontMoment } from "./frontMoment.js"
 import * as Structure from "../message/Structure.js"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
@@ -265,6 +266,7 @@ const messageAppended = (
     pinned: state.pinned,
     coveredTokens: state.coveredTokens,
     summary: state.summary,
+    front: state.front,
     supersededCount: state.supersededCount,
     damaged: state.damaged,
     invalidatedAt: state.invalidatedAt,
@@ -354,6 +356,7 @@ const summaryCommitted = (
       tokens: committed.tokens,
       time,
     },
+    front: frontMoment(state, committed, time),
     running: null,
     failures: null,
     totalAtCommit: state.total,

@@ -7,7 +7,10 @@ import type { SessionState } from "./SessionState.js"
  *
  * @param total only messages before this index count; all by default
  */
-export const questionIndex = ({ uncovered }: SessionState, total = uncovered.to): number | null => {
+export const questionIndex = (
+  { uncovered }: Pick<SessionState, "uncovered">,
+  total = uncovered.to,
+): number | null => {
   for (let at = total - 1; at >= uncovered.from; at--) {
     if (uncovered.at(at)?.message.role === "user") return at
   }

@@ -10,6 +10,7 @@ import {
   type Fiber,
   FiberRef,
   GlobalValue,
+  type MetricKey,
   MutableHashMap,
   type Scheduler,
 } from "effect"
@@ -32,15 +33,15 @@ const { roots } = GlobalValue.globalValue(Symbol.for("effect/FiberScope/Global")
 
 /** The metrics of the whole program, which Effect keeps by their labels for as long as it runs. */
 const metrics = GlobalValue.globalValue(Symbol.for("effect/Metric/globalMetricRegistry"), () => ({
-  map: MutableHashMap.empty<unknown, unknown>(),
+  map: MutableHashMap.empty<MetricKey.MetricKey.Untyped, unknown>(),
 }))
 
 /**
- * Forgets the metrics of earlier runs. The name of a strategy is a label, and strategies that are drawn have names of their own: each
- * run would leave some metrics behind.
+ * Forgets the metrics with labels of earlier runs. The name of a strategy is a label, and strategies that are drawn have names of
+ * their own: each run would leave some metrics behind. Metrics without labels stay, since their counters are held by whoever counts.
  */
 export const forgetMetrics = (): void => {
-  MutableHashMap.clear(metrics.map)
+  for (const [key] of [...metrics.map]) if (key.tags.length > 0) MutableHashMap.remove(metrics.map, key)
 }
 
 /** Something that is to happen. */
