@@ -20,7 +20,7 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
 }
 
 /** Why a limit is reached before the counts that are shown reach it. */
-export const marginNote = `limits add ${percent(TokenCounter.estimateMargin - 1, 0)} to what is estimated`
+const marginNote = `limits add ${percent(TokenCounter.estimateMargin - 1, 0)} to what is estimated`
 
 /** The layout as a table. */
 export const layoutTable = ({ layout, tokens }: Render.Context): string =>

@@ -1,10 +1,9 @@
 /** The sample conversations of the package, each with a suitable strategy. */
 import { byName, type UnknownName } from "@memfold/catalog"
-import type { Strategy } from "@memfold/core"
+import { type Strategy, TokenCounter } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
 import type { Either } from "effect"
-import { marginNote } from "../command/contextView.js"
 import { sampleFile } from "../installation.js"
 import { count, percent } from "../terminal/terminal.js"
 
@@ -38,7 +37,7 @@ const all: ReadonlyArray<Omit<Sample, "file">> = [
     about: "a user and a coding agent with tools",
     strategy: SplitTurn(split),
     reasons: {
-      threshold: `the context is above ${percent(split.compactionThreshold, 0)} of a window of ${count(split.contextLimit)} tokens (${marginNote})`,
+      threshold: `the context, with a margin of ${percent(TokenCounter.estimateMargin - 1, 0)}, is above ${percent(split.compactionThreshold, 0)} of ${count(split.contextLimit)} tokens`,
     },
   },
   {
