@@ -41,7 +41,8 @@ const metrics = GlobalValue.globalValue(Symbol.for("effect/Metric/globalMetricRe
  * their own: each run would leave some metrics behind. Metrics without labels stay, since their counters are held by whoever counts.
  */
 export const forgetMetrics = (): void => {
-  for (const [key] of [...metrics.map]) if (key.tags.length > 0) MutableHashMap.remove(metrics.map, key)
+  const labelled = Array.from(metrics.map, ([key]) => key).filter(({ tags }) => tags.length > 0)
+  for (const key of labelled) MutableHashMap.remove(metrics.map, key)
 }
 
 /** Something that is to happen. */
