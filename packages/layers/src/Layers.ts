@@ -49,7 +49,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     const timeout = Duration.decode(options.extractorTimeout ?? "1 minute")
     const most = {
       user: options.mostUser ?? 20,
-      scope: options.mostScope ?? 10,
+      scope: options.mostScope ?? 4,
     }
     const sessions = Session.make(log, { capacity: cachedHomes })
     const shared = makeSharedLogs(sessions, options)
