@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
-import { candidatesFor } from "./candidates.js"
+import { candidatesInTime } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"
 import { excerpt } from "./excerpt.js"
 import type { Service as FullTextIndex } from "./FullTextIndex.js"
@@ -15,7 +15,7 @@ import { readAt, readerOf, sourceOf } from "./readLog.js"
 import type { OwnedIndex } from "./OwnedIndex.js"
 import { readableText } from "./searchText.js"
 import { queryTermsOf } from "../search/terms.js"
-import { inTime, newestFirst, type SearchedTime } from "./timed.js"
+import type { SearchedTime } from "./timed.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
 /** The messages that were found, in the order of the conversation. */
@@ -71,14 +71,13 @@ export const recallMessages = (
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens) return nothing
     const source = sourceOf(sessions, state)
     const postings = yield* index.lookUp(source, { terms, before: Math.min(before, state.total) })
-    const candidates = isOfTimeAlone
-      ? newestFirst([postings])
-      : yield* candidatesFor(meaning, { query, terms, question }, [{ source, postings }])
+    const candidates = yield* candidatesInTime(meaning, { query, terms, question, time }, [
+      { source, postings },
+    ])
     const fitting = candidates.filter(({ index }) => index < before && !without(index))
     const reader = readerOf(sessions, state)
     const searched = [{ reader, postings, before, without, heading: null }]
-    const timed = time === null ? fitting : yield* inTime(searched, fitting, time)
-    const { found, ...rest } = yield* choose(counter, searched, timed, { terms, tokens })
+    const { found, ...rest } = yield* choose(counter, searched, fitting, { terms, tokens })
     return { messages: found[0]?.[1] ?? [], ...rest }
   })
 

@@ -3,7 +3,7 @@ import { Data, Effect } from "effect"
 import type { SessionInfo } from "../log/EventLog.js"
 import { after, breather, rest } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
-import { candidatesFor } from "./candidates.js"
+import { candidatesInTime } from "./candidates.js"
 import { choose, fewestTokens, type Searched } from "./choose.js"
 import type { Source } from "./FullTextIndex.js"
 import { build } from "./inProcess.js"
@@ -11,7 +11,6 @@ import type { Indexed } from "./OwnedIndex.js"
 import { type Reader, readerOf, sourceOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest } from "./recallMessages.js"
 import { queryTermsOf } from "../search/terms.js"
-import { inTime, newestFirst } from "./timed.js"
 import type { RecalledMessage } from "./transcript.js"
 
 /** A message that was found in one of the sessions of an owner. */
@@ -109,7 +108,7 @@ const search = (
       return { ...nothing, messages: [], unreadable: [] }
     // The sessions were listed right before.
     yield* rest
-    const breathe = breather(atOnce)
+    const breathe = breather(1)
     /** Does something for each session, and notes those that are damaged. */
     const forEach = <A>(
       list: ReadonlyArray<SessionInfo>,
@@ -182,13 +181,10 @@ const search = (
     })
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
     yield* rest
-    const candidates = isOfTimeAlone
-      ? newestFirst(known.map((one) => one.searched.postings))
-      : yield* candidatesFor(meaning, { query, terms }, targets)
+    const candidates = yield* candidatesInTime(meaning, { query, terms, time }, targets)
     const searched = known.map((one) => one.searched)
     yield* rest
-    const timed = time === null ? candidates : yield* inTime(searched, candidates, time)
-    const { found, ...shown } = yield* choose(counter, searched, timed, { terms, tokens })
+    const { found, ...shown } = yield* choose(counter, searched, candidates, { terms, tokens })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )
