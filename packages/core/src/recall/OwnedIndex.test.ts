@@ -41,7 +41,7 @@ describe("the index of many sessions", () => {
             expected.delete(session)
           } else {
             const index = indexOf(said)
-            expect(owned.put(infoOf(session, at), index)).toBe(true)
+            expect(owned.put(infoOf(session, at), "ann", index)).toBe(true)
             expect(owned.has(infoOf(session, at))).toBe(true)
             expect(owned.has(infoOf(session, at + 1))).toBe(false)
             expected.set(session, index)
@@ -68,8 +68,8 @@ describe("the index of many sessions", () => {
 
   it("keeps no word of a session that was dropped", () => {
     const owned = new OwnedIndex(100)
-    owned.put(infoOf("a", 1), indexOf([["graz", "linz"], ["graz"]]))
-    owned.put(infoOf("b", 1), indexOf([["linz", "bern"]]))
+    owned.put(infoOf("a", 1), "ann", indexOf([["graz", "linz"], ["graz"]]))
+    owned.put(infoOf("b", 1), "ann", indexOf([["linz", "bern"]]))
     owned.forget("a")
     expect(inspect(owned, { depth: null })).not.toContain("graz")
     expect(inspect(owned, { depth: null })).toContain("linz")
@@ -77,11 +77,11 @@ describe("the index of many sessions", () => {
 
   it("holds no more than it may", () => {
     const owned = new OwnedIndex(3)
-    expect(owned.put(infoOf("a", 1), indexOf([["graz", "linz"]]))).toBe(true)
-    expect(owned.put(infoOf("b", 1), indexOf([["graz", "linz"]]))).toBe(false)
+    expect(owned.put(infoOf("a", 1), "ann", indexOf([["graz", "linz"]]))).toBe(true)
+    expect(owned.put(infoOf("b", 1), "ann", indexOf([["graz", "linz"]]))).toBe(false)
     expect(owned.has(infoOf("b", 1))).toBe(false)
     owned.forget("a")
-    expect(owned.put(infoOf("b", 1), indexOf([["graz", "linz"]]))).toBe(true)
+    expect(owned.put(infoOf("b", 1), "ann", indexOf([["graz", "linz"]]))).toBe(true)
   })
 })
 

@@ -13,6 +13,10 @@ import { Vocabulary } from "./Vocabulary.js"
 /** A session in the index. */
 interface Slot {
   readonly info: SessionInfo
+  /** Whose session it is by its log. */
+  readonly owner: string | null
+  /** The id of the last event that it has. */
+  readonly lastId: string | null
   readonly gaps: ReadonlyArray<Gap>
   readonly versions: ReadonlyArray<number>
   readonly times: Float64Array
@@ -26,7 +30,7 @@ interface Slot {
 }
 
 /** An indexed session, with the postings of the terms that were looked up. */
-export interface Indexed {
+export interface Indexed extends Pick<Slot, "owner" | "lastId"> {
   /** What the branch that it has leaves out. */
   readonly gaps: ReadonlyArray<Gap>
   readonly before: number
@@ -54,7 +58,7 @@ const placeOf = (numbers: Uint32Array, wanted: number): number => {
 
 /** What a session answers for terms, each given with its number. */
 const indexedIn = (
-  { gaps, versions, times, lengths, terms, ends, postings }: Slot,
+  { owner, lastId, gaps, versions, times, lengths, terms, ends, postings }: Slot,
   wanted: ReadonlyArray<readonly [term: string, number: number]>,
 ): Indexed => {
   const found = new Map<string, Uint32Array>()
@@ -68,11 +72,16 @@ const indexedIn = (
         new Map(indexes.flatMap((index) => (index in versions ? [[index, versions[index]!] as const] : []))),
     )
   return {
+    owner,
+    lastId,
     gaps,
     before: lengths.length,
     postings: { lengths, times, terms: found, versions: versionsOf },
   }
 }
+
+/** How many sessions are looked up in a step. */
+const sessionsPerStep = 64
 
 /** The indexes of many sessions. */
 export class OwnedIndex {
@@ -89,8 +98,16 @@ export class OwnedIndex {
     return slot !== undefined && isSame(slot.info, info)
   }
 
-  /** Takes a session in; `false` if there is no room for it. */
-  put(info: SessionInfo, { gaps, versions, times, lengths, postings, size }: SessionIndex): boolean {
+  /**
+   * Takes a session in; `false` if there is no room for it.
+   *
+   * @param owner - whose it is by its log
+   */
+  put(
+    info: SessionInfo,
+    owner: string | null,
+    { lastId, gaps, versions, times, lengths, postings, size }: SessionIndex,
+  ): boolean {
     this.forget(info.session)
     if (this.size + size > this.capacity) return false
     const terms = Uint32Array.from(postings.keys(), (term) => this.vocabulary.add(term)).toSorted()
@@ -104,6 +121,8 @@ export class OwnedIndex {
     }
     this.slots.set(info.session, {
       info,
+      owner,
+      lastId,
       gaps,
       versions: [...versions],
       times: Float64Array.from(times),
@@ -135,11 +154,14 @@ export class OwnedIndex {
 
   private *lookUpInSteps(sessions: ReadonlyArray<string>, terms: ReadonlyArray<string>) {
     const found = new Map<string, Indexed>()
-    for (const session of sessions) {
-      yield
+    for (let from = 0; from < sessions.length; from += sessionsPerStep) {
       // Between two steps, a session can be dropped, and the number of a term be given to another one.
-      const slot = this.slots.get(session)
-      if (slot !== undefined) found.set(session, indexedIn(slot, this.vocabulary.numbers(terms)))
+      const wanted = this.vocabulary.numbers(terms)
+      for (const session of sessions.slice(from, from + sessionsPerStep)) {
+        const slot = this.slots.get(session)
+        if (slot !== undefined) found.set(session, indexedIn(slot, wanted))
+      }
+      yield
     }
     return found
   }

@@ -1,5 +1,6 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Data, Effect } from "effect"
+import { eventId } from "../event/EventCodec.js"
 import type { SessionInfo } from "../log/EventLog.js"
 import { after, breather, rest } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
@@ -90,7 +91,7 @@ const takeIn = ({ sessions, owned }: Reading, { session, version, ...rest }: Ses
     const state = yield* sessions.load(session)
     const index = yield* build(sourceOf(sessions, state))
     // Whoever has written since the list was read is looked up elsewhere, and taken in by the next search.
-    if (index.version === version) owned.put(info, index)
+    if (index.version === version) owned.put(info, state.description.owner, index)
     else owned.forget(session)
   })
 
@@ -147,15 +148,21 @@ const search = (
         return { source, searched: { reader, postings, before, without: () => false, heading } }
       }).pipe(Effect.catchTag("NotOwned", () => Effect.succeed(null)))
     /** A session in the index of the process. Its log is read only if it has messages that are chosen. */
-    const ofProcess = ({ session, version, title }: SessionInfo, { gaps, ...found }: Indexed): LookedUp => {
+    const ofProcess = ({ session, version, title }: SessionInfo, indexed: Indexed): LookedUp => {
+      const { gaps, lastId, owner: ownerThen, ...found } = indexed
+      const source = sourceOf(sessions, { session, version, gaps })
       let reader: Reader | null = null
       const read: Reader<SessionError | NotOwned> = (from, to) =>
         Effect.gen(function* () {
-          reader ??= readerOf(sessions, yield* ownState(session))
+          if (reader === null) {
+            const head = yield* source.head
+            // A session that has no newer event is what it was when it was indexed, and need not be opened.
+            const isSame = ownerThen === owner && head !== null && eventId(head) === lastId
+            reader = readerOf(sessions, isSame ? { session, version, gaps } : yield* ownState(session))
+          }
           return yield* reader(from, to)
         })
       const heading = headingOf(session, title ?? null)
-      const source = sourceOf(sessions, { session, version, gaps })
       return { source, searched: { ...found, reader: read, without: () => false, heading } }
     }
     if (!meaning.isOn)
