@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { breathe } from "../shell/breathe.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesInTime } from "./candidates.js"
@@ -70,7 +71,9 @@ export const recallMessages = (
     const isOfTimeAlone = terms.length === 0 && time?.only === true
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens) return nothing
     const source = sourceOf(sessions, state)
+    yield* breathe
     const postings = yield* index.lookUp(source, { terms, before: Math.min(before, state.total) })
+    yield* breathe
     const candidates = yield* candidatesInTime(meaning, { query, terms, question, time }, [
       { source, postings },
     ])

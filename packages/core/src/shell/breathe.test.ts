@@ -165,4 +165,25 @@ describe("several works at once", () => {
     expect(parts.join("")).toHaveLength(20)
     expect(parts.filter((part) => part.length > 1)).toEqual([])
   })
+
+  it("are searches that begin together, too", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(2, 0), { owner: "ann" })
+      const searches = [memory.recall("s", "message"), memory.recallOf("ann", "message")]
+      for (const search of searches) {
+        yield* search
+        const one = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(search)))
+        const all = Effect.all(
+          Array.from({ length: 10 }, () => search),
+          { concurrency: "unbounded" },
+        )
+        const turns = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(all)))
+        expect({ one: one > 2, all: turns > 8 * one }).toEqual({ one: true, all: true })
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } })),
+      Effect.runPromise,
+    ))
 })

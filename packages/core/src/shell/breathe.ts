@@ -63,7 +63,7 @@ const isLate = (clock: Clock.Clock): boolean => {
 }
 
 /** Pauses if work of the process has held the event loop for long. In virtual time, nothing has to pause. */
-const breathe: Effect.Effect<void> = Effect.clockWith((clock) =>
+export const breathe: Effect.Effect<void> = Effect.clockWith((clock) =>
   isLive(clock) && isLate(clock) ? pause : Effect.void,
 )
 
