@@ -121,19 +121,21 @@ const closeIfSilent = (client: ClientBase, error: unknown) =>
   })
 
 /** Uses the connections of a client of Effect SQL. */
-export const useOf =
-  (client: SqlClient): Use =>
-  (body) =>
+export const useOf = (client: SqlClient): Use => {
+  const reserve = Effect.flatMap(client.reserve, (connection) => {
+    const pg = clientBehind(connection)
+    const cause = new Error("the client of Effect SQL is not that of @effect/sql-pg")
+    return pg === undefined ? Effect.fail(new SqlError({ cause })) : Effect.succeed(pg)
+  })
+  return (body) =>
     Effect.uninterruptible(
       Effect.scoped(
-        Effect.flatMap(client.reserve, (connection) => {
-          const pg = clientBehind(connection)
-          return pg === undefined
-            ? new SqlError({ cause: new Error("the client of Effect SQL is not that of @effect/sql-pg") })
-            : Effect.tapError(body(connectionTo(pg)), (error) => closeIfSilent(pg, error))
-        }),
+        Effect.flatMap(reserve, (pg) =>
+          Effect.tapError(body(connectionTo(pg)), (error) => closeIfSilent(pg, error)),
+        ),
       ),
     )
+}
 
 /** A client of Effect SQL over a pool, which stays open. */
 export const clientOf = (pool: Pool): Effect.Effect<SqlClient, SqlError, Scope.Scope> =>
