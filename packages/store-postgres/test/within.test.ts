@@ -10,15 +10,16 @@ import { Effect } from "effect"
 import { createMemory, type PromiseMemory } from "memfold"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { fileURLToPath } from "node:url"
 import { Pool } from "pg"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import { bundled } from "@memfold/harness/children"
 import { pairs } from "@memfold/harness/engine"
 import { eventually } from "@memfold/harness/eventually"
 import { type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { layer, layerEmbedded, make } from "../src/index.js"
 import { newSchema } from "./support.js"
 
+const script = bundled(new URL("children/", import.meta.url), ["transaction"])
 const { server } = postgresServers()
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -161,25 +162,18 @@ it("writers outside wait for the transaction at the session, and go on behind it
 
 it("a process that is killed before its commit leaves neither the row nor the messages", async () => {
   const { schema, found } = await shop()
-  const child = spawn(
-    process.execPath,
-    [
-      "--conditions=@memfold/source",
-      "--import",
-      "tsx",
-      fileURLToPath(new URL("children/transaction.mjs", import.meta.url)),
-      one.url,
-      schema,
-    ].filter((one) => one !== "--import" && one !== "tsx" && !one.startsWith("--conditions")),
-    { stdio: ["ignore", "pipe", "inherit"] },
-  )
+  const child = spawn(process.execPath, [script("transaction"), one.url, schema], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
   onTestFinished(() => void child.kill("SIGKILL"))
-  await once(child.stdout, "data")
+  const [written] = await Promise.race([once(child.stdout, "data"), once(child, "exit")])
+  expect(String(written)).toBe("written\n")
+  const waiting = "SELECT 1 FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"
+  expect((await pool.query(waiting)).rows).toHaveLength(1)
   child.kill("SIGKILL")
   await once(child, "exit")
   await eventually("the server has noticed", async () => {
-    const { rows } = await pool.query("SELECT 1 FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")
-    return rows.length === 0
+    return (await pool.query(waiting)).rows.length === 0
   })
   expect(await found()).toEqual({ orders: 0, messages: ["before"] })
 })

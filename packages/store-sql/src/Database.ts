@@ -40,13 +40,13 @@ export interface DatabaseOptions {
     | (<A, E>(write: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>)
     | undefined
   /**
-   * Whether the connection is in a transaction of the application, `false` by default. Then each write is a savepoint: the
-   * application commits it or rolls it back, and a write that fails leaves the transaction as it was.
+   * Whether the connection is in a transaction of the application, `false` by default. Then each statement or transaction is a
+   * savepoint: the application commits it or rolls it back, and what fails leaves the transaction as it was.
    */
   readonly isInTransaction?: boolean | undefined
 }
 
-/** The statements around a write. */
+/** The statements around a transaction. */
 interface Bounds {
   readonly begin: string
   readonly commit: string
@@ -166,30 +166,30 @@ export const database = (use: Use, options: DatabaseOptions): Database => {
     })
 
   /** All statements of a body, or none of them. */
-  const whole = <A, E>(body: (run: Run) => Effect.Effect<A, E | SqlError>) =>
-    writing(
-      use((connection) => {
-        const run = runOn(connection)
-        const worked = body(run).pipe(
-          Effect.zipLeft(run(bounds.commit)),
-          // A database may have rolled back by itself, when the disk was full for example.
-          Effect.tapErrorCause(() => Effect.ignore(run(bounds.rollback))),
-        )
-        return Effect.uninterruptible(Effect.zipRight(run(bounds.begin), worked))
-      }),
-    )
+  const whole = <A, E>(body: (run: Run, connection: Connection) => Effect.Effect<A, E | SqlError>) =>
+    use((connection) => {
+      const run = runOn(connection)
+      const worked = body(run, connection).pipe(
+        Effect.zipLeft(run(bounds.commit)),
+        // A database may have rolled back by itself, when the disk was full for example.
+        Effect.tapErrorCause(() => Effect.ignore(run(bounds.rollback))),
+      )
+      return Effect.uninterruptible(Effect.zipRight(run(bounds.begin), worked))
+    })
+
+  /** One statement. In a transaction of the application, a failure of it would fail the transaction, without a savepoint. */
+  const alone = <A>(body: (connection: Connection) => Effect.Effect<A, SqlError>) =>
+    isInTransaction ? whole((_run, connection) => body(connection)) : use(body)
 
   return {
     dialect,
     failing,
     query: (about, sql, parameters = []) =>
-      failing(about)(reading(use((connection) => runOn(connection)(sql, parameters)))),
+      failing(about)(reading(alone((connection) => runOn(connection)(sql, parameters)))),
     lists: (about, sql, parameters) =>
-      failing(about)(reading(use((connection) => connection.executeValues(textOf(sql), parameters)))),
+      failing(about)(reading(alone((connection) => connection.executeValues(textOf(sql), parameters)))),
     statement: (sql, parameters = []) =>
-      isInTransaction
-        ? whole((run) => run(sql, parameters))
-        : writing(use((connection) => runOn(connection)(sql, parameters))),
-    transaction: (about, body) => failing(about)(whole(body)),
+      writing(alone((connection) => runOn(connection)(sql, parameters))),
+    transaction: (about, body) => failing(about)(writing(whole(body))),
   }
 }
