@@ -116,7 +116,11 @@ export const clientBehind = (connection: Connection): ClientBase | undefined =>
 /** Closes a connection that did not answer in time: it would keep the next statement waiting as well. */
 const closeIfSilent = (client: ClientBase, error: unknown) =>
   Effect.sync(() => {
-    if (error instanceof SqlError && error.cause instanceof Error && error.cause.message === "Query read timeout")
+    if (
+      error instanceof SqlError &&
+      error.cause instanceof Error &&
+      error.cause.message === "Query read timeout"
+    )
       void (client as ClientBase & { end: () => Promise<void> }).end().catch(() => undefined)
   })
 

@@ -22,7 +22,8 @@ const has = <Name extends string>(value: unknown, ...names: ReadonlyArray<Name>)
   names.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === "function")
 
 /** Whether a value is a pool of `pg`: each statement of it may go to another connection. */
-const isPool = (value: unknown): boolean => has(value, "query", "connect") && "totalCount" in (value as object)
+const isPool = (value: unknown): boolean =>
+  has(value, "query", "connect") && "totalCount" in (value as object)
 
 /** What runs the statements of a transaction of Drizzle; `undefined` for anything else. */
 const underDrizzle = (value: unknown): unknown =>

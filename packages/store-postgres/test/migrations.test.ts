@@ -15,7 +15,9 @@ const textOf = (file: string) => readFileSync(new URL(file, folder), "utf8")
 const head = "-- memfold: tables of the event log, in the schema memfold.\n\n"
 
 it("each file has the statements of its step", () => {
-  const versions = files.map((_file, from) => migrations({ from }).length - migrations({ from: from + 1 }).length)
+  const versions = files.map(
+    (_file, from) => migrations({ from }).length - migrations({ from: from + 1 }).length,
+  )
   for (const [from, file] of files.entries()) {
     const statements = migrations({ from }).slice(0, versions[from])
     expect(textOf(file), `write ${file} anew only if it is not published`).toBe(

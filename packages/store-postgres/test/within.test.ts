@@ -244,7 +244,9 @@ describe("a connection that exists", () => {
         reason: expect.stringContaining("outside of withTransaction"),
       })
     })
-    await Effect.runPromise(Effect.scoped(Effect.provideServiceEffect(program, Reactivity.Reactivity, Reactivity.make)))
+    await Effect.runPromise(
+      Effect.scoped(Effect.provideServiceEffect(program, Reactivity.Reactivity, Reactivity.make)),
+    )
   })
 
   it("a transaction of PGlite, and of Drizzle over it", async () => {

@@ -188,8 +188,7 @@ export const database = (use: Use, options: DatabaseOptions): Database => {
       failing(about)(reading(alone((connection) => runOn(connection)(sql, parameters)))),
     lists: (about, sql, parameters) =>
       failing(about)(reading(alone((connection) => connection.executeValues(textOf(sql), parameters)))),
-    statement: (sql, parameters = []) =>
-      writing(alone((connection) => runOn(connection)(sql, parameters))),
+    statement: (sql, parameters = []) => writing(alone((connection) => runOn(connection)(sql, parameters))),
     transaction: (about, body) => failing(about)(writing(whole(body))),
   }
 }

@@ -2,11 +2,11 @@
 import { EventLog, Memory, Message, Summarizer } from "@memfold/core"
 import { pairs } from "@memfold/harness/engine"
 import { Effect } from "effect"
-import pg from "pg"
+import { Client } from "pg"
 import { make } from "../../src/index.js"
 
 const [url, schema] = process.argv.slice(2)
-const client = new pg.Client(url)
+const client = new Client(url)
 await client.connect()
 
 const program = Effect.gen(function* () {
@@ -17,7 +17,10 @@ const program = Effect.gen(function* () {
   process.stdout.write("written\n")
   return yield* Effect.never
 }).pipe(
-  Effect.provideService(Summarizer.Summarizer, { name: "none", summarize: () => Effect.succeed({ text: "" }) }),
+  Effect.provideService(Summarizer.Summarizer, {
+    name: "none",
+    summarize: () => Effect.succeed({ text: "" }),
+  }),
   Effect.provideServiceEffect(EventLog.EventLog, make({ url, schema })),
   Effect.scoped,
 )
