@@ -36,6 +36,7 @@ import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
 import { rewriteMessages } from "./memory/rewriteMessages.js"
+import { within } from "./memory/within.js"
 import * as metrics from "./observe/metrics.js"
 import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
@@ -109,6 +110,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
       }).pipe(underWay.finished, span(`memfold.${operation}`, { session }))
 
     return {
+      within: (transaction) => within(parts, transaction),
       append: (session, messages, request = {}) =>
         write("append", session, request, (strategy) =>
           appendMessages(parts, session, messages, { ...request, strategy }),

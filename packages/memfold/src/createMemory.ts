@@ -10,7 +10,7 @@ import {
 } from "@memfold/catalog"
 import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
-import { makeLifeCycle } from "./promise/lifeCycle.js"
+import { makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
 import { neutralOperations } from "./promise/neutral.js"
 import { checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
@@ -18,6 +18,7 @@ import type {
   FormattedContext,
   PromiseMemory,
   RequestOptions,
+  TransactionMemory,
 } from "./promise/PromiseMemory.js"
 import { type ListCodec, rewriteIn } from "./promise/rewrite.js"
 import { startOf } from "./promise/start.js"
@@ -93,17 +94,38 @@ export const createMemory = <
     },
   }
 
+  /** The operations that a transaction of the application can have, too. */
+  const operationsOn = (run: Run<Memory.TransactionMemory>): TransactionMemory<Format> => {
+    // Decoded in one step: a shorter append that was called later must not overtake this one.
+    const decoded = (messages: unknown) =>
+      Effect.suspend(() => codec.decode(Array.isArray(messages) ? messages : [messages]))
+    return {
+      append: (session, messages, given) =>
+        run(
+          (memory) =>
+            Effect.flatMap(decoded(messages), (list) => memory.append(session, list, requested(given))),
+          { finishes: true },
+        ),
+      messages: async (session, page) => {
+        const { messages, ...rest } = await run((memory) => memory.messages(session, page))
+        return { ...rest, messages: codec.encodeExact(messages) as Formats[Format]["context"] }
+      },
+      state: (session, at) => run((memory) => memory.state(session, at)),
+      describe: (session, change) => run((memory) => memory.describe(session, change)),
+      edit: (session, from, messages, given) =>
+        run(
+          (memory) =>
+            Effect.flatMap(decoded(messages), (list) => memory.edit(session, from, list, requested(given))),
+          { finishes: true },
+        ),
+      regenerate: (session, given) =>
+        run((memory) => memory.regenerate(session, requested(given)), { finishes: true }),
+    }
+  }
+
   return {
-    append: (session, messages, given) =>
-      run(
-        (memory) =>
-          // Decoded in one step: a shorter append that was called later must not overtake this one.
-          Either.match(codec.decode(Array.isArray(messages) ? messages : [messages]), {
-            onLeft: Effect.fail,
-            onRight: (decoded) => memory.append(session, decoded, requested(given)),
-          }),
-        { finishes: true },
-      ),
+    ...operationsOn(run),
+    within: (transaction) => operationsOn(runWithin(run, transaction)),
     context: async (session, { model, summaries, cacheControl, extraFields = ownFields, ...given } = {}) => {
       const wrong = wrongCacheControl(cacheControl) ?? wrongExtraFields(extraFields)
       if (wrong !== null) throw new Memory.InvalidInput({ session, detail: wrong })
@@ -119,10 +141,6 @@ export const createMemory = <
         Format,
         System
       >
-    },
-    messages: async (session, page) => {
-      const { messages, ...rest } = await run((memory) => memory.messages(session, page))
-      return { ...rest, messages: codec.encodeExact(messages) as Formats[Format]["context"] }
     },
     recall: async (session, query, given) => {
       const found = await run((memory) => memory.recall(session, query, requested(given)))
@@ -146,7 +164,6 @@ export const createMemory = <
           encode: (results) => results.flatMap(listCodec.encode),
         },
       ),
-    state: (session, at) => run((memory) => memory.state(session, at)),
     events: (session, range) => iterate((memory) => memory.events(session, range)),
     summaries: (session) => run((memory) => memory.summaries(session)),
     // What `which` says decides between one outcome and a list, which only the types of `compact` can tell.
@@ -158,22 +175,10 @@ export const createMemory = <
     revert: (session, given) => run((memory) => memory.revert(session, given)),
     fork: (session, to, given) => run((memory) => memory.fork(session, to, given)),
     redact: (session, message) => run((memory) => memory.redact(session, message)),
-    describe: (session, change) => run((memory) => memory.describe(session, change)),
     rewrite: (session, rewrite, given) =>
       run((memory) => memory.rewrite(session, rewriteIn(rewrite, listCodec), requested(given)), {
         finishes: true,
       }),
-    edit: (session, from, messages, given) =>
-      run(
-        (memory) =>
-          Either.match(codec.decode(Array.isArray(messages) ? messages : [messages]), {
-            onLeft: Effect.fail,
-            onRight: (decoded) => memory.edit(session, from, decoded, requested(given)),
-          }),
-        { finishes: true },
-      ),
-    regenerate: (session, given) =>
-      run((memory) => memory.regenerate(session, requested(given)), { finishes: true }),
     branches: (session) => run((memory) => memory.branches(session)),
     checkout: (session, branch, given) =>
       run((memory) => memory.checkout(session, branch, requested(given)), { finishes: true }),

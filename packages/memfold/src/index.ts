@@ -32,6 +32,7 @@ export type {
   FormattedRecall,
   FormattedRecalledMessage,
   PromiseMemory,
+  TransactionMemory,
   RecallParts,
   RequestOptions,
 } from "./promise/PromiseMemory.js"

@@ -1,9 +1,11 @@
 /** The options of a log: where its server is, and how it is used. */
+import type { SqlClient } from "@effect/sql/SqlClient"
 import { EventLog } from "@memfold/core"
 import { type Duration, Effect } from "effect"
 import type { ConnectionOptions } from "node:tls"
+import type { Pool } from "pg"
 
-/** The options of a log. */
+/** Where a log is, and how it is used: by its `url`, or by the application's own `pool` or `client`. */
 export interface Options {
   /**
    * `postgres://user:password@host:5432/database`. The variables of the environment that PostgreSQL's own programs read
@@ -11,7 +13,14 @@ export interface Options {
    *
    * It may have the settings of `pg-connection-string`, for example `?sslmode=verify-full`, and `?schema=support`.
    */
-  readonly url: string
+  readonly url?: string
+  /**
+   * A pool of `pg` that the application has, in place of a URL. It stays open. `tls`, `connections` and `timeout` are settings of
+   * that pool, and there are no notifications: subscribers look ten times a second.
+   */
+  readonly pool?: Pool
+  /** A client of `@effect/sql-pg` that the application has, in place of a URL; as for `pool`. */
+  readonly client?: SqlClient
   /**
    * The schema of the tables; replaces the one of the URL. `memfold` by default. A name has 1 to 63 bytes, and no question mark.
    */
@@ -33,9 +42,9 @@ export interface Options {
   readonly retryFor?: Duration.DurationInput
 }
 
-/** What the options say: the schema, and the URL as the driver takes it. It contains a secret: never print it. */
+/** What the options say: the schema, and the URL as the driver takes it, if there is one. It contains a secret: never print it. */
 interface Parsed {
-  readonly url: string
+  readonly url: string | null
   readonly schema: string
 }
 
@@ -47,22 +56,34 @@ const refused = (problem: string): EventLog.LogError =>
 /** The server cuts longer names off. A question mark is a parameter in the statements of the log. */
 const isName = (schema: string): boolean => /^[^\0?]+$/.test(schema) && Buffer.byteLength(schema) <= 63
 
+const checkedSchema = (schema: string): Effect.Effect<string, EventLog.LogError> =>
+  isName(schema)
+    ? Effect.succeed(schema)
+    : new EventLog.LogError({
+        operation: "open",
+        reason: "the schema of the store is none; its name has 1 to 63 bytes, and no question mark",
+      })
+
 /** Checks options. Errors show nothing of a URL: a secret may be anywhere in a wrong one. */
-export const parse = ({ url: text, schema: named }: Options): Effect.Effect<Parsed, EventLog.LogError> =>
-  Effect.suspend(() => {
+export const parse = ({
+  url: text,
+  pool,
+  client,
+  schema: named,
+}: Options): Effect.Effect<Parsed, EventLog.LogError> =>
+  Effect.gen(function* () {
+    if ([text, pool, client].filter((one) => one !== undefined).length !== 1) {
+      const reason = "the store takes one of url, pool and client"
+      return yield* new EventLog.LogError({ operation: "open", reason })
+    }
+    if (text === undefined) return { url: null, schema: yield* checkedSchema(named ?? "memfold") }
     // Without the slashes, a password would be taken for a part of the name of the database.
     if (!/^postgres(?:ql)?:\/\//i.test(text))
-      return refused(`does not begin with postgres:// or postgresql://; it has the form ${form}`)
-    if (!URL.canParse(text)) return refused(`is none; it has the form ${form}`)
+      return yield* refused(`does not begin with postgres:// or postgresql://; it has the form ${form}`)
+    if (!URL.canParse(text)) return yield* refused(`is none; it has the form ${form}`)
     const url = new URL(text)
     const schemas = url.searchParams.getAll("schema")
-    if (schemas.length > 1) return refused('has the setting "schema" more than once')
+    if (schemas.length > 1) return yield* refused('has the setting "schema" more than once')
     url.searchParams.delete("schema")
-    const schema = named ?? schemas[0] ?? "memfold"
-    return isName(schema)
-      ? Effect.succeed({ url: url.href, schema })
-      : new EventLog.LogError({
-          operation: "open",
-          reason: "the schema of the store is none; its name has 1 to 63 bytes, and no question mark",
-        })
+    return { url: url.href, schema: yield* checkedSchema(named ?? schemas[0] ?? "memfold") }
   })

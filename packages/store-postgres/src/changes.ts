@@ -50,16 +50,16 @@ const hear = (config: ClientConfig, channel: string, heard: (payload: string | n
     (client) => Effect.sync(() => void client.end().catch(() => undefined)),
   )
 
-/** Tells what changes in the log of a schema; stops with the scope. */
+/** Tells what changes in the log of a schema; stops with the scope. Without a way to connect, nobody listens. */
 export const make = (
   database: Database,
-  config: ClientConfig,
+  config: ClientConfig | null,
   { schema, notifications }: { readonly schema: string; readonly notifications: boolean },
 ): Effect.Effect<Pick<Changes, "of" | "tell">, never, Scope.Scope> =>
   Effect.gen(function* () {
     let isHearing = false
     const changes = yield* changesOf(database, { every: () => (isHearing ? "1 second" : "100 millis") })
-    if (!notifications) return changes
+    if (!notifications || config === null) return changes
 
     const channel = `memfold_${batchHash(schema)}`
     const self = randomUUID()

@@ -1,16 +1,19 @@
 /** Connects to a server through the client of Effect SQL, and tries again what fails for a moment. */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { type DatabaseOptions, type Use } from "@memfold/store-sql"
-import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
+import { Clock, Duration, Effect, Schedule, type Scope, Stream } from "effect"
 import {
   Client,
+  type ClientBase,
   type ClientConfig,
   type CustomTypesConfig,
   Pool,
-  type PoolClient,
+  type QueryConfig,
+  type QueryResult,
   types as defaults,
 } from "pg"
 import { isTransient } from "./dialect.js"
@@ -30,14 +33,16 @@ const types: CustomTypesConfig = {
 export const parsers = { [int8]: Number, [timestamptz]: String }
 
 /** How each connection of a process is made. It contains a secret: never print it. */
-export const configOf = (url: string, { tls, timeout = "30 seconds" }: Options): ClientConfig => ({
+export const configOf = (
+  url: string,
+  { tls, timeout = "30 seconds" }: Pick<Options, "tls" | "timeout">,
+): ClientConfig => ({
   connectionString: url,
   ...(tls === undefined ? {} : { ssl: tls }),
   application_name: "memfold",
   connectionTimeoutMillis: Duration.toMillis(timeout),
   query_timeout: Duration.toMillis(timeout),
   keepAlive: true,
-  types,
 })
 
 /** The name of a server and its database for errors, without secrets. */
@@ -71,18 +76,78 @@ export const withoutData = (cause: unknown): void => {
 }
 
 /**
- * What is to be done with an error before it is passed on. A connection that did not answer in time is closed: it would keep the
- * next statement waiting as well.
+ * The connection of Effect SQL to a client of `pg`: what the log uses of it. The client may be the application's own, with
+ * readers of types of its own, so each statement brings {@link types}. Nothing is interrupted: the client of Effect SQL interrupts
+ * a statement by the process id of its connection, which behind a pooler is another one's.
  */
-const failed = (connection: Connection, error: unknown) =>
+export const connectionTo = (client: ClientBase): Connection => {
+  const rows = (text: string, values: ReadonlyArray<unknown>, rowMode?: "array") =>
+    Effect.tryPromise({
+      try: async () => {
+        const given = values.length === 0 ? {} : { values: [...values] }
+        const result: QueryResult | ReadonlyArray<QueryResult> = await client.query({
+          text,
+          types,
+          ...given,
+          ...(rowMode === undefined ? {} : { rowMode }),
+        } as QueryConfig)
+        // Several statements without parameters have a result each.
+        return Array.isArray(result) ? [] : (result as QueryResult).rows
+      },
+      catch: (cause) => {
+        withoutData(cause)
+        return new SqlError({ cause, message: "Failed to execute statement" })
+      },
+    })
+  const execute: Connection["execute"] = (sql, parameters) => rows(sql, parameters)
+  return {
+    execute,
+    executeRaw: execute as Connection["executeRaw"],
+    executeValues: (sql, parameters) => rows(sql, parameters, "array"),
+    executeUnprepared: execute,
+    executeStream: (sql, parameters) => Stream.fromIterableEffect(execute(sql, parameters, undefined)),
+  }
+}
+
+/** The client of `pg` behind a connection of `@effect/sql-pg`; `undefined` for another client of Effect SQL. */
+export const clientBehind = (connection: Connection): ClientBase | undefined =>
+  (connection as { readonly pg?: ClientBase }).pg
+
+/** Closes a connection that did not answer in time: it would keep the next statement waiting as well. */
+const closeIfSilent = (client: ClientBase, error: unknown) =>
   Effect.sync(() => {
-    if (!(error instanceof SqlError) || !(error.cause instanceof Error)) return
-    withoutData(error.cause)
-    if (error.cause.message === "Query read timeout")
-      void (connection as { readonly pg?: PoolClient & { end: () => Promise<void> } }).pg
-        ?.end()
-        .catch(() => undefined)
+    if (
+      error instanceof SqlError &&
+      error.cause instanceof Error &&
+      error.cause.message === "Query read timeout"
+    )
+      void (client as ClientBase & { end: () => Promise<void> }).end().catch(() => undefined)
   })
+
+/** Uses the connections of a client of Effect SQL. */
+export const useOf = (client: SqlClient): Use => {
+  const reserve = Effect.flatMap(client.reserve, (connection) => {
+    const pg = clientBehind(connection)
+    const cause = new Error("the client of Effect SQL is not that of @effect/sql-pg")
+    return pg === undefined ? Effect.fail(new SqlError({ cause })) : Effect.succeed(pg)
+  })
+  return (body) =>
+    Effect.uninterruptible(
+      Effect.scoped(
+        Effect.flatMap(reserve, (pg) =>
+          Effect.tapError(body(connectionTo(pg)), (error) => closeIfSilent(pg, error)),
+        ),
+      ),
+    )
+}
+
+/** A client of Effect SQL over a pool, which stays open. */
+export const clientOf = (pool: Pool): Effect.Effect<SqlClient, SqlError, Scope.Scope> =>
+  Effect.provideServiceEffect(
+    PgClient.fromPool({ acquire: Effect.succeed(pool) }),
+    Reactivity.Reactivity,
+    Reactivity.make,
+  )
 
 /** Ends all connections; those that do not answer are left alone after a second. */
 const close = (pool: Pool): Promise<void> =>
@@ -91,12 +156,11 @@ const close = (pool: Pool): Promise<void> =>
 /**
  * Uses the connections of a server, which are closed with the scope. None is made yet.
  *
- * The client interrupts a statement by the process id of its connection, which behind a pooler is another one's; and it loses
- * a connection that is interrupted while it is made. So nothing is interrupted.
+ * The client loses a connection that is interrupted while it is made. So nothing is interrupted.
  */
 export const connect = (
   config: ClientConfig,
-  { connections = 10 }: Options,
+  connections: number,
 ): Effect.Effect<Use, SqlError, Scope.Scope> =>
   Effect.gen(function* () {
     const pool = yield* Effect.acquireRelease(
@@ -105,17 +169,5 @@ export const connect = (
     )
     // An idle connection that is lost is replaced when the next one is needed.
     pool.on("error", () => {})
-    const client = yield* Effect.provideServiceEffect(
-      PgClient.fromPool({ acquire: Effect.succeed(pool) }),
-      Reactivity.Reactivity,
-      Reactivity.make,
-    )
-    return (body) =>
-      Effect.uninterruptible(
-        Effect.scoped(
-          Effect.flatMap(client.reserve, (connection) =>
-            Effect.tapError(body(connection), (error) => failed(connection, error)),
-          ),
-        ),
-      )
+    return useOf(yield* clientOf(pool))
   })

@@ -6,11 +6,12 @@ import { EventLog } from "@memfold/core"
 import { database, type DatabaseOptions, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import * as Changes from "./changes.js"
-import { configOf, connect, nameOf, retrying } from "./connect.js"
+import { clientOf, configOf, connect, nameOf, retrying, useOf } from "./connect.js"
 import { postgres } from "./dialect.js"
 import { hasPolicies, migrate } from "./migrations.js"
 import { type Options, parse } from "./Options.js"
 import { reasonOf } from "./reasons.js"
+import { within } from "./within.js"
 
 export * from "./embedded.js"
 export { migrations } from "./migrations.js"
@@ -37,18 +38,25 @@ export { tenants } from "./tenants.js"
 export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const { url, schema } = yield* parse(options)
-    const { create = true, notifications = true, retryFor = "15 seconds" } = options
-    const config = configOf(url, options)
-    const name = nameOf(config)
+    const { create = true, notifications = true, retryFor = "15 seconds", connections = 10 } = options
+    const config = url === null ? null : configOf(url, options)
+    const name = config === null ? "the given connection" : nameOf(config)
     const reason = reasonOf(name)
+    const using =
+      config === null
+        ? Effect.map(
+            options.pool === undefined ? Effect.succeed(options.client!) : clientOf(options.pool),
+            useOf,
+          )
+        : connect(config, connections)
     const use = yield* Effect.mapError(
-      connect(config, options),
+      using,
       ({ cause }) => new EventLog.LogError({ operation: "open", reason: reason(cause), cause }),
     )
     const again = retrying(retryFor)
-    const dialect = postgres(schema)
+    const plain = postgres(schema)
     const opening = {
-      dialect,
+      dialect: plain,
       reasonOf: reason,
       // Who is interrupted does not wait for the answer.
       reading: (read) => Effect.disconnect(again(read)),
@@ -57,9 +65,15 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const checked = database(use, opening)
     yield* migrate(checked, { schema, name, create })
     const startsSessions = !(yield* hasPolicies(checked, schema))
-    const opened = database(use, { ...opening, dialect: { ...dialect, startsSessions } })
+    const dialect = { ...plain, startsSessions }
+    const opened = database(use, { ...opening, dialect })
     const changes = yield* Changes.make(opened, config, { schema, notifications })
-    return { ...logOf(opened, { onWritten: changes.tell }), changes: changes.of }
+    const types = new Map<string, number>()
+    return {
+      ...logOf(opened, { onWritten: changes.tell, types }),
+      changes: changes.of,
+      within: within({ dialect, reasonOf: reason, types }),
+    }
   })
 
 /**

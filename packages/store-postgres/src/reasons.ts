@@ -26,6 +26,8 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: (name: string, caus
     /^28/,
     (name) => `${name} does not let this user in; check the user, the password and the server's pg_hba.conf`,
   ],
+  [/^25P01$/, () => "the transaction has not begun or has ended; use within until it ends"],
+  [/^25P02$/, () => "an earlier statement of the transaction has failed; roll it back"],
   [/^3D000$/, (name) => `${name} does not exist; create the database, or check its name`],
   [/^42501$/, (name) => `the user may not do this in ${name}; grant what the README lists`],
   [

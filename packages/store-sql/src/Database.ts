@@ -39,6 +39,24 @@ export interface DatabaseOptions {
   readonly writing?:
     | (<A, E>(write: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>)
     | undefined
+  /**
+   * Whether the connection is in a transaction of the application, `false` by default. Then each statement or transaction is a
+   * savepoint: the application commits it or rolls it back, and what fails leaves the transaction as it was.
+   */
+  readonly isInTransaction?: boolean | undefined
+}
+
+/** The statements around a transaction. */
+interface Bounds {
+  readonly begin: string
+  readonly commit: string
+  readonly rollback: string
+}
+
+const savepoint: Bounds = {
+  begin: "SAVEPOINT memfold",
+  commit: "RELEASE SAVEPOINT memfold",
+  rollback: "ROLLBACK TO SAVEPOINT memfold",
 }
 
 /** A database in use. */
@@ -124,6 +142,10 @@ export const inTurn = (connection: Connection): Effect.Effect<Use> =>
 /** Uses a database through its connections. */
 export const database = (use: Use, options: DatabaseOptions): Database => {
   const { dialect, reasonOf, reading = (read) => read, writing = (write) => write } = options
+  const { isInTransaction = false } = options
+  const bounds: Bounds = isInTransaction
+    ? savepoint
+    : { begin: dialect.begin, commit: "COMMIT", rollback: "ROLLBACK" }
   const textOf = translating(dialect)
 
   const runOn =
@@ -143,25 +165,30 @@ export const database = (use: Use, options: DatabaseOptions): Database => {
       })
     })
 
+  /** All statements of a body, or none of them. */
+  const whole = <A, E>(body: (run: Run, connection: Connection) => Effect.Effect<A, E | SqlError>) =>
+    use((connection) => {
+      const run = runOn(connection)
+      const worked = body(run, connection).pipe(
+        Effect.zipLeft(run(bounds.commit)),
+        // A database may have rolled back by itself, when the disk was full for example.
+        Effect.tapErrorCause(() => Effect.ignore(run(bounds.rollback))),
+      )
+      return Effect.uninterruptible(Effect.zipRight(run(bounds.begin), worked))
+    })
+
+  /** One statement. In a transaction of the application, a failure of it would fail the transaction, without a savepoint. */
+  const alone = <A>(body: (connection: Connection) => Effect.Effect<A, SqlError>) =>
+    isInTransaction ? whole((_run, connection) => body(connection)) : use(body)
+
   return {
     dialect,
     failing,
     query: (about, sql, parameters = []) =>
-      failing(about)(reading(use((connection) => runOn(connection)(sql, parameters)))),
+      failing(about)(reading(alone((connection) => runOn(connection)(sql, parameters)))),
     lists: (about, sql, parameters) =>
-      failing(about)(reading(use((connection) => connection.executeValues(textOf(sql), parameters)))),
-    statement: (sql, parameters = []) => writing(use((connection) => runOn(connection)(sql, parameters))),
-    transaction: (about, body) => {
-      const once = use((connection) => {
-        const run = runOn(connection)
-        const worked = body(run).pipe(
-          Effect.zipLeft(run("COMMIT")),
-          // A database may have rolled back by itself, when the disk was full for example.
-          Effect.tapErrorCause(() => Effect.ignore(run("ROLLBACK"))),
-        )
-        return Effect.uninterruptible(Effect.zipRight(run(dialect.begin), worked))
-      })
-      return failing(about)(writing(once))
-    },
+      failing(about)(reading(alone((connection) => connection.executeValues(textOf(sql), parameters)))),
+    statement: (sql, parameters = []) => writing(alone((connection) => runOn(connection)(sql, parameters))),
+    transaction: (about, body) => failing(about)(writing(whole(body))),
   }
 }

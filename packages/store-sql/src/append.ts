@@ -7,11 +7,11 @@ import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { batchHash } from "./batchHash.js"
 import * as Batcher from "./batcher.js"
-import { type Database, integer, lockSession, type Row, type Run, textOrNull } from "./Database.js"
+import { type Database, integer, lockSession, type Row, type Run, text, textOrNull } from "./Database.js"
 import type { Dialect } from "./Dialect.js"
 import { change, dropDerived } from "./projections.js"
 import { batchIdOf, mostVersions, ofSession, versionOf } from "./queries.js"
-import type { Session } from "./RowTable.js"
+import { isListed, keyList, type Session } from "./RowTable.js"
 
 type Records = Parameters<EventLog.Service["append"]>[1]
 
@@ -31,6 +31,8 @@ export interface WritingOptions {
     | undefined
   /** Is called when a session has been written to, before its writer is answered. */
   readonly onWritten?: ((session: string) => void) | undefined
+  /** The numbers of event types that are known to be stored; more are added. Empty by default. */
+  readonly types?: Map<string, number> | undefined
 }
 
 /** The most records and characters of one statement: it keeps the event loop for a few milliseconds. */
@@ -55,21 +57,31 @@ const isUsual = ({ startsSessions = false }: Dialect, { records, options, rewrit
  * The numbers of event types. They are stored before the append that needs them, and never go: what is known here stays
  * true, also if that append fails.
  */
-const typeNumbers = ({ dialect, query, statement }: Database) => {
-  const known = new Map<string, number>()
+const typeNumbers = ({ dialect, query, statement }: Database, known = new Map<string, number>()) => {
+  const read = (names: ReadonlyArray<string>) =>
+    Effect.map(
+      query({ operation: "append" }, `SELECT name, id FROM types WHERE ${isListed(dialect, "name")}`, [
+        keyList(names.map((name) => name.toWellFormed())),
+      ]),
+      (rows) => {
+        const numbers = new Map(rows.map((row) => [text(row, "name"), integer(row, "id")]))
+        for (const name of names) {
+          const number = numbers.get(name.toWellFormed())
+          if (number !== undefined) known.set(name, number)
+        }
+        return names.filter((name) => !known.has(name))
+      },
+    )
   const add = (names: ReadonlyArray<string>) =>
     Effect.gen(function* () {
-      const list = JSON.stringify(names.map((name) => [name.toWellFormed()]))
+      // Looked for first: an insert takes a number even if it finds the type there.
+      const missing = yield* read(names)
+      if (missing.length === 0) return
       yield* statement(
         `INSERT INTO types (name) SELECT value ->> 0 FROM ${dialect.elements} WHERE TRUE ON CONFLICT DO NOTHING`,
-        [list],
+        [keyList(missing.map((name) => name.toWellFormed()))],
       )
-      for (const name of names) {
-        const [row = {}] = yield* query({ operation: "append" }, "SELECT id FROM types WHERE name = ?", [
-          name,
-        ])
-        known.set(name, integer(row, "id"))
-      }
+      yield* read(missing)
     })
   return {
     of: (type: string): number => known.get(type)!,
@@ -164,9 +176,12 @@ const targetOf = (
   })
 
 /** Makes the methods `append` and `rewrite` of the log of a database. */
-export const appending = (database: Database, { rewriting, onWritten = () => {} }: WritingOptions) => {
+export const appending = (
+  database: Database,
+  { rewriting, onWritten = () => {}, types: knownTypes }: WritingOptions,
+) => {
   const { dialect, query, statement, transaction, failing } = database
-  const types = typeNumbers(database)
+  const types = typeNumbers(database, knownTypes)
 
   /** A record in the list that a statement gets. */
   const listed = ({ time, type, schemaVersion, data, checksum }: EventLog.NewRecord) =>

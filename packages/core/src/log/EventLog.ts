@@ -182,6 +182,12 @@ export interface Service {
    * without notifications leaves it out, and subscribers poll instead.
    */
   readonly changes?: (session: string) => Stream.Stream<void, LogError>
+  /**
+   * The log as a transaction of the application sees it, in the store's own database: what is written there is committed and
+   * rolled back with the transaction. It takes what the store can use as a transaction, and fails with a {@link LogError} for
+   * anything else. A store that cannot join transactions leaves it out.
+   */
+  readonly within?: (transaction: unknown) => Effect.Effect<Service, LogError>
   /** The rows that follow from the log. */
   readonly projections: Projections
 }

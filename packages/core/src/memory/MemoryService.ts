@@ -4,7 +4,7 @@ import type { BudgetOutcome } from "../shell/waitForBudget.js"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
-import type { ReadOptions, SessionInfo } from "../log/EventLog.js"
+import type { LogError, ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message, ToolCall } from "../message/Message.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
 import type { Context as RenderedContext } from "../render/Render.js"
@@ -43,8 +43,23 @@ export interface Compact {
   (session: string, options: CompactManyOptions): Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
 }
 
+/**
+ * The operations of a memory that can take part in a transaction of the application. They are committed and rolled back with
+ * it. Use it until the transaction ends, one call after the other.
+ */
+export type TransactionMemory = Pick<
+  Service,
+  "append" | "edit" | "regenerate" | "describe" | "messages" | "state"
+>
+
 /** The operations of a memory. */
 export interface Service {
+  /**
+   * The memory as a transaction of the application sees it, if the store is in the same database: an append is committed or rolled
+   * back together with the application's own rows. Compactions that become due start in the background once the transaction is
+   * committed. The store says what it takes as a transaction; it fails with `LogError` for anything else.
+   */
+  readonly within: (transaction: unknown) => Effect.Effect<TransactionMemory, LogError>
   /**
    * Appends messages, all or none. With an `idempotencyKey`, a retry after a lost answer is applied once (law L12); with other messages, it fails with
    * `IdempotencyKeyReused`. A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).

@@ -9,7 +9,7 @@
  * The mode decides who runs it: the {@link Scheduler} in the background, or the caller (`inline`). In modes `manual` and
  * `off`, only explicit calls start it, or none.
  */
-import { Clock, type Duration, Effect, type Scope } from "effect"
+import { Clock, type Duration, Effect, Schedule, type Scope } from "effect"
 import { type Due, look } from "../engine/look.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { marginOf } from "../message/TokenCounter.js"
@@ -49,6 +49,11 @@ export interface CompactionSchedule {
    * except in mode `inline`, and never fails: the write is durable already.
    */
   readonly check: (state: SessionState, strategy: Strategy) => Effect.Effect<void>
+  /**
+   * Looks at a state that a transaction of the application has written. What is due starts in the background once the log has
+   * that state: what is rolled back starts nothing. A transaction that commits after two minutes is looked at by the next write.
+   */
+  readonly checkOnceCommitted: (state: SessionState, strategy: Strategy) => Effect.Effect<void>
   /** Runs all work that is due, and returns one outcome for each compaction. Nothing is due in mode `off`. */
   readonly compactDue: (
     session: string,
@@ -68,10 +73,17 @@ export interface CompactionSchedule {
   readonly forget: (session: string) => void
 }
 
+/** When to look whether a transaction has been committed: soon, then every five seconds, for two minutes. */
+const untilCommitted = Schedule.upTo(
+  Schedule.union(Schedule.exponential("50 millis"), Schedule.spaced("5 seconds")),
+  "2 minutes",
+)
+
 /** Makes the schedule. Its fibers live in the scope. */
 export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { sessions, mode, shadow, budget, circumstances } = parts
+    const scope = yield* Effect.scope
     const learning = Learning.make(sessions, parts.layers)
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
@@ -150,8 +162,24 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
           : nextChecks.afterLook(due, strategy)
       }).pipe(logFailures(state.session), span("memfold.decide"))
 
+    const checkOnceCommitted: CompactionSchedule["checkOnceCommitted"] = (state, strategy) =>
+      Effect.gen(function* () {
+        if (mode !== "background") return
+        const { session, version } = state
+        const due = lookAt(state, strategy, yield* Clock.currentTimeMillis)
+        if (!isDue(due)) return yield* nextChecks.afterLook(due, strategy)
+        const isCommitted = Effect.map(sessions.head(session), (head) => (head?.version ?? 0) >= version)
+        const wait = isCommitted.pipe(
+          Effect.repeat({ schedule: untilCommitted, until: (isThere) => isThere }),
+          // Rolled back or not, the check reads what is there. It is one more read at most.
+          Effect.zipRight(scheduler.checkSoon(session, { strategy })),
+        )
+        yield* Effect.forkIn(wait.pipe(logFailures(session), Effect.interruptible), scope)
+      }).pipe(logFailures(state.session))
+
     return {
       check,
+      checkOnceCommitted,
       compactDue: (session, strategy) => {
         if (mode === "off") return Effect.succeed([])
         const worked = learned(session, compactDue(compaction, session, strategy))

@@ -241,6 +241,12 @@ export interface RequestOptions {
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
+/** The operations of a memory that can take part in a transaction of the application. */
+export type TransactionMemory<Format extends keyof Formats> = Pick<
+  PromiseMemory<Format>,
+  "append" | "edit" | "regenerate" | "describe" | "messages" | "state"
+>
+
 /**
  * A memory with Promises, made by {@link createMemory}. Sessions need no set-up: the first append starts one.
  *
@@ -249,6 +255,30 @@ export interface RequestOptions {
  * list what it fails with besides. Tell errors apart by `error._tag`.
  */
 export interface PromiseMemory<Format extends keyof Formats, System extends SystemMessages = "inline"> {
+  /**
+   * The memory as a transaction of your application sees it, if the store is in the same database: what you append is committed or
+   * rolled back together with your own rows. Compactions that become due start in the background once the transaction is
+   * committed. Await each call, and use the result until the transaction ends.
+   *
+   * @param transaction - the transaction of your database library, or its connection. `@memfold/store-postgres` lists what it takes
+   * @returns the operations in the transaction. They reject with `LogError` if the store cannot join it
+   *
+   * @example
+   * ```ts
+   * import { drizzle } from "drizzle-orm/node-postgres"
+   * import { sql } from "drizzle-orm"
+   * import { createMemory } from "memfold"
+   *
+   * const db = drizzle("postgres://localhost/shop")
+   * const memory = createMemory({ store: "postgres://localhost/shop" })
+   * await db.transaction(async (tx) => {
+   *   await tx.execute(sql`UPDATE orders SET status = 'sent' WHERE id = 4471`)
+   *   await memory.within(tx).append("chat-1", { role: "assistant", content: "It is on its way." })
+   * })
+   * await memory.close()
+   * ```
+   */
+  within(transaction: unknown): TransactionMemory<Format>
   /**
    * Appends messages to a session: all of them or none. Resolves once they are durable. A failed compaction never makes it
    * reject. With `compaction: { mode: "inline" }`, it waits for the compactions that are due.

@@ -26,17 +26,28 @@ interface Opening {
 const settled = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Promise<Exit.Exit<A, E>> =>
   new Promise((resolve) => fiber.addObserver(resolve))
 
+/**
+ * Runs an operation. It rejects with the error of the operation, and with `Closed` when the memory is closed.
+ *
+ * @param options - `finishes`: the operation goes on when the memory is closed, and the memory waits for it
+ */
+export type Run<Operations> = <A>(
+  use: (memory: Operations) => Effect.Effect<A, Error>,
+  options?: { readonly finishes?: boolean },
+) => Promise<A>
+
+/** Runs operations in a transaction of the application, which the first of them hands to the store. */
+export const runWithin = (run: Run<Memory.Service>, transaction: unknown): Run<Memory.TransactionMemory> => {
+  let joined: Promise<Memory.TransactionMemory> | null = null
+  return async (use, options) => {
+    const inside = await (joined ??= run((memory) => memory.within(transaction)))
+    return run(() => use(inside), options)
+  }
+}
+
 /** What uses the memory, and closes it. */
 export interface LifeCycle {
-  /**
-   * Runs an operation. It rejects with the error of the operation, and with `Closed` when the memory is closed.
-   *
-   * @param options - `finishes`: the operation goes on when the memory is closed, and the memory waits for it
-   */
-  readonly run: <A>(
-    use: (memory: Memory.Service) => Effect.Effect<A, Error>,
-    options?: { readonly finishes?: boolean },
-  ) => Promise<A>
+  readonly run: Run<Memory.Service>
   /** Loops over a stream. The loop ends when the memory is closed. */
   readonly iterate: <A>(
     use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
