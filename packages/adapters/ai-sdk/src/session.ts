@@ -330,6 +330,31 @@ export class AiSdkSession {
    */
   readonly onAbort = (event: EndOfCall): Promise<void> => this.onEnd(event)
 
+  /**
+   * The callbacks of one call, to be spread into `streamText`, `generateText` or the settings of an agent. Each version of the AI
+   * SDK takes those that it knows: the end of a call is `onEnd` in 7, and `onFinish` in 5 and 6.
+   *
+   * `generateText` of version 5 has no callback for its end: give its result to {@link AiSdkSession.onEnd}.
+   *
+   * @example
+   * ```ts
+   * import { aiSdk } from "@memfold/ai-sdk"
+   * import { streamText } from "ai"
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const chat = aiSdk(memory).session("chat-1")
+   * const context = await chat.messages("My order is KX-4471.")
+   * const result = streamText({ model: "openai/gpt-6.2-sol", ...context, ...chat.callbacks })
+   * console.log(await result.text)
+   * await memory.close()
+   * ```
+   */
+  get callbacks(): Pick<AiSdkSession, "prepareStep" | "onEnd" | "onFinish" | "onAbort"> {
+    const { prepareStep, onEnd, onFinish, onAbort } = this
+    return { prepareStep, onEnd, onFinish, onAbort }
+  }
+
   /** Stores what a message of a page has beyond what is stored of it. */
   private async savePage(turn: Turn, { responseMessage, isContinuation }: EndOfPage): Promise<void> {
     const answers = answersOf(responseMessage, await this.newest(), false)

@@ -47,14 +47,7 @@ export const uses = async () => {
   await chat.messages("text")
   await chat.messages()
 
-  const streamed = streamText({
-    model,
-    tools: { search },
-    ...context,
-    prepareStep: chat.prepareStep,
-    onFinish: chat.onFinish,
-    onAbort: chat.onAbort,
-  })
+  const streamed = streamText({ model, tools: { search }, ...context, ...chat.callbacks })
   streamed.toUIMessageStreamResponse({
     originalMessages: page,
     generateMessageId: chat.generateMessageId,
@@ -63,7 +56,7 @@ export const uses = async () => {
   await chat.onFinish(
     await generateText({ model, tools: { search }, ...context, prepareStep: chat.prepareStep }),
   )
-  await chat.onFinish(await generateText({ model, ...context }))
+  await chat.onFinish(await generateText({ model, ...context, ...chat.callbacks }))
 
   const middleware = chat.middleware({ idempotencyKey: "request-2" })
   await generateText({ model: wrapLanguageModel({ model: plain, middleware }), prompt: "text" })
