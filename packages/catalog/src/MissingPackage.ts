@@ -1,5 +1,7 @@
 /** The error for a package that has to be installed, with the command for it. */
 import { Effect, Schema } from "effect"
+import type * as fs from "node:fs"
+import type * as path from "node:path"
 
 /** The package that a module loader did not find, with its module: `@effect/sql/SqlError`, `better-sqlite3`. */
 interface NotFound {
@@ -47,8 +49,8 @@ const packageManager = (): string => {
   const { process } = globalThis as Platform
   const [agent = ""] = (process?.env?.["npm_config_user_agent"] ?? "").split("/")
   if (Object.hasOwn(commands, agent)) return agent
-  const files = process?.getBuiltinModule?.("node:fs") as typeof import("node:fs") | undefined
-  const paths = process?.getBuiltinModule?.("node:path") as typeof import("node:path") | undefined
+  const files = process?.getBuiltinModule?.("node:fs") as typeof fs | undefined
+  const paths = process?.getBuiltinModule?.("node:path") as typeof path | undefined
   const start = process?.cwd?.()
   if (files === undefined || paths === undefined || start === undefined) return "npm"
   for (let folder = start; ; folder = paths.dirname(folder)) {
