@@ -44,7 +44,7 @@ describe.each(packages.map(({ folder, manifest }) => [manifest.name, folder, man
     it("exports declared modules and nothing else", () => {
       expect(manifest.main ?? manifest.module ?? manifest.types).toBeUndefined()
       expect(manifest.exports["./package.json"]).toBe("./package.json")
-      for (const [path, entry] of Object.entries(manifest.exports as Record<string, unknown>)) {
+      for (const [path, entry] of Object.entries(manifest.exports)) {
         // What only the workspace's own tests reach is not exported to others.
         const files = filesOf(entry).filter((file) => file !== "./package.json")
         if (typeof entry === "object" && files.length > 0) {
@@ -74,11 +74,7 @@ describe.each(packages.map(({ folder, manifest }) => [manifest.name, folder, man
     })
 
     it("asks for one Effect, which is the reader's", () => {
-      const {
-        dependencies = {},
-        peerDependencies = {},
-        peerDependenciesMeta = {},
-      } = manifest as Record<string, Record<string, unknown>>
+      const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest
       // The bundles have the Effect that they run on, and declare it for its types.
       if (["memfold", "@memfold/cli"].includes(name)) expect(dependencies["effect"]).toBe("catalog:")
       else expect(dependencies["effect"]).toBeUndefined()
