@@ -6,8 +6,12 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** Newer ones need Node 22. */
-const verdaccio = "verdaccio@6.8.0"
+/** The registry's program: newer ones need Node 22. It asks for a tag of one library that not every mirror has. */
+const program = {
+  private: true,
+  dependencies: { verdaccio: "6.8.0" },
+  overrides: { "node-fetch": "2.7.0" },
+}
 
 const freePort = async () => {
   const server = createServer().listen(0, "127.0.0.1")
@@ -36,15 +40,23 @@ export const startRegistry = async (folder) => {
   const uplink = spawnSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).stdout.trim()
   const port = await freePort()
   writeFileSync(join(folder, "config.yaml"), JSON.stringify(configuration(uplink)))
-  const args = ["--yes", verdaccio, "--config", "config.yaml", "--listen", `127.0.0.1:${port}`]
-  const child = spawn("npx", args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"], detached: true })
+  writeFileSync(join(folder, "package.json"), JSON.stringify(program))
+  const installed = spawnSync("npm", ["install", "--no-audit", "--no-fund"], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  })
+  if (installed.status !== 0) throw new Error("Verdaccio cannot be installed")
+  const args = ["node_modules/verdaccio/bin/verdaccio", "--config", "config.yaml"]
+  const child = spawn(process.execPath, [...args, "--listen", `127.0.0.1:${port}`], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  })
   const url = `http://127.0.0.1:${port}/`
   const stop = () => {
-    // npx, and what it has started.
-    if (child.exitCode === null) process.kill(-child.pid)
+    child.kill()
   }
   for (let tries = 0; tries < 300; tries++) {
-    if (child.exitCode !== null) throw new Error(`${verdaccio} ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`Verdaccio ended with ${child.exitCode}`)
     const answers = await fetch(`${url}-/ping`).then(
       ({ ok }) => ok,
       () => false,
@@ -53,5 +65,5 @@ export const startRegistry = async (folder) => {
     await sleep(500)
   }
   stop()
-  throw new Error(`${verdaccio} does not answer`)
+  throw new Error("Verdaccio does not answer")
 }
