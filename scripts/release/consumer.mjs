@@ -1,7 +1,7 @@
 /** A project outside the workspace that installs the packages, as whoever uses them does. */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { packages, readme } from "./packages.mjs"
 
 /** READMEs whose first block is compiled, and not run. */
@@ -20,8 +20,12 @@ const compilers = {
   bundler: { module: "esnext", moduleResolution: "bundler", noEmit: true },
 }
 
+/** Where this Node has its headers: a native package that has to be compiled need not load them. */
+const nodeFolder = dirname(dirname(process.execPath))
+const headers = existsSync(join(nodeFolder, "include/node/node.h")) ? { npm_config_nodedir: nodeFolder } : {}
+
 const call = (folder, command, args, timeout = 600_000) => {
-  const env = { ...process.env, npm_config_user_agent: undefined, OPENAI_API_KEY: "none" }
+  const env = { ...process.env, npm_config_user_agent: undefined, OPENAI_API_KEY: "none", ...headers }
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: folder,
     encoding: "utf8",
@@ -67,10 +71,10 @@ const megabytes = (folder) =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0) / 1e6
 
-/** What `npm install` of some packages brings: how many packages, and how many MB. */
+/** What `npm install` of some packages brings, before anything is compiled: how many packages, and how many MB. */
 export const weigh = (folder, registry, names) => {
   project(folder, "npm", registry)
-  install(folder, "npm", names)
+  install(folder, "npm", ["--ignore-scripts", ...names])
   const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"))
   return {
     packages: Object.keys(lock.packages).filter((path) => path !== "").length,
