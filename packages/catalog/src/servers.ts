@@ -31,6 +31,13 @@ const postgres: Open = (_path, { create = true, readonly = false, retryFor }, ur
     ({ make }) => make({ url, create: create && !readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
   )
 
+/** No bundle has this store: whoever uses it installs it. */
+const libsql: Open = (_path, { create = true, readonly = false }, url) =>
+  lazy(
+    () => import("@memfold/store-libsql"),
+    ({ make }) => make({ url, create: create && !readonly }),
+  )
+
 /** How to open the store of each URL scheme. */
 export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = [
   ["sqlite", sqlite],
@@ -38,4 +45,5 @@ export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = [
   ["rediss", redis],
   ["postgres", postgres],
   ["postgresql", postgres],
+  ["libsql", libsql],
 ]

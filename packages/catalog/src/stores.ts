@@ -1,4 +1,7 @@
-/** Stores by URL: `memory:`, `sqlite:PATH`, `redis://HOST` (`rediss://HOST` for TLS), and `postgres://HOST/DATABASE`. */
+/**
+ * Stores by URL: `memory:`, `sqlite:PATH`, `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`, and
+ * `libsql://HOST?authToken=TOKEN`.
+ */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import { Either, Layer } from "effect"
 // A condition of the package: a browser or an edge runtime gets a module without stores.
@@ -13,6 +16,7 @@ export type StoreUrl =
   | `redis://${string}`
   | `rediss://${string}`
   | `postgres://${string}`
+  | `libsql://${string}`
   | (string & {})
 
 const memory: Open = () => InMemoryEventLog.make
@@ -23,12 +27,16 @@ const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([["memory", mem
 /** The forms of a URL; where the packages of servers cannot run, only `memory:`. */
 const allowed = [
   "memory:",
-  ...(servers.length === 0 ? [] : ["sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE"]),
+  ...(servers.length === 0
+    ? []
+    : ["sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE", "libsql://HOST"]),
 ]
 
 /** A URL without its user name and password, for messages. A file name may have an `@`. */
 export const withoutSecrets = (url: string): string =>
-  url.startsWith("sqlite:") ? url : url.replace(/^([^:/@]*:)?(\/*).*@/s, "$1$2…@")
+  url.startsWith("sqlite:")
+    ? url
+    : url.replace(/^([^:/@]*:)?(\/*).*@/s, "$1$2…@").replace(/(authToken=)[^&]*/g, "$1…")
 
 /** A URL of an unknown kind, for messages: its query may hold a password as well. */
 const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*$/s, "…")

@@ -331,10 +331,8 @@ export class AiSdkSession {
   readonly onAbort = (event: EndOfCall): Promise<void> => this.onEnd(event)
 
   /**
-   * The callbacks of one call, to be spread into `streamText`, `generateText` or the settings of an agent. Each version of the AI
-   * SDK takes those that it knows: the end of a call is `onEnd` in 7, and `onFinish` in 5 and 6.
-   *
-   * `generateText` of version 5 has no callback for its end: give its result to {@link AiSdkSession.onEnd}.
+   * The callbacks of `streamText`, to be spread into its options: right in AI SDK 5, 6 and 7, which call the end of a stream by
+   * different names and ignore a name that they do not know. Version 7 knows both names and calls one.
    *
    * @example
    * ```ts
@@ -345,14 +343,15 @@ export class AiSdkSession {
    * const memory = createMemory({ store: "sqlite:chats.db" })
    * const chat = aiSdk(memory).session("chat-1")
    * const context = await chat.messages("My order is KX-4471.")
-   * const result = streamText({ model: "openai/gpt-6.2-sol", ...context, ...chat.callbacks })
-   * console.log(await result.text)
+   * await streamText({ model: "openai/gpt-6.2-sol", ...context, ...chat.callbacks }).consumeStream()
    * await memory.close()
    * ```
    */
-  get callbacks(): Pick<AiSdkSession, "prepareStep" | "onEnd" | "onFinish" | "onAbort"> {
-    const { prepareStep, onEnd, onFinish, onAbort } = this
-    return { prepareStep, onEnd, onFinish, onAbort }
+  readonly callbacks = {
+    prepareStep: this.prepareStep,
+    onEnd: this.onEnd,
+    onFinish: this.onFinish,
+    onAbort: this.onAbort,
   }
 
   /** Stores what a message of a page has beyond what is stored of it. */

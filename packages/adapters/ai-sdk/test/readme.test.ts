@@ -1,78 +1,56 @@
-/** The first two blocks of the README, as they are, with each major version of `ai`: the answer is stored. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+/** The first block of the README, run as it is with each major of the AI SDK that it names. */
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { createMemory } from "memfold"
-import { afterAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { versions } from "@memfold/harness/aiSdkVersions"
-import { eventually } from "@memfold/harness/eventually"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
-/** Within the package, so that its dependencies are found. */
-const folder = join(root, ".examples")
-const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
-  ([, code = ""]) => code,
+const here = new URL(".", import.meta.url)
+const readme = await readFile(new URL("../README.md", here), "utf8")
+const block = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? ""
+const named = [...(/of `ai` ([^.]*)\./.exec(readme)?.[1] ?? "").matchAll(/\d+/g)].map(([major]) =>
+  Number(major),
 )
 
-/** Loads a block as a module, whose models are the ones of a test and whose file is its own. */
-const load = async (index: number, major: number): Promise<Record<string, Function>> => {
-  const name = `block-${index}-ai-${major}`
-  const path = join(folder, `${name}.ts`)
-  const code = (blocks[index] ?? "")
-    .replace('from "ai"', `from "ai${major === 7 ? "" : major}"`)
-    .replace('"@memfold/ai-sdk"', '"../src/index.js"')
-    .replace("sqlite:chats.db", `sqlite:${join(folder, `${name}.db`)}`)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(path, `${code}\nexport const close = () => memory.close()\n`)
-  return (await import(path)) as Record<string, Function>
+interface Block {
+  readonly answer: (id: string, text: string) => Promise<{ readonly consumeStream: () => PromiseLike<void> }>
 }
 
-/** What a session has, read from its file by another memory. */
-const stored = async (index: number, major: number): Promise<ReadonlyArray<unknown>> => {
-  const store = `sqlite:${join(folder, `block-${index}-ai-${major}.db`)}`
-  await using memory = createMemory({ store })
-  return (await memory.messages("chat-1")).messages.map(({ role, content }) => [role, content])
+/** What the block of a test gets in place of its model and its file. */
+const given = globalThis as unknown as Record<string, unknown>
+
+/** Replaces a part of the block that has to be there. */
+const replaced = (source: string, part: string, by: string): string => {
+  expect(source).toContain(part)
+  return source.replace(part, by)
 }
 
-// Where a model is a text, the AI SDK asks this provider for it.
-const provided = globalThis as { AI_SDK_DEFAULT_PROVIDER?: unknown }
+describe("the first block of the README", () => {
+  it("is for the majors that are tested", () => {
+    expect(named).toEqual(versions.map(({ major }) => major))
+  })
 
-afterAll(() => {
-  delete provided.AI_SDK_DEFAULT_PROVIDER
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const said = [
-  ["user", "Hello"],
-  ["assistant", "Hello to you"],
-]
-
-describe("the README's blocks store the answer with", () => {
   for (const { name, major, model } of versions) {
-    it(name, async () => {
-      rmSync(folder, { recursive: true, force: true })
-      const models = { languageModel: () => model(() => ({ text: "Hello to you" })).model }
-      provided.AI_SDK_DEFAULT_PROVIDER = models
-      const { answer, close } = await load(0, major)
-      const result = (await answer!("chat-1", "Hello")) as {
-        readonly text: PromiseLike<string>
-        readonly consumeStream: () => PromiseLike<void>
-      }
-      // A stream is consumed once its callbacks have ended; its text is there before.
-      await result.consumeStream()
-      expect(await result.text).toBe("Hello to you")
-      await close!()
-      expect(await stored(0, major)).toEqual(said)
-
-      const page = await load(1, major)
-      const messages = [{ id: "m1", role: "user", parts: [{ type: "text", text: "Hello" }] }]
-      const body = JSON.stringify({ id: "chat-1", messages, trigger: "submit-message" })
-      const asked = new Request("http://localhost/", { method: "POST", body })
-      const response = (await page["POST"]!(asked)) as Response
-      expect(await response.text()).toContain("Hello to you")
-      await eventually("the answer is stored", async () => (await stored(1, major)).length === said.length)
-      await page["close"]!()
-      expect(await stored(1, major)).toEqual(said)
+    it(`stores the question and the answer: ${name}`, async () => {
+      await using memory = createMemory({ store: "memory:" })
+      given[`model${major}`] = model(() => ({ text: "It is on its way." })).model
+      given[`memory${major}`] = memory
+      const folder = new URL(".examples/", here)
+      await mkdir(folder, { recursive: true })
+      const file = new URL(`readme-${major}.ts`, folder)
+      const alias = major === 7 ? "ai" : `ai${major}`
+      const ofMemory = 'createMemory({ store: "sqlite:chats.db" })'
+      const source = [
+        [' from "ai"', ` from "${alias}"`],
+        [ofMemory, `globalThis.memory${major}`],
+        ['"openai/gpt-6.2-sol"', `globalThis.model${major}`],
+      ].reduce((text, [part, by]) => replaced(text, part!, by!), block)
+      await writeFile(file, source)
+      const { answer } = (await import(/* @vite-ignore */ file.href)) as Block
+      for (const text of ["Where is my order?", "And the other one?"])
+        await (await answer("chat", text)).consumeStream()
+      const { messages } = await memory.neutral.messages("chat")
+      expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"])
+      expect(messages.at(-1)?.parts).toMatchObject([{ type: "text", text: "It is on its way." }])
     })
   }
 })

@@ -47,7 +47,15 @@ export const uses = async () => {
   await chat.messages("text")
   await chat.messages()
 
-  const streamed = streamText({ model, tools: { search }, ...context, ...chat.callbacks })
+  const streamed = streamText({
+    model,
+    tools: { search },
+    ...context,
+    prepareStep: chat.prepareStep,
+    onFinish: chat.onFinish,
+    onAbort: chat.onAbort,
+  })
+  streamText({ model, tools: { search }, ...context, ...chat.callbacks })
   streamed.toUIMessageStreamResponse({
     originalMessages: page,
     generateMessageId: chat.generateMessageId,
@@ -56,7 +64,7 @@ export const uses = async () => {
   await chat.onFinish(
     await generateText({ model, tools: { search }, ...context, prepareStep: chat.prepareStep }),
   )
-  await chat.onFinish(await generateText({ model, ...context, ...chat.callbacks }))
+  await chat.onFinish(await generateText({ model, ...context }))
 
   const middleware = chat.middleware({ idempotencyKey: "request-2" })
   await generateText({ model: wrapLanguageModel({ model: plain, middleware }), prompt: "text" })
