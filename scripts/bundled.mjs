@@ -3,8 +3,11 @@
  * a chunk of its own.
  */
 import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join, relative, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vite"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
 
 /** A store's chunk has the name of its package, not "src" or "index". */
 const chunkFileNames = ({ facadeModuleId, name }) =>
@@ -49,8 +52,37 @@ const licencesInReadmes = {
   },
 }
 
-/** The configuration of a package whose modules to load are `input`: paths by the names of their bundles. */
-export const bundled = (input) =>
+/** The name of a package of ours. */
+const nameOf = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name
+
+/**
+ * Where a source is for whoever installed the package, so that source maps need no copy of it: a package that is installed as
+ * well has it beside this one.
+ */
+const installedSource = (folder) => (source, map) => {
+  const path = resolve(dirname(map), source)
+  const [, library] = /.*\/node_modules\/(.+)$/u.exec(path) ?? []
+  const [, own, rest] =
+    /^(packages\/(?:(?:adapters|strategies)\/)?[^/]+)\/(.*)$/u.exec(relative(root, path)) ?? []
+  const isOwn = own !== undefined && library === undefined
+  if (library === undefined && !isOwn) return source
+  if (isOwn && resolve(root, own) === folder) return source
+  const up = "../".repeat(nameOf(folder).split("/").length + 1)
+  return up + (isOwn ? `${nameOf(join(root, own))}/${rest}` : library)
+}
+
+/** What the package's `imports` choose where it is used is not bundled, but a module of its own. */
+const chosenWhereUsed = (names) => ({
+  name: "chosen-where-used",
+  enforce: "pre",
+  resolveId: (id) => (names.includes(id) ? { id, external: true } : undefined),
+})
+
+/**
+ * The configuration of a package whose modules to load are `input`: paths by the names of their bundles. `chosen` are the names
+ * of its `imports`.
+ */
+export const bundled = (input, { folder, chosen = [] }) =>
   defineConfig({
     ssr: {
       noExternal: true,
@@ -59,7 +91,7 @@ export const bundled = (input) =>
       external: ["better-sqlite3", "@electric-sql/pglite", "@memfold/store-libsql"],
       resolve: { conditions: ["@memfold/source"] },
     },
-    plugins: [licencesInReadmes],
+    plugins: [chosenWhereUsed(chosen), licencesInReadmes],
     logLevel: "warn",
     build: {
       ssr: true,
@@ -73,6 +105,10 @@ export const bundled = (input) =>
         output: {
           entryFileNames: "[name].js",
           chunkFileNames,
+          // Whoever reads the bundle has the comments in the source map's sources.
+          comments: { legal: true, annotation: true, jsdoc: false },
+          sourcemapExcludeSources: true,
+          sourcemapPathTransform: installedSource(folder),
           codeSplitting: {
             groups: [
               { name: "effect", test: /[/\\]node_modules[/\\]effect[/\\]/u },

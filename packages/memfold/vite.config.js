@@ -4,4 +4,7 @@
  */
 import { bundled } from "../../scripts/bundled.mjs"
 
-export default bundled({ index: "src/index.ts" })
+export default bundled(
+  { index: "src/index.ts", servers: "../catalog/src/servers.ts", noServers: "../catalog/src/noServers.ts" },
+  { folder: import.meta.dirname, chosen: ["#servers"] },
+)

@@ -15,15 +15,10 @@ export {
   wrongCacheControl,
   wrongExtraFields,
 } from "./formats.js"
+export { MissingPackage } from "./MissingPackage.js"
 export { byName, UnknownName } from "./names.js"
-export {
-  sqliteFile,
-  storeLayer,
-  storeOf,
-  type StoreOptions,
-  type StoreUrl,
-  withoutSecrets,
-} from "./stores.js"
+export type { StoreError, StoreOptions } from "./OpenStore.js"
+export { sqliteFile, storeLayer, storeOf, type StoreUrl, withoutSecrets } from "./stores.js"
 export {
   type AnyStrategy,
   defaultStrategy,

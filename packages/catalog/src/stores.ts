@@ -3,9 +3,11 @@
  * `libsql://HOST?authToken=TOKEN`.
  */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
-import type * as SqliteEventLog from "@memfold/store-sqlite"
-import { type Duration, Effect, Either, Layer, type Scope } from "effect"
+import { Either, Layer } from "effect"
+// A condition of the package: a browser or an edge runtime gets a module without stores.
+import { servers } from "#servers"
 import { UnknownName } from "./names.js"
+import type { Open, OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
 
 /** The URL of a store. A type checker accepts any text, and an editor suggests these forms. */
 export type StoreUrl =
@@ -17,67 +19,18 @@ export type StoreUrl =
   | `libsql://${string}`
   | (string & {})
 
-/** How a store is opened. */
-export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly"> {
-  /** How long to wait for a server that does not answer; 15 seconds by default. */
-  readonly retryFor?: Duration.DurationInput
-}
-
-/** Opens a store, which is closed with the scope. */
-type OpenStore = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>
-
-type Open = (path: string, options: StoreOptions, url: string) => OpenStore
-
-/** Loads a store only when a URL needs it, so that programs without it start faster. */
-const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore =>
-  Effect.flatMap(Effect.promise(load), open)
-
-const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
-  lazy(
-    () => import("@memfold/store-sqlite"),
-    ({ make }) => make({ filename, ...options }),
-  )
-
-const redis: Open = (_path, { retryFor }, url) =>
-  lazy(
-    () => import("@memfold/store-redis"),
-    ({ make }) => make({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
-  )
-
-const postgres: Open = (_path, { create = true, readonly = false, retryFor }, url) =>
-  lazy(
-    () => import("@memfold/store-postgres"),
-    ({ make }) => make({ url, create: create && !readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
-  )
-
-/** This store is installed by who uses it. */
-const libsql: Open = (_path, { create = true, readonly = false }, url) =>
-  Effect.flatMap(
-    Effect.tryPromise({
-      try: () => import("@memfold/store-libsql"),
-      catch: (cause) =>
-        new EventLog.LogError({
-          operation: "open",
-          reason:
-            "the store of libsql: URLs is not installed; run `npm install @memfold/store-libsql`, or the command of your package manager for it",
-          cause,
-        }),
-    }),
-    ({ make }) => make({ url, create: create && !readonly }),
-  )
+const memory: Open = () => InMemoryEventLog.make
 
 /** How to open the store of each URL scheme. */
-const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
-  ["memory", () => InMemoryEventLog.make],
-  ["sqlite", sqlite],
-  ["redis", redis],
-  ["rediss", redis],
-  ["postgres", postgres],
-  ["postgresql", postgres],
-  ["libsql", libsql],
-])
+const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([["memory", memory], ...servers])
 
-const allowed = ["memory:", "sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE", "libsql://HOST"]
+/** The forms of a URL; where the packages of servers cannot run, only `memory:`. */
+const allowed = [
+  "memory:",
+  ...(servers.length === 0
+    ? []
+    : ["sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE", "libsql://HOST"]),
+]
 
 /** A URL without its user name and password, for messages. A file name may have an `@`. */
 export const withoutSecrets = (url: string): string =>
@@ -113,5 +66,5 @@ export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<
 export const storeLayer = (
   url: string,
   options: StoreOptions = {},
-): Either.Either<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
+): Either.Either<Layer.Layer<EventLog.EventLog, StoreError>, UnknownName> =>
   Either.map(storeOf(url, options), (open) => Layer.scoped(EventLog.EventLog, open))

@@ -61,5 +61,5 @@ export const strategyNamed = (
   sources: Pick<Strategy.Sources, "request" | "file" | "environmentPrefix">,
 ): Either.Either<Strategy.Strategy, UnknownName | Strategy.SettingsError> =>
   Either.flatMap(byName("strategy", strategyNames, name), ({ resolve }) =>
-    resolve({ ...sources, environment: process.env }),
+    resolve({ ...sources, environment: globalThis.process?.env ?? {} }),
   )

@@ -419,6 +419,7 @@ describe("createMemory", () => {
       "InvalidOption",
       "LayersError",
       "LogError",
+      "MissingPackage",
       "OpenAIDecodeError",
       "OwnerMismatch",
       "SettingsError",

@@ -25,8 +25,8 @@ import { startOf } from "./promise/start.js"
 import { toolsOf } from "./promise/tools.js"
 
 /**
- * Creates a memory. The store is opened by the first call: if that fails, the call rejects with `LogError`, and the next
- * call tries again. Nothing is printed unless you give a `logger`.
+ * Creates a memory. The store is opened by the first call: if that fails, the call rejects with `LogError`, or with
+ * `MissingPackage` if the store's driver is not installed, and the next call tries again. Nothing is printed unless you give a `logger`.
  *
  * @param options - the store and, if you want, everything else; see {@link CreateOptions}
  * @returns the memory; `close` it at the end, or declare it with `await using`

@@ -15,7 +15,7 @@ export {
 } from "@memfold/core"
 export { OpenAIDecodeError } from "@memfold/openai"
 export { Closed } from "./promise/lifeCycle.js"
-export { UnknownName } from "@memfold/catalog"
+export { MissingPackage, UnknownName } from "@memfold/catalog"
 
 /** A stored event of the session cannot be read. */
 export const DamagedEvent = EventCodec.DamagedEvent

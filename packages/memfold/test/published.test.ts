@@ -1,14 +1,19 @@
-/** The package as it is published: a bundle, and a command line that is one, too. All they need is SQLite's driver. */
-import { cpSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
+/** The package as it is published: a bundle, and a command line that is one, too. All that SQLite needs besides is its driver. */
+import { cpSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { runInNewContext } from "node:vm"
+import { gzipSync } from "node:zlib"
+import { build } from "vite"
 import { describe, expect, it } from "vitest"
 import { inFolder, lines, programAt, sample } from "@memfold/harness/program"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const cli = fileURLToPath(new URL("../../cli", import.meta.url))
 const { folder } = inFolder("published")
+/** The sizes of the bundles for a browser and for edge runtimes. */
+const sizes: Array<number> = []
 
 describe("the published program", () => {
   const modules = join(folder, "node_modules")
@@ -41,6 +46,119 @@ describe("the published program", () => {
     const [one, two] = [await memfold(...call, "1"), await memfold(...call, "2")]
     expect(two).toMatchObject({ code: 0, err: "" })
     expect(two).toEqual(one)
+  })
+
+  const { folder: bare } = inFolder("bare")
+  for (const name of ["memfold", "@memfold/cli"]) {
+    cpSync(join(modules, name), join(bare, "node_modules", name), { recursive: true })
+  }
+
+  it("says what to type where SQLite's driver is not installed", async () => {
+    writeFileSync(
+      join(bare, "program.mjs"),
+      `import { createMemory, LogError, MissingPackage } from "memfold"
+      const memory = createMemory({ store: "sqlite:a.db" })
+      const error = await memory.context("s").catch((thrown) => thrown)
+      console.log(error instanceof MissingPackage, error._tag, error.package, error.command)
+      await memory.close()`,
+    )
+    const program = programAt(join(bare, "program.mjs"), bare)
+    const said = (command: string) => ({
+      code: 0,
+      out: `true MissingPackage better-sqlite3 ${command} better-sqlite3\n`,
+      err: "",
+    })
+    const agent = process.env["npm_config_user_agent"]
+    try {
+      for (const [name, command] of [
+        ["npm/11.0.0 node/v20.20.2 linux x64", "npm install"],
+        ["pnpm/12.21.0 npm/? node/v20.20.2 linux x64", "pnpm add"],
+        ["yarn/4.9.0 npm/? node/v20.20.2 linux x64", "yarn add"],
+        ["bun/1.3.0 npm/? node/v24.3.0 linux x64", "bun add"],
+      ] as const) {
+        process.env["npm_config_user_agent"] = name
+        expect(await program()).toEqual(said(command))
+      }
+      delete process.env["npm_config_user_agent"]
+      for (const [file, command] of [
+        ["package-lock.json", "npm install"],
+        ["bun.lock", "bun add"],
+        ["yarn.lock", "yarn add"],
+        ["pnpm-lock.yaml", "pnpm add"],
+      ] as const) {
+        writeFileSync(join(bare, file), "")
+        expect(await program()).toEqual(said(command))
+        rmSync(join(bare, file))
+      }
+    } finally {
+      if (agent === undefined) delete process.env["npm_config_user_agent"]
+      else process.env["npm_config_user_agent"] = agent
+    }
+    const line = programAt(join(bare, "node_modules/memfold/bin/memfold.js"), bare)
+    const { code, err } = await line("sessions", "--store", "sqlite:a.db")
+    expect(code).toBe(2)
+    expect(err).toContain("better-sqlite3")
+    expect(err.trim().split("\n")).toHaveLength(1)
+  })
+
+  it("has the forms of its sources' source maps where they are installed", () => {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(root, "dist/core.js.map"), "utf8")) as {
+      readonly sources: ReadonlyArray<string>
+      readonly sourcesContent?: unknown
+    }
+    expect(sourcesContent).toBeUndefined()
+    expect(sources.length).toBeGreaterThan(100)
+    expect(
+      sources.filter((source) => !/^\.\.\/\.\.\/@memfold\/core\/src\/[\w/]+\.ts$/u.test(source)),
+    ).toEqual([])
+  })
+
+  // Without process, Buffer and modules of Node: a program that needs one of them fails.
+  it("is bundled for a browser and an edge runtime, and runs there with a store of one's own", async () => {
+    const entry = join(root, "test/browser.main.js")
+    for (const conditions of [["browser"], ["workerd"], ["edge-light"]]) {
+      const built = (await build({
+        configFile: false,
+        logLevel: "silent",
+        resolve: { conditions: [...conditions, "import", "default"] },
+        build: {
+          write: false,
+          minify: true,
+          lib: { entry, formats: ["iife"], name: "main" },
+          rolldownOptions: { platform: "browser" },
+        },
+      })) as unknown as ReadonlyArray<{ readonly output: ReadonlyArray<{ readonly code: string }> }>
+      const [{ code } = { code: "" }, ...others] = built[0]?.output ?? []
+      expect(others).toEqual([])
+      expect(code).not.toMatch(/require\(|from"node:|import\("node:/u)
+      const { main } = runInNewContext(`${code};({ main })`, {
+        console,
+        setTimeout,
+        clearTimeout,
+        setInterval,
+        clearInterval,
+        queueMicrotask,
+        performance,
+        crypto,
+        TextEncoder,
+        TextDecoder,
+        AbortController,
+        structuredClone,
+        URL,
+      }) as { readonly main: Promise<unknown> }
+      expect(JSON.parse(JSON.stringify(await main))).toEqual({
+        contexts: [1, 2].map(() => [
+          { role: "user", content: "Hello" },
+          { role: "assistant", content: "Hi" },
+        ]),
+        refused: ["memory:"],
+      })
+      sizes.push(gzipSync(code).length)
+    }
+    console.log(
+      `createMemory for a browser: ${sizes.map((size) => Math.round(size / 1_000)).join(", ")} kB gzip`,
+    )
+    expect(Math.max(...sizes)).toBeLessThan(330_000)
   })
 
   it("says in one line what to do where SQLite's driver was not built", async () => {
@@ -114,7 +232,8 @@ describe("the published program", () => {
         (name) =>
           (JSON.parse(readFileSync(join(built, name), "utf8")) as { readonly sources: string[] }).sources,
       )
-      .flatMap((source) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//u.exec(source)?.[1] ?? [])
+      .flatMap((source) => /^(?:\.\.\/){2,}((?:@[^/]+\/)?[^/]+)\//u.exec(source)?.[1] ?? [])
+      .filter((name) => !name.startsWith("@memfold/"))
     const licences = readFileSync(join(built, "licenses.md"), "utf8").split(/^## /mu)
     const licensed = (name: string) =>
       licences.some((text) => text.startsWith(`${name} - `) && /copyright|apache license/iu.test(text))

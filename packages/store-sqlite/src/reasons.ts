@@ -20,6 +20,10 @@ const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string, me
 /** The driver's native part cannot be loaded, which has nothing to do with the file. */
 const driverReasons: ReadonlyArray<readonly [problem: RegExp, reason: string]> = [
   [
+    /^Cannot find (?:package|module) 'better-sqlite3'/,
+    "SQLite's driver, the package better-sqlite3, is not installed. Run `npm install better-sqlite3`",
+  ],
+  [
     /^Could not locate the bindings file/,
     "the native part of better-sqlite3 was not built when it was installed. Run `npm rebuild better-sqlite3`; with pnpm, allow the build first: `pnpm approve-builds`, or add better-sqlite3 to `allowBuilds` in pnpm-workspace.yaml and run `pnpm rebuild better-sqlite3`",
   ],

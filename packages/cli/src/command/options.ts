@@ -5,7 +5,7 @@ import { Options } from "@effect/cli"
 import { EventLog, Memory, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Console, Effect, Layer, Option, Stream } from "effect"
+import { Console, Effect, Either, Layer, Option, Stream } from "effect"
 import {
   byName,
   storeLayer,
@@ -167,7 +167,13 @@ export const openStore = (
   url: string,
   options?: StoreOptions,
 ): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
-  storeLayer(url, { retryFor: "3 seconds", ...options })
+  Either.map(
+    storeLayer(url, { retryFor: "3 seconds", ...options }),
+    // What the commands do with it is print it.
+    Layer.mapError((error) =>
+      error._tag === "LogError" ? error : new EventLog.LogError({ operation: "open", reason: error.message }),
+    ),
+  )
 
 /** The layer of the store of a command that only reads. The store must exist, and is not changed. */
 export const existingStore = (url: string): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> =>

@@ -1,6 +1,5 @@
 /** Reads the SQLite files of other programs. They are opened read-only. */
 import * as Reactivity from "@effect/experimental/Reactivity"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import type { JsonObject } from "../transcript/source.js"
@@ -43,6 +42,8 @@ const problemOf = (error: unknown): string => {
     readonly code?: unknown
     readonly message?: unknown
   }
+  if (/^Cannot find (?:package|module) 'better-sqlite3'/u.test(String(message)))
+    return "SQLite's driver, the package better-sqlite3, is not installed; run npm install better-sqlite3"
   const known = codes.find(([prefix]) => String(code).startsWith(prefix))
   return known?.[1] ?? `it cannot be read (${String(message)})`
 }
@@ -56,7 +57,9 @@ export const withTables = <A, E>(
     Effect.gen(function* () {
       const failed = (error: unknown) => Effect.fail(new ImportError({ file, problem: problemOf(error) }))
       // Otherwise the client would switch the file to WAL, and change it.
-      const client = yield* SqliteClient.make({ filename: file, readonly: true, disableWAL: true }).pipe(
+      // Loaded here: its driver is a package that not every user of the command line has.
+      const client = yield* Effect.promise(() => import("@effect/sql-sqlite-node/SqliteClient")).pipe(
+        Effect.flatMap(({ make }) => make({ filename: file, readonly: true, disableWAL: true })),
         Effect.provide(Reactivity.layer),
         Effect.catchAllDefect(failed),
       )

@@ -10,7 +10,14 @@ import {
   TokenCounter,
   Wording,
 } from "@memfold/core"
-import { defaultStrategy, type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
+import {
+  defaultStrategy,
+  type Formats,
+  type StoreError,
+  storeOf,
+  summarizerOf,
+  type SystemMessages,
+} from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
 import { Context, Effect, Either, Layer, type Scope } from "effect"
 import { embedderOf } from "./embedder.js"
@@ -51,7 +58,7 @@ const engineOptions = ({
  */
 export const startOf = (
   options: CreateOptions<keyof Formats, SystemMessages>,
-): Effect.Effect<Running, EventLog.LogError, Scope.Scope> => {
+): Effect.Effect<Running, StoreError, Scope.Scope> => {
   const { store, summarizer, recall = {}, tokenCounter, layers, logger, metrics } = options
   const engine = engineOptions(options)
   const log =

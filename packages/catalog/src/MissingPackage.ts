@@ -1,0 +1,95 @@
+/** The error for a package that has to be installed, with the command for it. */
+import { Effect, Schema } from "effect"
+import type * as fs from "node:fs"
+import type * as path from "node:path"
+
+/** The package that a module loader did not find, with its module: `@effect/sql/SqlError`, `better-sqlite3`. */
+interface NotFound {
+  readonly code: "ERR_MODULE_NOT_FOUND" | "MODULE_NOT_FOUND"
+  readonly message: string
+}
+
+const named = /Cannot find (?:package|module) '((?:@[^/']+\/)?[^/']+)/u
+
+/** Whether an error says that a package is not installed. */
+export const isMissing = (error: unknown): error is NotFound => {
+  const { code, message } = (typeof error === "object" && error !== null ? error : {}) as Partial<NotFound>
+  const isCode = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND"
+  return isCode && named.test(String(message))
+}
+
+/** How each package manager adds a package. */
+const commands: Readonly<Record<string, string>> = {
+  npm: "npm install",
+  pnpm: "pnpm add",
+  yarn: "yarn add",
+  bun: "bun add",
+}
+
+/** The files that a package manager leaves beside a `package.json`. */
+const lockFiles: ReadonlyArray<readonly [file: string, manager: string]> = [
+  ["pnpm-lock.yaml", "pnpm"],
+  ["yarn.lock", "yarn"],
+  ["bun.lock", "bun"],
+  ["bun.lockb", "bun"],
+  ["package-lock.json", "npm"],
+]
+
+/** What is known of the process; a runtime may lack all of it. */
+interface Platform {
+  readonly process?: {
+    readonly env?: Readonly<Record<string, string | undefined>>
+    readonly cwd?: () => string
+    readonly getBuiltinModule?: (id: string) => unknown
+  }
+}
+
+/** The package manager that started the process, or else the one whose lock file is nearest above the working directory. */
+const packageManager = (): string => {
+  const { process } = globalThis as Platform
+  const [agent = ""] = (process?.env?.["npm_config_user_agent"] ?? "").split("/")
+  if (Object.hasOwn(commands, agent)) return agent
+  const files = process?.getBuiltinModule?.("node:fs") as typeof fs | undefined
+  const paths = process?.getBuiltinModule?.("node:path") as typeof path | undefined
+  const start = process?.cwd?.()
+  if (files === undefined || paths === undefined || start === undefined) return "npm"
+  for (let folder = start; ; folder = paths.dirname(folder)) {
+    const found = lockFiles.find(([file]) => files.existsSync(paths.join(folder, file)))
+    if (found !== undefined) return found[1]
+    if (paths.dirname(folder) === folder) return "npm"
+  }
+}
+
+/**
+ * A store needs a package that is not installed. `command` installs it, with the package manager in use: the one that started
+ * the process, or the one whose lock file is found.
+ *
+ * @example
+ * ```ts
+ * import { createMemory, MissingPackage } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:chats.db" })
+ * await memory.context("chat-1").catch((error: unknown) => {
+ *   if (error instanceof MissingPackage) console.log(error.command)
+ * })
+ * await memory.close()
+ * ```
+ */
+export class MissingPackage extends Schema.TaggedError<MissingPackage>()("MissingPackage", {
+  /** The name of the package. */
+  package: Schema.String,
+  /** What to type. */
+  command: Schema.String,
+}) {
+  override get message(): string {
+    return `this store needs the package ${this.package}, which is not installed; type: ${this.command}`
+  }
+
+  /** @internal Fails with the error for what a module loader did not find. */
+  static of({ message }: NotFound): Effect.Effect<never, MissingPackage> {
+    return Effect.sync(() => {
+      const [, name = ""] = named.exec(message) ?? []
+      return new MissingPackage({ package: name, command: `${commands[packageManager()]} ${name}` })
+    }).pipe(Effect.flatMap((error) => Effect.fail(error)))
+  }
+}

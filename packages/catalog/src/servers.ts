@@ -1,0 +1,49 @@
+/** The stores in files and on servers. Each is loaded when a URL needs it, so that programs without it start faster. */
+import { Effect } from "effect"
+import { isMissing, MissingPackage } from "./MissingPackage.js"
+import type { Open, OpenStore } from "./OpenStore.js"
+
+/** Loads a store and opens it. The store loads its driver: that package may be missing as well. */
+const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore => {
+  const loaded = Effect.catchAll(Effect.tryPromise({ try: load, catch: (error) => error }), (error) =>
+    isMissing(error) ? MissingPackage.of(error) : Effect.die(error),
+  )
+  return Effect.catchAll(Effect.flatMap(loaded, open), (error) =>
+    error._tag === "LogError" && isMissing(error.cause) ? MissingPackage.of(error.cause) : Effect.fail(error),
+  )
+}
+
+const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
+  lazy(
+    () => import("@memfold/store-sqlite"),
+    ({ make }) => make({ filename, ...options }),
+  )
+
+const redis: Open = (_path, { retryFor }, url) =>
+  lazy(
+    () => import("@memfold/store-redis"),
+    ({ make }) => make({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
+  )
+
+const postgres: Open = (_path, { create = true, readonly = false, retryFor }, url) =>
+  lazy(
+    () => import("@memfold/store-postgres"),
+    ({ make }) => make({ url, create: create && !readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
+  )
+
+/** No bundle has this store: whoever uses it installs it. */
+const libsql: Open = (_path, { create = true, readonly = false }, url) =>
+  lazy(
+    () => import("@memfold/store-libsql"),
+    ({ make }) => make({ url, create: create && !readonly }),
+  )
+
+/** How to open the store of each URL scheme. */
+export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = [
+  ["sqlite", sqlite],
+  ["redis", redis],
+  ["rediss", redis],
+  ["postgres", postgres],
+  ["postgresql", postgres],
+  ["libsql", libsql],
+]
