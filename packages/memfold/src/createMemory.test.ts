@@ -160,7 +160,7 @@ describe("createMemory", () => {
       [{ store: "memory:", format: "xx" }, "openai, openai-responses, anthropic, memfold"],
       [{ store: "memory:", strategy: "best" }, "sliding-window, rounds, split-turn, rolling-buffer"],
       [{ store: "memory:", strategy: {} }, "a strategy, or the name of one"],
-      [{ store: "memory:", compaction: { mode: "later" } }, "background, inline, manual, or off"],
+      [{ store: "memory:", compaction: { mode: "later" } }, "background, dispatch, inline, manual, or off"],
       [{ store: "memory:", compaction: "inline" }, 'an object like { mode: "inline" }'],
       [{ store: "memory:", compaction: { lease: -1 } }, "more than 0"],
       [{ store: "memory:", compaction: { timeout: 5 } }, "one of the options: mode, hooks"],
