@@ -16,6 +16,7 @@ export {
   wrongExtraFields,
 } from "./formats.js"
 export { byName, UnknownName } from "./names.js"
+export { type OpenQueue, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
 export {
   sqliteFile,
   storeLayer,
