@@ -55,7 +55,12 @@ export const bundled = (input) =>
     ssr: {
       noExternal: true,
       // A native addon, compiled where it is installed; and what only its users install: a database in WebAssembly, and queues.
-      external: ["better-sqlite3", "@electric-sql/pglite", "@memfold/worker-bullmq"],
+      external: [
+        "better-sqlite3",
+        "@electric-sql/pglite",
+        "@memfold/worker-bullmq",
+        "@memfold/worker-pg-boss",
+      ],
       resolve: { conditions: ["@memfold/source"] },
     },
     plugins: [licencesInReadmes],

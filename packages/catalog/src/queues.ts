@@ -1,11 +1,11 @@
-/** Queues by URL: `redis://HOST` (`rediss://HOST` for TLS). Each is a package that only its users install. */
+/** Queues by URL: `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`. Each is a package that only its users install. */
 import { Dispatcher } from "@memfold/core"
 import { Effect, Either, type Scope } from "effect"
 import { UnknownName } from "./names.js"
 import { withoutSecrets } from "./stores.js"
 
 /** The URL of a queue. A type checker accepts any text, and an editor suggests these forms. */
-export type QueueUrl = `redis://${string}` | `rediss://${string}` | (string & {})
+export type QueueUrl = `redis://${string}` | `rediss://${string}` | `postgres://${string}` | (string & {})
 
 /** Opens a queue, which is closed with the scope. */
 export type OpenQueue = Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope>
@@ -26,14 +26,17 @@ interface QueuePackage {
 /** How to load the package of each URL scheme. */
 const schemes: ReadonlyMap<string, readonly [name: string, load: () => Promise<QueuePackage>]> = (() => {
   const bullmq = ["@memfold/worker-bullmq", () => import("@memfold/worker-bullmq")] as const
-  return new Map([
+  const pgBoss = ["@memfold/worker-pg-boss", () => import("@memfold/worker-pg-boss")] as const
+  return new Map<string, readonly [name: string, load: () => Promise<QueuePackage>]>([
     ["redis", bullmq],
     ["rediss", bullmq],
+    ["postgres", pgBoss],
+    ["postgresql", pgBoss],
   ])
 })()
 
 /** The forms of URLs, for messages. */
-const allowed = ["redis://HOST"]
+const allowed = ["redis://HOST", "postgres://HOST/DATABASE"]
 
 /**
  * How to open the queue that a URL names.

@@ -45,13 +45,13 @@ export const checkQueue = (start: () => Promise<Open>, many: number): void => {
       withQueue((queue) =>
         Effect.gen(function* () {
           const sessions = Array.from({ length: many }, (_, at) => `s${at}`)
-          for (const _again of [1, 2, 3])
+          for (let again = 0; again < 3; again++)
             for (const [at, session] of sessions.entries())
               yield* queue.dispatch(look(session, { fill: at / many }))
           yield* queue.dispatch(look("s0", { fill: 2 }))
           yield* queue.dispatch(look("last", { fill: 0 }))
           const found = yield* taken(queue, many + 1)
-          const byFill = ["s0", ...sessions.slice(1).reverse(), "last"]
+          const byFill = ["s0", ...sessions.slice(1).toReversed(), "last"]
           expect(found).toEqual(byFill)
         }),
       ))
@@ -64,7 +64,7 @@ export const checkQueue = (start: () => Promise<Open>, many: number): void => {
           yield* queue.dispatch(look("sooner"))
           yield* queue.dispatch(look("sooner", { time: inAnHour() }))
           yield* queue.dispatch(look("at once"))
-          expect([...(yield* taken(queue, 2))].sort()).toEqual(["at once", "sooner"])
+          expect((yield* taken(queue, 2)).toSorted()).toEqual(["at once", "sooner"])
         }),
       ))
 
@@ -122,7 +122,7 @@ export const checkQueue = (start: () => Promise<Open>, many: number): void => {
           )
           expect(Object.fromEntries(tries)).toEqual({ bad: 2, good: 1, final: 1 })
           const letters = yield* queue.deadLetters
-          expect([...letters].sort((one, other) => one.session.localeCompare(other.session))).toMatchObject([
+          expect(letters.toSorted((one, other) => one.session.localeCompare(other.session))).toMatchObject([
             { session: "bad", attempts: 2, reason: "no luck with bad" },
             { session: "final", attempts: 1, reason: "no luck with final" },
           ])

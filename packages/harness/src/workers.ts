@@ -120,6 +120,6 @@ export const killWorkers = async (
   expect(messages).toBe(16 + kills)
   // Coverage moves forward with each commit: none is there twice.
   expect(commits.length).toBeGreaterThan(0)
-  expect(commits).toEqual([...new Set(commits)].sort((one, other) => one - other))
+  expect(commits).toEqual([...new Set(commits)].toSorted((one, other) => one - other))
   console.log(`${kills} workers killed in the middle of a summary: lost 0, written twice 0`)
 }

@@ -121,7 +121,7 @@ const checkQueue = (
   refuse: (option: string, allowed: string) => void,
 ): void => {
   if (queue !== undefined && typeof queue !== "string" && !Layer.isLayer(queue))
-    refuse("queue", "redis://HOST, or a layer")
+    refuse("queue", "redis://HOST, postgres://HOST/DATABASE, or a layer")
   const dispatches = compaction?.mode === "dispatch"
   if (dispatches && queue === undefined) refuse("queue", "given: compaction.mode is dispatch")
   if (!dispatches && queue !== undefined)
