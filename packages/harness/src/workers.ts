@@ -3,11 +3,13 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFil
 import { spawn } from "node:child_process"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Dispatcher } from "@memfold/core"
+import { Effect, type Scope } from "effect"
 import { createMemory } from "memfold"
 import { afterAll, expect } from "vitest"
 import { type Child, child } from "./children.js"
 import { eventually } from "./eventually.js"
-import { program } from "./program.js"
+import { lines, program, programAt } from "./program.js"
 
 /** Where workers work, and how. */
 export interface Place {
@@ -122,4 +124,43 @@ export const killWorkers = async (
   expect(commits.length).toBeGreaterThan(0)
   expect(commits).toEqual([...new Set(commits)].toSorted((one, other) => one - other))
   console.log(`${kills} workers killed in the middle of a summary: lost 0, written twice 0`)
+}
+
+/** A worker gives a session up; `memfold dead-letters` lists it with the reason, and puts it into the queue again. */
+export const giveUp = async (
+  { folder }: Pick<ReturnType<typeof workers>, "folder">,
+  url: string,
+  open: Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope>,
+): Promise<void> => {
+  const letters = async (...more: ReadonlyArray<string>) => {
+    const { code, out, err } = await programAt(program, folder)(
+      "dead-letters",
+      "--queue",
+      url,
+      "--json",
+      ...more,
+    )
+    expect(err).toBe("")
+    expect(code).toBe(0)
+    return lines(out)
+  }
+  expect(await letters()).toEqual([])
+  const refuse = ({ session }: Dispatcher.Look) =>
+    new Dispatcher.LookFailed({ session, reason: "the log is damaged", final: true })
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const queue = yield* open
+        yield* queue.work(refuse, { concurrency: 1, shutdown: 1_000 })
+        yield* queue.dispatch({ session: "poor", time: 0, fill: 0.5 })
+        const given = async () => (await Effect.runPromise(queue.deadLetters)).length === 1
+        yield* Effect.promise(() => eventually("a dead letter", given))
+      }),
+    ),
+  )
+  expect(await letters()).toMatchObject([
+    { type: "dead-letter", session: "poor", attempts: 1, reason: "the log is damaged" },
+  ])
+  expect(await letters("--retry", "poor")).toEqual([{ type: "revived", sessions: ["poor"] }])
+  expect(await letters()).toEqual([])
 }

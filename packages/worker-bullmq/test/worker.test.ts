@@ -1,9 +1,10 @@
 /** Web processes that append, and `memfold worker` processes that compact, over a real Redis. */
 import { often } from "@memfold/harness/depth"
 import { eventually, servers } from "@memfold/harness/redisServers"
-import { killWorkers, talk, web, workers } from "@memfold/harness/workers"
+import { giveUp, killWorkers, talk, web, workers } from "@memfold/harness/workers"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
+import { make } from "../src/index.js"
 
 const { server } = servers()
 const atWork = workers()
@@ -44,4 +45,9 @@ it("while the queue is gone, appends go on; when it is back, so does the work", 
   atWork.worker(place)
   await eventually("the work goes on", async () => (await memory.state("chat")).summary !== null)
   await memory.close()
+})
+
+it("`memfold dead-letters` lists what a worker has given up, and puts it into the queue again", async () => {
+  const { url } = await server()
+  await giveUp(atWork, url, make({ url }))
 })

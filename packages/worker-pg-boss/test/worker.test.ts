@@ -2,9 +2,10 @@
 import { often } from "@memfold/harness/depth"
 import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
-import { killWorkers, talk, web, workers } from "@memfold/harness/workers"
+import { giveUp, killWorkers, talk, web, workers } from "@memfold/harness/workers"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
+import { make } from "../src/index.js"
 
 const { server } = postgresServers()
 const atWork = workers()
@@ -42,4 +43,9 @@ it("while the queue is gone, appends go on; when it is back, so does the work", 
   atWork.worker(place)
   await eventually("the work goes on", async () => (await memory.state("chat")).summary !== null)
   await memory.close()
+})
+
+it("`memfold dead-letters` lists what a worker has given up, and puts it into the queue again", async () => {
+  const { url } = await server()
+  await giveUp(atWork, url, make({ url }))
 })
