@@ -54,10 +54,12 @@ export const bundled = (input) =>
   defineConfig({
     ssr: {
       noExternal: true,
-      // A native addon, compiled where it is installed; and what only its users install: a database in WebAssembly, and queues.
+      // A native addon, compiled where it is installed; and what only its users install: a database in WebAssembly, queues, and the
+      // store of libSQL, whose client comes without its licence.
       external: [
         "better-sqlite3",
         "@electric-sql/pglite",
+        "@memfold/store-libsql",
         "@memfold/worker-bullmq",
         "@memfold/worker-pg-boss",
       ],

@@ -13,7 +13,7 @@ import { appendMessages } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
-import { clearSession, deleteSession, redactMessage } from "./memory/erase.js"
+import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import {
   checkDescription,
@@ -31,7 +31,7 @@ import {
   type Service,
   type StrategyOptions,
 } from "./memory/MemoryService.js"
-import { ownedSessions } from "./memory/ownedSessions.js"
+import { logsOfOwned, ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
@@ -149,7 +149,9 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
       events: (session, range) =>
         Stream.flatMap(
           Effect.tap(checkSession(session), () => checkRange(session, range)),
-          () => sessions.events(session, range),
+          // A range with an end is compared with the head: what is lost at the end of the log is said.
+          () =>
+            sessions.events(session, { ...range, toVersion: range?.toVersion ?? Number.MAX_SAFE_INTEGER }),
         ),
       subscribe: (session, from) =>
         Stream.flatMap(
@@ -163,6 +165,12 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
         ),
       sessions: allSessions(log),
       sessionsOf: (owner, page) => ownedSessions(log, owner, page),
+      eventsOf: (owner) =>
+        Stream.unwrap(
+          Effect.map(logsOfOwned(parts, owner), (logs) =>
+            Stream.flatMap(Stream.fromIterable(logs), (name) => sessions.events(name)),
+          ),
+        ),
       facts: (session) =>
         Effect.flatMap(load(session), (state) => layers?.facts(state) ?? Effect.succeed([])),
       removeFact: (session, id, { reason = "removed" } = {}) =>
@@ -179,6 +187,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
       redact: (session, name) => redactMessage(parts, session, name),
       clear: (session) => clearSession(parts, session),
       delete: (session) => deleteSession(parts, session),
+      deleteOf: (owner) => deleteOwned(parts, owner),
     }
   })
 

@@ -2,7 +2,9 @@
 import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
 import { sessions } from "../log/pages.js"
+import { breathing } from "../shell/breathe.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
 
 /** Which page to read. */
 export interface SessionPageOptions {
@@ -52,12 +54,24 @@ export const ownedSessions = (
     return { sessions, before: found.length > limit && last !== undefined ? cursorOf(last) : null }
   })
 
+/** Every session of an owner, and the log with the facts about the user of that name, if there is one. */
+export const logsOfOwned = (
+  { log, layers }: Pick<MemoryParts, "log" | "layers">,
+  owner: string,
+): Effect.Effect<ReadonlyArray<string>, InvalidInput | LogError> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    const owned = (yield* allOfOwned(log, owner)).map(({ session }) => session)
+    const aboutUser = layers?.logOf(owner) ?? null
+    return aboutUser === null ? owned : [...owned, aboutUser]
+  })
+
 /** All sessions of an owner, the one with the newest activity first. */
 export const allOfOwned = (
   log: EventLog,
   owner: string,
 ): Effect.Effect<ReadonlyArray<SessionInfo>, LogError> =>
-  Effect.map(Stream.runCollect(sessions(log, owner)), (all) =>
+  Effect.map(Stream.runCollect(breathing(sessions(log, owner))), (all) =>
     [
       // A session that became active between two pages is on both.
       ...new Map([...all].toReversed().map((info) => [info.session, info])).values(),
