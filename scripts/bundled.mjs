@@ -86,9 +86,15 @@ export const bundled = (input, { folder, chosen = [] }) =>
   defineConfig({
     ssr: {
       noExternal: true,
-      // A native addon, compiled where it is installed; and what only its users install: a database in WebAssembly, and the store of
-      // libSQL, whose client comes without its licence.
-      external: ["better-sqlite3", "@electric-sql/pglite", "@memfold/store-libsql"],
+      // A native addon, compiled where it is installed; and what only its users install: a database in WebAssembly, queues, and the
+      // store of libSQL, whose client comes without its licence.
+      external: [
+        "better-sqlite3",
+        "@electric-sql/pglite",
+        "@memfold/store-libsql",
+        "@memfold/worker-bullmq",
+        "@memfold/worker-pg-boss",
+      ],
       resolve: { conditions: ["@memfold/source"] },
     },
     plugins: [chosenWhereUsed(chosen), licencesInReadmes],

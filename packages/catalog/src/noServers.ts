@@ -1,5 +1,9 @@
-/** In a browser or an edge runtime: the stores in files and on servers cannot run there. */
+/** In a browser or an edge runtime: the stores in files and on servers, and the queues, cannot run there. */
 import type { Open } from "./OpenStore.js"
+import type { LoadQueue } from "./queues.js"
 
 /** None. */
 export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = []
+
+/** None. */
+export const queues: ReadonlyArray<readonly [scheme: string, queue: LoadQueue]> = []

@@ -1,7 +1,8 @@
-/** The stores in files and on servers. Each is loaded when a URL needs it, so that programs without it start faster. */
+/** The stores in files and on servers, and the queues. Each is loaded when a URL needs it, so that programs without it start faster. */
 import { Effect } from "effect"
 import { isMissing, MissingPackage } from "./MissingPackage.js"
 import type { Open, OpenStore } from "./OpenStore.js"
+import type { LoadQueue } from "./queues.js"
 
 /** Loads a store and opens it. The store loads its driver: that package may be missing as well. */
 const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore => {
@@ -46,4 +47,15 @@ export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = [
   ["postgres", postgres],
   ["postgresql", postgres],
   ["libsql", libsql],
+]
+
+const bullmq: LoadQueue = ["@memfold/worker-bullmq", () => import("@memfold/worker-bullmq")]
+const pgBoss: LoadQueue = ["@memfold/worker-pg-boss", () => import("@memfold/worker-pg-boss")]
+
+/** How to load the queue of each URL scheme. */
+export const queues: ReadonlyArray<readonly [scheme: string, queue: LoadQueue]> = [
+  ["redis", bullmq],
+  ["rediss", bullmq],
+  ["postgres", pgBoss],
+  ["postgresql", pgBoss],
 ]

@@ -15,6 +15,7 @@ import { readableHelp } from "./terminal/help.js"
 import * as Import from "./command/import.js"
 import { version } from "./installation.js"
 import * as Lab from "./lab/command.js"
+import { deadLetters } from "./command/queue.js"
 import { context, events, sessions } from "./command/look.js"
 import * as Recall from "./command/recall.js"
 import * as Repair from "./command/repair.js"
@@ -23,6 +24,7 @@ import * as StoreFile from "./command/storeFile.js"
 import * as Summaries from "./command/summaries.js"
 import { clean, colorsWhereSeen } from "./terminal/terminal.js"
 import * as Tour from "./tour/command.js"
+import * as Worker from "./command/worker.js"
 import * as Verify from "./command/verify.js"
 
 const memfold = Command.make("memfold").pipe(
@@ -37,6 +39,8 @@ const memfold = Command.make("memfold").pipe(
     Recall.command,
     Summaries.command,
     Compact.command,
+    Worker.command,
+    deadLetters,
     Import.command,
     exportCommand,
     copy,

@@ -55,6 +55,8 @@ export { CannotFork } from "./history/fork.js"
 export { sleepUntil } from "./shell/sleepUntil.js"
 export * as Metrics from "./Metrics.js"
 
+export * as Dispatcher from "./Dispatcher.js"
+
 export * as Render from "./Render.js"
 
 export * as Memory from "./Memory.js"

@@ -2,7 +2,16 @@
  * Every error that a memory rejects with, as classes for `instanceof`. `error.name` and `error._tag` are the name of the
  * class.
  */
-import { EventCodec, EventLog, Memory, MemoryLayers, Strategy, Summarizer, VectorIndex } from "@memfold/core"
+import {
+  Dispatcher,
+  EventCodec,
+  EventLog,
+  Memory,
+  MemoryLayers,
+  Strategy,
+  Summarizer,
+  VectorIndex,
+} from "@memfold/core"
 
 export { AnthropicDecodeError } from "@memfold/anthropic"
 export {
@@ -20,6 +29,10 @@ export { MissingPackage, UnknownName } from "@memfold/catalog"
 /** A stored event of the session cannot be read. */
 export const DamagedEvent = EventCodec.DamagedEvent
 export type DamagedEvent = EventCodec.DamagedEvent
+
+/** The queue could not be opened. Once it is open, its failures are logged, and fail no call. */
+export const DispatchError = Dispatcher.DispatchError
+export type DispatchError = Dispatcher.DispatchError
 
 /** An argument is invalid. Nothing was written. */
 export const InvalidInput = Memory.InvalidInput

@@ -14,6 +14,7 @@ export {
   type Formats,
   type GivenSummarizer,
   type ModelSummarizer,
+  type QueueUrl,
   type StoreUrl,
   type StrategyName,
   type SummarizerName,

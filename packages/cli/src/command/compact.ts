@@ -8,7 +8,7 @@ import { outcomeLines } from "./timeline.js"
 import { json as toJson } from "../terminal/terminal.js"
 
 /** The outcome of a compaction as a record. */
-const record = (session: string, outcome: CompactionOutcome) => ({
+export const record = (session: string, outcome: CompactionOutcome) => ({
   type: "compaction",
   session,
   outcome: outcome._tag,
@@ -24,7 +24,8 @@ const record = (session: string, outcome: CompactionOutcome) => ({
   ...(outcome._tag === "Failed" ? { failure: outcome.error.reason } : {}),
 })
 
-const lines = (outcome: CompactionOutcome): ReadonlyArray<string> =>
+/** The outcome of a compaction as lines of text. */
+export const lines = (outcome: CompactionOutcome): ReadonlyArray<string> =>
   outcome._tag === "Idle" ? [`nothing was compacted: ${outcome.reason}`] : outcomeLines(outcome)
 
 /** Compacts a session in the store that is provided. */

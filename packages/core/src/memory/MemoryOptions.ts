@@ -79,6 +79,10 @@ export interface CompactionOptions extends Partial<CompactionSettings> {
    *
    * - `background` (default): in the background; `append` returns once the messages are stored. Timers run what comes
    *   due without a message: by idle time, a retry, or the end of the lease of a process that is gone.
+   * - `dispatch`: in other processes. `append` returns once the messages are stored and a queue has the session; a worker
+   *   (`memfold worker`, or `Dispatcher.work`) compacts it. For functions that are frozen after their answer, and for
+   *   servers that only answer. It needs a `Dispatcher`. A `budget` is kept all the same: `context` compacts by itself
+   *   where it has to.
    * - `inline`: within `append`, which returns when nothing is due any more
    * - `manual`: only through `compact`
    * - `off`: never, not even through `compact`; every message stays uncovered

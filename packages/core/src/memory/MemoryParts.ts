@@ -22,13 +22,14 @@ import { VectorIndex } from "../recall/VectorIndex.js"
 import { vectorsInProcess } from "../recall/vectorsInProcess.js"
 import * as CompactionSchedule from "../shell/CompactionSchedule.js"
 import { withDefaults } from "../shell/CompactionSettings.js"
+import { Dispatcher } from "../shell/Dispatcher.js"
 import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
 import * as UnderWay from "../shell/UnderWay.js"
 import { Summarizer } from "../summarize/Summarizer.js"
 import { plainContext, type RenderingParts } from "./plainContext.js"
 import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
-import { checkOptions } from "./options.js"
+import { checkOptions, InvalidOption } from "./options.js"
 import { requestStrategy } from "./requestStrategy.js"
 
 /** How many searches over the sessions of an owner run at once; others wait. */
@@ -71,6 +72,15 @@ export const makeParts = (
     const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
     const { compaction = {} } = options
     const mode = compaction.mode ?? "background"
+    const dispatcher = yield* Dispatcher
+    if (mode === "dispatch" && dispatcher === null)
+      return yield* Effect.die(
+        new InvalidOption({
+          option: "compaction.mode",
+          allowed:
+            "background, inline, manual, or off, unless there is a queue: dispatch hands its work to one",
+        }),
+      )
     const boundReasoning = options.boundReasoning ?? "leave-out"
     const circumstances = {
       budget: options.budget?.tokens,
@@ -89,6 +99,7 @@ export const makeParts = (
       counter,
       layers,
       mode,
+      dispatcher,
       settings: withDefaults(compaction),
       hooks: compaction.hooks ?? {},
       shadow: options.shadow === undefined ? undefined : withMargin(options.shadow, margin),

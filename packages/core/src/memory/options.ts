@@ -111,8 +111,8 @@ type Rules<Name extends string> = {
 /** The options of compaction, and what each must be. */
 const compactionRules: Rules<keyof CompactionOptions> = {
   mode: [
-    (value) => ["background", "inline", "manual", "off"].includes(value as string),
-    "background, inline, manual, or off",
+    (value) => ["background", "dispatch", "inline", "manual", "off"].includes(value as string),
+    "background, dispatch, inline, manual, or off",
   ],
   hooks: [
     (value) =>

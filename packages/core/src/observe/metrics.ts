@@ -96,6 +96,15 @@ export const backgroundFailures = counter(
   "Background work that could not be done",
 )
 
+/** Looks at sessions that a queue has taken. */
+export const dispatches = counter("memfold_dispatches", "Looks at sessions that a queue has taken")
+
+/** Looks at sessions that a queue did not take; each is tried again. */
+export const dispatchFailures = counter(
+  "memfold_dispatch_failures",
+  "Looks at sessions that a queue did not take",
+)
+
 /** Decisions of a shadow strategy; `agrees` says whether the acting strategy decided the same. */
 export const shadowDecisions = counter("memfold_shadow_decisions", "Decisions of the shadow strategy")
 

@@ -6,8 +6,8 @@
  * - after a failure of the store, with growing pauses;
  * - when an operation of the memory asks for it.
  *
- * The mode decides who runs it: the {@link Scheduler} in the background, or the caller (`inline`). In modes `manual` and
- * `off`, only explicit calls start it, or none.
+ * The mode decides who runs it: the {@link Scheduler} in the background, the caller (`inline`), or another process that a
+ * {@link Dispatcher} tells (`dispatch`). In modes `manual` and `off`, only explicit calls start it, or none.
  */
 import { Clock, type Duration, Effect, Schedule, type Scope } from "effect"
 import { type Due, look } from "../engine/look.js"
@@ -23,19 +23,23 @@ import { logBackgroundFailure, logFailures } from "./logBackgroundFailure.js"
 import { NextChecks } from "./NextChecks.js"
 import { compactDue, type CompactionParts, type CompactionRequest, runCompaction } from "./runCompaction.js"
 import type { CompactionOutcome } from "./CompactionOutcome.js"
+import { type Service as Dispatcher, fillOf, isGivenUp } from "./Dispatcher.js"
+import { makeOutbox } from "./Outbox.js"
 import type { RunEnd } from "./Runs.js"
 import * as Scheduler from "./Scheduler.js"
 import type { SessionError } from "./Sessions.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
 import { WaitingNotes } from "./WaitingNotes.js"
 
-/** Who runs the compactions that are due: a background fiber, the writing call, only explicit calls, or none. */
-export type CompactionMode = "background" | "inline" | "manual" | "off"
+/** Who runs the compactions that are due: a background fiber, another process, the writing call, only explicit calls, or none. */
+export type CompactionMode = "background" | "dispatch" | "inline" | "manual" | "off"
 
 /** What runs compactions, and the options that say when. */
 export interface ScheduleParts extends Omit<CompactionParts, "leases"> {
   readonly layers: MemoryLayers | null
   readonly mode: CompactionMode
+  /** Where the mode `dispatch` hands its work to. */
+  readonly dispatcher: Dispatcher | null
   readonly shadow: Strategy | undefined
   readonly budget: Budget | undefined
   readonly shutdown: Duration.DurationInput
@@ -46,7 +50,7 @@ export interface ScheduleParts extends Omit<CompactionParts, "leases"> {
 export interface CompactionSchedule {
   /**
    * Looks at a state that was just written, and starts the work that is due or sets the timer for it. It returns at once,
-   * except in mode `inline`, and never fails: the write is durable already.
+   * except in mode `inline`, and in mode `dispatch` once the queue has it. It never fails: the write is durable already.
    */
   readonly check: (state: SessionState, strategy: Strategy) => Effect.Effect<void>
   /**
@@ -88,8 +92,12 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
     const notes = new WaitingNotes()
+    const outbox =
+      parts.dispatcher === null || mode !== "dispatch" ? null : yield* makeOutbox(parts.dispatcher)
     const nextChecks = new NextChecks(compaction, (session, request, time) =>
-      scheduler.checkAt(session, request, time),
+      outbox === null
+        ? scheduler.checkAt(session, request, time)
+        : outbox.send({ session, time, fill: fillOf(sessions.cached(session), request.strategy, parts) }),
     )
 
     /** What is due for a state, with the locks that this process respects. */
@@ -151,9 +159,13 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
         if (shadow !== undefined) yield* compareShadow(shadow, due, { ...circumstances, now })
-        if (mode === "inline" || mode === "background") yield* notes.note(due)
+        if (mode !== "manual" && mode !== "off") yield* notes.note(due)
         if (mode === "inline" && isDue(due))
           yield* learned(session, compactDue(compaction, session, strategy))
+        if (outbox !== null)
+          return yield* isDue(due)
+            ? outbox.send({ session, time: now, fill: fillOf(state, strategy, parts) })
+            : nextChecks.afterLook(due, strategy)
         if (mode !== "background") return
         // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
         const isRunning = due._tag === "Nothing" && due.reason === "running"
@@ -183,9 +195,13 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       compactDue: (session, strategy) => {
         if (mode === "off") return Effect.succeed([])
         const worked = learned(session, compactDue(compaction, session, strategy))
-        if (mode !== "background") return worked
+        if (mode !== "background" && mode !== "dispatch") return worked
         return Effect.flatMap(Clock.currentTimeMillis, (began) =>
-          Effect.zipLeft(worked, nextChecks.afterIdleRun(session, strategy, began)),
+          Effect.tap(worked, () =>
+            mode === "dispatch" && isGivenUp(sessions.cached(session))
+              ? Effect.void
+              : nextChecks.afterIdleRun(session, strategy, began),
+          ),
         )
       },
       // An explicit compaction runs only once. More may have come due meanwhile, so the session is checked afterwards
@@ -210,6 +226,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
             ),
       forget: (session) => {
         scheduler.forget(session)
+        outbox?.forget(session)
         nextChecks.forget(session)
         notes.forget(session)
         leases.forget(session)

@@ -1,6 +1,7 @@
 /** The interface of a memory with Promises: its options, its operations and their errors. */
 import type {
   BudgetOutcome,
+  Dispatcher,
   Embedder,
   EventCodec,
   EventLog,
@@ -26,6 +27,7 @@ import type {
   FormatOptions,
   Formats,
   GivenSummarizer,
+  QueueUrl,
   StoreUrl,
   StrategyName,
   SystemMessages,
@@ -110,6 +112,12 @@ export interface CreateOptions<
    * (TLS), `postgres://HOST/DATABASE`, or an event log layer of your own.
    */
   readonly store: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
+  /**
+   * The queue that carries compactions to `memfold worker` processes, for `compaction: { mode: "dispatch" }`:
+   * `redis://HOST` (install `@memfold/worker-bullmq`), `postgres://HOST/DATABASE` (`@memfold/worker-pg-boss`), or a layer of
+   * your own.
+   */
+  readonly queue?: QueueUrl | Layer.Layer<Dispatcher.Dispatcher, Dispatcher.DispatchError>
   /**
    * When to compact, which messages stay verbatim, and how summaries are written: a strategy, or the name of a shipped
    * one such as `"rounds"`. The default is `BreakEven()`.

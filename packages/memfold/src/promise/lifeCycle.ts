@@ -1,6 +1,6 @@
 /** The life of a memory with Promises: opened by the first call, used by calls in their order, closed once. */
 import type { StoreError } from "@memfold/catalog"
-import type { Memory } from "@memfold/core"
+import type { Dispatcher, Memory } from "@memfold/core"
 import { Cause, Deferred, Effect, Exit, type Fiber, FiberId, Runtime, Schema, Scope, Stream } from "effect"
 
 /** The memory was closed before this call. Create another one. */
@@ -57,7 +57,9 @@ export interface LifeCycle {
 }
 
 /** Makes the life of a memory. Nothing is opened before the first call. */
-export const makeLifeCycle = (start: Effect.Effect<Running, StoreError, Scope.Scope>): LifeCycle => {
+export const makeLifeCycle = (
+  start: Effect.Effect<Running, StoreError | Dispatcher.DispatchError, Scope.Scope>,
+): LifeCycle => {
   let opening: Opening | null = null
   let closed = false
   /** The calls that are interrupted when the memory is closed: all but appends, which finish. */

@@ -65,6 +65,7 @@ const isNamed = (given: unknown): boolean => given === undefined || typeof given
 /** The names of all options. Any other name is a typing mistake. */
 const names: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "store",
+  "queue",
   "strategy",
   "settings",
   "environmentPrefix",
@@ -114,6 +115,19 @@ const checkRecall = (recall: RecallParts): void => {
   if (!["store", "process"].includes(fullTextIndex)) refuse("recall.fullTextIndex", "store or process")
 }
 
+/** Checks that there is a queue where one is used, and only there. */
+const checkQueue = (
+  { queue, compaction }: CreateOptions<keyof Formats, SystemMessages>,
+  refuse: (option: string, allowed: string) => void,
+): void => {
+  if (queue !== undefined && typeof queue !== "string" && !Layer.isLayer(queue))
+    refuse("queue", "redis://HOST, postgres://HOST/DATABASE, or a layer")
+  const dispatches = compaction?.mode === "dispatch"
+  if (dispatches && queue === undefined) refuse("queue", "given: compaction.mode is dispatch")
+  if (!dispatches && queue !== undefined)
+    refuse("queue", 'left out, or used: compaction: { mode: "dispatch" }')
+}
+
 /**
  * Checks at run time what a type checker would find, for programs in JavaScript.
  *
@@ -129,6 +143,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   }
   if (typeof store !== "string" && !Layer.isLayer(store))
     refuse("store", "memory:, sqlite:PATH, redis://HOST, postgres://HOST/DATABASE, or a layer")
+  checkQueue(options, refuse)
   if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
   if (systemMessages !== undefined && systemMessages !== "apart") {
     if (systemMessages !== "inline") refuse("systemMessages", "inline or apart")

@@ -1,6 +1,7 @@
 /** Opening a memory: its store, its parts, and the engine. */
 import {
   Embedder,
+  Dispatcher,
   EventLog,
   FullTextIndex,
   Memory,
@@ -13,6 +14,7 @@ import {
 import {
   defaultStrategy,
   type Formats,
+  queueOf,
   type StoreError,
   storeOf,
   summarizerOf,
@@ -58,11 +60,12 @@ const engineOptions = ({
  */
 export const startOf = (
   options: CreateOptions<keyof Formats, SystemMessages>,
-): Effect.Effect<Running, StoreError, Scope.Scope> => {
-  const { store, summarizer, recall = {}, tokenCounter, layers, logger, metrics } = options
+): Effect.Effect<Running, StoreError | Dispatcher.DispatchError, Scope.Scope> => {
+  const { store, queue, summarizer, recall = {}, tokenCounter, layers, logger, metrics } = options
   const engine = engineOptions(options)
   const log =
     typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
+  const openQueue = typeof queue === "string" ? Either.getOrThrowWith(queueOf(queue), same) : null
   const { embedder, vectorIndex, fullTextIndex } = recall
   const summarizing = Context.make(Summarizer.Summarizer, summarizerOf(summarizer ?? "extractive"))
   /** The parts that are ready, and layers for the parts that read the log. A missing part has a default. */
@@ -87,6 +90,9 @@ export const startOf = (
         ? yield* Layer.buildWithMemoMap(log.layer, shared, scope)
         : Context.make(EventLog.EventLog, yield* log.open)
     let context = Context.mergeAll(withLog, summarizing, ...ready)
+    if (openQueue !== null) context = Context.add(context, Dispatcher.Dispatcher, yield* openQueue)
+    else if (queue !== undefined && typeof queue !== "string")
+      context = Context.merge(context, yield* Layer.buildWithMemoMap(queue, shared, scope))
     for (const part of parts) {
       const built = yield* Effect.provide(Layer.buildWithMemoMap(part, shared, scope), withLog)
       context = Context.merge(context, built)

@@ -1,0 +1,59 @@
+/** Queues by URL: `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`. Each is a package that only its users install. */
+import { Dispatcher } from "@memfold/core"
+import { Effect, Either, type Scope } from "effect"
+import { queues } from "#servers"
+import { UnknownName } from "./names.js"
+import { withoutSecrets } from "./stores.js"
+
+/** The URL of a queue. A type checker accepts any text, and an editor suggests these forms. */
+export type QueueUrl = `redis://${string}` | `rediss://${string}` | `postgres://${string}` | (string & {})
+
+/** Opens a queue, which is closed with the scope. */
+export type OpenQueue = Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope>
+
+/** How a queue is opened. */
+export interface QueueOptions {
+  /** The name of the queue on its server; `memfold` by default. */
+  readonly queue?: string
+  /** How long a worker owns a look without a sign of life, in milliseconds. */
+  readonly lease?: number
+}
+
+/** What the package of a queue exports. */
+export interface QueuePackage {
+  readonly make: (options: QueueOptions & { readonly url: string }) => OpenQueue
+}
+
+/** How to load the package of a queue. */
+export type LoadQueue = readonly [name: string, load: () => Promise<QueuePackage>]
+
+const schemes: ReadonlyMap<string, LoadQueue> = new Map(queues)
+
+/** The forms of URLs, for messages. */
+const allowed = ["redis://HOST", "postgres://HOST/DATABASE"]
+
+/**
+ * How to open the queue that a URL names.
+ *
+ * @param url - The server.
+ * @param options - The name of the queue on the server, and its lease.
+ */
+export const queueOf = (url: string, options: QueueOptions = {}): Either.Either<OpenQueue, UnknownName> => {
+  const found = schemes.get(url.split("://")[0] ?? "")
+  if (found === undefined || !url.includes("://"))
+    return Either.left(
+      new UnknownName({ kind: "queue", name: withoutSecrets(url).replace(/[?#;].*$/s, "…"), allowed }),
+    )
+  const [packageName, load] = found
+  return Either.right(
+    Effect.tryPromise({
+      try: load,
+      catch: () =>
+        new Dispatcher.DispatchError({
+          operation: "open",
+          session: null,
+          reason: `this queue is a package of its own; install it: npm install ${packageName}`,
+        }),
+    }).pipe(Effect.flatMap(({ make }) => make({ url, ...options }))),
+  )
+}

@@ -1,0 +1,79 @@
+/** Options of commands that use a queue, and `memfold dead-letters`. */
+import { Command, Options } from "@effect/cli"
+import type { Dispatcher } from "@memfold/core"
+import { queueOf, type UnknownName } from "@memfold/catalog"
+import { Console, Effect, Option } from "effect"
+import { clean, json as toJson, several, table } from "../terminal/terminal.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+
+export const queue = Options.text("queue").pipe(
+  Options.withPseudoName("URL"),
+  Options.withDescription("The queue: redis://HOST for BullMQ, postgres://HOST/DATABASE for pg-boss."),
+)
+
+export const queueName = Options.text("queue-name").pipe(
+  Options.withPseudoName("NAME"),
+  Options.optional,
+  Options.withDescription("The name of the queue on its server; memfold by default."),
+)
+
+/** The option of a queue that has a name. */
+export const named = (name: Option.Option<string>): { readonly queue?: string } =>
+  Option.match(name, { onNone: () => ({}), onSome: (queue) => ({ queue }) })
+
+export const deadLetters = Command.make(
+  "dead-letters",
+  {
+    queue,
+    queueName,
+    retry: Options.text("retry").pipe(
+      Options.withPseudoName("SESSION"),
+      Options.optional,
+      Options.withDescription("Put this session into the queue again."),
+    ),
+    retryAll: Options.boolean("retry-all").pipe(
+      Options.withDescription("Put all sessions with dead letters into the queue again."),
+    ),
+    json: options.json,
+  },
+  (given): Effect.Effect<void, UsageError | UnknownName | Dispatcher.DispatchError> =>
+    Effect.gen(function* () {
+      const opened = yield* queueOf(given.queue, named(given.queueName))
+      yield* Effect.gen(function* () {
+        const queue = yield* opened
+        if (Option.isSome(given.retry) || given.retryAll) {
+          const sessions = given.retryAll
+            ? (yield* queue.deadLetters).map(({ session }) => session)
+            : Option.toArray(given.retry)
+          const revived = yield* Effect.filter(sessions, queue.revive)
+          if (revived.length < sessions.length)
+            return yield* new UsageError({ problem: "there is no dead letter of this session" })
+          return yield* Console.log(
+            given.json
+              ? toJson({ type: "revived", sessions: revived })
+              : `${several(revived.length, "session")} in the queue again`,
+          )
+        }
+        const letters = yield* queue.deadLetters
+        if (given.json) {
+          const records = letters.map((letter) => ({ type: "dead-letter", ...letter }))
+          return yield* Effect.forEach(records, (one) => Console.log(toJson(one)), { discard: true })
+        }
+        if (letters.length === 0) return yield* Console.log("no dead letters")
+        const rows = letters.map(({ session, time, attempts, reason }) => [
+          clean(session),
+          new Date(time).toISOString(),
+          String(attempts),
+          clean(reason),
+        ])
+        yield* Console.log(
+          table(["session", "given up", "attempts", "reason"], rows, ["left", "left", "right", "left"]),
+        )
+      }).pipe(Effect.scoped)
+    }),
+).pipe(
+  Command.withDescription(
+    "List the sessions that workers have given up, with the reason; or put them into the queue again.",
+  ),
+)

@@ -1,0 +1,70 @@
+/** What a worker process does: it takes looks out of a queue, and compacts the sessions for which that is due. */
+import { Duration, Effect, type Scope } from "effect"
+import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
+import { type DispatchError, isGivenUp, type Look, LookFailed, type Queue } from "../shell/Dispatcher.js"
+import type { Service as Memory } from "./MemoryService.js"
+
+/** Options of {@link work}. */
+export interface WorkerOptions {
+  /** How many sessions are compacted at once, 1 or more; 8 by default. */
+  readonly concurrency?: number
+  /** How long running compactions may take to end when the scope closes; 30 seconds by default. */
+  readonly shutdown?: Duration.DurationInput
+  /** Called after each look that found something due, with what was done. */
+  readonly onOutcomes?: (session: string, outcomes: ReadonlyArray<CompactionOutcome>) => Effect.Effect<void>
+}
+
+/**
+ * Works for a queue until the scope closes: looks at the sessions that it names, with a memory in the mode `dispatch`, which
+ * hands the next look of each session to the queue.
+ *
+ * @param queue - The queue, which the memory dispatches to as well.
+ * @param memory - The memory, over the log that the other processes append to.
+ * @param options - How much at once.
+ *
+ * @example
+ * ```ts
+ * import { Dispatcher, Memory } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * declare const queue: Dispatcher.Queue
+ * declare const strategy: Memory.Options["strategy"]
+ *
+ * export const worker = Effect.gen(function* () {
+ *   const memory = yield* Memory.make({ strategy, compaction: { mode: "dispatch" } })
+ *   yield* Dispatcher.work(queue, memory, { concurrency: 4 })
+ *   return yield* Effect.never
+ * }).pipe(Effect.provideService(Dispatcher.Dispatcher, queue), Effect.scoped)
+ * ```
+ */
+export const work = (
+  queue: Queue,
+  memory: Pick<Memory, "compact" | "state">,
+  { concurrency = 8, shutdown = "30 seconds", onOutcomes = () => Effect.void }: WorkerOptions = {},
+): Effect.Effect<void, DispatchError, Scope.Scope> =>
+  queue.work((look) => lookAt(memory, look, onOutcomes), {
+    concurrency,
+    shutdown: Duration.toMillis(shutdown),
+  })
+
+const lookAt = (
+  memory: Pick<Memory, "compact" | "state">,
+  { session }: Look,
+  onOutcomes: Required<WorkerOptions>["onOutcomes"],
+): Effect.Effect<void, LookFailed> =>
+  Effect.gen(function* () {
+    const outcomes = yield* memory.compact(session, { which: "due" })
+    if (outcomes.length > 0) yield* onOutcomes(session, outcomes)
+    const last = outcomes.at(-1)
+    if (last?._tag !== "Failed") return
+    const state = yield* memory.state(session)
+    if (!isGivenUp(state)) return
+    const reason = `${state.failures?.count} compactions in a row failed; the last one: ${last.error.reason}`
+    return yield* new LookFailed({ session, reason, final: true })
+  }).pipe(
+    Effect.catchTags({
+      LogError: (error) => new LookFailed({ session, reason: error.message, final: false }),
+      DamagedEvent: (error) => new LookFailed({ session, reason: error.message, final: true }),
+      InvalidInput: (error) => new LookFailed({ session, reason: error.message, final: true }),
+    }),
+  )

@@ -1,0 +1,134 @@
+/**
+ * The port of queues that carry the work of compactions to other processes: "look at this session, not before this time".
+ *
+ * A look says that something may be due; whoever looks decides that from the log. So a look may come twice, late, or for
+ * nothing, and no law depends on it: the log's compare-and-swap and its lease keep two processes from compacting a session
+ * at once (laws L7 and L12).
+ */
+import { Context, type Effect, Schema, type Scope } from "effect"
+import { marginOf, type Service as TokenCounter } from "../message/TokenCounter.js"
+import type { Circumstances } from "../policy/decide.js"
+import type { Strategy } from "../policy/Strategy.js"
+import { contextTokens, type SessionState } from "../session/SessionState.js"
+
+/** A request to look at a session, and to compact it if that is due. */
+export interface Look {
+  readonly session: string
+  /** Not before this time, in milliseconds since the epoch. A time that is past means now. */
+  readonly time: number
+  /** How full the context of the session is: 0 for an empty one, 1 at its limit, more beyond. Fuller ones come first. */
+  readonly fill: number
+}
+
+/** A look that was given up, because it failed too often or can never succeed. */
+export interface DeadLetter {
+  readonly session: string
+  /** When it was given up, in milliseconds since the epoch. */
+  readonly time: number
+  /** How often it was tried. */
+  readonly attempts: number
+  /** Why the last attempt failed; never any text of a conversation. */
+  readonly reason: string
+}
+
+/** A queue failed. The reason never quotes a conversation or a password. */
+export class DispatchError extends Schema.TaggedError<DispatchError>()("DispatchError", {
+  operation: Schema.Literal("open", "dispatch", "work", "deadLetters", "revive"),
+  /** The session that the operation is about; `null` if it is about the queue. */
+  session: Schema.NullOr(Schema.String),
+  reason: Schema.String,
+}) {
+  /** The operation, the session and the reason, in words. */
+  override get message(): string {
+    const where = this.session === null ? "" : ` for session "${this.session}"`
+    return `The queue failed at ${this.operation}${where}: ${this.reason}`
+  }
+}
+
+/** A look that failed. It is tried again, unless it is `final`; then it becomes a dead letter at once. */
+export class LookFailed extends Schema.TaggedError<LookFailed>()("LookFailed", {
+  session: Schema.String,
+  reason: Schema.String,
+  final: Schema.Boolean,
+}) {
+  /** The session and the reason, in words. */
+  override get message(): string {
+    return `The look at session "${this.session}" failed: ${this.reason}`
+  }
+}
+
+/** What a memory needs to hand its work to others. */
+export interface Service {
+  /**
+   * Puts a look into the queue, and returns once it is there. A session has at most one look in the queue: the earlier time
+   * and the fuller context are kept. A look that is being worked on does not count; what comes meanwhile is looked at afterwards.
+   */
+  readonly dispatch: (look: Look) => Effect.Effect<void, DispatchError>
+}
+
+/** Options of {@link Queue.work}. */
+export interface WorkOptions {
+  /** How many sessions are looked at at once, 1 or more. */
+  readonly concurrency: number
+  /** How long looks may take to end when the scope closes, in milliseconds; then they are interrupted, and tried again. */
+  readonly shutdown: number
+}
+
+/** A queue with both of its ends. */
+export interface Queue extends Service {
+  /**
+   * Takes looks that are due out of the queue, the fullest contexts first, until the scope closes. A look counts as done when
+   * `handle` succeeds. It is handled at least once: a failed look is tried again after growing pauses, and so is a look whose process
+   * was killed. After the last attempt it becomes a dead letter.
+   *
+   * @param handle - looks at a session; called for different sessions at once, and rarely for one session twice
+   */
+  readonly work: (
+    handle: (look: Look) => Effect.Effect<void, LookFailed>,
+    options: WorkOptions,
+  ) => Effect.Effect<void, DispatchError, Scope.Scope>
+  /** The looks that were given up, newest first, one for each session. */
+  readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DispatchError>
+  /** Removes the dead letters of a session, and puts a look into the queue; `false` if it had none. */
+  readonly revive: (session: string) => Effect.Effect<boolean, DispatchError>
+}
+
+/**
+ * Where a memory in the mode `dispatch` hands its work to. The default is `null`: no queue.
+ *
+ * @example
+ * ```ts
+ * import { Dispatcher } from "@memfold/core"
+ * import { Effect, Layer } from "effect"
+ *
+ * export const printed = Layer.succeed(Dispatcher.Dispatcher, {
+ *   dispatch: ({ session, time }) => Effect.log(`look at ${session} at ${new Date(time).toISOString()}`),
+ * })
+ * ```
+ */
+export class Dispatcher extends Context.Reference<Dispatcher>()("@memfold/core/Dispatcher", {
+  defaultValue: (): Service | null => null,
+}) {}
+
+/** The limit of a context whose limit nobody states, in tokens: what the smaller windows of today's models take. */
+const usualLimit = 128_000
+
+/** How full the context of a session is: its tokens in proportion to its budget, or to the window of its strategy. */
+export const fillOf = (
+  state: SessionState | null,
+  { contextLimit }: Strategy,
+  { counter, circumstances }: { readonly counter: TokenCounter; readonly circumstances: Circumstances },
+): number =>
+  state === null
+    ? 0
+    : contextTokens(state, marginOf(counter)) / (circumstances.budget ?? contextLimit ?? usualLimit)
+
+/**
+ * After so many failed compactions in a row, no look is dispatched on account of them any more: about six hours, with the
+ * default `backOff`. The session is a dead letter then, and the next message puts it into the queue again.
+ */
+export const mostFailures = 12
+
+/** Whether compactions of a session have failed too often in a row. */
+export const isGivenUp = (state: SessionState | null): boolean =>
+  (state?.failures?.count ?? 0) >= mostFailures

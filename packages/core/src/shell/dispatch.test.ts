@@ -1,0 +1,137 @@
+import { Clock, Effect, Layer, TestClock, TestContext } from "effect"
+import { describe, expect, it } from "vitest"
+import * as Dispatcher from "../Dispatcher.js"
+import * as InMemoryEventLog from "../log/InMemoryEventLog.js"
+import * as Memory from "../Memory.js"
+import * as Message from "../Message.js"
+import * as Keep from "../policy/Keep.js"
+import * as Strategy from "../policy/Strategy.js"
+import * as SummaryMode from "../policy/SummaryMode.js"
+import * as Trigger from "../policy/Trigger.js"
+import * as EchoSummarizer from "../summarize/EchoSummarizer.js"
+import * as Summarizer from "../Summarizer.js"
+
+const strategy = Strategy.make({
+  name: "short",
+  when: Trigger.backlog({ messages: 4 }),
+  keep: Keep.lastMessages(1),
+  summaryMode: SummaryMode.rolling,
+  contextLimit: 1_000,
+})
+
+const messages = (count: number) =>
+  Array.from({ length: count }, (_, at) => Message.user(`message ${at} with some more words about an order`))
+
+/** A memory that dispatches to a queue which may be gone, and the looks that the queue has taken. */
+const world = <A, E>(
+  use: (world: {
+    readonly memory: Memory.Service
+    readonly looks: Array<Dispatcher.Look>
+    readonly queue: { state: "there" | "refuses" | "hangs"; asked: number }
+  }) => Effect.Effect<A, E>,
+  options: Partial<Memory.Options> = {},
+): Promise<A> => {
+  const looks: Array<Dispatcher.Look> = []
+  const queue = { state: "there" as "there" | "refuses" | "hangs", asked: 0 }
+  const dispatcher: Dispatcher.Service = {
+    dispatch: (look) =>
+      Effect.suspend(() => {
+        queue.asked++
+        if (queue.state === "hangs") return Effect.never
+        if (queue.state === "there") return Effect.sync(() => void looks.push(look))
+        return new Dispatcher.DispatchError({ operation: "dispatch", session: look.session, reason: "gone" })
+      }),
+  }
+  return Effect.gen(function* () {
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "dispatch" }, ...options })
+    return yield* use({ memory, looks, queue })
+  }).pipe(
+    Effect.provideService(Dispatcher.Dispatcher, dispatcher),
+    Effect.scoped,
+    Effect.provide([
+      InMemoryEventLog.layer,
+      Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make()),
+      TestContext.TestContext,
+    ]),
+    Effect.runPromise,
+  )
+}
+
+describe("the mode dispatch", () => {
+  it("compacts nothing, and tells the queue which session is due and how full it is", () =>
+    world(({ memory, looks }) =>
+      Effect.gen(function* () {
+        yield* memory.append("s", messages(2))
+        expect(looks).toEqual([])
+        yield* memory.append("s", messages(4))
+        const state = yield* memory.state("s")
+        expect(state.summary).toBe(null)
+        expect(looks).toMatchObject([{ session: "s", time: yield* Clock.currentTimeMillis }])
+        expect(looks[0]?.fill).toBeGreaterThan(0)
+        expect(looks[0]?.fill).toBeLessThan(1)
+        // What a worker does.
+        expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
+      }),
+    ))
+
+  it("keeps looks while the queue refuses them, and hands each over when it is back; no append fails", () =>
+    world(({ memory, looks, queue }) =>
+      Effect.gen(function* () {
+        queue.state = "refuses"
+        for (const session of ["a", "b", "c"]) yield* memory.append(session, messages(6))
+        expect(queue.asked).toBe(1)
+        yield* TestClock.adjust("10 seconds")
+        expect(looks).toEqual([])
+        queue.state = "there"
+        yield* TestClock.adjust("1 minute")
+        expect(looks.map(({ session }) => session)).toEqual(["a", "b", "c"])
+      }),
+    ))
+
+  it("waits 2 seconds for a queue that does not answer, and only once", () =>
+    world(({ memory, queue }) =>
+      Effect.gen(function* () {
+        queue.state = "hangs"
+        const began = yield* Clock.currentTimeMillis
+        const appending = yield* Effect.fork(memory.append("a", messages(6)))
+        yield* TestClock.adjust("2 seconds")
+        yield* appending
+        yield* memory.append("b", messages(6))
+        expect((yield* Clock.currentTimeMillis) - began).toBe(2_000)
+      }),
+    ))
+
+  it("hands over one look for a time that is yet to come, not one for each message", () =>
+    world(
+      ({ memory, looks }) =>
+        Effect.gen(function* () {
+          for (let message = 0; message < 5; message++) {
+            yield* memory.append("s", messages(1))
+            yield* TestClock.adjust("1 second")
+          }
+          expect(looks).toHaveLength(1)
+          expect(looks[0]?.time).toBeGreaterThan(yield* Clock.currentTimeMillis)
+        }),
+      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+    ))
+
+  it("compacts by itself where a budget forces it", () =>
+    world(
+      ({ memory }) =>
+        Effect.gen(function* () {
+          yield* memory.append("s", messages(6))
+          const { budget, layout } = yield* memory.context("s")
+          expect(budget).toBe("compacted")
+          expect(layout.map(({ section }) => section)).toContain("summary")
+        }),
+      { budget: { tokens: 40 } },
+    ))
+
+  it("is refused where there is no queue", async () => {
+    const made = Memory.make({ strategy, compaction: { mode: "dispatch" } }).pipe(
+      Effect.scoped,
+      Effect.provide([InMemoryEventLog.layer, Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())]),
+    )
+    await expect(Effect.runPromise(made)).rejects.toThrow("dispatch hands its work to one")
+  })
+})

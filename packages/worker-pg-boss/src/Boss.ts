@@ -1,0 +1,101 @@
+/** A pg-boss that starts with its first use, and statements on its table that it has no method for. */
+import { Dispatcher } from "@memfold/core"
+import { Duration, Effect, type Scope } from "effect"
+import PgBoss from "pg-boss"
+import type { Settings } from "./Options.js"
+
+/** What a job carries. */
+export interface Data {
+  readonly session: string
+  readonly fill: number
+}
+
+type Operation = Dispatcher.DispatchError["operation"]
+
+/** Runs an operation; what fails is an error with the session and the operation. */
+export type Ask = <A>(
+  operation: Operation,
+  session: string | null,
+  run: (boss: PgBoss) => Promise<A>,
+) => Effect.Effect<A, Dispatcher.DispatchError>
+
+/** How long an operation waits for the database. */
+const patience = "10 seconds"
+
+/** The queue of the dead letters of a queue. */
+export const deadLettersOf = ({ queue }: Pick<Settings, "queue">): string => `${queue}-dead-letters`
+
+/** Prepares the tables of pg-boss and the two queues. Any number of processes may do so at once. */
+const started = async (boss: PgBoss, settings: Settings): Promise<PgBoss> => {
+  await boss.start()
+  await boss.createQueue(deadLettersOf(settings), { name: deadLettersOf(settings), policy: "standard" })
+  await boss.createQueue(settings.queue, {
+    name: settings.queue,
+    // At most one job of a session waits, beside any that are active or tried again.
+    policy: "short",
+    deadLetter: deadLettersOf(settings),
+  })
+  return boss
+}
+
+/** Makes a pg-boss, which ends with the scope. It connects with its first use, and again after a failure. */
+export const makeBoss = (settings: Settings): Effect.Effect<Ask, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let running: Promise<PgBoss> | null = null
+    const start = (): Promise<PgBoss> => {
+      const boss = new PgBoss({
+        connectionString: settings.url,
+        schema: settings.schema,
+        max: settings.connections,
+        // Workers look after the tables, see `work`.
+        supervise: false,
+        schedule: false,
+      })
+      // Whoever waits for an answer hears of it.
+      boss.on("error", () => {})
+      const starting = started(boss, settings).catch(async (error: unknown) => {
+        running = null
+        await boss.stop({ graceful: false }).catch(() => undefined)
+        throw error
+      })
+      running = starting
+      return starting
+    }
+    yield* Effect.addFinalizer(() =>
+      Effect.promise(async () => {
+        const boss = await running?.catch(() => undefined)
+        await boss?.stop({ graceful: false }).catch(() => undefined)
+      }).pipe(Effect.interruptible, Effect.timeoutOption("5 seconds")),
+    )
+    return (operation, session, run) =>
+      Effect.tryPromise({
+        try: async () => run(await (running ?? start())),
+        catch: (error) =>
+          new Dispatcher.DispatchError({
+            operation,
+            session,
+            reason: error instanceof Error ? error.message : "it threw no error",
+          }),
+      }).pipe(
+        Effect.timeoutFail({
+          duration: patience,
+          onTimeout: () =>
+            new Dispatcher.DispatchError({
+              operation,
+              session,
+              reason: `PostgreSQL gave no answer in ${Duration.toSeconds(patience)} seconds`,
+            }),
+        }),
+      )
+  })
+
+/** Runs a statement; `TABLE` stands for the table of jobs. */
+export const rowsOf = async <Row>(
+  boss: PgBoss,
+  { schema }: Settings,
+  statement: string,
+  values: ReadonlyArray<unknown>,
+): Promise<ReadonlyArray<Row>> => {
+  const { rows } = await boss.getDb().executeSql(statement.replace("TABLE", `${schema}.job`), [...values])
+  return rows as ReadonlyArray<Row>
+}

@@ -1,0 +1,146 @@
+/**
+ * A queue of looks at sessions, in pg-boss on PostgreSQL. Processes that append put looks into it, and workers take them out.
+ *
+ * A look is a job whose singleton key is the session's id, in a queue of the policy `short`: one job of a session waits, and its
+ * time and priority become those of the most urgent look. A job that a worker has taken does not count: what is dispatched from
+ * then on is a new job, and no write is missed.
+ */
+import { Dispatcher } from "@memfold/core"
+import { Clock, Effect, Layer, type Scope } from "effect"
+import { type Ask, type Data, deadLettersOf, makeBoss, rowsOf } from "./Boss.js"
+import { type Options, type Settings, withDefaults } from "./Options.js"
+import { worksFor } from "./work.js"
+
+export type { Options } from "./Options.js"
+
+/** Priorities of pg-boss: the largest comes first. Contexts beyond their limit are equally urgent. */
+const priorityOf = (fill: number): number => Math.round(1_000 * Math.min(Math.max(fill, 0), 1))
+
+/** How many dead letters are listed. */
+const mostDeadLetters = 10_000
+
+const hurry = `
+  UPDATE TABLE
+  SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4)
+  WHERE name = $1 AND singleton_key = $2 AND state = 'created'`
+
+const dispatches =
+  (ask: Ask, settings: Settings): Dispatcher.Service["dispatch"] =>
+  ({ session, time, fill }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      ask("dispatch", session, async (boss) => {
+        const { queue, attempts, backOff, lease } = settings
+        const startAfter = time > now ? new Date(time) : null
+        const priority = priorityOf(fill)
+        const data: Data = { session, fill }
+        const sent = await boss.send(queue, data, {
+          singletonKey: session,
+          priority,
+          retryLimit: attempts - 1,
+          retryDelay: Math.ceil(backOff / 1_000),
+          retryBackoff: true,
+          expireInSeconds: Math.ceil(lease / 1_000),
+          ...(startAfter === null ? {} : { startAfter }),
+        })
+        // One waits already; if it has been taken since, its worker sees everything.
+        if (sent === null)
+          await rowsOf(boss, settings, hurry, [queue, session, startAfter?.toISOString() ?? null, priority])
+      }),
+    )
+
+/** A dead letter, as it is in the table. */
+interface DeadRow {
+  readonly id: string
+  readonly data: Data
+  readonly output: { readonly message?: string; readonly value?: { readonly message?: string } } | null
+  readonly attempts: number
+  readonly time: string
+}
+
+const deadRows = `
+  SELECT id, data, output, retry_limit + 1 AS attempts, round(date_part('epoch', created_on) * 1000) AS time
+  FROM TABLE WHERE name = $1 AND state = 'created' ORDER BY created_on DESC LIMIT ${mostDeadLetters}`
+
+const letterOf = ({ data: { session }, output, attempts, time }: DeadRow): Dispatcher.DeadLetter => ({
+  session,
+  time: Number(time),
+  attempts,
+  reason: output?.message ?? output?.value?.message ?? "unknown",
+})
+
+/**
+ * Opens a queue, which is closed with the scope. It does not wait for the database: while that is gone, looks are refused, and
+ * whoever dispatches tries again. The first use makes the tables, if they are missing.
+ *
+ * @param options - The database, and how patient the queue is.
+ *
+ * @example
+ * ```ts
+ * import { Dispatcher, Memory } from "@memfold/core"
+ * import * as PgBoss from "@memfold/worker-pg-boss"
+ * import { Effect } from "effect"
+ *
+ * declare const strategy: Memory.Options["strategy"]
+ *
+ * export const worker = Effect.gen(function* () {
+ *   const queue = yield* PgBoss.make({ url: "postgres://localhost/app" })
+ *   const memory = yield* Effect.provideService(
+ *     Memory.make({ strategy, compaction: { mode: "dispatch" } }),
+ *     Dispatcher.Dispatcher,
+ *     queue,
+ *   )
+ *   yield* Dispatcher.work(queue, memory)
+ *   return yield* Effect.never
+ * }).pipe(Effect.scoped)
+ * ```
+ */
+export const make = (options: Options): Effect.Effect<Dispatcher.Queue, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const settings = withDefaults(options)
+    const ask = yield* makeBoss(settings)
+    const dead = deadLettersOf(settings)
+    const dispatch = dispatches(ask, settings)
+    const find = (operation: "deadLetters" | "revive", session: string | null) =>
+      ask(operation, session, (boss) => rowsOf<DeadRow>(boss, settings, deadRows, [dead]))
+    return {
+      dispatch,
+      work: worksFor(ask, settings),
+      deadLetters: Effect.map(find("deadLetters", null), (rows) => {
+        const known = new Set<string>()
+        return rows
+          .map(letterOf)
+          .filter(({ session }) => !known.has(session) && known.add(session).has(session))
+      }),
+      revive: (session) =>
+        Effect.gen(function* () {
+          const rows = (yield* find("revive", session)).filter(({ data }) => data.session === session)
+          const [newest] = rows
+          if (newest === undefined) return false
+          yield* dispatch({ session, time: 0, fill: newest.data.fill })
+          const ids = rows.map(({ id }) => id)
+          yield* ask("revive", session, (boss) => boss.deleteJob(dead, ids))
+          return true
+        }),
+    }
+  })
+
+/**
+ * A layer that hands the work of a memory in the mode `dispatch` to a queue.
+ *
+ * @param options - The database, and how patient the queue is.
+ *
+ * @example
+ * ```ts
+ * import * as PgBoss from "@memfold/worker-pg-boss"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({
+ *   store: "postgres://localhost/app",
+ *   queue: PgBoss.layer({ url: "postgres://localhost/app", queue: "chats" }),
+ *   compaction: { mode: "dispatch" },
+ * })
+ * await memory.close()
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<Dispatcher.Dispatcher> =>
+  Layer.scoped(Dispatcher.Dispatcher, make(options))
