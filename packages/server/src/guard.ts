@@ -1,0 +1,110 @@
+/** What every request passes: the checks of its host, its origin and its size, a limit of time, and the log. */
+import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { type Problem, problem } from "@memfold/client/api"
+import { Cause, Clock, type Duration, Effect } from "effect"
+import { nameOf, problemOf } from "./failure.js"
+
+/** What the guard goes by. */
+export interface GuardOptions {
+  /** The names that requests may have as their host and their origin. */
+  readonly names: ReadonlySet<string>
+  /** The largest body, in bytes. */
+  readonly maxBody: number
+  /** How long a request may take. */
+  readonly timeout: Duration.DurationInput
+  readonly isClosing: () => boolean
+}
+
+/** The name in a header `Host`, without its port. */
+const nameIn = (host: string | undefined): string | null =>
+  /^(\[[0-9a-f:.]+\]|[^:/@\s[\]]+)(?::\d{1,5})?$/i.exec(host ?? "")?.[1]?.toLowerCase() ?? null
+
+const hostOf = (origin: string): string | null => {
+  const [, host] = /^https?:\/\/([^/?#]+)$/i.exec(origin) ?? []
+  return nameIn(host)
+}
+
+const respond = (problem: Problem): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson(problem, {
+    status: problem.status,
+    contentType: "application/problem+json",
+    headers: problem.status === 429 ? { "retry-after": "1" } : {},
+  })
+
+const timedOut = problem(
+  503,
+  "TimedOut",
+  "The request took too long. Nothing is known about its effect; try again, a write with its Idempotency-Key",
+)
+
+/** Why a request is refused before anything is done for it; `null` if it is not. */
+const refusal = (
+  { headers }: HttpServerRequest.HttpServerRequest,
+  { names, maxBody }: GuardOptions,
+): Problem | null => {
+  const { host, origin, "content-length": length = "0" } = headers
+  const name = nameIn(host)
+  if (name === null || !names.has(name))
+    return problem(
+      403,
+      "WrongHost",
+      "The service does not answer under this host name; --allow-host adds names",
+    )
+  if (origin !== undefined && !names.has(hostOf(origin) ?? ""))
+    return problem(
+      403,
+      "WrongOrigin",
+      "The service does not answer pages of this origin; --allow-host adds names",
+    )
+  return Number(length) > maxBody ? tooLarge(maxBody) : null
+}
+
+const tooLarge = (maxBody: number) =>
+  problem(413, "TooLarge", `A body has at most ${maxBody} bytes; append in several requests`)
+
+/** Whether a body without a length turned out too large. */
+const isTooLarge = (error: unknown): boolean =>
+  nameOf(error) === "RequestError" &&
+  error instanceof Error &&
+  error.cause instanceof Error &&
+  error.cause.message === "maxBytes exceeded"
+
+/**
+ * Puts the checks before an application, and makes a problem of everything that it fails with. The log has the method, the path, the
+ * status and the time of each request, and never a query, a header or a body.
+ */
+export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions): HttpApp.Default<never, R> =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const start = yield* Clock.currentTimeMillis
+    const refused = refusal(request, options)
+    let failure: string | null = null
+    const answered = app.pipe(
+      Effect.timeoutFail({ duration: options.timeout, onTimeout: () => timedOut }),
+      Effect.catchAllCause((cause) => {
+        if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
+        const error = Cause.squash(cause)
+        const problem = isTooLarge(error) ? tooLarge(options.maxBody) : problemOf(error)
+        if (problem.status >= 500) failure = nameOf(error)
+        return Effect.succeed(respond(problem))
+      }),
+    )
+    const response = yield* refused === null ? answered : Effect.succeed(respond(refused))
+    const ms = (yield* Clock.currentTimeMillis) - start
+    yield* Effect.annotateLogs(
+      response.status >= 500 ? Effect.logError("request") : Effect.logInfo("request"),
+      {
+        method: request.method,
+        path: pathOf(request.url),
+        status: response.status,
+        ms,
+        ...(failure === null ? {} : { failure }),
+      },
+    )
+    const safe = HttpServerResponse.setHeader(response, "x-content-type-options", "nosniff")
+    // A connection that stays open would keep the process from ending.
+    return options.isClosing() ? HttpServerResponse.setHeader(safe, "connection", "close") : safe
+  })
+
+/** The path of a request for the log: not its query, and no more than a line takes. */
+const pathOf = (url: string): string => (url.split("?", 1)[0] ?? "").slice(0, 200)
