@@ -2,8 +2,20 @@
 import { HttpApiBuilder, HttpApiSwagger, HttpIncomingMessage, HttpRouter } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { api } from "@memfold/client/api"
-import { Cause, Deferred, type Duration, Effect, Exit, Layer, Logger, LogLevel, Option, Scope } from "effect"
-import { createServer, type Server } from "node:http"
+import {
+  Cause,
+  Deferred,
+  type Duration,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Schedule,
+  Scope,
+} from "effect"
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { authorization } from "./authorization.js"
 import { guarded } from "./guard.js"
@@ -71,15 +83,31 @@ const listen = (server: Server, { port = 4710, host = "127.0.0.1" }: ServeOption
     })
   })
 
-/** Ends a listener: what has begun is finished within a time, and what goes on then is cut off. */
-const end = (server: Server, shutdown: Duration.DurationInput) =>
-  Effect.async<void>((resume) => {
-    server.close(() => resume(Effect.void))
-    server.closeIdleConnections()
-  }).pipe(
+/**
+ * Makes a listener that ends when it is told to: what has begun is finished within a time, and what goes on then is cut off.
+ * Connections without a request are closed: Node waits for those that have not sent any.
+ */
+const makeListener = (handler: RequestListener, shutdown: Duration.DurationInput) => {
+  const server = createServer(patience)
+  const underWay = new Set<ServerResponse>()
+  server.on("request", (request, response) => {
+    underWay.add(response)
+    response.once("close", () => underWay.delete(response))
+    handler(request, response)
+  })
+  const isQuiet = Effect.sync(() => underWay.size === 0)
+  const end = Effect.sync(() => void server.close()).pipe(
+    Effect.zipRight(
+      Effect.repeat(isQuiet, { until: (quiet) => quiet, schedule: Schedule.spaced("20 millis") }),
+    ),
     Effect.timeout(shutdown),
-    Effect.catchAll(() => Effect.sync(() => server.closeAllConnections())),
+    // The end of a scope is not interrupted, and what takes too long has to be.
+    Effect.interruptible,
+    Effect.ignore,
+    Effect.zipRight(Effect.sync(() => server.closeAllConnections())),
   )
+  return { server, end }
+}
 
 /**
  * Serves a memory over HTTP.
@@ -115,13 +143,9 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
     }
     const app = yield* application(serving, options)
     const handler = yield* NodeHttpServer.makeHandler(app)
-    const server = createServer(patience, handler)
+    const { server, end } = makeListener(handler, options.shutdown ?? "10 seconds")
     const url = yield* listen(server, options)
-    yield* Effect.addFinalizer(() =>
-      Deferred.succeed(closing, undefined).pipe(
-        Effect.zipRight(end(server, options.shutdown ?? "10 seconds")),
-      ),
-    )
+    yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))
     return url
   }).pipe(Effect.provide(logging(options)), Effect.provide(NodeHttpServer.layerContext), Scope.extend(scope))
   const close = async (): Promise<void> => {

@@ -1,20 +1,11 @@
 /** Every operation of a memory, through the client and over HTTP. */
 import { createClient, ServiceError } from "@memfold/client"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
-import { ask, started, turn } from "./services.js"
-
-const file = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "memfold-server-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return `sqlite:${join(folder, "chats.db")}`
-}
+import { describe, expect, it } from "vitest"
+import { ask, started, storeFile, turn } from "./services.js"
 
 describe("a conversation", () => {
   it("goes in and comes out, and is there when the service starts again", async () => {
-    const store = file()
+    const store = storeFile()
     const first = await started({ store })
     const memory = createClient({ url: first.url })
     const appended = await memory.append("a chat/with ünusual id", turn(1), { owner: "ann", title: "Orders" })
