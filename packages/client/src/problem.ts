@@ -3,7 +3,7 @@ import { HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 
 /** The statuses of problems. */
-export const statuses = [400, 401, 403, 404, 405, 408, 409, 412, 413, 429, 500, 503] as const
+export const statuses = [400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 503] as const
 
 /** The status of a problem. */
 export type Status = (typeof statuses)[number]
@@ -13,11 +13,10 @@ const titles: Readonly<Record<Status, string>> = {
   401: "A token is needed",
   403: "The token does not allow it",
   404: "There is no such thing",
-  405: "The path has no such method",
-  408: "The request came too slowly",
   409: "Something else is there already",
   412: "The session is at another version",
   413: "The request is too large",
+  415: "The request is in another format",
   429: "Too much was asked",
   500: "The service failed",
   503: "The service cannot answer now",
@@ -77,11 +76,10 @@ export const Problems = Schema.Union(
   schemaOf(401),
   schemaOf(403),
   schemaOf(404),
-  schemaOf(405),
-  schemaOf(408),
   schemaOf(409),
   schemaOf(412),
   schemaOf(413),
+  schemaOf(415),
   schemaOf(429),
   schemaOf(500),
   schemaOf(503),

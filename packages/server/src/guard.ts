@@ -2,6 +2,7 @@
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { type Problem, problem } from "@memfold/client/api"
 import { Cause, Clock, type Duration, Effect } from "effect"
+import { withBody } from "./body.js"
 import { nameOf, problemOf } from "./failure.js"
 
 /** What the guard goes by. */
@@ -24,11 +25,18 @@ const hostOf = (origin: string): string | null => {
   return nameIn(host)
 }
 
+/** The statuses of requests whose bodies may be unread. */
+const unread: ReadonlySet<number> = new Set([403, 413, 503])
+
 const respond = (problem: Problem): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.unsafeJson(problem, {
     status: problem.status,
     contentType: "application/problem+json",
-    headers: problem.status === 429 ? { "retry-after": "1" } : {},
+    headers: {
+      ...(problem.status === 429 ? { "retry-after": "1" } : {}),
+      // What is left of the body is not read.
+      ...(unread.has(problem.status) ? { connection: "close" } : {}),
+    },
   })
 
 const timedOut = problem(
@@ -40,9 +48,9 @@ const timedOut = problem(
 /** Why a request is refused before anything is done for it; `null` if it is not. */
 const refusal = (
   { headers }: HttpServerRequest.HttpServerRequest,
-  { names, maxBody }: GuardOptions,
+  { names }: GuardOptions,
 ): Problem | null => {
-  const { host, origin, "content-length": length = "0" } = headers
+  const { host, origin } = headers
   const name = nameIn(host)
   if (name === null || !names.has(name))
     return problem(
@@ -56,18 +64,8 @@ const refusal = (
       "WrongOrigin",
       "The service does not answer pages of this origin; --allow-host adds names",
     )
-  return Number(length) > maxBody ? tooLarge(maxBody) : null
+  return null
 }
-
-const tooLarge = (maxBody: number) =>
-  problem(413, "TooLarge", `A body has at most ${maxBody} bytes; append in several requests`)
-
-/** Whether a body without a length turned out too large. */
-const isTooLarge = (error: unknown): boolean =>
-  nameOf(error) === "RequestError" &&
-  error instanceof Error &&
-  error.cause instanceof Error &&
-  error.cause.message === "maxBytes exceeded"
 
 /**
  * Puts the checks before an application, and makes a problem of everything that it fails with. The log has the method, the path, the
@@ -80,11 +78,12 @@ export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions)
     const refused = refusal(request, options)
     let failure: string | null = null
     const answered = app.pipe(
+      withBody(options.maxBody),
       Effect.timeoutFail({ duration: options.timeout, onTimeout: () => timedOut }),
       Effect.catchAllCause((cause) => {
         if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
         const error = Cause.squash(cause)
-        const problem = isTooLarge(error) ? tooLarge(options.maxBody) : problemOf(error)
+        const problem = problemOf(error)
         if (problem.status >= 500) failure = nameOf(error)
         return Effect.succeed(respond(problem))
       }),

@@ -1,5 +1,5 @@
 /** The service: its store, its routes, its listener, and their end. */
-import { HttpApiBuilder, HttpApiSwagger, HttpIncomingMessage, HttpRouter } from "@effect/platform"
+import { HttpApiBuilder, HttpApiSwagger, HttpRouter } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { api } from "@memfold/client/api"
 import {
@@ -51,7 +51,6 @@ const application = (serving: Serving, options: ServeOptions) => {
   const names = namesOf(options)
   const guard = { names, maxBody, timeout, isClosing: serving.isClosing }
   return HttpApiBuilder.httpApp.pipe(
-    Effect.map(HttpIncomingMessage.withMaxBodySize(Option.some(maxBody))),
     Effect.provide(
       Layer.mergeAll(
         HttpApiBuilder.middleware((app) => guarded(app, guard)),
