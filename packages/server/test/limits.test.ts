@@ -89,7 +89,7 @@ describe("a body", () => {
 
   it("that is no JSON, or no text, is refused", async () => {
     const { url } = await started()
-    const send = async (body: string | Uint8Array, type: string) =>
+    const send = async (body: string | Uint8Array<ArrayBuffer>, type: string) =>
       (
         await fetch(`${url}/v1/sessions/s/messages`, {
           method: "POST",
