@@ -221,9 +221,8 @@ const load = (url: string, clients: number) => {
     }
   }
   const ended = Promise.all(Array.from({ length: clients }, (_, client) => line(client)))
-  const reached = async (wanted: number): Promise<void> => {
-    while (count < wanted) await new Promise((resolve) => setImmediate(resolve))
-  }
+  const reached = (wanted: number) =>
+    expect.poll(() => count, { timeout: 60_000, interval: 10 }).toBeGreaterThanOrEqual(wanted)
   return { acknowledged, ended, reached }
 }
 
@@ -243,8 +242,8 @@ describe("what was acknowledged", () => {
       await using memory = createMemory({ store: `sqlite:${join(folder, "memfold.db")}` })
       for (const [session, contents] of acknowledged) {
         const { messages } = await memory.messages(session, { limit: 100_000 })
-        const there = messages.map(({ content }) => content)
-        expect(contents.filter((content) => !there.includes(content))).toEqual([])
+        const there = new Set(messages.map(({ content }) => content))
+        expect(contents.filter((content) => !there.has(content))).toEqual([])
       }
       for (const session of acknowledged.keys()) await memory.delete(session)
     }

@@ -5,7 +5,7 @@ import { api } from "@memfold/client/api"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { makeToken, type StoredToken } from "../src/index.js"
-import { ask, started, turn } from "./services.js"
+import { ask, started, storeFile, turn } from "./services.js"
 
 const all = ["read", "write", "erase"] as const
 const tokenOf = (tenant: string, rights: StoredToken["rights"] = all) => makeToken({ tenant, rights })
@@ -91,7 +91,8 @@ describe("a token", () => {
 describe("a tenant", () => {
   it("has a way to its own sessions only, whatever is asked for and however it is named", async () => {
     const [mine, theirs] = [tokenOf("acme"), tokenOf("other")]
-    const { url } = await started({ tokens: [mine.stored, theirs.stored] })
+    const store = storeFile()
+    const { url, close } = await started({ store, tokens: [mine.stored, theirs.stored] })
     const owner = createClient({ url, token: mine.token })
     await owner.append(
       "chat",
@@ -128,6 +129,9 @@ describe("a tenant", () => {
       expect(Buffer.from(value!).toString()).not.toContain(secret)
       stop.abort()
     }
+    const intruder = createClient({ url, token: theirs.token })
+    await intruder.append("own", turn(2), { owner: "acme/ann" })
+    for (const [at, name] of names.entries()) await intruder.fork("own", `${name}-${at}`)
     expect(await owner.events("chat")).toEqual(before)
     expect((await owner.session("chat")).owner).toBe("ann")
     expect((await owner.sessions()).sessions.map(({ session }) => session)).toEqual(["chat"])
@@ -136,6 +140,15 @@ describe("a tenant", () => {
     ])
     expect((await owner.recallOf("ann", secret)).text).toContain(secret)
     expect((await owner.recallOf("ann", secret)).text).not.toContain("acme/")
+    await close()
+    const whole = createClient({ url: (await started({ store })).url })
+    const { sessions } = await whole.sessions({ limit: 1000 })
+    expect(
+      sessions.filter(({ session }) => !session.startsWith("other/")).map(({ session }) => session),
+    ).toEqual(["acme/chat"])
+    expect(
+      sessions.every(({ session, owner }) => owner === undefined || owner.startsWith(session.split("/")[0]!)),
+    ).toBe(true)
   })
 
   it("lists what it has, as if nobody else was there", async () => {
