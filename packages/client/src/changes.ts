@@ -1,5 +1,6 @@
 /** The events of a session as they come, over connections that may break. */
-import { createParser } from "eventsource-parser"
+import { createParser, type EventSourceMessage } from "eventsource-parser"
+import type { Problem } from "./problem.js"
 import type { RecordedEvent } from "./schemas.js"
 import { isProblem, ServiceError } from "./ServiceError.js"
 
@@ -55,21 +56,22 @@ export const followChanges = async function* (
     }).catch(() => null)
     if (response !== null && !response.ok && !isPassing(response)) throw await problemOf(response)
     if (response?.ok === true && response.body !== null) {
-      const ready: Array<{ readonly id: string | undefined; readonly data: string }> = []
-      const parser = createParser({ onEvent: ({ id, data }) => ready.push({ id, data }) })
+      const ready: Array<EventSourceMessage> = []
+      const parser = createParser({ onEvent: (event) => ready.push(event) })
       const decoder = new TextDecoder()
       try {
         for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
           parser.feed(decoder.decode(chunk, { stream: true }))
-          for (const { id, data } of ready.splice(0)) {
+          for (const { id, event, data } of ready.splice(0)) {
+            if (event === "problem") throw new ServiceError({ problem: JSON.parse(data) as Problem })
             last = id ?? last
             pause = pauses.first
             yield JSON.parse(data) as RecordedEvent
           }
         }
       } catch (error) {
-        // A connection that broke; what the caller throws into the loop ends it by itself.
-        if (error instanceof SyntaxError) throw error
+        // All else is a connection that broke.
+        if (error instanceof ServiceError && error.status !== 503) throw error
       }
     }
     await wait(pause, signal)

@@ -417,12 +417,17 @@ export const ToolCall = Schema.Struct({
 })
 export const ToolResult = Schema.Struct({ text: Schema.String })
 
-/** Headers of writes. */
-export const WriteHeaders = Schema.Struct({
+const key = {
   "idempotency-key": optional(
     Schema.String,
     "A text of your own for this write; a retry with it is applied once",
   ),
+}
+/** Headers of writes that are applied once. */
+export const KeyHeaders = Schema.Struct(key)
+/** Headers of writes that are applied once, and only to the version that they are for. */
+export const WriteHeaders = Schema.Struct({
+  ...key,
   "if-match": optional(
     Schema.String,
     'The `ETag` of what was read: the write is refused if the session has another version. Or `"0"`, for a new session',

@@ -1,7 +1,8 @@
 /** The events of a session as server-sent events, which go on where they stopped. */
 import { HttpServerResponse } from "@effect/platform"
 import type { EventCodec } from "@memfold/core"
-import { Chunk, Duration, Effect, Option, Schedule, Stream } from "effect"
+import type { Problem } from "@memfold/client/api"
+import { Cause, Chunk, Duration, Effect, Option, Schedule, Stream } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
 
 /** How often something is sent to a connection that would be silent otherwise: proxies end what is silent. */
@@ -52,10 +53,12 @@ export const changes = (
     lastEventId,
     fromVersion,
     closing,
+    problemFor,
   }: {
     readonly lastEventId: string | undefined
     readonly fromVersion: number | undefined
     readonly closing: Effect.Effect<void>
+    readonly problemFor: (error: unknown) => Problem
   },
 ) => {
   const events =
@@ -63,13 +66,16 @@ export const changes = (
       ? memory.subscribe(session, fromVersion === undefined ? {} : { fromVersion })
       : behind(memory, session, lastEventId)
   const sent = Stream.merge(
-    Stream.map(events, written),
+    // What fails in the middle is the last thing that is sent.
+    Stream.catchAllCause(Stream.map(events, written), (cause) =>
+      Cause.isInterruptedOnly(cause)
+        ? Stream.empty
+        : Stream.make(`event: problem\ndata: ${JSON.stringify(problemFor(Cause.squash(cause)))}\n\n`),
+    ),
     // The first line tells the client at once that the stream is there.
     Stream.concat(Stream.make(":\n\n"), Stream.as(Stream.fromSchedule(Schedule.spaced(beat)), ":\n\n")),
     { haltStrategy: "left" },
   ).pipe(
-    // What fails in the middle ends the stream: the client connects again and gets the problem as a response.
-    Stream.catchAllCause(() => Stream.empty),
     Stream.interruptWhen(closing),
     Stream.chunks,
     Stream.map((chunk) => Chunk.join(chunk, "")),

@@ -16,6 +16,8 @@ export interface GuardOptions {
   readonly isClosing: () => boolean
 }
 
+const withoutQuery = (url: string): string => url.split("?", 1)[0] ?? ""
+
 /** The name in a header `Host`, without its port. */
 const nameIn = (host: string | undefined): string | null =>
   /^(\[[0-9a-f:.]+\]|[^:/@\s[\]]+)(?::\d{1,5})?$/i.exec(host ?? "")?.[1]?.toLowerCase() ?? null
@@ -45,9 +47,21 @@ const timedOut = problem(
   "The request took too long. Nothing is known about its effect; try again, a write with its Idempotency-Key",
 )
 
+/**
+ * The writes that take a header of this name. With another request, it is refused: who sends it counts on what it says, and would not
+ * learn that nobody has looked at it.
+ */
+const taking: ReadonlyArray<readonly [header: string, by: RegExp]> = [
+  ["if-match", /^POST \/v1\/sessions\/[^/]+\/(?:messages|edit|regenerate)$/],
+  [
+    "idempotency-key",
+    /^(?:POST \/v1\/sessions\/[^/]+\/(?:messages|edit|regenerate)|PUT \/v1\/sessions\/[^/]+\/messages)$/,
+  ],
+]
+
 /** Why a request is refused before anything is done for it; `null` if it is not. */
 const refusal = (
-  { headers }: HttpServerRequest.HttpServerRequest,
+  { headers, method, url }: HttpServerRequest.HttpServerRequest,
   { names }: GuardOptions,
 ): Problem | null => {
   const { host, origin } = headers
@@ -64,7 +78,13 @@ const refusal = (
       "WrongOrigin",
       "The service does not answer pages of this origin; --allow-host adds names",
     )
-  return null
+  const [untaken] =
+    taking.find(
+      ([header, by]) => headers[header] !== undefined && !by.test(`${method} ${withoutQuery(url)}`),
+    ) ?? []
+  return untaken === undefined
+    ? null
+    : problem(400, "WrongHeader", `This request does not take the header ${untaken}; leave it out`)
 }
 
 /**
@@ -94,7 +114,7 @@ export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions)
       response.status >= 500 ? Effect.logError("request") : Effect.logInfo("request"),
       {
         method: request.method,
-        path: pathOf(request.url),
+        path: withoutQuery(request.url).slice(0, 200),
         status: response.status,
         ms,
         ...(failure === null ? {} : { failure }),
@@ -104,6 +124,3 @@ export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions)
     // A connection that stays open would keep the process from ending.
     return options.isClosing() ? HttpServerResponse.setHeader(safe, "connection", "close") : safe
   })
-
-/** The path of a request for the log: not its query, and no more than a line takes. */
-const pathOf = (url: string): string => (url.split("?", 1)[0] ?? "").slice(0, 200)

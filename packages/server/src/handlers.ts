@@ -112,7 +112,10 @@ const using = ({ strategy, ...served }: Serving) => {
       ),
     )
   /** The options of a write: its key, its strategy, and the version that it is for. */
-  const writing = (headers: typeof schemas.WriteHeaders.Type, request: Parameters<typeof requested>[0]) =>
+  const writing = (
+    headers: Partial<typeof schemas.WriteHeaders.Type>,
+    request: Parameters<typeof requested>[0],
+  ) =>
     Effect.gen(function* () {
       const ifVersion = yield* versionIn(headers["if-match"])
       return given({
@@ -350,12 +353,15 @@ const log = (serving: Serving) =>
         ),
       )
       .handle("changes", ({ path: { session }, urlParams: { fromVersion }, headers }) =>
-        run((memory) =>
-          Effect.succeed(
+        run((memory, tenant) =>
+          // What is wrong with the session is a problem of this response, and not of a stream that nobody understands.
+          Effect.as(
+            memory.state(session),
             changes(memory, session, {
               lastEventId: headers["last-event-id"],
               fromVersion,
               closing: serving.closing,
+              problemFor: (error) => problemFor(tenant, error),
             }),
           ),
         ),

@@ -1,5 +1,8 @@
 /** What belongs to HTTP: versions and keys in headers, and the stream of events, which goes on where it stopped. */
+import { OpenApi } from "@effect/platform"
 import { createClient } from "@memfold/client"
+import { api } from "@memfold/client/api"
+import { openDriver } from "@memfold/harness/sqlite"
 import { describe, expect, it } from "vitest"
 import { ask, started, storeFile, turn } from "./services.js"
 
@@ -30,6 +33,30 @@ describe("headers", () => {
     expect((await ask(session, { headers: { "if-none-match": '"2"' } })).status).toBe(304)
     expect((await ask(`${session}/messages`, { headers: { "if-none-match": '"2"' } })).status).toBe(304)
     expect((await ask(`${session}/messages`, { headers: { "if-none-match": '"1"' } })).status).toBe(200)
+  })
+
+  it("that nobody looks at are refused, and the document says which request takes them", async () => {
+    const { url } = await started()
+    const { paths } = OpenApi.fromApi(api)
+    let taken = 0
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(methods)) {
+        const { parameters = [] } = operation as {
+          readonly parameters?: ReadonlyArray<{ readonly name: string }>
+        }
+        for (const name of ["if-match", "idempotency-key"]) {
+          const documented = parameters.some((parameter) => parameter.name === name)
+          const { body } = await ask(url + path.replaceAll(/\{\w+\}/g, "s"), {
+            method: method.toUpperCase(),
+            headers: { [name]: '"0"', "last-event-id": "" },
+          })
+          const refused = JSON.stringify(body).includes("does not take the header")
+          expect([path, method, name, refused]).toEqual([path, method, name, !documented])
+          if (documented) taken++
+        }
+      }
+    }
+    expect(taken).toBe(7)
   })
 
   it("carry the key of a write, which is applied once however often it comes", async () => {
@@ -116,6 +143,24 @@ describe("the stream of events", () => {
     await memory.append("s", turn(3))
     await following
     expect(seen).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it("ends with a problem where an event is damaged, and the client says so", async () => {
+    const store = storeFile()
+    const first = await started({ store })
+    await createClient({ url: first.url }).append("s", turn(1), { title: "Orders" })
+    await first.close()
+    openDriver(store.slice("sqlite:".length)).exec("UPDATE events SET data = '{' WHERE version = 3")
+    const { url } = await started({ store })
+    const memory = createClient({ url })
+    const follow = async () => {
+      const seen: Array<number> = []
+      for await (const { version } of memory.changes("s")) seen.push(version)
+      return seen
+    }
+    await expect(follow()).rejects.toMatchObject({ error: "DamagedEvent", status: 500 })
+    await expect(createClient({ url }).session(" ")).rejects.toMatchObject({ status: 400 })
+    expect((await fetch(`${url}/v1/sessions/%20/changes`)).status).toBe(400)
   })
 
   it("ends with the service", async () => {
