@@ -31,8 +31,14 @@ export interface Service {
   readonly close: () => Promise<void>
 }
 
-/** How long a client may take to send a request, and how long an idle connection stays open, in milliseconds. */
-const patience = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000 }
+/**
+ * How long a client may take to send a request, and how long an idle connection stays open, in milliseconds. Node's 5 seconds for the
+ * latter are too short: under load, a connection is closed whose next request is there and not read yet.
+ */
+const patience = { headersTimeout: 30_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 }
+
+/** How many connections may wait to be accepted: more than a thousand clients that begin at once. */
+const backlog = 4_096
 
 const levels = { error: LogLevel.Error, info: LogLevel.Info, none: LogLevel.None } as const
 
@@ -75,7 +81,7 @@ const listen = (server: Server, { port = 4710, host = "127.0.0.1" }: ServeOption
       const why = code === "EADDRINUSE" ? `port ${port} is taken; --port names another one` : message
       resume(Effect.fail(new ServeError(`the service cannot listen: ${why}`)))
     })
-    server.listen(port, host, () => {
+    server.listen(port, host, backlog, () => {
       const { address, port: taken } = server.address() as AddressInfo
       resume(Effect.succeed(`http://${address.includes(":") ? `[${address}]` : address}:${taken}`))
     })
