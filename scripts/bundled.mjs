@@ -54,8 +54,9 @@ export const bundled = (input) =>
   defineConfig({
     ssr: {
       noExternal: true,
-      // A native addon, compiled where it is installed; and a database in WebAssembly, which only its users install.
-      external: ["better-sqlite3", "@electric-sql/pglite"],
+      // A native addon, compiled where it is installed; and what only its users install: a database in WebAssembly, and the store of
+      // libSQL, whose client comes without its licence.
+      external: ["better-sqlite3", "@electric-sql/pglite", "@memfold/store-libsql"],
       resolve: { conditions: ["@memfold/source"] },
     },
     plugins: [licencesInReadmes],

@@ -11,8 +11,7 @@ export const answer = async (
   text?: string,
 ): Promise<string> => {
   const chat = aiSdk(memory).session(id)
-  const { prepareStep, onEnd, onAbort } = chat
   const context = await chat.messages(text)
   const stopWhen = stepCountIs(12)
-  return await streamText({ model, tools, ...context, prepareStep, onEnd, onAbort, stopWhen }).text
+  return await streamText({ model, tools, ...context, ...chat.callbacks, stopWhen }).text
 }

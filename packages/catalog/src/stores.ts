@@ -1,4 +1,7 @@
-/** Stores by URL: `memory:`, `sqlite:PATH`, `redis://HOST` (`rediss://HOST` for TLS), and `postgres://HOST/DATABASE`. */
+/**
+ * Stores by URL: `memory:`, `sqlite:PATH`, `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`, and
+ * `libsql://HOST?authToken=TOKEN`.
+ */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import type * as SqliteEventLog from "@memfold/store-sqlite"
 import { type Duration, Effect, Either, Layer, type Scope } from "effect"
@@ -11,6 +14,7 @@ export type StoreUrl =
   | `redis://${string}`
   | `rediss://${string}`
   | `postgres://${string}`
+  | `libsql://${string}`
   | (string & {})
 
 /** How a store is opened. */
@@ -46,6 +50,22 @@ const postgres: Open = (_path, { create = true, readonly = false, retryFor }, ur
     ({ make }) => make({ url, create: create && !readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
   )
 
+/** This store is installed by who uses it. */
+const libsql: Open = (_path, { create = true, readonly = false }, url) =>
+  Effect.flatMap(
+    Effect.tryPromise({
+      try: () => import("@memfold/store-libsql"),
+      catch: (cause) =>
+        new EventLog.LogError({
+          operation: "open",
+          reason:
+            "the store of libsql: URLs is not installed; run `npm install @memfold/store-libsql`, or the command of your package manager for it",
+          cause,
+        }),
+    }),
+    ({ make }) => make({ url, create: create && !readonly }),
+  )
+
 /** How to open the store of each URL scheme. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["memory", () => InMemoryEventLog.make],
@@ -54,13 +74,16 @@ const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["rediss", redis],
   ["postgres", postgres],
   ["postgresql", postgres],
+  ["libsql", libsql],
 ])
 
-const allowed = ["memory:", "sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE"]
+const allowed = ["memory:", "sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE", "libsql://HOST"]
 
 /** A URL without its user name and password, for messages. A file name may have an `@`. */
 export const withoutSecrets = (url: string): string =>
-  url.startsWith("sqlite:") ? url : url.replace(/^([^:/@]*:)?(\/*).*@/s, "$1$2…@")
+  url.startsWith("sqlite:")
+    ? url
+    : url.replace(/^([^:/@]*:)?(\/*).*@/s, "$1$2…@").replace(/(authToken=)[^&]*/g, "$1…")
 
 /** A URL of an unknown kind, for messages: its query may hold a password as well. */
 const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*$/s, "…")

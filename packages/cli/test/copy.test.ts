@@ -1,7 +1,9 @@
+import { createMemory } from "memfold"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { inFolder, lines, sample } from "@memfold/harness/program"
 
-const { memfold, file } = inFolder("copy")
+const { folder, memfold, file } = inFolder("copy")
 
 describe("memfold copy, export and import", () => {
   it("move sessions between stores and files, and what was moved is clean", async () => {
@@ -55,6 +57,31 @@ describe("memfold copy, export and import", () => {
     expect(lines(exported.out).at(-1)).toMatchObject({ memfold: "end", sessions: 1 })
     const copied = await memfold("copy", "--from", "sqlite:a.db", "--to", "sqlite:t.db", "--json", ...twice)
     expect(lines(copied.out)).toMatchObject([{ type: "copied" }, { type: "copy", sessions: 1 }])
+  })
+
+  it("export everything of an owner, with the facts about the user of that name", async () => {
+    await using memory = createMemory({
+      store: `sqlite:${join(folder, "owners.db")}`,
+      layers: { userOf: (session) => session.split("/")[0] },
+      compaction: { mode: "inline" },
+    })
+    for (const session of ["ann/1", "bob/1", "ann/2"]) {
+      const messages = [
+        { role: "user", content: "I like tea." },
+        { role: "assistant", content: "Green or black?" },
+      ] as const
+      await memory.append(session, [...messages], { owner: session.slice(0, 3) })
+    }
+    const { code, out } = await memfold("export", "--store", "sqlite:owners.db", "--owner", "ann")
+    const sessions = new Set(lines(out).flatMap(({ session }) => session ?? []))
+    expect([code, sessions]).toEqual([0, new Set(["ann/1", "ann/2", "memfold:user:ann"])])
+    expect(
+      await memfold("export", "--store", "sqlite:owners.db", "--owner", "ann", "--session", "x"),
+    ).toEqual({
+      code: 2,
+      out: "",
+      err: "memfold: give --session or --owner, not both\n",
+    })
   })
 
   it("say that an import into no store was only tried", async () => {

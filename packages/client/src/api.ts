@@ -92,6 +92,30 @@ const sessions = HttpApiGroup.make("sessions")
       .annotateContext(described("Searches all sessions of an owner")),
   )
 
+const owners = HttpApiGroup.make("owners")
+  .add(
+    HttpApiEndpoint.get("eventsOf", "/v1/owners/:owner/events")
+      .setPath(schemas.OwnerPath)
+      .addSuccess(HttpApiSchema.Text({ contentType: "application/x-ndjson" }))
+      .middleware(Reading)
+      .annotateContext(
+        described(
+          'Every event of an owner, one a line as JSON. The last line is `{"complete":true}`, or a problem if not all could be read',
+        ),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.del("deleteOf", "/v1/owners/:owner")
+      .setPath(schemas.OwnerPath)
+      .addSuccess(schemas.OwnerDeleted)
+      .middleware(Erasing)
+      .annotateContext(
+        described(
+          "Deletes everything of an owner: all sessions with their logs, and what was learned in them",
+        ),
+      ),
+  )
+
 const conversation = HttpApiGroup.make("conversation")
   .add(
     HttpApiEndpoint.post("append", of("/messages"))
@@ -309,6 +333,7 @@ const service = HttpApiGroup.make("service")
  */
 export const api = HttpApi.make("memfold")
   .add(sessions)
+  .add(owners)
   .add(conversation)
   .add(memory)
   .add(log)

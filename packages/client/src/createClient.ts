@@ -1,6 +1,7 @@
 /** The client with Promises, made from the declaration of the service. Its users need no Effect. */
 import { type Calls, type ClientOptions, headersOf, makeCalls, type WriteOptions } from "./call.js"
 import { followChanges } from "./changes.js"
+import { eventsIn } from "./exported.js"
 import type * as schemas from "./schemas.js"
 
 /** The options of an operation: what its request consists of, besides what is an argument of its own. */
@@ -26,7 +27,7 @@ type Found<Answer extends { readonly messages: ReadonlyArray<object> }, Messages
 const at = (session: string) => ({ session: encodeURIComponent(session) })
 
 /** Sessions as a whole. */
-const sessionOperations = ({ requests: { sessions, service }, once, safely }: Calls) => ({
+const sessionOperations = ({ requests: { owners, sessions, service }, once, safely }: Calls) => ({
   /** A page of sessions, by owner, title and time. */
   sessions: (query: Options<typeof schemas.ListQuery> = {}) => safely(sessions.list({ urlParams: query })),
   /** What a session consists of now. */
@@ -39,6 +40,12 @@ const sessionOperations = ({ requests: { sessions, service }, once, safely }: Ca
     once(sessions.fork({ path: at(session), payload: { ...options, to } })),
   /** Deletes a session; `false` if there was none. */
   delete: async (session: string) => (await safely(sessions.delete({ path: at(session) }))).deleted,
+  /** Every event of an owner, of all sessions. Rejects unless all of them came. */
+  eventsOf: async (owner: string) =>
+    eventsIn(await safely(owners.eventsOf({ path: { owner: encodeURIComponent(owner) } }))),
+  /** Deletes everything of an owner, and answers how many sessions there were. */
+  deleteOf: async (owner: string) =>
+    (await safely(owners.deleteOf({ path: { owner: encodeURIComponent(owner) } }))).deleted,
   /** Whether the store of the service answers. Rejects if it does not. */
   ready: async () => void (await once(service.ready())),
 })

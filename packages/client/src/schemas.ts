@@ -402,6 +402,10 @@ export const Facts = Schema.Struct({
   ),
 })
 export const FactPath = Schema.Struct({ session: Schema.String, fact: Schema.String })
+export const OwnerPath = Schema.Struct({ owner: text("The owner, an id of the application") })
+export const OwnerDeleted = Schema.Struct({
+  deleted: Schema.Number.annotations({ description: "How many sessions there were" }),
+})
 export const Deleted = Schema.Struct({ deleted: Schema.Boolean })
 
 export const Tools = Schema.Struct({

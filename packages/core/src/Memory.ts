@@ -13,7 +13,7 @@ import { appendMessages } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
-import { clearSession, deleteSession, redactMessage } from "./memory/erase.js"
+import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import {
   checkDescription,
@@ -31,7 +31,7 @@ import {
   type Service,
   type StrategyOptions,
 } from "./memory/MemoryService.js"
-import { ownedSessions } from "./memory/ownedSessions.js"
+import { logsOfOwned, ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
@@ -163,6 +163,12 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
         ),
       sessions: allSessions(log),
       sessionsOf: (owner, page) => ownedSessions(log, owner, page),
+      eventsOf: (owner) =>
+        Stream.unwrap(
+          Effect.map(logsOfOwned(parts, owner), (logs) =>
+            Stream.flatMap(Stream.fromIterable(logs), (name) => sessions.events(name)),
+          ),
+        ),
       facts: (session) =>
         Effect.flatMap(load(session), (state) => layers?.facts(state) ?? Effect.succeed([])),
       removeFact: (session, id, { reason = "removed" } = {}) =>
@@ -179,6 +185,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
       redact: (session, name) => redactMessage(parts, session, name),
       clear: (session) => clearSession(parts, session),
       delete: (session) => deleteSession(parts, session),
+      deleteOf: (owner) => deleteOwned(parts, owner),
     }
   })
 

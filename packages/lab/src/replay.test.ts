@@ -164,6 +164,8 @@ describe("what a context shows besides the conversation", () => {
         facts: () => Effect.succeed([]),
         remove: () => Effect.succeed(false),
         forgetMessage: () => Effect.void,
+        logOf: () => null,
+        forgetSessions: () => Effect.void,
       }
     })
     const conversation = ofTranscript("c", talk(6))

@@ -10,6 +10,7 @@ import {
   Strategy,
   Trigger,
   Summarizer,
+  Verify,
 } from "@memfold/core"
 import { Deferred, Effect, Fiber, Layer, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
@@ -512,6 +513,34 @@ describe("shared logs", () => {
       // What is learned later arrives all the same.
       yield* say("ada/home/1", user("I like water."), assistant("Ok then."))
       expect(yield* factsOf("ada/home/2")).toContain("Likes: water")
+    }).pipe(Effect.provide(withLayers(byName))),
+  )
+
+  it.effect("forget an owner whose sessions are deleted, and nobody else", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const own = (session: string, owner: string, text: string) =>
+        memory.append(session, [user(text), assistant("Ok then.")], { owner })
+      yield* own("ada/home/1", "ada", "I like xyzzy.")
+      yield* own("ada/home/2", "ada", "I like frotz.")
+      yield* own("bob/home/1", "bob", "I like plugh.")
+      yield* own("ada/home/1", "ada", "I like quux.")
+      for (const session of ["ada/home/1", "bob/home/1"]) yield* contextOf(session)
+      const events = [...(yield* Stream.runCollect(memory.eventsOf("ada")))]
+      expect(new Set(events.map(({ session }) => session))).toEqual(
+        new Set(["ada/home/1", "ada/home/2", userHome("ada")]),
+      )
+      expect(yield* memory.deleteOf("ada")).toBe(2)
+      const left = yield* stored
+      for (const word of ["xyzzy", "frotz", "quux"]) expect(left).not.toContain(word)
+      expect(left).toContain("plugh")
+      const facts = yield* factsOf("bob/home/1")
+      expect(facts).toContain("Likes: plugh")
+      expect(facts.join()).not.toMatch(/xyzzy|frotz|quux/)
+      // Someone of this name may come again.
+      yield* own("ada/home/1", "ada", "I like water.")
+      expect(yield* factsOf("ada/home/1")).toContain("Likes: water")
+      expect(yield* Verify.session(yield* EventLog.EventLog, scopeHome("home"))).toEqual([])
     }).pipe(Effect.provide(withLayers(byName))),
   )
 })

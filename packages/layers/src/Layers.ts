@@ -5,7 +5,8 @@
 import { EventLog, MemoryLayers, Session } from "@memfold/core"
 import { Duration, Effect, Layer } from "effect"
 import { failing } from "./failing.js"
-import { forget } from "./forget.js"
+import { forget, ofMessage, ofSessions } from "./forget.js"
+import { userHome } from "./homes.js"
 import { extract, keep } from "./learn.js"
 import { allFacts, factsToRemove, layers } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
@@ -48,7 +49,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     const timeout = Duration.decode(options.extractorTimeout ?? "1 minute")
     const most = {
       user: options.mostUser ?? 20,
-      scope: options.mostScope ?? 10,
+      scope: options.mostScope ?? 4,
     }
     const sessions = Session.make(log, { capacity: cachedHomes })
     const shared = makeSharedLogs(sessions, options)
@@ -97,12 +98,30 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           for (const layer of layers) {
             const home = yield* shared.homeOf(layer, state.session, "forget")
             if (home === null) continue
-            yield* forget(log, sessions, home, state, index).pipe(
+            yield* forget(log, sessions, home, ofMessage(state, index)).pipe(
               Effect.mapError(({ message }) => failing(state.session, "forget")(message)),
             )
             indexes.drop(home)
           }
         }).pipe(Effect.withSpan("memfold.layers.forget", { attributes: { session: state.session } })),
+      logOf: userHome,
+      forgetSessions: (learnedIn) =>
+        Effect.gen(function* () {
+          const homes = new Set<string>()
+          for (const session of learnedIn) {
+            indexes.drop(session)
+            for (const layer of layers) {
+              const home = yield* shared.homeOf(layer, session, "forget")
+              if (home !== null) homes.add(home)
+            }
+          }
+          for (const home of homes) {
+            yield* forget(log, sessions, home, ofSessions(learnedIn)).pipe(
+              Effect.mapError(({ message }) => failing(home, "forget")(message)),
+            )
+            indexes.drop(home)
+          }
+        }).pipe(Effect.withSpan("memfold.layers.forget")),
     }
     return service
   })

@@ -1,36 +1,48 @@
-/** Erases facts learned from a redacted message from a shared log. */
+/** Erases facts from a shared log: those learned from a redacted message, or in deleted sessions. */
 import { type Event, EventCodec, type EventLog, type Session } from "@memfold/core"
 import { Array, Clock, Effect, Stream } from "effect"
-import { origin, originOfFact } from "./identity.js"
+import { origin, originOfFact, sessionOfFact } from "./identity.js"
 
-/** The event without its facts from that message; `null` if it had none. */
-const without = (
-  event: EventCodec.AnyEvent,
-  state: Session.SessionState,
-  index: number,
-): Event.FactsLearned | null => {
+/** Which facts to erase. */
+export interface Erasure {
+  /** A name for the erasure. The batch id has it. */
+  readonly name: string
+  readonly erases: (fact: Event.Fact) => boolean
+}
+
+/** The facts learned from the message at an index. */
+export const ofMessage = (state: Session.SessionState, index: number): Erasure => ({
+  name: `${index}.${origin(state)}`,
+  erases: (fact) => index >= fact.from && index < fact.to && originOfFact(fact) === origin(state),
+})
+
+/** The facts learned in sessions. */
+export const ofSessions = (learnedIn: ReadonlySet<string>): Erasure => ({
+  name: "sessions",
+  erases: (fact) => {
+    const session = sessionOfFact(fact)
+    return session !== null && learnedIn.has(session)
+  },
+})
+
+/** The event without the facts to erase; `null` if it has none of them. */
+const without = (event: EventCodec.AnyEvent, { erases }: Erasure): Event.FactsLearned | null => {
   if (event._tag !== "FactsLearned") return null
-  const facts = event.facts.filter(
-    (fact) => index < fact.from || index >= fact.to || originOfFact(fact) !== origin(state),
-  )
+  const facts = event.facts.filter((fact) => !erases(fact))
   return facts.length === event.facts.length ? null : { ...event, facts }
 }
 
-/**
- * Rewrites a shared log without the facts learned from the message at an index, active or not. Does nothing if there
- * are none.
- */
+/** Rewrites a shared log without facts, active or not. Does nothing if it has none of them. */
 export const forget = (
   log: EventLog.Service,
   sessions: Session.Sessions,
   home: string,
-  state: Session.SessionState,
-  index: number,
+  erasure: Erasure,
 ): Effect.Effect<void, Session.SessionError> =>
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(home)))]
     const rewritten = events.flatMap((recorded) => {
-      const changed = without(recorded.event, state, index)
+      const changed = without(recorded.event, erasure)
       return changed === null ? [] : [EventCodec.encodeRewritten({ ...recorded, event: changed })]
     })
     const [first] = rewritten
@@ -44,7 +56,7 @@ export const forget = (
       version: first.version,
       rewritten: rewritten.map(({ version }) => version),
     }
-    const batchId = `forgotten.${index}@${last.version}.${origin(state)}`
+    const batchId = `forgotten.${erasure.name}@${last.version}`
     const records = EventCodec.encodeBatch(last, batchId, Array.of({ time, event: redaction }))
     yield* log
       .rewrite(home, rewritten, records, {
@@ -55,7 +67,7 @@ export const forget = (
       })
       .pipe(
         // Another writer added facts meanwhile: search again.
-        Effect.catchTag("VersionConflict", () => forget(log, sessions, home, state, index)),
+        Effect.catchTag("VersionConflict", () => forget(log, sessions, home, erasure)),
       )
     // Loading brings the cached state of the log up to date.
     yield* sessions.load(home)

@@ -28,6 +28,10 @@ const parts = /^[a-z]+\.\d+@\d+-\d+v(\d+)\.(.*)$/su
 /** The {@link origin} of the session a fact was learned in; `null` if the id has another form. */
 export const originOfFact = ({ id }: Pick<Event.Fact, "id">): string | null => parts.exec(id)?.[2] ?? null
 
+/** The session that a fact was learned in; `null` if the id of the fact has another form. */
+export const sessionOfFact = (fact: Pick<Event.Fact, "id">): string | null =>
+  /^\d+\.\d+\.(.*)$/su.exec(originOfFact(fact) ?? "")?.[1] ?? null
+
 /** Whether a fact was learned from messages of the session that are not on the branch in force. */
 export const isLeft = (
   { id }: Pick<Event.Fact, "id">,

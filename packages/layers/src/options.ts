@@ -8,7 +8,7 @@ import type { Extractor } from "./Extractor.js"
  * - `userOf`, `scopeOf`: the user and the scope (a project, a team) of a session. Sessions of one user share the facts
  *   about the user, sessions of one scope share its digests, plans and documents. For `undefined` or an empty string,
  *   the facts of that layer stay in the session's own log. The result for a session must not change.
- * - `mostUser`, `mostScope`: at most this many facts of each layer for one message, 0 or more; 20 and 10 by default
+ * - `mostUser`, `mostScope`: at most this many facts of each layer for one message, 0 or more; 20 and 4 by default
  * - `extractorTimeout`: how long the extractor may run before its turns are put off; a minute by default
  */
 export interface Options {

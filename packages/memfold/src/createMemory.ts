@@ -180,9 +180,11 @@ export const createMemory = <
     undo: (session, given) => run((memory) => memory.undo(session, requested(given)), { finishes: true }),
     clear: (session) => run((memory) => memory.clear(session)),
     delete: (session) => run((memory) => memory.delete(session)),
+    deleteOf: (owner) => run((memory) => memory.deleteOf(owner)),
     sessions: () => iterate((memory) => memory.sessions),
     neutral: neutralOperations(run),
     sessionsOf: (owner, page) => run((memory) => memory.sessionsOf(owner, page)),
+    eventsOf: (owner) => iterate((memory) => memory.eventsOf(owner)),
     close,
     [Symbol.asyncDispose]: close,
   }

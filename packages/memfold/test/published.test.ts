@@ -96,6 +96,13 @@ describe("the published program", () => {
     expect(err).toContain("a setting that is not known")
   })
 
+  it("says what to install for the store in libSQL", async () => {
+    const { code, err } = await memfold("sessions", "--store", "libsql://127.0.0.1:1?authToken=secret")
+    expect(code).toBe(2)
+    expect(err).toContain("npm install @memfold/store-libsql")
+    expect(err).not.toContain("secret")
+  })
+
   it.each([
     ["memfold", root],
     ["@memfold/cli", cli],

@@ -102,6 +102,8 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
     undo: (session, options) => memory.undo(inside(session), options),
     clear: (session) => memory.clear(inside(session)),
     delete: (session) => memory.delete(inside(session)),
+    deleteOf: (owner) => memory.deleteOf(inside(owner)),
+    eventsOf: (owner) => shownEvents(memory.eventsOf(inside(owner))),
     list: ({ owner, after, limit }) =>
       Effect.map(
         log.list({

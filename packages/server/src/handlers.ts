@@ -5,6 +5,7 @@ import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import { type CompactionOutcome, Recall } from "@memfold/core"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { changes } from "./changes.js"
+import { exported } from "./exported.js"
 import { nameOf, problemOf } from "./failure.js"
 import type { MayBegin } from "./limits.js"
 import {
@@ -167,6 +168,20 @@ const sessions = (serving: Serving) =>
             messages: found.messages.map((one) => ({ ...one, message: encoded(urlParams, [one.message]) })),
           })),
         ),
+      )
+  })
+
+const owners = (serving: Serving) =>
+  HttpApiBuilder.group(api, "owners", (handlers) => {
+    const { run } = using(serving)
+    return handlers
+      .handle("eventsOf", ({ path: { owner } }) =>
+        run((memory, tenant) =>
+          Effect.succeed(exported(memory.eventsOf(owner), (error) => problemFor(tenant, error))),
+        ),
+      )
+      .handle("deleteOf", ({ path: { owner } }) =>
+        run((memory) => Effect.map(memory.deleteOf(owner), (deleted) => ({ deleted }))),
       )
   })
 
@@ -384,6 +399,7 @@ const service = ({ log, isClosing }: Serving) =>
 export const handlersOf = (serving: Serving) =>
   Layer.mergeAll(
     sessions(serving),
+    owners(serving),
     conversation(serving),
     memoryGroup(serving),
     log(serving),

@@ -131,14 +131,14 @@ describe("limits", () => {
       makeToken({ tenant: "a", rights: ["read"] }),
       makeToken({ tenant: "a", rights: ["read"] }),
     ]
-    const { url } = await started({ tokens: [one.stored, other.stored], rate: 5 })
+    const { url } = await started({ tokens: [one.stored, other.stored], rate: 1 })
     const get = (token: string) =>
       ask(`${url}/v1/sessions`, { headers: { authorization: `Bearer ${token}` } })
     const answers = await Promise.all(Array.from({ length: 40 }, () => get(one.token)))
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
     expect(refused[0]!.headers.get("retry-after")).toBe("1")
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(5)
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1)
     expect((await get(other.token)).status).toBe(200)
   })
 

@@ -1,5 +1,6 @@
 /** Every operation of a memory, through the client and over HTTP. */
 import { createClient, ServiceError } from "@memfold/client"
+import { openDriver } from "@memfold/harness/sqlite"
 import { describe, expect, it } from "vitest"
 import { ask, started, storeFile, turn } from "./services.js"
 
@@ -114,6 +115,27 @@ describe("a conversation", () => {
     expect(await memory.delete("s")).toBe(false)
     await expect(memory.session("s")).rejects.toMatchObject({ status: 404, error: "UnknownSession" })
     await memory.ready()
+  })
+})
+
+describe("an owner", () => {
+  it("has all events exported, and everything deleted", async () => {
+    const store = storeFile()
+    const service = await started({ store })
+    const memory = createClient({ url: service.url })
+    await memory.append("a", turn(1), { owner: "ann/é" })
+    await memory.append("b", turn(2), { owner: "ann/é" })
+    await memory.append("c", turn(3), { owner: "bob" })
+    const events = await memory.eventsOf("ann/é")
+    expect([...new Set(events.map(({ session }) => session))].toSorted()).toEqual(["a", "b"])
+    expect(events.filter(({ event }) => event["_tag"] === "MessageAppended")).toHaveLength(4)
+    expect(await memory.eventsOf("nobody")).toEqual([])
+    expect(await memory.deleteOf("ann/é")).toBe(2)
+    expect((await memory.sessions()).sessions.map(({ session }) => session)).toEqual(["c"])
+    await service.close()
+    openDriver(store.slice("sqlite:".length)).exec("UPDATE events SET data = '{' WHERE version = 3")
+    const damaged = createClient({ url: (await started({ store })).url })
+    await expect(damaged.eventsOf("bob")).rejects.toMatchObject({ error: "DamagedEvent" })
   })
 })
 

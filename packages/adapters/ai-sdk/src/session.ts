@@ -330,6 +330,30 @@ export class AiSdkSession {
    */
   readonly onAbort = (event: EndOfCall): Promise<void> => this.onEnd(event)
 
+  /**
+   * The callbacks of `streamText`, to be spread into its options: right in AI SDK 5, 6 and 7, which call the end of a stream by
+   * different names and ignore a name that they do not know. Version 7 knows both names and calls one.
+   *
+   * @example
+   * ```ts
+   * import { aiSdk } from "@memfold/ai-sdk"
+   * import { streamText } from "ai"
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const chat = aiSdk(memory).session("chat-1")
+   * const context = await chat.messages("My order is KX-4471.")
+   * await streamText({ model: "openai/gpt-6.2-sol", ...context, ...chat.callbacks }).consumeStream()
+   * await memory.close()
+   * ```
+   */
+  readonly callbacks = {
+    prepareStep: this.prepareStep,
+    onEnd: this.onEnd,
+    onFinish: this.onFinish,
+    onAbort: this.onAbort,
+  }
+
   /** Stores what a message of a page has beyond what is stored of it. */
   private async savePage(turn: Turn, { responseMessage, isContinuation }: EndOfPage): Promise<void> {
     const answers = answersOf(responseMessage, await this.newest(), false)

@@ -15,9 +15,9 @@ export const routeOf = (memory: Memory.AnyMemory, model: LanguageModel, options:
     const { id, messages, trigger, messageId } = (await request.json()) as PageRequest
     const chat = aiSdk(memory).session(id)
     const context = await chat.messages(messages, { trigger, messageId })
-    const { prepareStep, onEnd, onAbort, generateMessageId } = chat
-    const result = streamText({ model, ...options, ...context, prepareStep, onEnd, onAbort })
+    const result = streamText({ model, ...options, ...context, ...chat.callbacks })
     void result.consumeStream()
+    const { generateMessageId } = chat
     return result.toUIMessageStreamResponse({ originalMessages: messages, generateMessageId })
   }
   const GET = async (id: string) => Response.json(await aiSdk(memory).session(id).uiMessages())

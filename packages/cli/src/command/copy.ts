@@ -8,6 +8,7 @@ import { type Copied, copySession, type Diverged } from "../move/copy.js"
 import { type Source, sourceOf } from "../move/Source.js"
 import { exportLines, openExport } from "../move/exported.js"
 import { writeLines } from "../move/writeLines.js"
+import { userHome } from "@memfold/layers"
 import { sqliteFile } from "@memfold/catalog"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -37,6 +38,13 @@ const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<s
         ? Stream.fromIterable(new Set(names))
         : Stream.map(EventLog.sessions(log), ({ session }) => session),
     ),
+  )
+
+/** The sessions of an owner, and the log with the facts about the user of that name. */
+const sessionsOfOwner = (log: EventLog.Service, owner: string): Stream.Stream<string, EventLog.LogError> =>
+  Stream.concat(
+    Stream.map(EventLog.sessions(log, owner), ({ session }) => session),
+    Stream.make(userHome(owner)),
   )
 
 /** Whether a store is lost when the program ends. Copying into it only checks the input. */
@@ -209,11 +217,21 @@ export const exportCommand = Command.make(
     file: Args.text({ name: "FILE" }).pipe(Args.optional),
     store: options.store,
     session: chosen,
+    owner: options.owner.pipe(
+      Options.withDescription(
+        "Everything of this owner: the sessions, and the facts about the user of this name.",
+      ),
+    ),
   },
-  ({ file, store, session }) =>
+  ({ file, store, session, owner }) =>
     Effect.gen(function* () {
+      if (Option.isSome(owner) && session.length > 0)
+        return yield* new UsageError({ problem: "give --session or --owner, not both" })
       const log = yield* opened(store, { create: false, readonly: true })
-      const lines = exportLines(log, yield* sessionsOf(log, store, session))
+      const sessions = Option.isSome(owner)
+        ? sessionsOfOwner(log, owner.value)
+        : yield* sessionsOf(log, store, session)
+      const lines = exportLines(log, sessions)
       if (Option.isNone(file)) return yield* Stream.runForEach(lines, (text) => Console.log(text))
       yield* writeLines(file.value, lines).pipe(
         untilSignal,

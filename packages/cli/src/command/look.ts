@@ -31,9 +31,7 @@ export const sessions = Command.make(
   "sessions",
   {
     store: options.store,
-    owner: Options.text("owner").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
+    owner: options.owner.pipe(
       Options.withDescription("Only the sessions of this owner, the newest activity first."),
     ),
     json: options.json,

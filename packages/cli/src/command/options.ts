@@ -30,6 +30,8 @@ export const store = Options.text("store").pipe(
   Options.withDescription("The store: memory:, sqlite:PATH, redis://HOST, or postgres://HOST/DATABASE."),
 )
 
+export const owner = Options.text("owner").pipe(Options.withPseudoName("ID"), Options.optional)
+
 export const set = Options.text("set").pipe(
   Options.withPseudoName("key=value"),
   Options.repeated,

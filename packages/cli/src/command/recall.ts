@@ -39,11 +39,7 @@ export const command = Command.make(
       Options.optional,
       Options.withDescription("Search this session."),
     ),
-    owner: Options.text("owner").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription("Search all sessions of this owner."),
-    ),
+    owner: options.owner.pipe(Options.withDescription("Search all sessions of this owner.")),
     tokens: Options.integer("tokens").pipe(
       Options.withPseudoName("N"),
       Options.withDefault(1_000),

@@ -152,6 +152,8 @@ describe("the whole context of a request", () => {
         facts: () => Effect.succeed([]),
         remove: () => Effect.succeed(false),
         forgetMessage: () => Effect.void,
+        logOf: () => null,
+        forgetSessions: () => Effect.void,
       } as unknown as MemoryLayers.Service
       return Effect.gen(function* () {
         const memory = yield* Memory.Memory

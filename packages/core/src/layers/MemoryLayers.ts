@@ -89,6 +89,10 @@ export interface Service {
    * text must not be in any fact (law L15).
    */
   readonly forgetMessage: (state: SessionState, index: number) => Effect.Effect<void, LayersError>
+  /** The id of the log that has the facts about a user, outside the logs of the user's sessions; `null` if there is none. */
+  readonly logOf: (user: string) => string | null
+  /** Deletes the facts learned in sessions that are kept outside their logs: nothing of an owner may stay. */
+  readonly forgetSessions: (sessions: ReadonlySet<string>) => Effect.Effect<void, LayersError>
 }
 
 /**

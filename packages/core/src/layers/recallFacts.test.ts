@@ -30,6 +30,8 @@ const layersThat = (recall: Effect.Effect<Recalled, LayersError> | ((question: Q
     facts: () => Effect.succeed([]),
     remove: () => Effect.succeed(false),
     forgetMessage: () => Effect.void,
+    logOf: () => null,
+    forgetSessions: () => Effect.void,
   }
   return { service, asked }
 }

@@ -269,6 +269,17 @@ export interface Service {
    * deleted: delete it again then. If the process ends before, the next one deletes them.
    */
   readonly delete: (session: string) => Effect.Effect<boolean, MemoryError | VectorIndexError>
+  /**
+   * Deletes everything of an owner: all sessions with their logs, the facts that the memory layers learned in them, and the facts
+   * about the user of that name. Returns how many sessions there were. If it fails or the process ends before, delete again: what
+   * is left is found. Facts learned in a session that was deleted by itself stay in the log of its scope.
+   */
+  readonly deleteOf: (owner: string) => Effect.Effect<number, MemoryError | LayersError | VectorIndexError>
+  /**
+   * Every event of an owner: of all sessions, newest activity first, and of the log with the facts about the user of that name.
+   * Each session's events come together, in their order.
+   */
+  readonly eventsOf: (owner: string) => Stream.Stream<RecordedEvent, MemoryError>
   /** All sessions of the store. */
   readonly sessions: Stream.Stream<SessionInfo, MemoryError>
   /** The sessions of an owner, newest activity first, page by page. */

@@ -1,11 +1,12 @@
-/** Taking away what was said: redacting a message, clearing a session, deleting it. */
+/** Taking away what was said: redacting a message, clearing a session, deleting it, deleting all sessions of an owner. */
 import { Effect } from "effect"
 import { redact, type CannotRedact, type MessageName, type UnknownMessage } from "../history/redact.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import type { VectorIndexError } from "../recall/VectorIndex.js"
-import { checkMessageName, checkSession } from "./input.js"
+import { checkMessageName, checkOwner, checkSession } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError } from "./MemoryOptions.js"
+import { allOfOwned } from "./ownedSessions.js"
 import { readState } from "./readState.js"
 
 /** Erases the text of a message from the log and from everything that follows from it (law L15). */
@@ -70,5 +71,26 @@ export const deleteSession = (
     yield* reading.index.forget(session)
     forgetOwned(reading, session)
     yield* reading.meaning.forgetSession(session)
+    return deleted
+  })
+
+/** Deletes all sessions of an owner, and what was learned in them; how many sessions there were. */
+export const deleteOwned = (
+  parts: MemoryParts,
+  owner: string,
+): Effect.Effect<number, MemoryError | LayersError | VectorIndexError> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    const { log, layers } = parts
+    let deleted = 0
+    // Until there are none: others may begin sessions meanwhile.
+    for (let owned = yield* allOfOwned(log, owner); owned.length > 0; owned = yield* allOfOwned(log, owner)) {
+      const names = owned.map(({ session }) => session)
+      // Before the sessions: if this fails, they are still there, and the next call does it.
+      yield* layers?.forgetSessions(new Set(names)) ?? Effect.void
+      for (const name of names) if (yield* deleteSession(parts, name)) deleted++
+    }
+    const aboutUser = layers?.logOf(owner) ?? null
+    if (aboutUser !== null) yield* deleteSession(parts, aboutUser)
     return deleted
   })

@@ -1,7 +1,7 @@
 /** The owner and the title of sessions: where they are set, what keeps them, and the list of an owner's sessions. */
 import { describe, expect, it } from "@effect/vitest"
 import { replaceRows } from "@memfold/harness/logs"
-import { Effect, TestClock } from "effect"
+import { Effect, Stream, TestClock } from "effect"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
 
@@ -199,6 +199,53 @@ describe("the sessions of an owner", () => {
       for (const wrong of [{ limit: 0 }, { before: "x" }, { before: "x:y" }]) {
         expect(yield* Effect.flip(memory.sessionsOf("ann", wrong))).toMatchObject({ _tag: "InvalidInput" })
       }
+    }).pipe(Effect.provide(live)),
+  )
+
+  const owned = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    for (const session of ["a", "b", "c"])
+      yield* memory.append(session, [...said(2), hello!], { owner: session === "c" ? "bob" : "ann" })
+    yield* memory.append("nobody's", hello!)
+    return memory
+  })
+
+  it.effect("are read as events in one call, session by session", () =>
+    Effect.gen(function* () {
+      const memory = yield* owned
+      const events = [...(yield* Stream.runCollect(memory.eventsOf("ann")))]
+      const apart = yield* Effect.forEach(["a", "b"], (session) => Stream.runCollect(memory.events(session)))
+      expect(events).toHaveLength(apart.reduce((sum, one) => sum + one.length, 0))
+      expect(new Set(events.map(({ session }) => session))).toEqual(new Set(["a", "b"]))
+      expect(events.filter(({ session }) => session === "a")).toEqual([...apart[0]!])
+      expect([...(yield* Stream.runCollect(memory.eventsOf("eve")))]).toEqual([])
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("are deleted in one call, and no other's", () =>
+    Effect.gen(function* () {
+      const memory = yield* owned
+      const log = yield* EventLog.EventLog
+      expect(yield* memory.deleteOf("ann")).toBe(2)
+      const left = [...(yield* Stream.runCollect(EventLog.sessions(log)))].map(({ session }) => session)
+      expect(left.toSorted()).toEqual(["c", "nobody's"])
+      expect((yield* memory.sessionsOf("ann")).sessions).toEqual([])
+      expect((yield* memory.recallOf("ann", "message number")).messages).toEqual([])
+      expect(yield* memory.deleteOf("ann")).toBe(0)
+      expect((yield* memory.state("a")).total).toBe(0)
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("are of an owner with a name", () =>
+    Effect.gen(function* () {
+      const memory = yield* owned
+      for (const wrong of ["", "\ud800", 7 as never]) {
+        expect(yield* Effect.flip(memory.deleteOf(wrong))).toMatchObject({ _tag: "InvalidInput" })
+        expect(yield* Effect.flip(Stream.runDrain(memory.eventsOf(wrong)))).toMatchObject({
+          _tag: "InvalidInput",
+        })
+      }
+      expect((yield* memory.sessionsOf("ann")).sessions).toHaveLength(2)
     }).pipe(Effect.provide(live)),
   )
 })

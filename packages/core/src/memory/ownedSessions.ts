@@ -3,6 +3,7 @@ import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
 import { sessions } from "../log/pages.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
 
 /** Which page to read. */
 export interface SessionPageOptions {
@@ -50,6 +51,18 @@ export const ownedSessions = (
     const sessions = found.slice(0, limit)
     const last = sessions.at(-1)
     return { sessions, before: found.length > limit && last !== undefined ? cursorOf(last) : null }
+  })
+
+/** Every session of an owner, and the log with the facts about the user of that name, if there is one. */
+export const logsOfOwned = (
+  { log, layers }: Pick<MemoryParts, "log" | "layers">,
+  owner: string,
+): Effect.Effect<ReadonlyArray<string>, InvalidInput | LogError> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    const owned = (yield* allOfOwned(log, owner)).map(({ session }) => session)
+    const aboutUser = layers?.logOf(owner) ?? null
+    return aboutUser === null ? owned : [...owned, aboutUser]
   })
 
 /** All sessions of an owner, the one with the newest activity first. */

@@ -218,6 +218,8 @@ describe("other changes of the prefix", () => {
       facts: () => Effect.succeed([]),
       remove: () => Effect.succeed(false),
       forgetMessage: () => Effect.void,
+      logOf: () => null,
+      forgetSessions: () => Effect.void,
     }
     return Effect.gen(function* () {
       const memory = yield* Memory.make(manual)

@@ -27,9 +27,12 @@ const cyrillic = (word: string): string =>
 
 const greek = (word: string): string => without(word, /[αεηιουωσν]$/u, 4)
 
-/** The article, joined words and pronouns around an Arabic word. */
+/**
+ * The article, "and", and pronouns around an Arabic word. The other words of one letter stay: as often, their letter begins the
+ * word itself.
+ */
 const arabic = (word: string): string => {
-  const bare = word.replace(/^(?:[وفبك]?ال|لل)(?=..)|^[وفبلك](?=....)/u, "")
+  const bare = word.replace(/^(?:[وفبك]?ال|لل)(?=..)|^و(?=...)/u, "")
   return without(bare, /(?:ها|ات|ون|ين|ان|هم|كم|نا|[هيك])$/u, 3)
 }
 

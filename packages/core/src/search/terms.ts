@@ -10,7 +10,7 @@ import { numbersIn } from "./numbers.js"
 import { stem } from "./stem.js"
 
 /** The version of the rules of these modules. An index of other rules has to be built again. */
-export const termsVersion = 2
+export const termsVersion = 3
 
 /** Letters and digits with the signs that join identifiers: `KX-4471`, `src/money.ts`, `parse_price`, `a@b.org`. */
 const runs = /[\p{L}\p{M}\p{N}]+(?:['’_\-./\\:@#+]+[\p{L}\p{M}\p{N}]+)*/gu
@@ -97,7 +97,8 @@ const wordAdder =
     add(term)
     if (isOfEnglish && plainLatin.test(lower)) return
     const other = stemOf(lower)
-    if (other !== term && other !== lower) add(other)
+    // Where a word has no ending of other languages, the stem is the word itself, which its longer forms fold to.
+    if (other !== term) add(other)
     if (hangul.test(lower)) for (const pair of syllablePairs(other)) add(pair)
   }
 

@@ -12,6 +12,8 @@ const failing: Service = {
   facts: () => Effect.succeed([]),
   remove: () => Effect.succeed(false),
   forgetMessage: () => Effect.void,
+  logOf: () => null,
+  forgetSessions: () => Effect.void,
 }
 
 const append = (sessions: Session.Sessions) =>

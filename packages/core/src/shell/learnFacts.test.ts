@@ -42,6 +42,8 @@ const layersThat = (learn: Service["learn"]) => {
     facts: () => Effect.succeed([]),
     remove: () => Effect.succeed(false),
     forgetMessage: (_, index) => Effect.sync(() => void forgotten.push(index)),
+    logOf: () => null,
+    forgetSessions: () => Effect.void,
   }
   return { service, asked, forgotten }
 }

@@ -971,6 +971,28 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   delete(session: string): Promise<boolean>
   /**
+   * Deletes everything of an owner: all sessions with their logs, the facts that the memory layers learned in them, and the
+   * facts about the user of that name (`layers.userOf`). If it rejects, call it again: what is left is found.
+   *
+   * @param owner - the owner, an id of the application
+   * @returns how many sessions there were
+   * @throws InvalidInput: the owner is invalid
+   * @throws LayersError: facts could not be deleted
+   * @throws VectorIndexError: vectors could not be deleted
+   * @throws LogError: the store failed
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * console.log(await memory.deleteOf("ann"))
+   * await memory.close()
+   * ```
+   */
+  deleteOf(owner: string): Promise<number>
+  /**
    * All sessions of the store.
    *
    * @returns an async iterable; its errors are thrown in the loop
@@ -1012,6 +1034,27 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * ```
    */
   sessionsOf(owner: string, page?: Memory.SessionPageOptions): Promise<Memory.SessionPage>
+  /**
+   * Every event of an owner: of all sessions, newest activity first, and of the log with the facts about the user of that name.
+   * For an owner who asks for a copy; `memfold export --owner` writes a file that can be imported.
+   *
+   * @param owner - the owner, an id of the application
+   * @returns an async iterable; its errors are thrown in the loop
+   * @throws InvalidInput: the owner is invalid
+   * @throws DamagedEvent: an event cannot be read
+   * @throws LogError: the store failed
+   * @throws Closed: the memory was closed before the loop
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for await (const { session, version, event } of memory.eventsOf("ann")) console.log(session, version, event._tag)
+   * await memory.close()
+   * ```
+   */
+  eventsOf(owner: string): AsyncIterable<EventCodec.RecordedEvent>
   /**
    * The memory in messages of `@memfold/core`, whatever its format is: for packages that connect it to a library, such as
    * `@memfold/ai-sdk`.

@@ -55,6 +55,7 @@ export const uses = async () => {
     onFinish: chat.onFinish,
     onAbort: chat.onAbort,
   })
+  streamText({ model, tools: { search }, ...context, ...chat.callbacks })
   streamed.toUIMessageStreamResponse({
     originalMessages: page,
     generateMessageId: chat.generateMessageId,

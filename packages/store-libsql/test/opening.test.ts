@@ -1,0 +1,80 @@
+/** What is opened, and what is refused. */
+import { createClient } from "@libsql/client/web"
+import { Effect } from "effect"
+import { beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { libsqlServers, type Server, signed } from "./server.js"
+import { empty, openingFails, withLog } from "./support.js"
+
+const server = libsqlServers()
+let one: Server
+beforeAll(async () => {
+  one = await server()
+})
+beforeEach(() => empty(one.url))
+
+const changed = async (statement: string): Promise<void> => {
+  const client = createClient({ url: one.url })
+  await client.execute(statement)
+  client.close()
+}
+
+describe("a database is refused, and says why,", () => {
+  it("with the tables of another program", async () => {
+    await changed("CREATE TABLE sessions (id TEXT)")
+    expect(await openingFails({ url: one.url })).toMatchObject({
+      operation: "open",
+      reason: `${one.url} has tables of another program; choose another database`,
+    })
+  })
+
+  it("of a newer memfold", async () => {
+    await withLog({ url: one.url }, () => Effect.void)
+    await changed("UPDATE memfold SET version = 7")
+    expect((await openingFails({ url: one.url })).reason).toContain("has version 7 of the tables")
+  })
+
+  it("without tables, where none are to be created", async () => {
+    const options = { url: one.url, create: false }
+    expect((await openingFails(options)).reason).toContain("has no tables of memfold")
+    await withLog({ url: one.url }, () => Effect.void)
+    await withLog(options, (log) => log.head("one"))
+  })
+
+  it.each([
+    ["chats.db", "is no URL of libSQL"],
+    ["mysql://host/chats", "is no URL of libSQL"],
+    ["file:chats.db", "is a file; open it with @memfold/store-sqlite"],
+    ["http://127.0.0.1:9/?authToken=secret", "does not answer"],
+  ])("at %s", async (url, reason) => {
+    const error = await openingFails({ url, authToken: "secret" })
+    expect(error.message).toContain(reason)
+    expect(error.message).not.toContain("secret")
+  })
+
+  it("without the token that the server asks for", async () => {
+    const tokens = signed()
+    const { url } = await server(tokens)
+    await withLog({ url, authToken: tokens.token }, (log) => log.head("one"))
+    for (const wrong of [{}, { authToken: signed().token }, { authToken: "secret" }]) {
+      const error = await openingFails({ url, ...wrong })
+      expect(error.reason).toBe(`${url} refuses the token; give the \`authToken\` of this database`)
+      expect(error.message).not.toContain("secret")
+    }
+  })
+})
+
+it("an error quotes nothing of what was written", async () => {
+  const rows = ["one", "two"].map((key) => ({ key, data: "private", mark: "active" }))
+  const failed = withLog({ url: one.url }, (log) =>
+    Effect.gen(function* () {
+      const record = { time: 0, type: "Test", schemaVersion: 1, data: "{}" }
+      yield* log.append("one", [record], { expectedVersion: 0, batchId: "a" })
+      return yield* Effect.flip(
+        log.projections.put("one", { version: 1, batchId: "a" }, [{ kind: "snapshot", rows }]),
+      )
+    }),
+  )
+  const { message } = await failed
+  expect(message).toContain("two rows with one mark")
+  expect(message).not.toContain("private")
+})
