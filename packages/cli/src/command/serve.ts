@@ -44,7 +44,11 @@ const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(f
 export const command = Command.make(
   "serve",
   {
-    store: options.store.pipe(Options.withDefault("sqlite:memfold.db")),
+    store: Options.text("store").pipe(
+      Options.withPseudoName("URL"),
+      Options.withDefault("sqlite:memfold.db"),
+      Options.withDescription("The store, as for other commands; sqlite:memfold.db by default."),
+    ),
     port: Options.integer("port").pipe(
       Options.withPseudoName("N"),
       Options.withDefault(4710),
@@ -65,7 +69,11 @@ export const command = Command.make(
       Options.withDescription('Who may use the service: a file that "memfold token" writes.'),
     ),
     strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
-    settings: options.settings,
+    settings: Options.text("settings").pipe(
+      Options.withPseudoName("FILE"),
+      Options.optional,
+      Options.withDescription("A settings file of the strategy (JSON), such as agent-tools.json."),
+    ),
     environmentPrefix: options.environmentPrefix,
     summarizer: options.summarizer,
     layers: Options.boolean("layers").pipe(
