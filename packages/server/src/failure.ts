@@ -45,6 +45,25 @@ export const nameOf = (error: unknown): string => {
   return error instanceof Error ? error.name : "unknown error"
 }
 
+/**
+ * What the log may have of a failure. Errors of the memory quote no messages; the text of any other error may, so only where it was
+ * thrown is told.
+ */
+export const failureFor = (error: unknown): Readonly<Record<string, string>> => {
+  const failure = nameOf(error)
+  if (!(error instanceof Error)) return { failure }
+  if ("_tag" in error && (failure in known || failure in unavailable))
+    return { failure, reason: error.message }
+  const frames = (error.stack ?? "").split("\n").filter((line) => line.startsWith("    at "))
+  return {
+    failure,
+    at: frames
+      .slice(0, 5)
+      .map((frame) => frame.trim())
+      .join(" "),
+  }
+}
+
 /** The message of an error without its last full stop. */
 const sentence = (error: unknown): string =>
   (error instanceof Error ? error.message : "").replace(/\.?\s*$/, "")

@@ -3,7 +3,7 @@ import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/pla
 import { type Problem, problem } from "@memfold/client/api"
 import { Cause, Clock, type Duration, Effect } from "effect"
 import { withBody } from "./body.js"
-import { nameOf, problemOf } from "./failure.js"
+import { failureFor, problemOf } from "./failure.js"
 
 /** What the guard goes by. */
 export interface GuardOptions {
@@ -96,7 +96,7 @@ export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions)
     const request = yield* HttpServerRequest.HttpServerRequest
     const start = yield* Clock.currentTimeMillis
     const refused = refusal(request, options)
-    let failure: string | null = null
+    let failure: Readonly<Record<string, string>> = {}
     const answered = app.pipe(
       withBody(options.maxBody),
       Effect.timeoutFail({ duration: options.timeout, onTimeout: () => timedOut }),
@@ -104,7 +104,7 @@ export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions)
         if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
         const error = Cause.squash(cause)
         const problem = problemOf(error)
-        if (problem.status >= 500) failure = nameOf(error)
+        if (problem.status >= 500) failure = failureFor(error)
         return Effect.succeed(respond(problem))
       }),
     )
@@ -117,7 +117,7 @@ export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions)
         path: withoutQuery(request.url).slice(0, 200),
         status: response.status,
         ms,
-        ...(failure === null ? {} : { failure }),
+        ...failure,
       },
     )
     const safe = HttpServerResponse.setHeader(response, "x-content-type-options", "nosniff")

@@ -6,7 +6,7 @@ import { type CompactionOutcome, Recall } from "@memfold/core"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { changes } from "./changes.js"
 import { exported } from "./exported.js"
-import { nameOf, problemOf } from "./failure.js"
+import { failureFor, problemOf } from "./failure.js"
 import type { MayBegin } from "./limits.js"
 import {
   decoded,
@@ -95,10 +95,10 @@ const tools: typeof schemas.Tools.Type = {
   })),
 }
 
-/** Logs what only who runs the service can mend. Errors of the memory quote no messages. */
+/** Logs what only who runs the service can mend. */
 const logFailure = (error: unknown): Effect.Effect<void> =>
-  problemOf(error).status >= 500 && error instanceof Error
-    ? Effect.logError(nameOf(error)).pipe(Effect.annotateLogs({ reason: error.message }))
+  problemOf(error).status >= 500
+    ? Effect.annotateLogs(Effect.logError("an operation failed"), failureFor(error))
     : Effect.void
 
 /** What every group of handlers uses. */

@@ -3,6 +3,8 @@ import { createClient } from "@memfold/client"
 import { connect } from "node:net"
 import { request } from "node:http"
 import { describe, expect, it } from "vitest"
+import { EventLog } from "@memfold/core"
+import { failureFor, problemOf } from "../src/failure.js"
 import { makeToken, serve, tokensIn } from "../src/index.js"
 import { ask, started, turn } from "./services.js"
 
@@ -181,4 +183,19 @@ it("a file of tokens is checked, and an error quotes nothing of it", () => {
     expect(tokensIn(wrong)).toMatchObject({ _tag: "Left" })
     expect(JSON.stringify(tokensIn(wrong))).not.toContain(stored.sha256)
   }
+})
+
+it("the log has why something failed, and never what was said", () => {
+  const typed = new EventLog.LogError({ operation: "append", session: "s", reason: "the disk is full" })
+  expect(failureFor(typed)).toMatchObject({
+    failure: "LogError",
+    reason: expect.stringContaining("the disk is full"),
+  })
+  const bug = failureFor(new TypeError('cannot read "SECRET-4711"'))
+  expect(bug["failure"]).toBe("TypeError")
+  expect(bug["at"]).toMatch(/^at /)
+  expect(JSON.stringify(bug)).not.toContain("SECRET")
+  expect(problemOf(typed)).toMatchObject({ status: 503, session: "s" })
+  expect(problemOf(typed).detail).not.toContain("disk")
+  expect(JSON.stringify(problemOf(new TypeError("SECRET-4711")))).not.toContain("SECRET")
 })
