@@ -149,7 +149,9 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
       events: (session, range) =>
         Stream.flatMap(
           Effect.tap(checkSession(session), () => checkRange(session, range)),
-          () => sessions.events(session, range),
+          // A range with an end is compared with the head: what is lost at the end of the log is said.
+          () =>
+            sessions.events(session, { ...range, toVersion: range?.toVersion ?? Number.MAX_SAFE_INTEGER }),
         ),
       subscribe: (session, from) =>
         Stream.flatMap(

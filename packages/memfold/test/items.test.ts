@@ -150,6 +150,18 @@ describe("what items cost", () => {
     expect(tokens).toBeGreaterThan(7_000)
     expect(tokens).toBeLessThan(8_000)
   })
+
+  it("signed reasoning whose text is not shown costs the bytes of its signature", async () => {
+    const signature = "EqQB".repeat(10_000)
+    const { tokens } = await contextOf(
+      "anthropic",
+      user("?"),
+      assistant({ type: "thinking", thinking: "", signature }, text("1")),
+      user("!"),
+    )
+    expect(tokens).toBeGreaterThan(7_000)
+    expect(tokens).toBeLessThan(8_000)
+  })
 })
 
 /** One turn of each kind of item, in the format of its API. */

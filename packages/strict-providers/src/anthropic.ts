@@ -74,7 +74,7 @@ const cacheMarks = (request: Fields): number => {
     Array.isArray(value)
       ? value.reduce<number>((sum, one) => sum + marks(one), 0)
       : isFields(value)
-        ? (value["cache_control"] == null ? 0 : 1) + marks(value["content"])
+        ? (value["cache_control"] == null ? 0 : 1) + marks(value["content"]) + marks(value["source"])
         : 0
   return (
     marks(request["tools"]) +

@@ -61,10 +61,20 @@ const blocks: Readonly<
   tool_removal: { in: ["system"], fields: ["tool", "cache_control"], needs: { tool: "object" } },
 }
 
+/** Blocks that are not the model's. */
+const elsewhere: Readonly<Record<string, BlockPosition>> = {
+  container_upload: "user",
+  tool_reference: "result",
+  browser_state: "result",
+}
+
 /** Whether the API has a block of this type in this place; what is in blocks of tools that Anthropic runs is not checked. */
 const isKnown = (type: string, place: BlockPosition): boolean => {
   const item = Object.hasOwn(items.anthropic, type) ? items.anthropic[type] : undefined
-  return item !== undefined && (item.within !== true || place === "result")
+  if (item === undefined) return false
+  return Object.hasOwn(elsewhere, type)
+    ? elsewhere[type] === place
+    : item.within !== true && place === "assistant"
 }
 
 const mediaTypes: Readonly<Record<string, ReadonlySet<unknown>>> = {

@@ -34,8 +34,8 @@ const markable: ReadonlySet<unknown> = new Set([
 
 /** The marks of a block, those of the blocks inside it included. */
 const marksOf = (fields: Codec.Fields): number => {
-  const { cache_control: mark, content } = fields
-  const inside = Array.isArray(content) ? content.filter(Codec.isFields) : []
+  const { cache_control: mark, content, source } = fields
+  const inside = [...(Array.isArray(content) ? content : []), source].filter(Codec.isFields)
   return (mark == null ? 0 : 1) + inside.reduce((sum, one) => sum + marksOf(one), 0)
 }
 
@@ -44,7 +44,12 @@ const withoutOldest = (fields: Codec.Fields, count: number): Codec.Fields => {
   const marks = marksOf(fields)
   if (count === 0 || marks === 0) return fields
   const { cache_control: _mark, ...rest } = fields
-  const { content } = rest
+  const { content, source } = rest
+  // The blocks of a document stand in its source.
+  if (Codec.isFields(source) && marksOf(source) > 0) {
+    const within = withoutOldest(source, Math.min(count, marksOf(source)))
+    return { ...(count > marksOf(source) ? rest : fields), source: within }
+  }
   if (!Array.isArray(content)) return rest
   let left = count
   const inside = content.map((one: unknown) => {

@@ -1,6 +1,6 @@
 /** From memfold messages to the conversation of a Messages API request. */
 import * as Codec from "@memfold/codec"
-import { Message } from "@memfold/core"
+import { Item, Message } from "@memfold/core"
 import { withCacheControl, type CacheControl } from "./cacheControl.js"
 import { fromFile } from "./files.js"
 import { formOf, isBlank, partFormOf, type Form } from "./form.js"
@@ -61,6 +61,23 @@ const standsAlone = (turn: Turn | undefined): boolean => turn?.others[0]?.fields
 const isThinking = ({ fields }: Block): boolean =>
   fields["type"] === "thinking" || fields["type"] === "redacted_thinking"
 
+/** Blocks that the API does not take from the model; it takes all others that do not stand within blocks. */
+const fromOutside: ReadonlySet<string> = new Set(
+  "image document search_result tool_result container_upload tool_addition tool_removal".split(" "),
+)
+
+/** The types of blocks that the API takes from each role; those of a tool stand in its result. */
+const taken: Readonly<Record<Message.Role, ReadonlySet<string>>> = {
+  system: new Set(["text", "tool_addition", "tool_removal"]),
+  user: new Set(["text", "image", "document", "search_result", "container_upload"]),
+  tool: new Set(["text", "image", "document", "search_result", "tool_reference", "browser_state"]),
+  assistant: new Set(
+    Object.entries(Item.items.anthropic).flatMap(([type, { within }]) =>
+      within === true || fromOutside.has(type) ? [] : [type],
+    ),
+  ),
+}
+
 /** Whether a block came whole: redacted thinking of an answer that was cut may have no data. */
 const isWhole = ({ type, data }: Codec.Fields): boolean =>
   type !== "redacted_thinking" || (typeof data === "string" && data !== "")
@@ -104,12 +121,15 @@ class Encoder {
         const file = role === "user" || role === "tool" ? fromFile(part) : undefined
         return file === undefined ? this.omit(message, "file") : Codec.restore(file, form?.fields)
       }
-      case "opaque":
-        return part.provider === "anthropic" &&
-          Codec.isFields(part.data) &&
-          (this.exact || isWhole(part.data))
-          ? part.data
-          : this.omit(message, "opaque")
+      case "opaque": {
+        const { data, provider } = part
+        if (provider !== "anthropic" || !Codec.isFields(data)) return this.omit(message, "opaque")
+        if (this.exact) return data
+        if (!isWhole(data)) return this.omit(message, "opaque")
+        const placed = Codec.inPlace(provider, data, taken[role])
+        if (typeof placed === "string") return this.omit(message, placed)
+        return "data" in placed ? placed.data : this.fieldsOf(placed, role, message)
+      }
       case "reasoning": {
         if (role !== "assistant" || !(this.exact || Message.isBound(part))) {
           return this.omit(message, "reasoning")
@@ -121,7 +141,8 @@ class Encoder {
         if (role !== "assistant") return this.omit(message, "tool-call")
         const id = this.exact ? part.id : this.ids.call(part.id)
         const input = toInput(part.arguments)
-        return Codec.restore({ type: "tool_use", id, name: part.name, input }, form?.fields)
+        const name = this.exact ? part.name : Codec.toolName(part.name, 128)
+        return Codec.restore({ type: "tool_use", id, name, input }, form?.fields)
       }
       case "tool-result":
         return undefined

@@ -1,3 +1,4 @@
+export type { CacheControl } from "./cacheControl.js"
 export { AnthropicDecodeError } from "./AnthropicDecodeError.js"
 export {
   type CompactionClient,

@@ -12,6 +12,8 @@ export { describeFailure, failureOf, type RequestFailure } from "./requestFailur
 export { foreignProblem, type Library } from "./foreign.js"
 export { type Forms, forms, JsonFields, type Unsaid, withoutEmpty } from "./forms.js"
 export { withoutEarlierThoughts } from "./earlierThoughts.js"
+export { inPlace } from "./inPlace.js"
+export { authorName, toolName } from "./requestName.js"
 export { inOrder } from "./inOrder.js"
 export { withoutMisplacedCalls } from "./misplacedCalls.js"
 export { withoutOtherModels } from "./otherModels.js"

@@ -1,6 +1,6 @@
 /** From memfold messages to Chat Completions messages. */
 import * as Codec from "@memfold/codec"
-import { Item, Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, type Form } from "./form.js"
 import { requestMessage } from "./request.js"
@@ -41,6 +41,14 @@ const contentOf = (
   return { content: plain ? first["text"] : parts }
 }
 
+/** The types of content that the API takes from each role. */
+const taken: Readonly<Record<Message.Role, ReadonlySet<string>>> = {
+  system: new Set(["text"]),
+  user: new Set(["text", "image_url", "input_audio", "file", "video_url"]),
+  assistant: new Set(["text", "refusal"]),
+  tool: new Set(["text"]),
+}
+
 const isRefusal = (part: Message.Part): part is Message.Opaque & { data: { refusal: string } } =>
   part.type === "opaque" &&
   part.provider === "openai" &&
@@ -67,6 +75,15 @@ const plainText = ({ role, parts, name, metadata }: Message.Message): string | u
     : undefined
 }
 
+/** The content of a function message, which is a text or null. */
+const asText = ({ content }: { readonly content?: unknown }): { readonly content: unknown } => ({
+  content: Array.isArray(content)
+    ? content
+        .flatMap(({ text }: { readonly text?: unknown }) => (typeof text === "string" ? [text] : []))
+        .join("\n")
+    : (content ?? null),
+})
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omitted: Array<Codec.Omitted> = []
@@ -74,6 +91,8 @@ class Encoder {
   private readonly extraFields: ReadonlySet<string>
   // Compatible servers, such as that of Gemini, want ids that are unique in the whole request.
   private readonly ids = new Codec.CallIds({ pattern: /^.{1,40}$/s, reuse: false })
+  /** The ids of the open calls that are sent as `function_call`: a `function` message answers them. */
+  private readonly legacyCalls = new Set<string>()
   private message = 0
 
   constructor({ exact, extraFields = [] }: EncodeOptions) {
@@ -96,18 +115,12 @@ class Encoder {
         return file === undefined ? this.omit("file") : [Codec.restore(file, extra)]
       }
       case "opaque": {
-        const { data } = part
-        // The API takes images and files from the user alone.
-        if (
-          part.provider === "openai" &&
-          role !== "user" &&
-          !this.exact &&
-          Item.itemOf(part)?.payload !== undefined
-        )
-          return this.omit("file")
-        return part.provider === "openai" && Codec.isFields(data) && typeof data["type"] === "string"
-          ? [data]
-          : this.omit("opaque")
+        const { data, provider } = part
+        if (provider !== "openai" || !Codec.isFields(data) || typeof data["type"] !== "string")
+          return this.omit("opaque")
+        const placed = this.exact ? { data } : Codec.inPlace(provider, data, taken[role])
+        if (typeof placed === "string") return this.omit(placed)
+        return "data" in placed ? [placed.data] : this.contentPart(role, placed)
       }
       default:
         return this.omit(part.type)
@@ -131,9 +144,10 @@ class Encoder {
     // The API takes no empty list.
     const came = result.content === undefined ? form.content : "parts"
     const content = contentOf(parts, parts.length === 0 && !this.exact ? undefined : came, "")
-    const name = result.name === undefined ? {} : { name: result.name }
-    if (form.role === "function" && message.role === "tool") {
-      return { role: "function", name: "", ...name, ...content }
+    const name = result.name === undefined ? {} : { name: this.toolName(result.name) }
+    const legacy = !this.exact && this.legacyCalls.delete(result.id)
+    if ((form.role === "function" || legacy) && message.role === "tool") {
+      return { role: "function", name: "", ...name, ...(this.exact ? content : asText(content)) }
     }
     const says = (field: string, failed: unknown) =>
       form.fields?.[field] === failed && this.extraFields.has(field)
@@ -155,11 +169,21 @@ class Encoder {
   private toolCall(call: Message.ToolCall): Codec.Fields {
     const form = partFormOf(call)
     const id = this.exact ? call.id : this.ids.call(call.id)
+    const name = this.toolName(call.name)
     const known =
       form.call === "custom"
-        ? { id, type: "custom", custom: { name: call.name, input: call.arguments } }
-        : { id, type: "function", function: { name: call.name, arguments: this.argumentsOf(call) } }
+        ? { id, type: "custom", custom: { name, input: call.arguments } }
+        : { id, type: "function", function: { name, arguments: this.argumentsOf(call) } }
     return Codec.restore(known, form.fields)
+  }
+
+  private toolName(name: string): string {
+    return this.exact ? name : Codec.toolName(name)
+  }
+
+  private authorOf({ name }: Message.Message): { readonly name?: string } {
+    const sent = name === undefined || this.exact ? name : Codec.authorName(name)
+    return sent === undefined ? {} : { name: sent }
   }
 
   private argumentsOf(call: Message.ToolCall): string {
@@ -169,8 +193,10 @@ class Encoder {
   private callsOf(calls: ReadonlyArray<Message.ToolCall>): Codec.Fields {
     const [first] = calls
     if (first === undefined) return {}
-    return calls.length === 1 && partFormOf(first).call === "function_call"
-      ? { function_call: { name: first.name, arguments: this.argumentsOf(first) } }
+    const legacy = calls.length === 1 && partFormOf(first).call === "function_call"
+    if (legacy) this.legacyCalls.add(first.id)
+    return legacy
+      ? { function_call: { name: this.toolName(first.name), arguments: this.argumentsOf(first) } }
       : { tool_calls: calls.map((call) => this.toolCall(call)) }
   }
 
@@ -186,7 +212,7 @@ class Encoder {
 
   private assistantMessage(message: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
     const { parts } = message
-    const name = message.name === undefined ? {} : { name: message.name }
+    const name = this.authorOf(message)
     const reasoning = this.reasoningOf(form, parts)
     // A refusal beside the content is an opaque part without a type: a field of the message, not of its content.
     const refused = parts.find(isRefusal)
@@ -209,7 +235,7 @@ class Encoder {
     const spoken = message.parts.filter(({ type }) => type !== "tool-result")
     const content = this.contentParts(message.role, spoken)
     if (content.length === 0 && (!this.exact || form.content === undefined)) return []
-    const name = message.name === undefined ? {} : { name: message.name }
+    const name = this.authorOf(message)
     const role = form.role === "developer" && message.role === "system" ? "developer" : message.role
     return [{ role, ...name, ...contentOf(content, form.content, "") }]
   }

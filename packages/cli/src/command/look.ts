@@ -1,5 +1,7 @@
 /** The commands that read a store: `memfold sessions`, `events`, `context`. */
 import { Args, Command, Options } from "@effect/cli"
+import { readToEnd } from "../move/sound.js"
+import { sourceOf } from "../move/Source.js"
 import { EventLog, Memory, type Session, type Strategy } from "@memfold/core"
 import { layer as memoryLayers, scopeHome, userHome } from "@memfold/layers"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
@@ -82,7 +84,7 @@ export const events = Command.make(
     Effect.gen(function* () {
       yield* options.requireSession(session, store)
       const log = yield* EventLog.EventLog
-      yield* Stream.runForEach(EventLog.records(log, session), (record) =>
+      yield* Stream.runForEach(readToEnd(sourceOf(log), session), (record) =>
         Console.log(
           json
             ? toJson(eventRecord(record))

@@ -40,6 +40,19 @@ describe("a log that is damaged", () => {
       ))
   }
 
+  it("(its end is lost) is copied as far as it is whole, and not exported", () =>
+    run(
+      Effect.gen(function* () {
+        const from = withRecords(yield* filled, (records) => records.filter(({ version }) => version <= 4))
+        const to = yield* InMemoryEventLog.make
+        const reason = "event 5 is missing; run memfold verify for details"
+        expect(yield* Effect.flip(copySession(sourceOf(from), to, "one"))).toMatchObject({ reason })
+        expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
+        const lines = exportLines(from, Stream.make("one"))
+        expect(yield* Effect.flip(Stream.runDrain(lines))).toMatchObject({ reason })
+      }),
+    ))
+
   it("has no context, and no events, beyond what is lost", () =>
     run(
       Effect.gen(function* () {

@@ -10,16 +10,47 @@ const broken = (session: string, reason: string): EventLog.LogError =>
     reason: `${reason}; run memfold verify for details`,
   })
 
+/** Reads the records of a session up to the version that the source says it has. Fails if the log has lost its end. */
+export const readToEnd = (
+  source: Pick<Source, "records" | "version">,
+  session: string,
+  {
+    toVersion = Number.MAX_SAFE_INTEGER,
+    ...range
+  }: Pick<EventLog.ReadOptions, "fromVersion" | "toVersion"> = {},
+): Stream.Stream<EventLog.LogRecord, EventLog.LogError> =>
+  Stream.unwrap(
+    Effect.map(source.version(session), (version) => {
+      const end = Math.min(version, toVersion)
+      let last = (range.fromVersion ?? 1) - 1
+      const failIfLost = Effect.suspend(() =>
+        last >= end
+          ? Effect.void
+          : Effect.flatMap(source.version(session), (now) =>
+              // Of a session that is deleted at this moment, nothing is lost.
+              now < version ? Effect.void : broken(session, `event ${last + 1} is missing`),
+            ),
+      )
+      return source.records(session, { ...range, toVersion }).pipe(
+        Stream.map((record) => {
+          last = record.version
+          return record
+        }),
+        Stream.concat(Stream.execute(failIfLost)),
+      )
+    }),
+  )
+
 /**
  * Reads records in order. Fails if one is missing or damaged. A damaged summary is passed on, because the fold ignores
  * it.
  */
 export const readSound = (
-  source: Pick<Source, "records">,
+  source: Pick<Source, "records" | "version">,
   session: string,
   options: Pick<EventLog.ReadOptions, "fromVersion" | "toVersion"> = {},
 ): Stream.Stream<EventLog.LogRecord, EventLog.LogError> =>
-  source.records(session, options).pipe(
+  readToEnd(source, session, options).pipe(
     Stream.mapAccumEffect(options.fromVersion ?? 1, (seq, record) => {
       if (record.version !== seq) return broken(session, `event ${seq} is missing`)
       const { type, checksum } = record

@@ -23,7 +23,7 @@ export const redactMessage = (
     yield* checkMessageName(session, name)
     const { invalidated, message } = yield* redact(log, sessions, counter, session, name)
     yield* reading.index.forget(session)
-    forgetOwned(reading, session)
+    reading.owned.forget(session)
     const forgotten = yield* Effect.either(reading.meaning.forgetMessage(session, message.version))
     // The state at its version knows since which clear its index counts.
     if (layers !== null)
@@ -37,12 +37,6 @@ export const redactMessage = (
     yield* forgotten
     return { invalidated }
   })
-
-/** Drops what searches over owners hold of a session, at once: nothing erased stays in the process. */
-const forgetOwned = ({ owned }: MemoryParts["reading"], session: string): void => {
-  owned.forget(session)
-  owned.sweep()
-}
 
 /** Starts a session over. */
 export const clearSession = (
@@ -69,7 +63,7 @@ export const deleteSession = (
     const deleted = yield* sessions.delete(session)
     schedule.forget(session)
     yield* reading.index.forget(session)
-    forgetOwned(reading, session)
+    reading.owned.forget(session)
     yield* reading.meaning.forgetSession(session)
     return deleted
   })

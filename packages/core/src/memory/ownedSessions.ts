@@ -2,6 +2,7 @@
 import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
 import { sessions } from "../log/pages.js"
+import { breathing } from "../shell/breathe.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 
@@ -70,7 +71,7 @@ export const allOfOwned = (
   log: EventLog,
   owner: string,
 ): Effect.Effect<ReadonlyArray<SessionInfo>, LogError> =>
-  Effect.map(Stream.runCollect(sessions(log, owner)), (all) =>
+  Effect.map(Stream.runCollect(breathing(sessions(log, owner))), (all) =>
     [
       // A session that became active between two pages is on both.
       ...new Map([...all].toReversed().map((info) => [info.session, info])).values(),

@@ -7,6 +7,7 @@ import { type OwnedRecalled, recallOwned } from "../recall/recallOwned.js"
 import { timeOf } from "../recall/timed.js"
 import { answerCall } from "../recall/tools.js"
 import { render, shownIndexes } from "../render/Render.js"
+import { breathe } from "../shell/breathe.js"
 import { checkCount, checkOwner, checkSearched, checkText, checkTimes, checkWithout } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError, OwnerRecallOptions, RecallOptions, StrategyOptions } from "./MemoryOptions.js"
@@ -22,6 +23,8 @@ export const recall = (
 ): Effect.Effect<Recalled, MemoryError> =>
   Effect.gen(function* () {
     const { tokens = 1_000, messages = "all" } = options
+    // Searches that begin together take turns.
+    yield* breathe
     const state = yield* readState(parts.sessions, session, options)
     const strategy = yield* parts.strategyOf(session, options)
     yield* checkText(session, "query", query)
@@ -52,6 +55,7 @@ export const recallOf = (
     yield* checkCount("", "tokens", tokens)
     yield* checkWithout(without)
     yield* checkTimes("", times)
+    yield* breathe
     const now = yield* Clock.currentTimeMillis
     const left = new Set(without)
     return yield* ownerSearches.withPermits(1)(

@@ -16,6 +16,8 @@ export const fileTokens = 1_000
 /** Encrypted text has four bytes in a token, as text has; base64 writes three bytes in four characters. */
 const encryptedCharacters = 16 / 3
 
+const ofEncrypted = (characters: number): number => Math.ceil(characters / encryptedCharacters)
+
 /**
  * A token counter. It counts messages when they are appended, and summaries when they are committed; the events store
  * the numbers. If it throws, the estimate is used instead (see {@link guarded}).
@@ -69,8 +71,10 @@ export const estimating: Service = {
 const countPart = (counter: Service, part: Part): number => {
   switch (part.type) {
     case "text":
-    case "reasoning":
       return counter.count(part.text)
+    case "reasoning":
+      // The signature is the whole reasoning, encrypted; the text may be a summary of it, or empty.
+      return Math.max(counter.count(part.text), ofEncrypted(part.signature?.length ?? 0))
     case "tool-call":
       return counter.count(part.name) + counter.count(part.arguments) + messageOverhead
     case "tool-result": {
@@ -85,7 +89,7 @@ const countPart = (counter: Service, part: Part): number => {
       // Another form of a text that is counted already.
       if (part.replaces !== undefined) return 0
       const { text, files, encrypted } = sizeOf(part)
-      return counter.count(text) + files * fileTokens + Math.ceil(encrypted / encryptedCharacters)
+      return counter.count(text) + files * fileTokens + ofEncrypted(encrypted)
     }
   }
 }

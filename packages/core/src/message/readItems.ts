@@ -85,7 +85,17 @@ export interface DataSize {
   readonly encrypted: number
 }
 
-/** Divides provider data into its text, its files, and its encrypted text. */
+/**
+ * Divides provider data into its text, its files, and its encrypted text.
+ *
+ * @example
+ * ```ts
+ * import { Item } from "@memfold/core"
+ *
+ * const data = { type: "image_url", image_url: { url: "https://example.org/page.png" } }
+ * console.log(Item.sizeOf({ provider: "openai", data }).files) // 1
+ * ```
+ */
 export const sizeOf = ({ provider, data }: Pick<Opaque, "provider" | "data">): DataSize => {
   const table = tableOf(provider)
   let [files, encrypted] = [0, 0]

@@ -17,6 +17,8 @@ export interface Lookup {
 
 /** What an index knows of some terms in the messages of a session before a message index. */
 export interface Postings<E> extends TermPostings {
+  /** When each message was said, in milliseconds since the epoch: the time that it came with, or else of its append. */
+  readonly times: ArrayLike<number>
   /** For message indexes, the versions of the events that appended them; indexes without a message are left out. */
   readonly versions: (indexes: ReadonlyArray<number>) => Effect.Effect<ReadonlyMap<number, number>, E>
 }

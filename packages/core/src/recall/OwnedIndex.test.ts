@@ -1,7 +1,8 @@
 /** The index of many sessions in the process, and the searches over it. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, TestClock } from "effect"
 import * as fc from "fast-check"
+import { inspect } from "node:util"
 import { often } from "@memfold/harness/depth"
 import { echo, pairs } from "@memfold/harness/engine"
 import { EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "../index.js"
@@ -12,7 +13,7 @@ const words = ["graz", "linz", "bern", "parcel", "order"]
 
 const indexOf = (messages: ReadonlyArray<ReadonlyArray<string>>): SessionIndex => {
   const index = new SessionIndex(beginning([]), [])
-  for (const [at, terms] of messages.entries()) index.addTerms(at + 1, terms)
+  for (const [at, terms] of messages.entries()) index.addTerms({ version: at + 1, time: 1_000 * at }, terms)
   return index
 }
 
@@ -29,24 +30,22 @@ describe("the index of many sessions", () => {
     const step = fc.record({
       session: fc.constantFrom("a", "b", "c", "d"),
       messages: fc.option(messages),
-      sweep: fc.boolean(),
     })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
         const owned = new OwnedIndex(1_000)
         const expected = new Map<string, SessionIndex>()
-        for (const [at, { session, messages: said, sweep }] of steps.entries()) {
+        for (const [at, { session, messages: said }] of steps.entries()) {
           if (said === null) {
             owned.forget(session)
             expected.delete(session)
           } else {
             const index = indexOf(said)
-            expect(owned.put(infoOf(session, at), index)).toBe(true)
+            expect(owned.put(infoOf(session, at), "ann", index)).toBe(true)
             expect(owned.has(infoOf(session, at))).toBe(true)
             expect(owned.has(infoOf(session, at + 1))).toBe(false)
             expected.set(session, index)
           }
-          if (sweep) owned.sweep()
         }
         const found = await Effect.runPromise(owned.lookUp(["a", "b", "c", "d"], words))
         expect([...found.keys()].toSorted()).toEqual([...expected.keys()].toSorted())
@@ -54,7 +53,10 @@ describe("the index of many sessions", () => {
           const { before, postings } = found.get(session)!
           const right = lookUp([index], { terms: words, before })
           expect(before).toBe(index.versions.length)
-          expect(postings.terms).toEqual(right.terms)
+          expect(new Map([...postings.terms].map(([term, list]) => [term, Array.from(list)]))).toEqual(
+            right.terms,
+          )
+          expect(Array.from(postings.times)).toEqual(Array.from(right.times))
           expect(Array.from(postings.lengths)).toEqual(Array.from(right.lengths))
           const all = Array.from({ length: before + 1 }, (_, index) => index)
           expect(Effect.runSync(postings.versions(all))).toEqual(Effect.runSync(right.versions(all)))
@@ -64,13 +66,22 @@ describe("the index of many sessions", () => {
     )
   })
 
+  it("keeps no word of a session that was dropped", () => {
+    const owned = new OwnedIndex(100)
+    owned.put(infoOf("a", 1), "ann", indexOf([["graz", "linz"], ["graz"]]))
+    owned.put(infoOf("b", 1), "ann", indexOf([["linz", "bern"]]))
+    owned.forget("a")
+    expect(inspect(owned, { depth: null })).not.toContain("graz")
+    expect(inspect(owned, { depth: null })).toContain("linz")
+  })
+
   it("holds no more than it may", () => {
     const owned = new OwnedIndex(3)
-    expect(owned.put(infoOf("a", 1), indexOf([["graz", "linz"]]))).toBe(true)
-    expect(owned.put(infoOf("b", 1), indexOf([["graz", "linz"]]))).toBe(false)
+    expect(owned.put(infoOf("a", 1), "ann", indexOf([["graz", "linz"]]))).toBe(true)
+    expect(owned.put(infoOf("b", 1), "ann", indexOf([["graz", "linz"]]))).toBe(false)
     expect(owned.has(infoOf("b", 1))).toBe(false)
     owned.forget("a")
-    expect(owned.put(infoOf("b", 1), indexOf([["graz", "linz"]]))).toBe(true)
+    expect(owned.put(infoOf("b", 1), "ann", indexOf([["graz", "linz"]]))).toBe(true)
   })
 })
 
@@ -112,6 +123,45 @@ describe("a search over sessions that were searched before", () => {
         ["s3", 0],
         ["s3", 1],
       ])
+    }),
+  )
+
+  it.scoped("reads no session for the times of its messages", () =>
+    Effect.gen(function* () {
+      const real = yield* InMemoryEventLog.make
+      const read = new Set<string>()
+      const log: EventLog.Service = {
+        ...real,
+        read: (session, page) =>
+          Effect.zipRight(
+            Effect.sync(() => read.add(session)),
+            real.read(session, page),
+          ),
+      }
+      const memory = yield* engine(log)
+      const day = 86_400_000
+      for (let at = 0; at < 50; at++)
+        yield* memory.append(
+          `s${at}`,
+          [Message.user(`the order ${word(at)}`), Message.assistant("Noted.")].map((message) => ({
+            ...message,
+            time: at * day,
+          })),
+          { owner: "ann" },
+        )
+      yield* memory.recallOf("ann", "order")
+      yield* TestClock.setTime(20.5 * day)
+      const asked: ReadonlyArray<readonly [string, Memory.RecallOptions, ReadonlyArray<string>]> = [
+        ["order", { after: 7 * day, before: 8 * day }, ["s7"]],
+        ["order", { after: 100 * day }, []],
+        ["What did we say yesterday?", {}, ["s19"]],
+      ]
+      for (const [query, options, sessions] of asked) {
+        read.clear()
+        const { messages } = yield* memory.recallOf("ann", query, options)
+        expect([...new Set(messages.map(({ session }) => session))]).toEqual(sessions)
+        expect([...read]).toEqual(sessions)
+      }
     }),
   )
 

@@ -1,97 +1,147 @@
 /**
- * One index of the sessions of owners, in the process. A search over thousands of sessions would otherwise ask the store
+ * The indexes of the sessions of owners, in the process. A search over thousands of sessions would otherwise ask the store
  * for each of them. A session that is as it was when it was indexed, by what a list of sessions says about it, is not read.
  */
 import { Effect } from "effect"
 import type { SessionInfo } from "../log/EventLog.js"
-import { inSteps } from "../shell/breathe.js"
 import type { Gap } from "../session/branches.js"
+import { inSteps } from "../shell/breathe.js"
 import type { Postings } from "./FullTextIndex.js"
 import type { SessionIndex } from "./SessionIndex.js"
+import { Vocabulary } from "./Vocabulary.js"
 
 /** A session in the index. */
 interface Slot {
   readonly info: SessionInfo
+  /** Whose session it is by its log. */
+  readonly owner: string | null
+  /** The id of the last event that it has. */
+  readonly lastId: string | null
   readonly gaps: ReadonlyArray<Gap>
   readonly versions: ReadonlyArray<number>
+  readonly times: Float64Array
   readonly lengths: Uint32Array
-  /** How many postings it has. */
-  readonly size: number
+  /** The numbers of its terms, in ascending order. */
+  readonly terms: Uint32Array
+  /** Where the postings of each term end in `postings`. */
+  readonly ends: Uint32Array
+  /** Term by term: message index and count, one after the other. */
+  readonly postings: Uint32Array
 }
 
 /** An indexed session, with the postings of the terms that were looked up. */
-export interface Indexed {
+export interface Indexed extends Pick<Slot, "owner" | "lastId"> {
   /** What the branch that it has leaves out. */
   readonly gaps: ReadonlyArray<Gap>
   readonly before: number
   readonly postings: Postings<never>
 }
 
-/** So many numbers stand for a posting: the slot, the message index, the count. */
-const width = 3
-
 const isSame = (one: SessionInfo, other: SessionInfo): boolean =>
   one.version === other.version &&
   one.updatedTime === other.updatedTime &&
   one.createdTime === other.createdTime
 
-/** The index of many sessions. */
+/** How many postings a session has. */
+const sizeOf = ({ postings }: Slot): number => postings.length / 2
+
+/** The place of a number in ascending numbers, or -1. */
+const placeOf = (numbers: Uint32Array, wanted: number): number => {
+  let [from, to] = [0, numbers.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (numbers[middle]! < wanted) from = middle + 1
+    else to = middle
+  }
+  return numbers[from] === wanted ? from : -1
+}
+
+/** What a session answers for terms, each given with its number. */
+const indexedIn = (
+  { owner, lastId, gaps, versions, times, lengths, terms, ends, postings }: Slot,
+  wanted: ReadonlyArray<readonly [term: string, number: number]>,
+): Indexed => {
+  const found = new Map<string, Uint32Array>()
+  for (const [term, number] of wanted) {
+    const place = placeOf(terms, number)
+    if (place !== -1) found.set(term, postings.subarray(ends[place - 1] ?? 0, ends[place]!))
+  }
+  const versionsOf: Postings<never>["versions"] = (indexes) =>
+    Effect.sync(
+      () =>
+        new Map(indexes.flatMap((index) => (index in versions ? [[index, versions[index]!] as const] : []))),
+    )
+  return {
+    owner,
+    lastId,
+    gaps,
+    before: lengths.length,
+    postings: { lengths, times, terms: found, versions: versionsOf },
+  }
+}
+
+/** How many sessions are looked up in a step. */
+const sessionsPerStep = 64
+
+/** The indexes of many sessions. */
 export class OwnedIndex {
-  private slots = new Map<number, Slot>()
-  private bySession = new Map<string, number>()
-  private postings = new Map<string, Array<number>>()
-  private next = 0
-  private live = 0
-  private dead = 0
+  private readonly slots = new Map<string, Slot>()
+  private readonly vocabulary = new Vocabulary()
+  private size = 0
 
   /** @param capacity - how many postings it holds: a message has one for each different term */
   constructor(private readonly capacity: number) {}
 
   /** Whether a session is in the index as it is now. */
   has(info: SessionInfo): boolean {
-    const slot = this.slots.get(this.bySession.get(info.session) ?? -1)
+    const slot = this.slots.get(info.session)
     return slot !== undefined && isSame(slot.info, info)
   }
 
-  /** Takes a session in; `false` if there is no room for it. */
-  put(info: SessionInfo, { gaps, versions, lengths, postings, size }: SessionIndex): boolean {
+  /**
+   * Takes a session in; `false` if there is no room for it.
+   *
+   * @param owner - whose it is by its log
+   */
+  put(
+    info: SessionInfo,
+    owner: string | null,
+    { lastId, gaps, versions, times, lengths, postings, size }: SessionIndex,
+  ): boolean {
     this.forget(info.session)
-    if (this.live + size > this.capacity) return false
-    const number = this.next++
-    for (const [term, list] of postings) {
-      const all = this.postings.get(term) ?? []
-      if (all.length === 0) this.postings.set(term, all)
-      for (let at = 0; at < list.length; at += 2) all.push(number, list[at]!, list[at + 1]!)
+    if (this.size + size > this.capacity) return false
+    const terms = Uint32Array.from(postings.keys(), (term) => this.vocabulary.add(term)).toSorted()
+    const ends = new Uint32Array(terms.length)
+    const all = new Uint32Array(2 * size)
+    let end = 0
+    for (const [place, number] of terms.entries()) {
+      const list = postings.get(this.vocabulary.term(number)) ?? []
+      all.set(list, end)
+      ends[place] = end += list.length
     }
-    const each = Uint32Array.from(lengths, (upTo, at) => upTo - (lengths[at - 1] ?? 0))
-    this.slots.set(number, { info, gaps, versions: [...versions], lengths: each, size })
-    this.bySession.set(info.session, number)
-    this.live += size
+    this.slots.set(info.session, {
+      info,
+      owner,
+      lastId,
+      gaps,
+      versions: [...versions],
+      times: Float64Array.from(times),
+      lengths: Uint32Array.from(lengths, (upTo, at) => upTo - (lengths[at - 1] ?? 0)),
+      terms,
+      ends,
+      postings: all,
+    })
+    this.size += size
     return true
   }
 
-  /** Drops a session. */
+  /** Drops a session. Nothing that it said stays in the process. */
   forget(session: string): void {
-    const number = this.bySession.get(session)
-    const slot = number === undefined ? undefined : this.slots.get(number)
-    if (number === undefined || slot === undefined) return
-    this.bySession.delete(session)
-    this.slots.delete(number)
-    this.live -= slot.size
-    this.dead += slot.size
-    if (this.dead > this.live) this.sweep()
-  }
-
-  /** Removes the postings of sessions that were dropped. */
-  sweep(): void {
-    for (const [term, all] of this.postings) {
-      const kept: Array<number> = []
-      for (let at = 0; at < all.length; at += width)
-        if (this.slots.has(all[at]!)) kept.push(all[at]!, all[at + 1]!, all[at + 2]!)
-      if (kept.length === 0) this.postings.delete(term)
-      else this.postings.set(term, kept)
-    }
-    this.dead = 0
+    const slot = this.slots.get(session)
+    if (slot === undefined) return
+    this.slots.delete(session)
+    this.size -= sizeOf(slot)
+    for (const number of slot.terms) this.vocabulary.remove(number)
   }
 
   /** Looks terms up in sessions of the index. Sessions that it does not have are left out of the answer. */
@@ -103,41 +153,16 @@ export class OwnedIndex {
   }
 
   private *lookUpInSteps(sessions: ReadonlyArray<string>, terms: ReadonlyArray<string>) {
-    const found = new Map<number, Map<string, Array<number>>>()
-    const asked = new Map<string, Indexed>()
-    for (const session of sessions) {
-      const number = this.bySession.get(session)
-      const slot = number === undefined ? undefined : this.slots.get(number)
-      if (number === undefined || slot === undefined) continue
-      const own = new Map<string, Array<number>>()
-      found.set(number, own)
-      const { gaps, lengths, versions } = slot
-      const versionsOf: Postings<never>["versions"] = (indexes) =>
-        Effect.sync(
-          () =>
-            new Map(
-              indexes.flatMap((index) => (index in versions ? [[index, versions[index]!] as const] : [])),
-            ),
-        )
-      asked.set(session, {
-        gaps,
-        before: lengths.length,
-        postings: { lengths, terms: own, versions: versionsOf },
-      })
-    }
-    yield
-    for (const term of new Set(terms)) {
-      const all = this.postings.get(term) ?? []
-      for (let at = 0; at < all.length; at += width) {
-        if (at % (8_192 * width) === 0) yield
-        const own = found.get(all[at]!)
-        if (own === undefined) continue
-        const list = own.get(term)
-        if (list === undefined) own.set(term, [all[at + 1]!, all[at + 2]!])
-        else list.push(all[at + 1]!, all[at + 2]!)
+    const found = new Map<string, Indexed>()
+    for (let from = 0; from < sessions.length; from += sessionsPerStep) {
+      // Between two steps, a session can be dropped, and the number of a term be given to another one.
+      const wanted = this.vocabulary.numbers(terms)
+      for (const session of sessions.slice(from, from + sessionsPerStep)) {
+        const slot = this.slots.get(session)
+        if (slot !== undefined) found.set(session, indexedIn(slot, wanted))
       }
       yield
     }
-    return asked
+    return found
   }
 }

@@ -15,6 +15,8 @@ export interface Part {
   readonly from: number
   /** The version of the event of each message. */
   readonly versions: ReadonlyArray<number>
+  /** When each message was said, in milliseconds since the epoch. */
+  readonly times: ReadonlyArray<number>
   /** How many terms the messages up to each one have together. */
   readonly lengths: ReadonlyArray<number>
   /** By term: message index and count, one after the other. */
@@ -45,6 +47,7 @@ export class SessionIndex implements Part {
   /** Postings of all terms together. */
   size = 0
   versions: Array<number> = []
+  times: Array<number> = []
   lengths: Array<number> = []
   postings = new Map<string, Array<number>>()
 
@@ -68,10 +71,11 @@ export class SessionIndex implements Part {
   }
 
   /** Adds the message of an event, if it is on the branch. */
-  addMessage({ version, event }: RecordedEvent): void {
+  addMessage({ version, time, event }: RecordedEvent): void {
     // A message that cannot be read keeps its place, or the indexes of later messages would be wrong.
     const message = appendedMessage(event)
-    if (message !== null && isOnBranch(this.gaps, version)) this.addTerms(version, messageTerms(message))
+    if (message !== null && isOnBranch(this.gaps, version))
+      this.addTerms({ version, time: message.time ?? time }, messageTerms(message))
   }
 
   /**
@@ -92,6 +96,7 @@ export class SessionIndex implements Part {
   /** Keeps only so many messages. */
   private cutTo(count: number): void {
     this.versions.length = count
+    this.times.length = count
     this.lengths.length = count
     const end = this.from + count
     for (const [term, list] of this.postings) {
@@ -104,10 +109,14 @@ export class SessionIndex implements Part {
     }
   }
 
-  /** Adds the terms of the next message, or of another text that is to be ranked. */
-  addTerms(version: number, terms: ReadonlyArray<string>): void {
+  /** Adds the terms of the next message. */
+  addTerms(
+    { version, time }: { readonly version: number; readonly time: number },
+    terms: ReadonlyArray<string>,
+  ): void {
     const index = this.from + this.lengths.length
     this.versions.push(version)
+    this.times.push(time)
     this.lengths.push((this.lengths.at(-1) ?? 0) + terms.length)
     for (const [term, count] of countTerms(terms)) {
       const list = this.postings.get(term)
@@ -118,9 +127,10 @@ export class SessionIndex implements Part {
   }
 
   /** Adds the messages of the part behind the last one. */
-  append({ versions, lengths, postings }: Part): void {
+  append({ versions, times, lengths, postings }: Part): void {
     const length = this.lengths.at(-1) ?? 0
     for (const version of versions) this.versions.push(version)
+    for (const time of times) this.times.push(time)
     for (const one of lengths) this.lengths.push(length + one)
     for (const [term, added] of postings) {
       const list = this.postings.get(term)
@@ -137,9 +147,13 @@ export const lookUp = (parts: ReadonlyArray<Part>, { terms, before }: Lookup): P
   const last = parts.at(-1)
   const messages = last === undefined ? 0 : Math.max(0, Math.min(before, last.from + last.lengths.length))
   const lengths = new Uint32Array(messages)
-  for (const { from, lengths: upTo, postings } of parts) {
+  const times = new Float64Array(messages)
+  for (const { from, times: said, lengths: upTo, postings } of parts) {
     const count = Math.min(Math.max(before - from, 0), upTo.length)
-    for (let at = 0; at < count; at++) lengths[from + at] = upTo[at]! - (upTo[at - 1] ?? 0)
+    for (let at = 0; at < count; at++) {
+      lengths[from + at] = upTo[at]! - (upTo[at - 1] ?? 0)
+      times[from + at] = said[at]!
+    }
     for (const term of terms) {
       const list = postings.get(term) ?? []
       let end = list.length
@@ -157,6 +171,7 @@ export const lookUp = (parts: ReadonlyArray<Part>, { terms, before }: Lookup): P
   }
   return {
     lengths,
+    times,
     terms: found,
     versions: (indexes) =>
       Effect.sync(

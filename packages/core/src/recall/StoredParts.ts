@@ -207,8 +207,11 @@ export class StoredParts {
       const { version, lastId, gaps } = tail
       const batchId = batchIdOf({ id: lastId ?? "", version })
       yield* breathe() ?? Effect.void
-      const { from, versions, lengths, postings } = index
-      const { part, rows } = encodePart({ session, version, batchId }, { from, versions, lengths, postings })
+      const { from, versions, times, lengths, postings } = index
+      const { part, rows } = encodePart(
+        { session, version, batchId },
+        { from, versions, times, lengths, postings },
+      )
       yield* breathe() ?? Effect.void
       yield* this.store.put(session, head, [
         {

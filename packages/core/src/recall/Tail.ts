@@ -35,7 +35,7 @@ export const readOn = (tail: Tail, { events }: Source, most: number): Effect.Eff
   Effect.gen(function* () {
     const { version, lastId, readAt } = tail
     let end: ReadEnd = lastId === null ? "all" : "another log"
-    const breathe = breather()
+    const breathe = breather(1)
     yield* Stream.runForEachWhile(events({ fromVersion: Math.max(version, 1) }), (recorded) =>
       after(
         breathe(),

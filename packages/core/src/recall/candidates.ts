@@ -1,10 +1,11 @@
 /** The candidates for a query: ranked by words and, if there is an embedder, by meaning. */
 import { Effect } from "effect"
 import type { Meaning, Target } from "./Meaning.js"
-import { type Candidate, fuse, rankInSteps } from "../search/rank.js"
+import { type Candidate, fuse, type IsWanted, rankInSteps } from "../search/rank.js"
 import { inSteps } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
+import { inTime, newestFirst, saidIn, type SearchedTime } from "./timed.js"
 
 /**
  * What counts as relevant by words: the messages around the best candidate have at least this part of the query's weight, and
@@ -29,12 +30,14 @@ export interface Query {
    * relevant, since an embedder says from which similarity on it is found at all.
    */
   readonly question?: string | undefined
+  /** Which messages may be found by words; all of them by default. */
+  readonly isWanted?: IsWanted | undefined
 }
 
 /** The candidates among the messages of some sessions, the best first. */
 export const candidatesFor = (
   meaning: Meaning,
-  { query, terms, question }: Query,
+  { query, terms, question, isWanted }: Query,
   targets: ReadonlyArray<Target & { readonly postings: Postings<SessionError> }>,
 ): Effect.Effect<ReadonlyArray<Candidate>> =>
   Effect.gen(function* () {
@@ -43,7 +46,27 @@ export const candidatesFor = (
       rankInSteps(
         terms,
         targets.map(({ postings }) => postings),
+        isWanted,
       ),
     )
     return fuse(question === undefined ? ranked : relevant(ranked), near)
   })
+
+/**
+ * The candidates for a query in time, the best first. Where only messages of a time are found, these alone are ranked; where
+ * nothing is asked for but a time, its newest messages come first.
+ */
+export const candidatesInTime = (
+  meaning: Meaning,
+  { time, ...query }: Query & { readonly time: SearchedTime | null },
+  targets: ReadonlyArray<Target & { readonly postings: Postings<SessionError> }>,
+): Effect.Effect<ReadonlyArray<Candidate>> => {
+  if (time === null) return candidatesFor(meaning, query, targets)
+  const { span, only } = time
+  const postings = targets.map((target) => target.postings)
+  if (query.terms.length === 0 && only) return inSteps(() => newestFirst(postings, span))
+  const isWanted = only ? saidIn(postings, span) : undefined
+  return Effect.map(candidatesFor(meaning, { ...query, isWanted }, targets), (candidates) =>
+    inTime(postings, candidates, time),
+  )
+}

@@ -15,7 +15,7 @@ export const build = ({ gaps, head, events }: Source): Effect.Effect<SessionInde
     for (;;) {
       const newest = (yield* head)?.version ?? 0
       const index = new SessionIndex(beginning(gaps), gaps)
-      const breathe = breather()
+      const breathe = breather(1)
       let redaction = 0
       yield* Stream.runForEach(events({ fromVersion: index.version + 1 }), (recorded) =>
         after(
@@ -36,7 +36,7 @@ const switchTo = (index: SessionIndex, { gaps, events }: Source): Effect.Effect<
   Effect.gen(function* () {
     const from = index.moveTo(gaps)
     if (from === null) return
-    const breathe = breather()
+    const breathe = breather(1)
     for (const range of rangesBetween(gaps, from, index.version)) {
       yield* Stream.runForEach(events({ fromVersion: range.from, toVersion: range.to }), (recorded) =>
         after(
@@ -56,12 +56,16 @@ const extend = (index: SessionIndex, source: Source): Effect.Effect<SessionIndex
     const lastId = index.lastId
     let same = lastId === null
     let redacted = false
+    const breathe = breather(1)
     yield* Stream.runForEach(events({ fromVersion: Math.max(from, 1) }), (recorded) =>
-      Effect.sync(() => {
-        if (recorded.version === from) same = recorded.id === lastId
-        else if (recorded.event._tag === "MessageRedacted") redacted = true
-        if (same && !redacted) index.add(recorded)
-      }),
+      after(
+        breathe(),
+        Effect.sync(() => {
+          if (recorded.version === from) same = recorded.id === lastId
+          else if (recorded.event._tag === "MessageRedacted") redacted = true
+          if (same && !redacted) index.add(recorded)
+        }),
+      ),
     )
     return same && !redacted ? index : null
   })

@@ -14,6 +14,7 @@ const part = fc
     messages: fc.array(
       fc.record({
         behind: fc.oneof(fc.nat({ max: 3 }), fc.nat()),
+        time: fc.oneof(fc.nat(), fc.double({ noNaN: true, noDefaultInfinity: true })),
         terms: fc.dictionary(
           fc.string({ unit: "binary", minLength: 1, maxLength: 20 }),
           fc.integer({ min: 1, max: 300 }),
@@ -25,6 +26,7 @@ const part = fc
   .map(({ from, messages }): Part => {
     const postings = new Map<string, Array<number>>()
     const [versions, lengths]: [Array<number>, Array<number>] = [[], []]
+    const times = messages.map(({ time }) => time)
     for (const [at, { behind, terms }] of messages.entries()) {
       versions.push((versions.at(-1) ?? 0) + 1 + behind)
       const own = Object.entries(terms)
@@ -35,7 +37,7 @@ const part = fc
         else list.push(from + at, count)
       }
     }
-    return { from, versions, lengths, postings }
+    return { from, versions, times, lengths, postings }
   })
 
 /** The bytes of a row, changed, in base 64 again. */
@@ -110,6 +112,7 @@ describe("the stored form of a part", () => {
     const { part, rows } = encodePart(place, {
       from: 0,
       versions: [],
+      times: [],
       lengths: [],
       postings: new Map(),
     })

@@ -2,8 +2,8 @@
  * The projection rows of a part of an index, as bytes in base 64: its head, and its buckets of terms. The checksum of a row
  * includes its place, so a damaged or misplaced row is never used.
  *
- * A head has the version of the terms, the index of the first message, and for each message two numbers: its
- * distance in versions to the previous message, and its number of terms. A bucket has terms in order. A term has its postings:
+ * A head has the version of the terms, the index of the first message, and for each message its
+ * distance in versions to the previous message, its number of terms, and its time in eight bytes. A bucket has terms in order. A term has its postings:
  * the distance in messages to the previous posting, and the count. Numbers take seven bits in a byte, the lowest first.
  */
 import { Either, Encoding } from "effect"
@@ -13,7 +13,7 @@ import type { Part } from "./SessionIndex.js"
 import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
-const formVersion = 3
+const formVersion = 4
 
 /** How many terms a bucket has on average: fewer make more rows, more take longer to look through. */
 const bucketSize = 32
@@ -76,6 +76,13 @@ class Writer {
     this.bytes[this.length++] = rest
   }
 
+  /** Any number, in eight bytes. */
+  double(value: number): void {
+    if (this.length + 8 > this.bytes.length) this.grow()
+    new DataView(this.bytes.buffer).setFloat64(this.length, value)
+    this.length += 8
+  }
+
   text(value: string): void {
     this.number(value.length)
     for (let at = 0; at < value.length; at++) this.number(value.charCodeAt(at))
@@ -114,6 +121,12 @@ class Reader {
     }
   }
 
+  double(): number {
+    this.at += 8
+    const { buffer, byteOffset, byteLength } = this.bytes
+    return this.at > byteLength ? 0 : new DataView(buffer, byteOffset).getFloat64(this.at - 8)
+  }
+
   text(): string {
     let text = ""
     for (let length = this.number(); length > 0; length--) text += String.fromCharCode(this.number())
@@ -130,12 +143,12 @@ const placeOf = ({ session, version, batchId, buckets }: LocatedPart, piece: str
   crc32(`${session}\n${version}\n${batchId}\n${buckets}\n${piece}`)
 
 /** What the head of a part says. */
-export type Head = Pick<Part, "from" | "versions" | "lengths">
+export type Head = Pick<Part, "from" | "versions" | "times" | "lengths">
 
 /** A part, and its rows. */
 export const encodePart = (
   { session, version, batchId }: Omit<LocatedPart, "buckets">,
-  { from, versions, lengths, postings }: Part,
+  { from, versions, times, lengths, postings }: Part,
 ): { readonly part: StoredPart; readonly rows: ReadonlyArray<ProjectionRow> } => {
   const buckets = Math.ceil(postings.size / bucketSize)
   const part = { version, batchId, buckets }
@@ -145,6 +158,7 @@ export const encodePart = (
   for (const [position, version] of versions.entries()) {
     head.number(version - (versions[position - 1] ?? 0))
     head.number(lengths[position]! - (lengths[position - 1] ?? 0))
+    head.double(times[position]!)
   }
   const inBuckets = Array.from({ length: buckets }, (): Array<string> => [])
   for (const term of postings.keys()) inBuckets[hashOf(term) % buckets]!.push(term)
@@ -179,13 +193,14 @@ export const decodeHead = (session: string, part: StoredPart, head: string | und
   if (!reader.isSound(placeOf({ ...part, session }, "head"))) return null
   if (reader.number() !== formVersion || reader.number() !== termsVersion) return null
   const [from, count] = [reader.number(), reader.number()]
-  const [versions, lengths]: [Array<number>, Array<number>] = [[], []]
+  const [versions, times, lengths]: [Array<number>, Array<number>, Array<number>] = [[], [], []]
   let [version, length] = [0, 0]
   for (let position = 0; position < count; position++) {
     versions.push((version += reader.number()))
     lengths.push((length += reader.number()))
+    times.push(reader.double())
   }
-  return { from, versions, lengths }
+  return { from, versions, times, lengths }
 }
 
 /**

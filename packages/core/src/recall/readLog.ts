@@ -39,7 +39,10 @@ export const sourceOf = (
 })
 
 /** A reader of the branch in force for one search: the groups around what was found overlap. */
-export const readerOf = (sessions: Sessions, { session, version, gaps }: SessionState): Reader => {
+export const readerOf = (
+  sessions: Sessions,
+  { session, version, gaps }: Pick<SessionState, "session" | "version" | "gaps">,
+): Reader => {
   const seen = new Map<number, RecordedEvent>()
   const between = (from: number, to: number) => {
     const last = Math.min(to, version)

@@ -4,9 +4,10 @@
  */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { breathe } from "../shell/breathe.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
-import { candidatesFor } from "./candidates.js"
+import { candidatesInTime } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"
 import { excerpt } from "./excerpt.js"
 import type { Service as FullTextIndex } from "./FullTextIndex.js"
@@ -15,7 +16,7 @@ import { readAt, readerOf, sourceOf } from "./readLog.js"
 import type { OwnedIndex } from "./OwnedIndex.js"
 import { readableText } from "./searchText.js"
 import { queryTermsOf } from "../search/terms.js"
-import { inTime, newestFirst, type SearchedTime } from "./timed.js"
+import type { SearchedTime } from "./timed.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
 /** The messages that were found, in the order of the conversation. */
@@ -70,15 +71,16 @@ export const recallMessages = (
     const isOfTimeAlone = terms.length === 0 && time?.only === true
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens) return nothing
     const source = sourceOf(sessions, state)
+    yield* breathe
     const postings = yield* index.lookUp(source, { terms, before: Math.min(before, state.total) })
-    const candidates = isOfTimeAlone
-      ? newestFirst([postings])
-      : yield* candidatesFor(meaning, { query, terms, question }, [{ source, postings }])
+    yield* breathe
+    const candidates = yield* candidatesInTime(meaning, { query, terms, question, time }, [
+      { source, postings },
+    ])
     const fitting = candidates.filter(({ index }) => index < before && !without(index))
     const reader = readerOf(sessions, state)
     const searched = [{ reader, postings, before, without, heading: null }]
-    const timed = time === null ? fitting : yield* inTime(searched, fitting, time)
-    const { found, ...rest } = yield* choose(counter, searched, timed, { terms, tokens })
+    const { found, ...rest } = yield* choose(counter, searched, fitting, { terms, tokens })
     return { messages: found[0]?.[1] ?? [], ...rest }
   })
 

@@ -1,9 +1,10 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Data, Effect } from "effect"
+import { eventId } from "../event/EventCodec.js"
 import type { SessionInfo } from "../log/EventLog.js"
 import { after, breather, rest } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
-import { candidatesFor } from "./candidates.js"
+import { candidatesInTime } from "./candidates.js"
 import { choose, fewestTokens, type Searched } from "./choose.js"
 import type { Source } from "./FullTextIndex.js"
 import { build } from "./inProcess.js"
@@ -11,7 +12,6 @@ import type { Indexed } from "./OwnedIndex.js"
 import { type Reader, readerOf, sourceOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest } from "./recallMessages.js"
 import { queryTermsOf } from "../search/terms.js"
-import { inTime, newestFirst } from "./timed.js"
 import type { RecalledMessage } from "./transcript.js"
 
 /** A message that was found in one of the sessions of an owner. */
@@ -91,7 +91,7 @@ const takeIn = ({ sessions, owned }: Reading, { session, version, ...rest }: Ses
     const state = yield* sessions.load(session)
     const index = yield* build(sourceOf(sessions, state))
     // Whoever has written since the list was read is looked up elsewhere, and taken in by the next search.
-    if (index.version === version) owned.put(info, index)
+    if (index.version === version) owned.put(info, state.description.owner, index)
     else owned.forget(session)
   })
 
@@ -109,7 +109,7 @@ const search = (
       return { ...nothing, messages: [], unreadable: [] }
     // The sessions were listed right before.
     yield* rest
-    const breathe = breather(atOnce)
+    const breathe = breather(1)
     /** Does something for each session, and notes those that are damaged. */
     const forEach = <A>(
       list: ReadonlyArray<SessionInfo>,
@@ -148,15 +148,21 @@ const search = (
         return { source, searched: { reader, postings, before, without: () => false, heading } }
       }).pipe(Effect.catchTag("NotOwned", () => Effect.succeed(null)))
     /** A session in the index of the process. Its log is read only if it has messages that are chosen. */
-    const ofProcess = ({ session, version, title }: SessionInfo, { gaps, ...found }: Indexed): LookedUp => {
+    const ofProcess = ({ session, version, title }: SessionInfo, indexed: Indexed): LookedUp => {
+      const { gaps, lastId, owner: ownerThen, ...found } = indexed
+      const source = sourceOf(sessions, { session, version, gaps })
       let reader: Reader | null = null
       const read: Reader<SessionError | NotOwned> = (from, to) =>
         Effect.gen(function* () {
-          reader ??= readerOf(sessions, yield* ownState(session))
+          if (reader === null) {
+            const head = yield* source.head
+            // A session that has no newer event is what it was when it was indexed, and need not be opened.
+            const isSame = ownerThen === owner && head !== null && eventId(head) === lastId
+            reader = readerOf(sessions, isSame ? { session, version, gaps } : yield* ownState(session))
+          }
           return yield* reader(from, to)
         })
       const heading = headingOf(session, title ?? null)
-      const source = sourceOf(sessions, { session, version, gaps })
       return { source, searched: { ...found, reader: read, without: () => false, heading } }
     }
     if (!meaning.isOn)
@@ -182,13 +188,10 @@ const search = (
     })
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
     yield* rest
-    const candidates = isOfTimeAlone
-      ? newestFirst(known.map((one) => one.searched.postings))
-      : yield* candidatesFor(meaning, { query, terms }, targets)
+    const candidates = yield* candidatesInTime(meaning, { query, terms, time }, targets)
     const searched = known.map((one) => one.searched)
     yield* rest
-    const timed = time === null ? candidates : yield* inTime(searched, candidates, time)
-    const { found, ...shown } = yield* choose(counter, searched, timed, { terms, tokens })
+    const { found, ...shown } = yield* choose(counter, searched, candidates, { terms, tokens })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )

@@ -67,8 +67,8 @@ const expectedRows = (
     for (const recorded of events.slice(next, end + 1)) index.add(recorded)
     next = end + 1
     const { version, batchId } = part
-    const { from, versions, lengths, postings } = index
-    const encoded = encodePart({ session, version, batchId }, { from, versions, lengths, postings })
+    const { from, versions, times, lengths, postings } = index
+    const encoded = encodePart({ session, version, batchId }, { from, versions, times, lengths, postings })
     index = new SessionIndex({ version, lastId: last.id, messages: from + lengths.length }, gaps)
     return encoded.part.buckets === part.buckets ? encoded.rows : null
   })

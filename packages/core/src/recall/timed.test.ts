@@ -63,6 +63,34 @@ describe("recall in time", () => {
     }),
   )
 
+  it.effect(
+    "finds the newest messages of a time in all sessions, and those that many others rank before",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(at("2026-05-13T15:00"))
+        const memory = yield* Memory.Memory
+        const many = Array.from({ length: 10_200 }, () => ({
+          ...Message.user("order order"),
+          time: at("2026-05-12T08:00"),
+        }))
+        const late = { ...Message.user("The order of the day is this."), time: at("2026-05-12T19:00") }
+        yield* memory.append("b", [late], { owner: "ann" })
+        for (let from = 0; from < many.length; from += 1_000)
+          yield* memory.append("a", many.slice(from, from + 1_000), { owner: "ann" })
+        yield* memory.append("a", { ...late, time: at("2026-05-01T10:00") })
+        const texts = ({ messages }: { readonly messages: ReadonlyArray<{ readonly text: string }> }) =>
+          messages.filter(({ text }) => text.includes("day is this")).length
+        const tokens = 100
+        // Sessions are listed from the one changed last.
+        expect(texts(yield* memory.recallOf("ann", "What did we say yesterday?", { tokens }))).toBe(1)
+        const before = at("2026-05-02T00:00")
+        expect(texts(yield* memory.recall("a", "order", { before, tokens }))).toBe(1)
+        expect(texts(yield* memory.recallOf("ann", "order", { before, tokens }))).toBe(1)
+        const { messages } = yield* memory.recall("a", "order", { after: before, before: before + 1 })
+        expect(messages).toEqual([])
+      }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "off" } }))),
+  )
+
   it.effect("refuses what is no time", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

@@ -1,10 +1,7 @@
 /** A search in time: by options, or by the words of the query. */
-import { Effect } from "effect"
-import { breather } from "../shell/breathe.js"
-import type { Candidate } from "../search/rank.js"
+import type { Candidate, IsWanted } from "../search/rank.js"
 import { queryTermsOf, termsOf } from "../search/terms.js"
-import type { Searched } from "./choose.js"
-import { readAt } from "./readLog.js"
+import type { Postings } from "./FullTextIndex.js"
 import { timeInQuery } from "./timeInQuery.js"
 import type { TimeSpan } from "./TimeSpan.js"
 
@@ -50,52 +47,64 @@ export const timeOf = (
     : { query, time: { span: found.span, only: false } }
 }
 
-/** How many candidates are read for their times: all that a search ranks, or as many as are likely to be shown. */
-const mostRead = { only: 10_000, first: 500 }
-const batch = 200
+/** How many candidates a search has, and how many of them come first for their time: as many as are likely to be shown. */
+const most = { all: 10_000, first: 500 }
 
-/** The messages of some sessions as candidates, the newest first, where nothing is asked for but a time. */
-export const newestFirst = (
-  searched: ReadonlyArray<{ readonly lengths: { readonly length: number } }>,
-): ReadonlyArray<Candidate> =>
-  searched.flatMap(({ lengths: { length } }, source) =>
-    Array.from({ length: Math.min(length, mostRead.only) }, (_, at) => ({
-      source,
-      index: length - 1 - at,
-      score: 0,
-      fits: true,
-      covered: 0,
-    })),
-  )
+/** The times of the messages of some sessions. */
+type Times = ReadonlyArray<Pick<Postings<never>, "times">>
+
+/** Which messages of some sessions were said in a span. */
+export const saidIn =
+  (searched: Times, { from, to }: TimeSpan): IsWanted =>
+  (source, index) => {
+    const time = searched[source]?.times[index]
+    return time !== undefined && time >= from && time < to
+  }
+
+/** A message of some session, and when it was said. */
+interface TimedMessage {
+  readonly source: number
+  readonly index: number
+  readonly time: number
+}
+
+const newest = (messages: ReadonlyArray<TimedMessage>): ReadonlyArray<TimedMessage> =>
+  messages
+    .toSorted((one, other) => other.time - one.time || one.source - other.source || other.index - one.index)
+    .slice(0, most.all)
+
+/** The messages of a span as candidates, the newest first, where nothing is asked for but a time. A step is one session. */
+export function* newestFirst(
+  searched: Times,
+  span: TimeSpan,
+): Generator<undefined, ReadonlyArray<Candidate>> {
+  const isWanted = saidIn(searched, span)
+  let found: Array<TimedMessage> = []
+  for (const [source, { times }] of searched.entries()) {
+    for (let index = times.length - 1; index >= 0; index--)
+      if (isWanted(source, index)) found.push({ source, index, time: times[index]! })
+    if (found.length > 2 * most.all) found = [...newest(found)]
+    yield
+  }
+  return newest(found).map(({ source, index }) => ({ source, index, score: 0, fits: true, covered: 0 }))
+}
 
 /** The candidates of a time, in their order; behind them, the others, unless only the time counts. */
-export const inTime = <E>(
-  searched: ReadonlyArray<Searched<E>>,
+export const inTime = (
+  searched: Times,
   candidates: ReadonlyArray<Candidate>,
   { span, only }: SearchedTime,
-) =>
-  Effect.gen(function* () {
-    const breathe = breather(1)
-    const inside: Array<Candidate> = []
-    const outside: Array<Candidate> = []
-    const read = candidates.slice(0, only ? mostRead.only : mostRead.first)
-    for (let from = 0; from < read.length; from += batch) {
-      const some = read.slice(from, from + batch)
-      for (const source of new Set(some.map((one) => one.source))) {
-        yield* breathe() ?? Effect.void
-        const { postings, reader } = searched[source]!
-        const own = some.filter((one) => one.source === source)
-        const versions = yield* postings.versions(own.map(({ index }) => index))
-        const messages = yield* readAt(reader, [...versions.values()])
-        for (const one of own) {
-          const time = messages.get(versions.get(one.index) ?? -1)?.time
-          const isInside = time !== undefined && time >= span.from && time < span.to
-          ;(isInside ? inside : outside).push(one)
-        }
-      }
-    }
-    return only ? besideFitting(inside) : [...inside, ...outside, ...candidates.slice(read.length)]
-  })
+): ReadonlyArray<Candidate> => {
+  const isWanted = saidIn(searched, span)
+  const isInside = ({ source, index }: Candidate) => isWanted(source, index)
+  if (only) return besideFitting(candidates.filter(isInside))
+  const first = candidates.slice(0, most.first)
+  return [
+    ...first.filter(isInside),
+    ...first.filter((one) => !isInside(one)),
+    ...candidates.slice(most.first),
+  ]
+}
 
 /** How far a message shares what it is worth with the messages around it. */
 const farthest = 2

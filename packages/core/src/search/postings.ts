@@ -8,7 +8,7 @@ export interface TermPostings {
    * For each term the texts that it occurs in, in order: the number of the text and how often it has the term, one after the
    * other. A term that does not occur may be left out.
    */
-  readonly terms: ReadonlyMap<string, ReadonlyArray<number>>
+  readonly terms: ReadonlyMap<string, ArrayLike<number>>
 }
 
 /** Counts how often each term occurs. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { fuse, rank } from "./rank.js"
+import { fuse, rank, rankInSteps } from "./rank.js"
 import { postingsOf } from "./postings.js"
 
 const terms = ["alpha", "bravo", "zebra"]
@@ -58,6 +58,18 @@ describe("rank with bounds", () => {
     const places = (source: number) => ranked.filter((one) => one.source === source).map(({ index }) => index)
     expect(places(0)).toEqual(Array.from({ length: 7_996 }, (_, at) => 7_997 - at))
     expect(places(1)).toEqual(Array.from({ length: 2_004 }, (_, at) => 7_997 - at))
+  })
+
+  it("counts only messages that are wanted among the 10,000", () => {
+    const texts = Array.from({ length: 20_000 }, (_, at) => (at === 9 ? ["alpha", "other"] : ["alpha"]))
+    const wanted = (_: number, index: number) => index === 9 || index >= 8_000
+    const steps = rankInSteps(["alpha"], [postingsOf(texts)], wanted)
+    let step = steps.next()
+    while (step.done !== true) step = steps.next()
+    expect(step.value).toHaveLength(10_000)
+    const few = rankInSteps(["alpha"], [postingsOf(texts)], (_, index) => index === 9)
+    for (step = few.next(); step.done !== true;) step = few.next()
+    expect(step.value.map(({ index }) => index)).toEqual([9])
   })
 })
 

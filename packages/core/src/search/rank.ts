@@ -109,14 +109,19 @@ function* scoreTexts(
   return { source, scores, having, near }
 }
 
+/** Which messages may be found, of those that are near a term. */
+export type IsWanted = (source: number, index: number) => boolean
+
 /** The lowest score among the best ones, and how many candidates may have just that score. */
 function* lowest(
   all: ReadonlyArray<ScoredTexts>,
+  isWanted: IsWanted,
 ): Generator<undefined, { readonly score: number; readonly ties: number }> {
   const found = new Float64Array(all.reduce((sum, { scores }) => sum + scores.length, 0))
   let count = 0
-  for (const { scores, near } of all)
-    for (let index = 0; index < scores.length; index++) if (near[index] !== 0) found[count++] = scores[index]!
+  for (const { source, scores, near } of all)
+    for (let index = 0; index < scores.length; index++)
+      if (near[index] !== 0 && isWanted(source, index)) found[count++] = scores[index]!
   if (count <= mostCandidates) return { score: 0, ties: 0 }
   yield
   const sorted = found.subarray(0, count).toSorted()
@@ -133,10 +138,12 @@ function* lowest(
  * It works in steps, so that other work can be done between two of them: a step takes some milliseconds for 100,000 messages.
  *
  * @param answers - what the index of each session answers; how rare a term is, all of them say together
+ * @param isWanted - which of the messages may be candidates; all of them by default
  */
 export function* rankInSteps(
   terms: ReadonlyArray<string>,
   answers: ReadonlyArray<TermPostings>,
+  isWanted: IsWanted = () => true,
 ): Generator<undefined, ReadonlyArray<Candidate>> {
   let [messages, length] = [0, 0]
   for (const { lengths } of answers) {
@@ -151,7 +158,7 @@ export function* rankInSteps(
     if (weighed.some(({ term }) => answer.terms.has(term)))
       all.push(yield* scoreTexts(weighed, answer, { source, average: length / Math.max(messages, 1) }))
   }
-  const least = yield* lowest(all)
+  const least = yield* lowest(all, isWanted)
   yield
   let { ties } = least
   const candidates: Array<Candidate> = []
@@ -159,7 +166,7 @@ export function* rankInSteps(
     // Of equals, the newer ones come first.
     for (let index = scores.length - 1; index >= 0; index--) {
       const score = scores[index]!
-      if (near[index] === 0 || score < least.score) continue
+      if (near[index] === 0 || score < least.score || !isWanted(source, index)) continue
       if (score === least.score && ties-- <= 0) continue
       const bits = near[index]!
       const covered = weighed.reduce((sum, { weight }, at) => ((bits >>> at) & 1 ? sum + weight : sum), 0)

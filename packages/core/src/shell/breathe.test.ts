@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { pairs, said, withMemory, echo } from "@memfold/harness/engine"
 import { EventCodec, EventLog, InMemoryEventLog, Memory, Summarizer } from "../index.js"
+import { inSteps } from "./breathe.js"
 
 /** Each look at the clock finds that the work has held the event loop for long, on a fast machine too. */
 const everyLookIsLate = () => {
@@ -17,9 +18,9 @@ const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
   let over = false
   const turn = () => {
     turns++
-    if (!over) setTimeout(turn, 0)
+    if (!over) setImmediate(turn)
   }
-  setTimeout(turn, 0)
+  setImmediate(turn)
   try {
     await work()
   } finally {
@@ -77,9 +78,9 @@ describe("a session of 20,000 events", () => {
       }
       const turn = () => {
         turns++
-        if (!over) setTimeout(turn, 0)
+        if (!over) setImmediate(turn)
       }
-      setTimeout(turn, 0)
+      setImmediate(turn)
       const memory = yield* Effect.provideService(
         Effect.provideService(
           Memory.make({ strategy: pairs, compaction: { mode: "manual" } }),
@@ -122,9 +123,9 @@ describe("a search over the sessions of an owner", () => {
       let over = false
       const turn = () => {
         turns++
-        if (!over) setTimeout(turn, 0)
+        if (!over) setImmediate(turn)
       }
-      setTimeout(turn, 0)
+      setImmediate(turn)
       yield* search
       over = true
       still.mockRestore()
@@ -132,6 +133,54 @@ describe("a search over the sessions of an owner", () => {
       const late = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(search)))
       // It is 192; without a look at the clock for each session and message that is read, 102.
       expect(late).toBeGreaterThan(150)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } })),
+      Effect.runPromise,
+    ))
+})
+
+describe("several works at once", () => {
+  it("hold the event loop one at a time, and let input and output have their turn between them", async () => {
+    const order: Array<string> = []
+    const work = (name: string) =>
+      inSteps(function* () {
+        for (let step = 0; step < 5; step++) {
+          yield
+          order.push(name)
+          const end = performance.now() + 11
+          while (performance.now() < end);
+        }
+      })
+    let over = false
+    // Input and output have their turn before this.
+    const turn = (): void => {
+      order.push("turn")
+      if (!over) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await Effect.runPromise(Effect.all(["a", "b", "c", "d"].map(work), { concurrency: "unbounded" }))
+    over = true
+    const parts = order.join("").split(/(?:turn)+/)
+    expect(parts.join("")).toHaveLength(20)
+    expect(parts.filter((part) => part.length > 1)).toEqual([])
+  })
+
+  it("are searches that begin together, too", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(2, 0), { owner: "ann" })
+      const searches = [memory.recall("s", "message"), memory.recallOf("ann", "message")]
+      for (const search of searches) {
+        yield* search
+        const one = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(search)))
+        const all = Effect.all(
+          Array.from({ length: 10 }, () => search),
+          { concurrency: "unbounded" },
+        )
+        const turns = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(all)))
+        expect({ one: one > 2, all: turns > 8 * one }).toEqual({ one: true, all: true })
+      }
     }).pipe(
       Effect.scoped,
       Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } })),

@@ -1,5 +1,5 @@
 /** Long work on the events of a session lets other work of the process run in between. */
-import { Effect, Stream } from "effect"
+import { type Clock, Effect, Stream } from "effect"
 import { isLive } from "./clock.js"
 
 /** How long work holds the event loop at a time, in milliseconds. */
@@ -8,13 +8,47 @@ const longestHold = 10
 /** How many events there are between two looks at the clock. */
 const eventsBetween = 64
 
-// Every runtime has it.
+// Every runtime has timers; Node.js and what follows it have the other one, too.
 declare const setTimeout: (run: () => void, millis: number) => unknown
+declare const setImmediate: ((run: () => void) => unknown) | undefined
+
+/** Carries something out after input and output had their turn. In Node.js, timers that are due would go before those. */
+const later = (run: () => void): unknown =>
+  typeof setImmediate === "function" ? setImmediate(run) : setTimeout(run, 0)
+
+/** When the work of the process that goes on now began to hold the event loop. */
+let since = Number.NEGATIVE_INFINITY
+
+/** Works that pause. In a turn of the event loop, one of them goes on: together they hold it no longer than one alone. */
+const paused = new Set<() => void>()
+let isAwaited = false
+
+const goOnLater = (): void => {
+  if (isAwaited || paused.size === 0) return
+  isAwaited = true
+  later(() => {
+    isAwaited = false
+    for (const goOn of paused) {
+      paused.delete(goOn)
+      goOn()
+      break
+    }
+    goOnLater()
+  })
+}
 
 /** A macrotask: Effect's own yielding is a microtask, which lets other fibers run and nothing else. */
-const pause: Effect.Effect<void> = Effect.async((resume) => {
-  setTimeout(() => resume(Effect.void), 0)
-})
+const pause: Effect.Effect<void> = Effect.clockWith((clock) =>
+  Effect.async((resume) => {
+    const goOn = (): void => {
+      since = clock.unsafeCurrentTimeMillis()
+      resume(Effect.void)
+    }
+    paused.add(goOn)
+    goOnLater()
+    return Effect.sync(() => paused.delete(goOn))
+  }),
+)
 
 /**
  * A pause between two parts of some work. Each part looks at the clock by itself, so without it, parts that are all short
@@ -22,19 +56,16 @@ const pause: Effect.Effect<void> = Effect.async((resume) => {
  */
 export const rest: Effect.Effect<void> = Effect.clockWith((clock) => (isLive(clock) ? pause : Effect.void))
 
-/** Makes an effect that pauses if the work since the last pause has held the event loop for long. In virtual time, nothing has to pause. */
-const breath = (): Effect.Effect<void> => {
-  let since: number | null = null
-  return Effect.clockWith((clock) => {
-    if (!isLive(clock)) return Effect.void
-    const now = clock.unsafeCurrentTimeMillis()
-    since ??= now
-    if (now - since < longestHold) return Effect.void
-    return Effect.map(pause, () => {
-      since = clock.unsafeCurrentTimeMillis()
-    })
-  })
+/** Whether work of the process has held the event loop for long. A clock that went back says nothing. */
+const isLate = (clock: Clock.Clock): boolean => {
+  const held = clock.unsafeCurrentTimeMillis() - since
+  return held < 0 || held >= longestHold
 }
+
+/** Pauses if work of the process has held the event loop for long. In virtual time, nothing has to pause. */
+export const breathe: Effect.Effect<void> = Effect.clockWith((clock) =>
+  isLive(clock) && isLate(clock) ? pause : Effect.void,
+)
 
 /**
  * Makes a function that is called for each event of some work, or for each of its pieces. It returns `null`, or now and then an effect to run before
@@ -44,20 +75,22 @@ const breath = (): Effect.Effect<void> => {
  */
 export const breather = (between = eventsBetween): (() => Effect.Effect<void> | null) => {
   let count = 0
-  const breathe = breath()
   return () => (++count % between === 0 ? breathe : null)
 }
 
 /** Carries out work that is done in steps, with pauses where they are due. */
 export const inSteps = <A>(work: () => Generator<undefined, A>): Effect.Effect<A> =>
-  Effect.gen(function* () {
-    const breathe = breath()
+  Effect.clockWith((clock) => {
     const steps = work()
-    for (;;) {
-      yield* breathe
-      const { done, value } = steps.next()
-      if (done === true) return value
-    }
+    const go: Effect.Effect<A> = Effect.suspend(() => {
+      for (;;) {
+        const { done, value } = steps.next()
+        if (done === true) return Effect.succeed(value)
+        // After the step: on a machine so busy that each look is late, the work goes on all the same.
+        if (isLive(clock) && isLate(clock)) return Effect.zipRight(pause, go)
+      }
+    })
+    return go
   })
 
 /** A stream that lets other work of the process run in between. */

@@ -96,6 +96,22 @@ describe("a log with a hole", () => {
     }).pipe(Effect.provide(live)),
   )
 
+  it.effect("at its end is said by the events of a memory, in both orders", () =>
+    Effect.gen(function* () {
+      const { memory, whole } = yield* damaged((version) => version > 90)
+      expect((yield* versionsOf(whole)).at(-1)).toBeGreaterThan(91)
+      const failure = Exit.fail(expect.objectContaining({ _tag: "DamagedEvent", session: "s", version: 91 }))
+      for (const range of [undefined, {}, { fromVersion: 50 }, { fromVersion: 91 }, { reverse: true }])
+        expect([range, yield* Effect.exit(Stream.runCollect(memory.events("s", range)))]).toEqual([
+          range,
+          failure,
+        ])
+      const before = yield* Stream.runCollect(memory.events("s", { toVersion: 90 }))
+      expect([...before]).toHaveLength(90)
+      expect([...(yield* Stream.runCollect(memory.events("none")))]).toEqual([])
+    }).pipe(Effect.scoped, Effect.provide(live)),
+  )
+
   it.effect("is named by a search in all sessions of an owner, which finds the others", () =>
     Effect.gen(function* () {
       const { memory, whole } = yield* damaged((version) => version <= 3)

@@ -3,7 +3,7 @@ import * as Codec from "@memfold/codec"
 import { Item, type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, provider, type Form } from "./form.js"
-import { requestItem } from "./request.js"
+import { requestItem, type TextType } from "./request.js"
 import { placeSummaries } from "./summaries.js"
 import type { ResponsesItem } from "./wire.js"
 
@@ -30,6 +30,15 @@ export interface Encoded {
 interface Item {
   readonly fields: Codec.Fields
   readonly message: number
+}
+
+/** The types of texts: each is sent under the type of its place (see `request.ts`). */
+const texts = ["input_text", "output_text", "text"]
+
+/** The types of content that the API takes, by the type of the texts beside it. */
+const taken: Readonly<Record<TextType, ReadonlySet<string>>> = {
+  input_text: new Set([...texts, "input_image", "input_file", "input_audio"]),
+  output_text: new Set([...texts, "refusal"]),
 }
 
 const withoutIds = (fields: Codec.Fields): Codec.Fields => {
@@ -70,6 +79,10 @@ const inWords = (value: unknown, words: string): unknown => {
     ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inWords(one, words)]))
     : value
 }
+
+/** Whether an output of this form is a text or a list of content parts. */
+const isContentOutput = (form: ReturnType<typeof partFormOf>): boolean =>
+  form?.type === undefined || form.type === "custom_tool_call_output"
 
 /** Whether a result came as an output of the API. A call that memfold closes, or another format answers, has none. */
 const hasOwnForm = (result: Message.ToolResult, callType: string): boolean =>
@@ -134,7 +147,7 @@ class Encoder {
   }
 
   /** A content part; none where the API has no place for it. */
-  private contentPart(part: Message.Part, textType: string): ReadonlyArray<Codec.Fields> {
+  private contentPart(part: Message.Part, textType: TextType): ReadonlyArray<Codec.Fields> {
     switch (part.type) {
       case "text":
         return [Codec.restore({ type: textType, text: part.text }, this.extra(part))]
@@ -144,14 +157,19 @@ class Encoder {
         const detail = file["type"] === "input_image" && partFormOf(part) === undefined
         return [Codec.restore(detail ? { ...file, detail: "auto" } : file, this.extra(part))]
       }
-      case "opaque":
-        return part.provider === provider && Codec.isFields(part.data) ? [part.data] : this.omit("opaque")
+      case "opaque": {
+        const { data } = part
+        if (part.provider !== provider || !Codec.isFields(data)) return this.omit("opaque")
+        const placed = this.exact ? { data } : Codec.inPlace(provider, data, taken[textType])
+        if (typeof placed === "string") return this.omit(placed)
+        return "data" in placed ? [placed.data] : this.contentPart(placed, textType)
+      }
       default:
         return this.omit(part.type)
     }
   }
 
-  private contentParts(parts: ReadonlyArray<Message.Part>, textType: string): ReadonlyArray<Codec.Fields> {
+  private contentParts(parts: ReadonlyArray<Message.Part>, textType: TextType): ReadonlyArray<Codec.Fields> {
     return parts.flatMap((part) => this.contentPart(part, textType))
   }
 
@@ -177,8 +195,12 @@ class Encoder {
       return form?.output === "parts" ? (output === "" ? [] : [{ type: "input_text", text: output }]) : output
     }
     const [value] = content
-    if (form?.output === "value" && value?.type === "opaque") return value.data
-    const parts = this.contentParts(content, "input_text")
+    const whole = form?.output === "value" && value?.type === "opaque" ? value.data : undefined
+    if (whole !== undefined && (this.exact || !isContentOutput(form) || !Array.isArray(whole))) return whole
+    const given = Array.isArray(whole)
+      ? whole.map((data: unknown) => ({ type: "opaque" as const, provider, data }))
+      : content
+    const parts = this.contentParts(given, "input_text")
     return parts.length === 0 && !this.exact ? output : parts
   }
 
@@ -216,7 +238,8 @@ class Encoder {
     const form = partFormOf(call)
     const id = this.exact ? call.id : this.ids.call(call.id)
     this.callTypes.set(call.id, typeOfCall(call))
-    const { name, arguments: args } = call
+    const { arguments: args } = call
+    const name = this.exact ? call.name : Codec.toolName(call.name, 128)
     if (form?.type === "custom_tool_call") {
       return Codec.restore({ type: form.type, call_id: id, name, input: args }, this.extra(call))
     }

@@ -18,6 +18,22 @@ const items: Readonly<Record<string, Codec.KnownFields>> = {
   compaction: known("type id encrypted_content created_by"),
 }
 
+/** How ids of items begin. The API refuses any other: a program may have put the id of the call there. */
+const ids: Readonly<Record<string, RegExp>> = {
+  message: /^msg_[\w-]{1,60}$/,
+  function_call: /^fc_[\w-]{1,61}$/,
+  function_call_output: /^fco?_[\w-]{1,60}$/,
+  custom_tool_call: /^ctc_[\w-]{1,60}$/,
+  custom_tool_call_output: /^ctco?_[\w-]{1,59}$/,
+  reasoning: /^rs_[\w-]{1,61}$/,
+  compaction: /^cmp_[\w-]{1,60}$/,
+}
+
+const withOwnId = (item: Codec.Fields, type: string): Codec.Fields => {
+  const { id, ...rest } = item
+  return typeof id === "string" && Object.hasOwn(ids, type) && ids[type]?.test(id) === false ? rest : item
+}
+
 const parts: Readonly<Record<string, Codec.KnownFields>> = {
   input_text: known("type text prompt_cache_breakpoint"),
   input_image: known("type detail file_id image_url prompt_cache_breakpoint"),
@@ -33,7 +49,7 @@ const inTable = (
   typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
 
 /** The type that a text has in an item, by who said it: what is sent to the model, or what the model said. */
-type TextType = "input_text" | "output_text"
+export type TextType = "input_text" | "output_text"
 
 /** The types under which other APIs, and sessions that programs kept, have a text in the place of either. */
 const textTypes: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text"])
@@ -72,7 +88,7 @@ export const requestItem = (item: Codec.Fields, further: ReadonlySet<string>): C
   const type = item["type"] ?? (item["role"] === undefined ? undefined : "message")
   const allowed = inTable(items, { type })
   if (allowed === undefined) return item
-  const sent = Codec.onlyKnown(item, allowed, further)
+  const sent = withOwnId(Codec.onlyKnown(item, allowed, further), String(type))
   const inside = Object.fromEntries(
     ["content", "output"].flatMap((name) => {
       const content = requestContent(sent[name], textTypeOf(sent), further)

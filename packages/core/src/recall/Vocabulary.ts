@@ -1,0 +1,45 @@
+/** Numbers for terms: thousands of sessions have the words of one language, and each word is kept once. */
+
+/** The terms in use, each with a number. */
+export class Vocabulary {
+  private readonly byTerm = new Map<string, number>()
+  private readonly terms: Array<string> = []
+  private readonly uses: Array<number> = []
+  /** Numbers of terms that are not used any more. */
+  private readonly free: Array<number> = []
+
+  /** Counts one more use of a term. Returns its number. */
+  add(term: string): number {
+    const known = this.byTerm.get(term)
+    if (known !== undefined) {
+      this.uses[known]!++
+      return known
+    }
+    const number = this.free.pop() ?? this.terms.length
+    this.byTerm.set(term, number)
+    this.terms[number] = term
+    this.uses[number] = 1
+    return number
+  }
+
+  /** Counts one use less. A term without uses is forgotten, and its number is given to another one. */
+  remove(number: number): void {
+    if (--this.uses[number]! > 0) return
+    this.byTerm.delete(this.terms[number]!)
+    this.terms[number] = ""
+    this.free.push(number)
+  }
+
+  /** The term that a number stands for. */
+  term(number: number): string {
+    return this.terms[number]!
+  }
+
+  /** The terms that are in use, with their numbers. */
+  numbers(terms: ReadonlyArray<string>): ReadonlyArray<readonly [term: string, number: number]> {
+    return terms.flatMap((term) => {
+      const number = this.byTerm.get(term)
+      return number === undefined ? [] : [[term, number] as const]
+    })
+  }
+}
