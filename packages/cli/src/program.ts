@@ -18,6 +18,7 @@ import * as Lab from "./lab/command.js"
 import { deadLetters } from "./command/queue.js"
 import { context, events, sessions } from "./command/look.js"
 import * as Recall from "./command/recall.js"
+import * as Serve from "./command/serve.js"
 import * as Repair from "./command/repair.js"
 import * as Replay from "./command/replay.js"
 import * as StoreFile from "./command/storeFile.js"
@@ -47,6 +48,8 @@ const memfold = Command.make("memfold").pipe(
     Verify.command,
     Repair.command,
     StoreFile.command,
+    Serve.command,
+    Serve.tokenCommand,
   ]),
 )
 

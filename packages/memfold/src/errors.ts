@@ -21,6 +21,7 @@ export {
   OwnerMismatch,
   UnknownMessage,
   UnknownSummary,
+  VersionMismatch,
 } from "@memfold/core"
 export { OpenAIDecodeError } from "@memfold/openai"
 export { Closed } from "./promise/lifeCycle.js"

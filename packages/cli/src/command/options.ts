@@ -115,7 +115,7 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
   Option.match(file, {
     onNone: () => Effect.succeed({}),
     onSome: (path) =>
-      Effect.tap(parsedFile(path), (settings) => {
+      Effect.tap(parsedFile("--settings", path), (settings) => {
         const unknown = unknownSettings(settings)
         const named = `no strategy has a setting ${unknown.map((name) => JSON.stringify(name)).join(", ")}; ignored`
         return unknown.length === 0
@@ -124,15 +124,16 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
       }),
   })
 
-const parsedFile = (path: string): Effect.Effect<unknown, UsageError> =>
+/** A parsed file of JSON; `option` is the name of the option that names it, for errors. */
+export const parsedFile = (option: string, path: string): Effect.Effect<unknown, UsageError> =>
   Effect.gen(function* () {
     const text = yield* Effect.mapError(
       readText(path),
-      ({ problem }) => new UsageError({ problem: `--settings ${path}: ${problem}` }),
+      ({ problem }) => new UsageError({ problem: `${option} ${path}: ${problem}` }),
     )
     return yield* Effect.try({
       try: () => JSON.parse(withoutMark(text)) as unknown,
-      catch: () => new UsageError({ problem: `--settings ${path}: the file is not JSON` }),
+      catch: () => new UsageError({ problem: `${option} ${path}: the file is not JSON` }),
     })
   })
 

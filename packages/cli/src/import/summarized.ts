@@ -36,6 +36,7 @@ export const summarized = (
     yield* Effect.catchTags(memory.append(session, messages), {
       IdempotencyKeyReused: Effect.die,
       OwnerMismatch: Effect.die,
+      VersionMismatch: Effect.die,
     })
     const outcome = yield* memory.compact(session)
     switch (outcome._tag) {

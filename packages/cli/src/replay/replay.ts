@@ -139,7 +139,13 @@ export const replay = (
           // The key is a hash of the messages so far, so it is never used for another one.
           const { from, duplicate } = yield* memory
             .append(session, withoutPromptSize(message), { idempotencyKey: keys[start + position] ?? "" })
-            .pipe(Effect.catchTags({ IdempotencyKeyReused: Effect.die, OwnerMismatch: Effect.die }))
+            .pipe(
+              Effect.catchTags({
+                IdempotencyKeyReused: Effect.die,
+                OwnerMismatch: Effect.die,
+                VersionMismatch: Effect.die,
+              }),
+            )
           const outcomes = yield* memory.compact(session, { which: "due" })
           if (duplicate) {
             totals.skipped++

@@ -15,7 +15,7 @@ import type { SummaryRecord } from "../projection/summaries.js"
 import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
-import type { IdempotencyKeyReused, OwnerMismatch } from "./appendMessages.js"
+import type { IdempotencyKeyReused, OwnerMismatch, VersionMismatch } from "./appendMessages.js"
 import type { BranchInfo, Edited, Undone } from "./branching.js"
 import type {
   AppendedMessages,
@@ -64,6 +64,8 @@ export interface Service {
    * Appends messages, all or none. With an `idempotencyKey`, a retry after a lost answer is applied once (law L12); with other messages, it fails with
    * `IdempotencyKeyReused`. A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
    *
+   * With `ifVersion`, it fails with `VersionMismatch` if the session is at another version, and writes nothing.
+   *
    * `owner` and `title` describe the session from then on. A session that belongs to another owner stays as it is, and the append
    * fails with `OwnerMismatch`: only `describe` changes an owner.
    *
@@ -75,8 +77,12 @@ export interface Service {
     session: string,
     messages: Message | ReadonlyArray<Message>,
     options?: StrategyOptions &
-      DescriptionChange & { readonly idempotencyKey?: string; readonly prefix?: Prefix },
-  ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused | OwnerMismatch>
+      DescriptionChange & {
+        readonly idempotencyKey?: string
+        readonly prefix?: Prefix
+        readonly ifVersion?: number
+      },
+  ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused | OwnerMismatch | VersionMismatch>
   /**
    * Returns the messages to send to a model, with their layout: now, or as they were at a version. The `budget` of the
    * result says how the context met the memory's budget, if it has one. It writes nothing: a `strategy` decides how this
@@ -224,22 +230,30 @@ export interface Service {
    * place. Without messages, the conversation is only cut.
    *
    * With an `idempotencyKey`, a retry is applied once; for another edit, it fails with `IdempotencyKeyReused`. It fails with
-   * `UnknownMessage` if the branch in force has no such message.
+   * `UnknownMessage` if the branch in force has no such message, and with `VersionMismatch` if the session is not at `ifVersion`.
    */
   readonly edit: (
     session: string,
     from: MessageName,
     messages: Message | ReadonlyArray<Message>,
-    options?: StrategyOptions & { readonly idempotencyKey?: string; readonly prefix?: Prefix },
-  ) => Effect.Effect<Edited, MemoryError | UnknownMessage | IdempotencyKeyReused>
+    options?: StrategyOptions & {
+      readonly idempotencyKey?: string
+      readonly prefix?: Prefix
+      readonly ifVersion?: number
+    },
+  ) => Effect.Effect<Edited, MemoryError | UnknownMessage | IdempotencyKeyReused | VersionMismatch>
   /**
    * Goes back to before an answer, so that the next context asks for another one: the newest answer, or the answer that the
    * message `from` is part of. An answer is everything behind a user message. The old answer stays in the log, on a branch.
    */
   readonly regenerate: (
     session: string,
-    options?: StrategyOptions & { readonly from?: MessageName; readonly idempotencyKey?: string },
-  ) => Effect.Effect<Edited, MemoryError | UnknownMessage | IdempotencyKeyReused>
+    options?: StrategyOptions & {
+      readonly from?: MessageName
+      readonly idempotencyKey?: string
+      readonly ifVersion?: number
+    },
+  ) => Effect.Effect<Edited, MemoryError | UnknownMessage | IdempotencyKeyReused | VersionMismatch>
   /**
    * The branches of a session: the branch in force, and then up to 1,000 branches that edits, regenerations and checkouts have
    * left since the last clear, newest first.

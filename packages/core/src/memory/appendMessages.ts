@@ -11,9 +11,11 @@ import { headOf } from "../render/Render.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { changesOwner, type DescriptionChange } from "../session/description.js"
 import type { Prefix } from "../session/prefix.js"
+import type { SessionState } from "../session/SessionState.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { Answered, SessionError, Sessions } from "../shell/Sessions.js"
 import {
+  checkCount,
   checkDescription,
   checkIdempotencyKey,
   checkMessages,
@@ -45,10 +47,32 @@ export class OwnerMismatch extends Schema.TaggedError<OwnerMismatch>()("OwnerMis
   }
 }
 
+/**
+ * A write names a version, and the session is at another one: somebody else has written, or a compaction has. Nothing was written.
+ */
+export class VersionMismatch extends Schema.TaggedError<VersionMismatch>()("VersionMismatch", {
+  session: Schema.String,
+  version: Schema.Number,
+  expected: Schema.Number,
+}) {
+  /** The session, both versions and what to do, in words. */
+  override get message(): string {
+    return `Session "${this.session}" is at version ${this.version}, not ${this.expected}; nothing was written. Read it again, and decide again`
+  }
+}
+
+/** The mismatch between a state and the version that a write names; `null` without one. */
+export const mismatchOf = (
+  { session, version }: Pick<SessionState, "session" | "version">,
+  expected: number | undefined,
+): VersionMismatch | null =>
+  expected === undefined || expected === version ? null : new VersionMismatch({ session, version, expected })
+
 /** The arguments of an append besides the messages, as the caller gave them. */
 export interface AppendArguments extends DescriptionChange {
   readonly idempotencyKey?: string | undefined
   readonly prefix?: Prefix | undefined
+  readonly ifVersion?: number | undefined
 }
 
 /** Checks the messages and the other arguments of an append. */
@@ -60,10 +84,14 @@ export const checkAppend = (
   const wrong = [
     options.idempotencyKey === undefined ? Exit.void : checkIdempotencyKey(session, options.idempotencyKey),
     options.prefix === undefined ? Exit.void : checkPrefix(session, options.prefix),
+    options.ifVersion === undefined ? Exit.void : checkCount(session, "ifVersion", options.ifVersion),
     checkDescription(session, options),
   ].find(Exit.isFailure)
   return wrong === undefined ? checkMessages(session, given) : Exit.failCause(wrong.cause)
 }
+
+/** The messages `[from, to)` of a conversation. */
+type Range = Pick<AppendedMessages, "from" | "to">
 
 /** A message with its tokens, and with the tokens of its bound parts if it has any. */
 export const counted = (counter: TokenCounter, message: Message): CountedMessage => ({
@@ -74,8 +102,8 @@ export const counted = (counter: TokenCounter, message: Message): CountedMessage
 
 /**
  * Checks and counts messages, and appends them, all or none. With an idempotency key that was used before, nothing is written, and the
- * answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages, and with
- * {@link OwnerMismatch} if it names another owner than the session has.
+ * answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages, with
+ * {@link OwnerMismatch} if it names another owner than the session has, and with {@link VersionMismatch} if it names another version.
  *
  * What the messages answer comes from the caller, as the prefix of a context, or from the log: then it is the context without
  * anything that was recalled.
@@ -87,18 +115,21 @@ export const appendMessages = (
   request: AppendArguments & { readonly strategy: Strategy },
 ): Effect.Effect<
   Answered<AppendedMessages>,
-  SessionError | InvalidInput | IdempotencyKeyReused | OwnerMismatch
+  SessionError | InvalidInput | IdempotencyKeyReused | OwnerMismatch | VersionMismatch
 > =>
   Effect.gen(function* () {
     const messages = yield* checkAppend(session, given, request)
-    const { strategy, idempotencyKey, prefix, ...description } = request
+    const { strategy, idempotencyKey, prefix, ifVersion, ...description } = request
     const added = messages.map((message) => counted(counter, message))
     for (;;) {
-      const done = yield* sessions.transact(
+      const done = yield* sessions.transact<Range | OwnerMismatch | VersionMismatch>(
         session,
         (before, now) => {
-          // Without events, the state is read from the store first: a cached one may not know the owner of now.
-          if (changesOwner(before.description, description)) return { events: [], answer: null }
+          // Without events, the state is read from the store first: a cached one may not know the owner or the version of now.
+          if (changesOwner(before.description, description))
+            return { events: [], answer: new OwnerMismatch({ session }) }
+          const mismatch = mismatchOf(before, ifVersion)
+          if (mismatch !== null) return { events: [], answer: mismatch }
           return {
             events: appended(before, added, {
               strategy,
@@ -114,15 +145,20 @@ export const appendMessages = (
         },
         idempotencyKey,
       )
-      const { answer: range, state } = done
-      const version = done.appended?.version ?? state.version
+      const { answer, state } = done
       // Without a key, a duplicate only says that the answer of the store had been lost: this append wrote the batch.
-      if (range !== null && (idempotencyKey === undefined || done.appended?.duplicate !== true))
-        return { answer: { ...range, version, duplicate: false }, state }
-      if (idempotencyKey === undefined) return yield* new OwnerMismatch({ session })
-      // A retry is answered as the first append, whoever the session belongs to since.
-      const stored = range === null ? yield* batchOf(sessions, session, idempotencyKey) : done.appended
-      if (stored === null) return yield* new OwnerMismatch({ session })
+      if (idempotencyKey === undefined || (!(answer instanceof Error) && done.appended?.duplicate !== true)) {
+        if (answer instanceof Error) return yield* answer
+        return {
+          answer: { ...answer, version: done.appended?.version ?? state.version, duplicate: false },
+          state,
+        }
+      }
+      // A retry is answered as the first append, whoever the session belongs to since, and whatever came behind it.
+      const stored =
+        answer instanceof Error
+          ? ((yield* batchOf(sessions, session, idempotencyKey, ifVersion)) ?? (yield* answer))
+          : done.appended!
       const first = yield* appendedBy(sessions, session, idempotencyKey, stored)
       // The session was deleted in between, and the first append with it: now this one is the first.
       if (first === null) continue
@@ -133,13 +169,14 @@ export const appendMessages = (
     }
   })
 
-/** Where a batch is in the log; `null` if it is not. The log is read from its end. */
+/** Where a batch is in the log; `null` if it is not. The log is read from its end, and no further than behind a version. */
 export const batchOf = (
   sessions: Sessions,
   session: string,
   batchId: string,
+  behind = 0,
 ): Effect.Effect<AppendResult | null, SessionError> =>
-  sessions.events(session, { reverse: true }).pipe(
+  sessions.events(session, { fromVersion: behind + 1, reverse: true }).pipe(
     Stream.dropWhile((recorded) => batchIdOf(recorded) !== batchId),
     Stream.takeWhile((recorded) => batchIdOf(recorded) === batchId),
     Stream.runFold(null as AppendResult | null, (found, { version }) => ({

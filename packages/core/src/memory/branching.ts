@@ -18,6 +18,8 @@ import {
   counted,
   IdempotencyKeyReused,
   isStored,
+  mismatchOf,
+  type VersionMismatch,
 } from "./appendMessages.js"
 import { checkCount, checkMessageName, type InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -68,11 +70,12 @@ export interface Undone {
 /** An edit, as its caller asks for it. */
 interface EditRequest {
   readonly strategy: Strategy
+  readonly ifVersion?: number | undefined
   readonly idempotencyKey?: string | undefined
   readonly prefix?: Prefix | undefined
 }
 
-type EditError = SessionError | InvalidInput | UnknownMessage | IdempotencyKeyReused
+type EditError = SessionError | InvalidInput | UnknownMessage | IdempotencyKeyReused | VersionMismatch
 type Parts = Pick<MemoryParts, "sessions" | "counter" | "layers" | "styleOf">
 
 /** All branches of a session: the branch in force, and then the branches that were left, newest first. */
@@ -148,10 +151,11 @@ const writtenBefore = (
   { sessions }: Parts,
   session: string,
   messages: ReadonlyArray<Message>,
-  idempotencyKey: string | undefined,
+  { idempotencyKey, ifVersion }: Pick<EditRequest, "idempotencyKey" | "ifVersion">,
 ): Effect.Effect<Edited | null, SessionError | IdempotencyKeyReused> =>
   Effect.gen(function* () {
-    const batch = idempotencyKey === undefined ? null : yield* batchOf(sessions, session, idempotencyKey)
+    const batch =
+      idempotencyKey === undefined ? null : yield* batchOf(sessions, session, idempotencyKey, ifVersion)
     if (batch === null || idempotencyKey === undefined) return null
     const appended = yield* appendedBy(sessions, session, idempotencyKey, batch)
     if (appended === null) return null
@@ -184,15 +188,20 @@ const goOnFrom = (
   session: string,
   place: Place,
   messages: ReadonlyArray<Message>,
-  { strategy, idempotencyKey, prefix }: EditRequest,
+  { strategy, idempotencyKey, prefix, ifVersion }: EditRequest,
 ): Effect.Effect<Answered<Edited>, EditError> =>
   Effect.gen(function* () {
     const { sessions, counter, layers, styleOf } = parts
     const added = messages.map((message) => counted(counter, message))
     // The log is searched for an earlier write only where the store cannot tell.
-    const first = writtenBefore(parts, session, messages, idempotencyKey)
+    const first = writtenBefore(parts, session, messages, { idempotencyKey, ifVersion })
     for (;;) {
       const state = yield* sessions.load(session)
+      const mismatch = mismatchOf(state, ifVersion)
+      if (mismatch !== null) {
+        const before = yield* first
+        return before === null ? yield* mismatch : { answer: before, state }
+      }
       const found = yield* place(state).pipe(
         Effect.flatMap((index) => findSwitch(sessions, state, index)),
         Effect.either,

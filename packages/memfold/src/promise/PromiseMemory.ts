@@ -297,13 +297,15 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *   and resolves with `duplicate: true` and the range of the first append. `prefix`: the `prefix` of the context that
    *   the messages answer; it decides whether later contexts send signed reasoning back to the provider. Without it, the
    *   log decides, and in doubt leaves the reasoning out. `owner` and `title`: what the session is listed by from then
-   *   on, as with `describe`; an append does not take a session from another owner. Also a `strategy` or `settings` for this call.
+   *   on, as with `describe`; an append does not take a session from another owner. `ifVersion`: nothing is appended if the session
+   *   is at another version. Also a `strategy` or `settings` for this call.
    * @returns the message indexes `[from, to)`, the version of the session, and whether it was a duplicate
    * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was appended. For a
    *   message of another library, `use` names the package or the format that reads it
    * @throws InvalidInput: the session id, the key or a message is invalid; nothing was appended
    * @throws IdempotencyKeyReused: the key was used before for other messages; nothing was appended
    * @throws OwnerMismatch: the session belongs to another owner than `owner`; this append wrote nothing
+   * @throws VersionMismatch: the session is not at `ifVersion`; nothing was appended
    * @throws LogError: the store failed; retry with the same idempotency key
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
@@ -330,7 +332,11 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     session: string,
     messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
     options?: RequestOptions &
-      Session.DescriptionChange & { readonly idempotencyKey?: string; readonly prefix?: Session.Prefix },
+      Session.DescriptionChange & {
+        readonly idempotencyKey?: string
+        readonly prefix?: Session.Prefix
+        readonly ifVersion?: number
+      },
   ): Promise<Memory.AppendedMessages>
   /**
    * The messages to send to the model, now or as they were at a version. With a `budget`, it waits for compactions while
@@ -824,14 +830,15 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * @param session - the id of the session
    * @param from - the first message to replace: its index (see `messages`), or `{ version }` of the event that appended it
    * @param messages - one message or a list, in the format of the memory. Without any, the conversation is only cut
-   * @param options - `idempotencyKey`: with this key, a retry is applied once. `prefix`: as for `append`. Also a `strategy` or
-   *   `settings` for this call
+   * @param options - `idempotencyKey`: with this key, a retry is applied once. `prefix` and `ifVersion`: as for `append`. Also a
+   *   `strategy` or `settings` for this call
    * @returns the message indexes `[from, to)` of the new messages, the version of the session, the branch in force, the branch that
    *   was left, and whether it was a duplicate
    * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was changed
    * @throws InvalidInput: the session id, the key or a message is invalid; nothing was changed
    * @throws UnknownMessage: the branch in force has no such message; nothing was changed
    * @throws IdempotencyKeyReused: the key was used before for another edit; nothing was changed
+   * @throws VersionMismatch: the session is not at `ifVersion`; nothing was changed
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws Closed: the memory was closed
@@ -852,7 +859,11 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     session: string,
     from: MessageName,
     messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
-    options?: RequestOptions & { readonly idempotencyKey?: string; readonly prefix?: Session.Prefix },
+    options?: RequestOptions & {
+      readonly idempotencyKey?: string
+      readonly prefix?: Session.Prefix
+      readonly ifVersion?: number
+    },
   ): Promise<Memory.Edited>
   /**
    * Goes back to before an answer, so that the next context asks for another one. An answer is everything behind a user message,
@@ -860,11 +871,13 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *
    * @param session - the id of the session
    * @param options - `from`: a message of the answer, by its index or `{ version }`; the newest answer by default.
-   *   `idempotencyKey`: with this key, a retry is applied once. Also a `strategy` or `settings` for this call
+   *   `idempotencyKey`: with this key, a retry is applied once. `ifVersion`: as for `append`. Also a `strategy` or `settings` for
+   *   this call
    * @returns as `edit`; `left` is `null` if the conversation ends with a user message already
    * @throws InvalidInput: the session id or the key is invalid; nothing was changed
    * @throws UnknownMessage: the branch in force has no such message; nothing was changed
    * @throws IdempotencyKeyReused: the key was used before for something else; nothing was changed
+   * @throws VersionMismatch: the session is not at `ifVersion`; nothing was changed
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws Closed: the memory was closed
@@ -881,7 +894,11 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   regenerate(
     session: string,
-    options?: RequestOptions & { readonly from?: MessageName; readonly idempotencyKey?: string },
+    options?: RequestOptions & {
+      readonly from?: MessageName
+      readonly idempotencyKey?: string
+      readonly ifVersion?: number
+    },
   ): Promise<Memory.Edited>
   /**
    * The branches of a session: the branch in force, and then up to 1,000 branches that the conversation has left since the last

@@ -1,0 +1,181 @@
+/** `memfold serve`: the memory as a service; and `memfold token`: who may use it. */
+import { Command, Options } from "@effect/cli"
+import { defaultStrategy, UnknownName, withoutSecrets } from "@memfold/catalog"
+import type { ServeOptions, StoredToken } from "@memfold/server"
+import { Console, Effect, Either, Option } from "effect"
+import { existsSync, renameSync, writeFileSync } from "node:fs"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { clean, color } from "../terminal/terminal.js"
+
+/** The service: a module that no other command needs. */
+const server = Effect.promise(() => import("@memfold/server"))
+
+const tokenFile = Options.text("tokens").pipe(Options.withPseudoName("FILE"))
+
+/** The tokens of a file. */
+const readTokens = (path: string) =>
+  Effect.gen(function* () {
+    const { tokensIn } = yield* server
+    return yield* Either.mapLeft(
+      tokensIn(yield* options.parsedFile("--tokens", path)),
+      (error) => new UsageError({ problem: `--tokens ${path}: ${error.message}` }),
+    )
+  })
+
+/** Waits until the process is asked to end. */
+const asked = Effect.async<void>((resume) => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resume(Effect.void))
+})
+
+const number = (name: string, pseudo: string, description: string) =>
+  Options.integer(name).pipe(
+    Options.withPseudoName(pseudo),
+    Options.optional,
+    Options.withDescription(description),
+  )
+
+/** Options that were given. */
+const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(found: Given) =>
+  Object.fromEntries(
+    Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
+  ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
+
+export const command = Command.make(
+  "serve",
+  {
+    store: Options.text("store").pipe(
+      Options.withPseudoName("URL"),
+      Options.withDefault("sqlite:memfold.db"),
+      Options.withDescription("The store, as for other commands; sqlite:memfold.db by default."),
+    ),
+    port: Options.integer("port").pipe(
+      Options.withPseudoName("N"),
+      Options.withDefault(4710),
+      Options.withDescription("The port; 4710 by default, 0 for a free one."),
+    ),
+    host: Options.text("host").pipe(
+      Options.withPseudoName("ADDRESS"),
+      Options.withDefault("127.0.0.1"),
+      Options.withDescription("The address to listen on; any other than this machine's own needs --tokens."),
+    ),
+    allowedHosts: Options.text("allow-host").pipe(
+      Options.withPseudoName("NAME"),
+      Options.repeated,
+      Options.withDescription("A host name that requests may have; may be repeated."),
+    ),
+    tokens: tokenFile.pipe(
+      Options.optional,
+      Options.withDescription('Who may use the service: a file that "memfold token" writes.'),
+    ),
+    strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
+    settings: Options.text("settings").pipe(
+      Options.withPseudoName("FILE"),
+      Options.optional,
+      Options.withDescription("A settings file of the strategy (JSON), such as agent-tools.json."),
+    ),
+    environmentPrefix: options.environmentPrefix,
+    summarizer: options.summarizer,
+    layers: Options.boolean("layers").pipe(
+      Options.withDescription("Learn facts about users and scopes, and recall them."),
+    ),
+    maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
+    rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
+    maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
+    quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
+  },
+  ({ allowedHosts, environmentPrefix, host, layers, maxBody, port, quiet, store, ...rest }) =>
+    Effect.gen(function* () {
+      const { serve } = yield* server
+      // What the store and the summarizer are called is checked here: their errors name what is allowed.
+      yield* options.summarizerOf(rest.summarizer)
+      const { strategy, summarizer, rate, maxSessions } = rest
+      const tokens = yield* Effect.transposeMapOption(rest.tokens, readTokens)
+      const limits = given({
+        tokens,
+        rate,
+        maxSessions,
+        maxBody: Option.map(maxBody, (mib) => mib * 2 ** 20),
+      })
+      const settings = Option.isSome(rest.settings)
+        ? { settings: (yield* options.readSettings(rest.settings)) as object }
+        : {}
+      const service = yield* Effect.acquireRelease(
+        Effect.tryPromise({
+          try: () =>
+            serve({
+              store,
+              port,
+              host,
+              allowedHosts,
+              strategy,
+              environmentPrefix,
+              summarizer,
+              layers,
+              log: quiet ? "error" : "info",
+              ...settings,
+              ...limits,
+            } satisfies ServeOptions),
+          catch: (error) =>
+            new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
+        }),
+        ({ close }) => Effect.promise(close),
+      )
+      yield* Console.log(
+        `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${service.url}\n` +
+          color.dim(`  documentation: ${service.url}/docs   to end it: Ctrl+C`),
+      )
+      yield* asked
+    }).pipe(Effect.scoped),
+).pipe(Command.withDescription("Serve the memory over HTTP, for programs of any language."))
+
+export const tokenCommand = Command.make(
+  "token",
+  {
+    tenant: Options.text("tenant").pipe(
+      Options.withPseudoName("NAME"),
+      Options.withDescription("Whose sessions the token is for."),
+    ),
+    rights: Options.text("rights").pipe(
+      Options.withPseudoName("LIST"),
+      Options.withDefault("read,write"),
+      Options.withDescription("What it allows: read, write, erase; read,write by default."),
+    ),
+    name: Options.text("name").pipe(
+      Options.optional,
+      Options.withDescription("A name for the token, for people."),
+    ),
+    tokens: tokenFile.pipe(Options.withDescription("The file that it is added to, as its hash.")),
+  },
+  ({ tenant, rights: list, name, tokens: path }) =>
+    Effect.gen(function* () {
+      const { makeToken, rights, tokensIn } = yield* server
+      const known = existsSync(path) ? yield* readTokens(path) : []
+      const wanted = list.split(",").map((right) => right.trim())
+      const wrong = wanted.find((right) => !(rights as ReadonlyArray<string>).includes(right))
+      if (wrong !== undefined) return yield* new UnknownName({ kind: "right", name: wrong, allowed: rights })
+      const { token, stored } = makeToken({
+        ...(Option.isSome(name) ? { name: name.value } : {}),
+        tenant,
+        rights: wanted as StoredToken["rights"],
+      })
+      const file = { tokens: [...known, stored] }
+      if (Either.isLeft(tokensIn(file)))
+        return yield* new UsageError({
+          problem: `--tenant ${tenant}: a name has lower-case letters, digits, ".", "_" and "-", at most 63 of them`,
+        })
+      // Written beside it and moved, so that a service that starts never reads half of it.
+      const draft = `${path}.new`
+      yield* Effect.try({
+        try: () => {
+          writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
+          renameSync(draft, path)
+        },
+        catch: () => new UsageError({ problem: `--tokens ${path}: the file cannot be written` }),
+      })
+      yield* Console.log(token)
+      yield* Console.error(
+        clean(`memfold: the token is shown once; ${path} has its hash. Start the service again to use it`),
+      )
+    }),
+).pipe(Command.withDescription("Make a token for a tenant of the service."))

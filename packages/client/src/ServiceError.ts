@@ -1,0 +1,34 @@
+/** What a client rejects with. */
+import { type Problem, statuses } from "./problem.js"
+
+/**
+ * The service refused a request, or could not be reached. `problem` is what the service said; `null` if it said nothing that can be
+ * read.
+ */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError"
+  readonly _tag = "ServiceError"
+  /** The status of the response; `null` if there was none. */
+  readonly status: number | null
+  /** The name of the error, such as `IdempotencyKeyReused`; `Unreachable` if there was no response. */
+  readonly error: string
+  readonly problem: Problem | null
+
+  constructor(
+    given: { readonly problem: Problem } | { readonly status: number | null; readonly detail: string },
+  ) {
+    super("problem" in given ? given.problem.detail : given.detail)
+    this.problem = "problem" in given ? given.problem : null
+    this.status = "problem" in given ? given.problem.status : given.status
+    this.error =
+      this.problem?.type.replace(/^urn:memfold:/, "") ?? (this.status === null ? "Unreachable" : "Unreadable")
+  }
+}
+
+/** Whether a value is a problem of the service. */
+export const isProblem = (given: unknown): given is Problem =>
+  typeof given === "object" &&
+  given !== null &&
+  "detail" in given &&
+  "status" in given &&
+  (statuses as ReadonlyArray<unknown>).includes(given.status)

@@ -1,0 +1,86 @@
+/** How requests are sent: with the token, tried again where that is safe, and with errors that need no Effect. */
+import { FetchHttpClient, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import { Cause, Effect, Exit, Layer, Schedule } from "effect"
+import { api } from "./api.js"
+import type { Format } from "./schemas.js"
+import { isProblem, ServiceError } from "./ServiceError.js"
+
+/** Where the service is, and who asks it. */
+export interface ClientOptions {
+  /** The address of the service, such as `http://127.0.0.1:4710`. */
+  readonly url: string
+  /** A token, if the service asks for one. */
+  readonly token?: string
+  /** The format of messages; `"openai"` by default. */
+  readonly format?: Format
+  /** How often a request is tried again where that is safe; 2 by default. */
+  readonly retries?: number
+  /** Instead of the `fetch` of the platform. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/** The options of a write. */
+export interface WriteOptions {
+  /** A text of your own for this write. By default the client makes one, so that it can try again. */
+  readonly idempotencyKey?: string | undefined
+  /** The write is refused (412) if the session has another version. */
+  readonly ifVersion?: number | undefined
+}
+
+/** The headers of a write. */
+export const headersOf = ({ idempotencyKey = globalThis.crypto.randomUUID(), ifVersion }: WriteOptions) => ({
+  "idempotency-key": idempotencyKey,
+  ...(ifVersion === undefined ? {} : { "if-match": `"${ifVersion}"` }),
+})
+
+/** Whether the same request may succeed later. */
+const isPassing = (error: unknown): boolean =>
+  isProblem(error)
+    ? error.status === 503 || error.status === 429
+    : typeof error === "object" && error !== null && "_tag" in error && error._tag === "RequestError"
+
+const errorOf = (error: unknown): ServiceError => {
+  if (isProblem(error)) return new ServiceError({ problem: error })
+  const status =
+    typeof error === "object" && error !== null && "response" in error
+      ? (error.response as { readonly status: number }).status
+      : null
+  const detail =
+    status === null
+      ? "The service cannot be reached"
+      : `The service gave an answer (${status}) that cannot be read; is it another version, or another service?`
+  return new ServiceError({ status, detail })
+}
+
+/** The requests of the declaration, and two ways to send them. */
+export const makeCalls = ({ url, token, retries = 2, fetch = globalThis.fetch }: ClientOptions) => {
+  const authorization: Readonly<Record<string, string>> =
+    token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const requests = Effect.runSync(
+    HttpApiClient.make(api, {
+      baseUrl: url,
+      transformClient: HttpClient.mapRequest(HttpClientRequest.setHeaders(authorization)),
+    }).pipe(
+      Effect.provide(Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))),
+    ),
+  )
+  const again = Schedule.intersect(Schedule.exponential("200 millis"), Schedule.recurs(retries))
+  const once = async <A, E>(request: Effect.Effect<A, E>): Promise<A> => {
+    const exit = await Effect.runPromiseExit(request)
+    if (Exit.isSuccess(exit)) return exit.value
+    throw errorOf(Cause.squash(exit.cause))
+  }
+  return {
+    requests,
+    authorization,
+    fetch,
+    /** Sends a request once. */
+    once,
+    /** Sends a request that may be sent twice: a read, or a write with a key. */
+    safely: <A, E>(request: Effect.Effect<A, E>): Promise<A> =>
+      once(Effect.retry(request, { schedule: again, while: isPassing })),
+  }
+}
+
+/** What {@link makeCalls} gives. */
+export type Calls = ReturnType<typeof makeCalls>

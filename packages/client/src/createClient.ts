@@ -1,0 +1,263 @@
+/** The client with Promises, made from the declaration of the service. Its users need no Effect. */
+import { type Calls, type ClientOptions, headersOf, makeCalls, type WriteOptions } from "./call.js"
+import { followChanges } from "./changes.js"
+import { eventsIn } from "./exported.js"
+import type * as schemas from "./schemas.js"
+
+/** The options of an operation: what its request consists of, besides what is an argument of its own. */
+type Options<Schema extends { readonly Type: object }, Without extends PropertyKey = never> = Omit<
+  Schema["Type"],
+  Without | "format"
+>
+type MessageName = typeof schemas.Redact.Type.message
+
+/** An answer with its messages in the types of the caller. */
+type WithMessages<Answer, Messages> = Omit<Answer, "messages"> & { readonly messages: Messages }
+/** The answer of a search, with its messages in the types of the caller. */
+type Found<Answer extends { readonly messages: ReadonlyArray<object> }, Messages> = Omit<
+  Answer,
+  "messages"
+> & {
+  readonly messages: ReadonlyArray<
+    Omit<Answer["messages"][number], "message"> & { readonly message: Messages }
+  >
+}
+
+/** The path of a session: its id can have any characters, and the requests of the platform are sent with the path as it is. */
+const at = (session: string) => ({ session: encodeURIComponent(session) })
+
+/** Sessions as a whole. */
+const sessionOperations = ({ requests: { owners, sessions, service }, once, safely }: Calls) => ({
+  /** A page of sessions, by owner, title and time. */
+  sessions: (query: Options<typeof schemas.ListQuery> = {}) => safely(sessions.list({ urlParams: query })),
+  /** What a session consists of now. */
+  session: (session: string) => safely(sessions.session({ path: at(session), headers: {} })),
+  /** Sets the owner and the title, or removes them (`null`). */
+  describe: (session: string, change: Options<typeof schemas.Description>) =>
+    safely(sessions.describe({ path: at(session), payload: change })),
+  /** Starts the session `to` as a copy. */
+  fork: (session: string, to: string, options: Options<typeof schemas.Fork, "to"> = {}) =>
+    once(sessions.fork({ path: at(session), payload: { ...options, to } })),
+  /** Deletes a session; `false` if there was none. */
+  delete: async (session: string) => (await safely(sessions.delete({ path: at(session) }))).deleted,
+  /** Every event of an owner, of all sessions. Rejects unless all of them came. */
+  eventsOf: async (owner: string) =>
+    eventsIn(await safely(owners.eventsOf({ path: { owner: encodeURIComponent(owner) } }))),
+  /** Deletes everything of an owner, and answers how many sessions there were. */
+  deleteOf: async (owner: string) =>
+    (await safely(owners.deleteOf({ path: { owner: encodeURIComponent(owner) } }))).deleted,
+  /** Whether the store of the service answers. Rejects if it does not. */
+  ready: async () => void (await once(service.ready())),
+})
+
+/** What is said in a session. */
+const conversationOperations = <Message extends object, Messages>(
+  { requests: { conversation }, once, safely }: Calls,
+  urlParams: { readonly format: schemas.Format },
+) => {
+  const given = (messages: Message | ReadonlyArray<Message>) =>
+    messages as unknown as schemas.Append["messages"]
+  return {
+    /** Appends messages, all or none. Resolves once they are durable. */
+    append: (
+      session: string,
+      messages: Message | ReadonlyArray<Message>,
+      {
+        idempotencyKey,
+        ifVersion,
+        ...options
+      }: WriteOptions & Options<typeof schemas.Append, "messages"> = {},
+    ) =>
+      safely(
+        conversation.append({
+          path: at(session),
+          urlParams,
+          headers: headersOf({ idempotencyKey, ifVersion }),
+          payload: { ...options, messages: given(messages) },
+        }),
+      ),
+    /** The messages to send to the model. */
+    context: async (session: string, options: Options<typeof schemas.ContextQuery> = {}) =>
+      (await safely(
+        conversation.context({ path: at(session), urlParams: { ...options, ...urlParams }, headers: {} }),
+      )) as WithMessages<typeof schemas.Context.Type, Messages>,
+    /** The conversation as it was said, page by page from its end. */
+    messages: async (session: string, options: Options<typeof schemas.PageQuery> = {}) =>
+      (await safely(
+        conversation.messages({ path: at(session), urlParams: { ...options, ...urlParams }, headers: {} }),
+      )) as WithMessages<typeof schemas.MessagePage.Type, Messages>,
+    /** Makes the conversation consist of these messages. What is new is appended; where it differs, it goes on as a branch. */
+    replace: (
+      session: string,
+      messages: ReadonlyArray<Message>,
+      {
+        idempotencyKey,
+        ...options
+      }: Pick<WriteOptions, "idempotencyKey"> & Options<typeof schemas.Replace, "messages"> = {},
+    ) =>
+      safely(
+        conversation.replace({
+          path: at(session),
+          urlParams,
+          headers: headersOf({ idempotencyKey }),
+          payload: { ...options, messages: given(messages) as ReadonlyArray<schemas.Json> },
+        }),
+      ),
+    /** Goes on from an earlier place with other messages, as a branch. */
+    edit: (
+      session: string,
+      from: MessageName,
+      messages: Message | ReadonlyArray<Message>,
+      {
+        idempotencyKey,
+        ifVersion,
+        ...options
+      }: WriteOptions & Options<typeof schemas.Edit, "from" | "messages"> = {},
+    ) =>
+      safely(
+        conversation.edit({
+          path: at(session),
+          urlParams,
+          headers: headersOf({ idempotencyKey, ifVersion }),
+          payload: { ...options, from, messages: given(messages) },
+        }),
+      ),
+    /** Goes back to before an answer. */
+    regenerate: (
+      session: string,
+      { idempotencyKey, ifVersion, ...payload }: WriteOptions & Options<typeof schemas.Regenerate> = {},
+    ) =>
+      safely(
+        conversation.regenerate({
+          path: at(session),
+          headers: headersOf({ idempotencyKey, ifVersion }),
+          payload,
+        }),
+      ),
+    /** The branch in force, and the branches that were left. */
+    branches: async (session: string) =>
+      (await safely(conversation.branches({ path: at(session) }))).branches,
+    /** Returns to a branch that was left. */
+    checkout: (session: string, branch: number, options: Options<typeof schemas.Checkout, "branch"> = {}) =>
+      safely(conversation.checkout({ path: at(session), payload: { ...options, branch } })),
+    /** Takes back the newest compaction, edit, regeneration, checkout or clear. */
+    undo: (session: string, options: Options<typeof schemas.Undo> = {}) =>
+      once(conversation.undo({ path: at(session), payload: options })),
+    /** Starts the session over. */
+    clear: (session: string) => once(conversation.clear({ path: at(session) })),
+    /** Erases the text of a message from the store. */
+    redact: (session: string, message: MessageName) =>
+      safely(conversation.redact({ path: at(session), payload: { message } })),
+  }
+}
+
+/** What is remembered of a session. */
+const memoryOperations = <Messages>(
+  { requests: { memory, sessions }, once, safely }: Calls,
+  urlParams: { readonly format: schemas.Format },
+) => ({
+  /** Searches the messages of a session. */
+  recall: async (session: string, query: string, options: Options<typeof schemas.Recall, "query"> = {}) =>
+    (await safely(
+      memory.recall({ path: at(session), urlParams, payload: { ...options, query } }),
+    )) as unknown as Found<typeof schemas.Recalled.Type, Messages>,
+  /** Searches all sessions of an owner. */
+  recallOf: async (
+    owner: string,
+    query: string,
+    options: Options<typeof schemas.OwnerRecall, "owner" | "query"> = {},
+  ) =>
+    (await safely(
+      sessions.recallOf({ urlParams, payload: { ...options, owner, query } }),
+    )) as unknown as Found<typeof schemas.OwnerRecalled.Type, Messages>,
+  /** Every summary that the session ever had, oldest first. */
+  summaries: async (session: string) => (await safely(memory.summaries({ path: at(session) }))).summaries,
+  /** Runs compactions, whether they are due or not. */
+  compact: async (session: string, options: Options<typeof schemas.Compact> = {}) =>
+    (await once(memory.compact({ path: at(session), payload: options }))).outcomes,
+  /** Takes compactions back, and answers how many. */
+  revert: async (session: string, options: Options<typeof schemas.Revert> = {}) =>
+    (await once(memory.revert({ path: at(session), payload: options }))).reverted,
+  /** The active facts; none without memory layers. */
+  facts: async (session: string) => (await safely(memory.facts({ path: at(session) }))).facts,
+  /** Removes a fact; `false` if there was none. */
+  removeFact: async (session: string, fact: string) =>
+    (await safely(memory.removeFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).deleted,
+  /** Tools of recall for the model, in the formats of the providers. */
+  tools: () => safely(memory.tools()),
+  /** Answers a call of one of these tools. */
+  callTool: async (
+    session: string,
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    options: Options<typeof schemas.ToolCall, "name" | "arguments"> = {},
+  ) =>
+    (await safely(memory.callTool({ path: at(session), payload: { ...options, name, arguments: input } })))
+      .text,
+})
+
+/**
+ * Makes a client. Its operations are those of a memory of `createMemory`, over HTTP. Reads, and writes with a key, are tried again when
+ * the service cannot be reached.
+ *
+ * The types of the messages are those of your provider's client: `createClient<ChatCompletionMessageParam>({ url })`. `Messages` is
+ * what a context has: a list by default, and for `format: "anthropic"` an object with the system prompt.
+ *
+ * @param options - where the service is, the token, and the format of messages
+ * @returns the client. Each operation rejects with `ServiceError`
+ *
+ * @example
+ * ```ts
+ * import { createClient } from "@memfold/client"
+ *
+ * const memory = createClient({ url: "http://127.0.0.1:4710" })
+ * await memory.append("chat-1", { role: "user", content: "My order is KX-4471." })
+ * const { messages, tokens } = await memory.context("chat-1")
+ * console.log(messages, tokens)
+ * ```
+ */
+export const createClient = <
+  Message extends object = Record<string, unknown>,
+  Messages = ReadonlyArray<Message>,
+>(
+  options: ClientOptions,
+) => {
+  const calls = makeCalls(options)
+  const { requests, safely, authorization, fetch } = calls
+  const inFormat = { format: options.format ?? "openai" }
+  return {
+    ...sessionOperations(calls),
+    ...conversationOperations<Message, Messages>(calls, inFormat),
+    ...memoryOperations<Messages>(calls, inFormat),
+    /** A page of the events of a session. */
+    events: async (session: string, query: Options<typeof schemas.EventQuery> = {}) =>
+      (await safely(requests.log.events({ path: at(session), urlParams: query }))).events,
+    /**
+     * The events of a session as they come, each once and in order, from `fromVersion` on (1). When the connection breaks, it goes on
+     * behind the last event. The loop ends at `break`, or when the signal is aborted.
+     */
+    changes: async function* (
+      session: string,
+      { fromVersion = 1, signal }: { readonly fromVersion?: number; readonly signal?: AbortSignal } = {},
+    ): AsyncGenerator<schemas.RecordedEvent, void, undefined> {
+      const stop = new AbortController()
+      const abort = () => stop.abort()
+      signal?.addEventListener("abort", abort)
+      if (signal?.aborted === true) abort()
+      const path = `/v1/sessions/${encodeURIComponent(session)}/changes?fromVersion=${fromVersion}`
+      const url = `${options.url.replace(/\/$/, "")}${path}`
+      try {
+        yield* followChanges({ url, headers: authorization, fetch }, stop.signal)
+      } finally {
+        signal?.removeEventListener("abort", abort)
+        abort()
+      }
+    },
+  }
+}
+
+/** A client, as {@link createClient} makes it. */
+export type Client<
+  Message extends object = Record<string, unknown>,
+  Messages = ReadonlyArray<Message>,
+> = ReturnType<typeof createClient<Message, Messages>>

@@ -1,0 +1,10 @@
+/**
+ * `@memfold/client`: a typed client for the service of `memfold serve`, with Promises.
+ *
+ * @packageDocumentation
+ */
+export type { ClientOptions, WriteOptions } from "./call.js"
+export { type Client, createClient } from "./createClient.js"
+export type { Problem, Status } from "./problem.js"
+export { ServiceError } from "./ServiceError.js"
+export type * as schemas from "./schemas.js"

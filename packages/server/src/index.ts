@@ -1,0 +1,8 @@
+/**
+ * `@memfold/server`: the memory as a service, for programs of any language.
+ *
+ * @packageDocumentation
+ */
+export { ServeError, type ServeOptions } from "./options.js"
+export { serve, type Service } from "./serve.js"
+export { makeToken, rights, type StoredToken, TokenFileError, tokensIn } from "./tokens.js"

@@ -1,0 +1,86 @@
+/** How the service is set, and the checks of that. */
+import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
+import type { Memory } from "@memfold/core"
+import type { Options as LayersOptions } from "@memfold/layers"
+import type { Duration } from "effect"
+import type { StoredToken } from "./tokens.js"
+
+/** An option of the service has a value that is not allowed. */
+export class ServeError extends Error {
+  readonly _tag = "ServeError"
+  override readonly name = "ServeError"
+}
+
+/** The options of `serve`. All of them have defaults. */
+export interface ServeOptions {
+  /** The store, by its URL; `sqlite:memfold.db` by default. */
+  readonly store?: StoreUrl
+  /** The port; 4710 by default, and 0 takes a free one. */
+  readonly port?: number
+  /** The address to listen on; `127.0.0.1` by default. Any other than an address of this machine alone needs `tokens`. */
+  readonly host?: string
+  /**
+   * Names, besides those of this machine, that requests may have as their host and origin, so that no web page reaches the service
+   * through a browser that was led astray.
+   */
+  readonly allowedHosts?: ReadonlyArray<string>
+  /** Who may use the service. Without tokens, whoever reaches the port may do everything. */
+  readonly tokens?: ReadonlyArray<StoredToken>
+  /** The strategy, by its name; `break-even` by default. */
+  readonly strategy?: StrategyName
+  /** A parsed settings file of the strategy, such as `agent-tools.json` with its section `agent.contextWindow`. */
+  readonly settings?: object
+  /** What environment variables with settings begin with; `MEMFOLD_` by default. */
+  readonly environmentPrefix?: string
+  /** Writes the summaries; `extractive` by default. */
+  readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
+  /** Facts about users and scopes, learned after each turn; off by default. */
+  readonly layers?: boolean | LayersOptions
+  /** When and how compactions run; in the background by default. */
+  readonly compaction?: Memory.CompactionOptions
+  /** The largest body of a request, in bytes; 10 MiB by default. */
+  readonly maxBody?: number
+  /** The most requests a second for each token; 100 by default with tokens, and any number without. */
+  readonly rate?: number
+  /** The most sessions of a tenant; any number by default. */
+  readonly maxSessions?: number
+  /** How long a request may take; 60 seconds by default. */
+  readonly timeout?: Duration.DurationInput
+  /** How long requests may go on when the service ends; 10 seconds by default. */
+  readonly shutdown?: Duration.DurationInput
+  /** What is logged, as lines of JSON on standard error: `info` (default) has a line for each request. */
+  readonly log?: "error" | "info" | "none"
+}
+
+/** The addresses to listen on that only this machine reaches. */
+const localAddresses: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1"])
+/** The names of this machine, as a request has them. */
+const localNames = ["localhost", "127.0.0.1", "[::1]"]
+
+/** The names that requests may have. */
+export const namesOf = ({ host = "127.0.0.1", allowedHosts = [] }: ServeOptions): ReadonlySet<string> =>
+  new Set(
+    [...localNames, ...(host.includes(":") ? [`[${host}]`] : [host]), ...allowedHosts].map((name) =>
+      name.toLowerCase(),
+    ),
+  )
+
+const isWhole = (value: number, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && value >= least && value <= most
+
+/**
+ * Checks the options.
+ *
+ * @throws ServeError: the first wrong option, and what it can be
+ */
+export const checkOptions = (options: ServeOptions): void => {
+  const { port = 0, host = "127.0.0.1", tokens, maxBody = 1, rate = 1, maxSessions = 1 } = options
+  if (!isWhole(port, 0, 65_535)) throw new ServeError("port is a number from 0 to 65535")
+  if (!localAddresses.has(host) && tokens === undefined)
+    throw new ServeError(
+      `${host} can be reached from other machines: give tokens (--tokens FILE), or listen on 127.0.0.1`,
+    )
+  if (!isWhole(maxBody, 1, 2 ** 29)) throw new ServeError("maxBody is a number of bytes from 1 to 512 MiB")
+  if (!isWhole(rate, 1, 1_000_000)) throw new ServeError("rate is a number of requests from 1 to 1000000")
+  if (!isWhole(maxSessions, 1, 1_000_000)) throw new ServeError("maxSessions is a number from 1 to 1000000")
+}

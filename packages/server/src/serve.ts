@@ -1,0 +1,163 @@
+/** The service: its store, its routes, its listener, and their end. */
+import { HttpApiBuilder, HttpApiSwagger, HttpRouter } from "@effect/platform"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { api } from "@memfold/client/api"
+import {
+  Cause,
+  Deferred,
+  type Duration,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  LogLevel,
+  Schedule,
+  Scope,
+} from "effect"
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { authorization } from "./authorization.js"
+import { guarded } from "./guard.js"
+import { handlersOf, type Serving } from "./handlers.js"
+import { makeRate, makeSessionLimit } from "./limits.js"
+import { openMemory, strategySetting } from "./openMemory.js"
+import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
+
+/** A service that listens. */
+export interface Service {
+  /** Its address, such as `http://127.0.0.1:4710`. */
+  readonly url: string
+  /** Finishes what requests have begun, ends the connections, and closes the store. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * How long a client may take to send a request, and how long an idle connection stays open, in milliseconds. Node's 5 seconds for the
+ * latter are too short: under load, a connection is closed whose next request is there and not read yet.
+ */
+const patience = { headersTimeout: 30_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 }
+
+/** How many connections may wait to be accepted: more than a thousand clients that begin at once. */
+const backlog = 4_096
+
+const levels = { error: LogLevel.Error, info: LogLevel.Info, none: LogLevel.None } as const
+
+/** Lines of JSON on standard error, instead of what Effect prints. */
+const logging = ({ log = "info" }: ServeOptions) =>
+  Layer.merge(
+    Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.jsonLogger)),
+    Logger.minimumLogLevel(levels[log]),
+  )
+
+/** The application: all routes behind the checks. */
+const application = (serving: Serving, options: ServeOptions) => {
+  const { tokens, rate = tokens === undefined ? undefined : 100, maxBody = 10 * 2 ** 20 } = options
+  const { timeout = "60 seconds" } = options
+  const names = namesOf(options)
+  const guard = { names, maxBody, timeout, isClosing: serving.isClosing }
+  return HttpApiBuilder.httpApp.pipe(
+    Effect.provide(
+      Layer.mergeAll(
+        HttpApiBuilder.middleware((app) => guarded(app, guard)),
+        HttpApiBuilder.middlewareOpenApi(),
+        HttpApiSwagger.layer(),
+      ).pipe(
+        Layer.provideMerge(HttpApiBuilder.api(api)),
+        Layer.provide(handlersOf(serving)),
+        Layer.provide(authorization(tokens ?? null, makeRate(rate ?? null))),
+        // Ids of sessions can be long.
+        Layer.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
+        Layer.provideMerge(Layer.merge(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),
+      ),
+    ),
+    Effect.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
+  )
+}
+
+/** Listens, and answers with the address. */
+const listen = (server: Server, { port = 4710, host = "127.0.0.1" }: ServeOptions) =>
+  Effect.async<string, ServeError>((resume) => {
+    server.once("error", ({ code, message }: NodeJS.ErrnoException) => {
+      const why = code === "EADDRINUSE" ? `port ${port} is taken; --port names another one` : message
+      resume(Effect.fail(new ServeError(`the service cannot listen: ${why}`)))
+    })
+    server.listen(port, host, backlog, () => {
+      const { address, port: taken } = server.address() as AddressInfo
+      resume(Effect.succeed(`http://${address.includes(":") ? `[${address}]` : address}:${taken}`))
+    })
+  })
+
+/**
+ * Makes a listener that ends when it is told to: what has begun is finished within a time, and what goes on then is cut off.
+ * Connections without a request are closed: Node waits for those that have not sent any.
+ */
+const makeListener = (handler: RequestListener, shutdown: Duration.DurationInput) => {
+  const server = createServer(patience)
+  const underWay = new Set<ServerResponse>()
+  server.on("request", (request, response) => {
+    underWay.add(response)
+    response.once("close", () => underWay.delete(response))
+    handler(request, response)
+  })
+  const isQuiet = Effect.sync(() => underWay.size === 0)
+  const end = Effect.sync(() => void server.close()).pipe(
+    Effect.zipRight(
+      Effect.repeat(isQuiet, { until: (quiet) => quiet, schedule: Schedule.spaced("20 millis") }),
+    ),
+    Effect.timeout(shutdown),
+    // The end of a scope is not interrupted, and what takes too long has to be.
+    Effect.interruptible,
+    Effect.ignore,
+    Effect.zipRight(Effect.sync(() => server.closeAllConnections())),
+  )
+  return { server, end }
+}
+
+/**
+ * Serves a memory over HTTP.
+ *
+ * @param options - the store, where to listen, who may use it, and the limits; see {@link ServeOptions}
+ * @returns the address, and how to end the service
+ * @throws ServeError: an option is not allowed, or the port cannot be listened on
+ * @throws UnknownName, SettingsError: there is no such store or strategy, or a setting is out of its range
+ * @throws LogError: the store cannot be opened
+ *
+ * @example
+ * ```ts
+ * import { serve } from "@memfold/server"
+ *
+ * const { url, close } = await serve({ store: "sqlite:chats.db", port: 4710 })
+ * console.log(url)
+ * await close()
+ * ```
+ */
+export const serve = async (options: ServeOptions = {}): Promise<Service> => {
+  checkOptions(options)
+  const scope = await Effect.runPromise(Scope.make())
+  let isClosing = false
+  const start = Effect.gen(function* () {
+    const served = yield* openMemory(options)
+    const closing = yield* Deferred.make<void>()
+    const serving: Serving = {
+      ...served,
+      strategy: strategySetting(options),
+      closing: Deferred.await(closing),
+      isClosing: () => isClosing,
+      mayBegin: makeSessionLimit(options.maxSessions ?? null),
+    }
+    const app = yield* application(serving, options)
+    const handler = yield* NodeHttpServer.makeHandler(app)
+    const { server, end } = makeListener(handler, options.shutdown ?? "10 seconds")
+    const url = yield* listen(server, options)
+    yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))
+    return url
+  }).pipe(Effect.provide(logging(options)), Effect.provide(NodeHttpServer.layerContext), Scope.extend(scope))
+  const close = async (): Promise<void> => {
+    isClosing = true
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+  const exit = await Effect.runPromiseExit(start)
+  if (Exit.isSuccess(exit)) return { url: exit.value, close }
+  await close()
+  throw Cause.squash(exit.cause)
+}
