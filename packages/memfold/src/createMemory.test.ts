@@ -437,6 +437,7 @@ describe("createMemory", () => {
       "UnknownName",
       "UnknownSummary",
       "VectorIndexError",
+      "VersionMismatch",
     ])
     const memory = createMemory({ store: "memory:" })
     const error = await memory.append("", { role: "user", content: "x" }).catch((thrown: unknown) => thrown)

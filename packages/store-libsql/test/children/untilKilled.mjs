@@ -19,7 +19,8 @@ const program = Effect.gen(function* () {
       batchId: `at ${expectedVersion}`,
     })
     expectedVersion = version
-    console.log(version)
+    // As text: a number would be written in colour where colours are forced.
+    console.log(String(version))
   }
 })
 await Effect.runPromise(Effect.scoped(program))
