@@ -7,7 +7,7 @@
  * ```
  */
 import { Effect, Layer, type Scope, Stream } from "effect"
-import type { EventLog } from "./log/EventLog.js"
+import type { EventLog, ReadOptions } from "./log/EventLog.js"
 import { sessions as allSessions } from "./log/pages.js"
 import { appendMessages } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
@@ -22,7 +22,7 @@ import {
   checkSubscription,
   type InvalidInput,
 } from "./memory/input.js"
-import { makeParts } from "./memory/MemoryParts.js"
+import { makeParts, type MemoryParts } from "./memory/MemoryParts.js"
 import {
   type AtVersionOptions,
   type Compact,
@@ -36,7 +36,7 @@ import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
 import { rewriteMessages } from "./memory/rewriteMessages.js"
-import { within } from "./memory/within.js"
+import { inTransaction } from "./memory/inTransaction.js"
 import * as metrics from "./observe/metrics.js"
 import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
@@ -55,6 +55,119 @@ export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
 export { checkOptions, InvalidOption } from "./memory/options.js"
+
+/** The operations of a memory over its parts. A transaction of the application has some of them, over parts of its own. */
+const operations = (parts: MemoryParts): Service => {
+  const { log, sessions, schedule, underWay, strategyOf, layers, mode } = parts
+  const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
+
+  /** A range with an end is compared with the head: what is lost at the end of the log is said. */
+  const events = (session: string, range?: ReadOptions) =>
+    sessions.events(session, { ...range, toVersion: range?.toVersion ?? Number.MAX_SAFE_INTEGER })
+
+  /**
+   * Runs a write, and looks at the state behind it. When the memory is closed, the look ends, and an inline compaction is
+   * interrupted; the write is finished before.
+   */
+  const write = <A, E>(
+    operation: string,
+    session: string,
+    request: StrategyOptions | undefined,
+    run: (strategy: Strategy) => Effect.Effect<Answered<A>, E>,
+  ): Effect.Effect<A, E | InvalidInput> =>
+    Effect.gen(function* () {
+      yield* checkSession(session)
+      const strategy = yield* strategyOf(session, request)
+      const { answer, state } = yield* run(strategy)
+      const checked = schedule.check(state, strategy)
+      yield* mode === "inline" ? raceFirst(checked, underWay.closing) : checked
+      return answer
+    }).pipe(underWay.finished, span(`memfold.${operation}`, { session }))
+
+  return {
+    within: (transaction) =>
+      Effect.map(inTransaction(parts, transaction), (inside) => {
+        const { append, edit, regenerate, describe, messages, state } = operations(inside)
+        return { append, edit, regenerate, describe, messages, state }
+      }),
+    append: (session, messages, request = {}) =>
+      write("append", session, request, (strategy) =>
+        appendMessages(parts, session, messages, { ...request, strategy }),
+      ).pipe(metrics.recordAppend),
+    rewrite: (session, rewrite, request = {}) =>
+      write("rewrite", session, request, (strategy) =>
+        rewriteMessages(parts, session, rewrite, { ...request, strategy }),
+      ),
+    edit: (session, from, messages, request = {}) =>
+      write("edit", session, request, (strategy) =>
+        edit(parts, session, from, messages, { ...request, strategy }),
+      ),
+    regenerate: (session, request = {}) =>
+      write("regenerate", session, request, (strategy) =>
+        regenerate(parts, session, { ...request, strategy }),
+      ),
+    branches: (session) => Effect.map(load(session), branchesOf),
+    checkout: (session, branch, request) =>
+      write("checkout", session, request, () => checkout(parts, session, branch)),
+    undo: (session, request = {}) => write("undo", session, request, () => undo(parts, session, request)),
+    describe: (session, change) =>
+      Effect.gen(function* () {
+        yield* checkSession(session)
+        yield* checkDescription(session, change)
+        yield* sessions.transact(session, (before) => ({
+          events: describe(before.description, change),
+          answer: undefined,
+        }))
+      }),
+
+    context: (session, request) => contextOf(parts, session, request),
+    messages: (session, page) => readMessages(sessions, session, page),
+    recall: (session, query, request) => recall(parts, session, query, request),
+    recallOf: (owner, query, request) => recallOf(parts, owner, query, request),
+    answerToolCall: (session, call, request) => answerToolCall(parts, session, call, request),
+
+    state: load,
+    events: (session, range) =>
+      Stream.flatMap(
+        Effect.tap(checkSession(session), () => checkRange(session, range)),
+        () => events(session, range),
+      ),
+    subscribe: (session, from) =>
+      Stream.flatMap(
+        Effect.tap(checkSession(session), () => checkSubscription(session, from)),
+        () => subscribe(sessions, session, from),
+      ),
+    summaries: (session) =>
+      Effect.zipRight(
+        checkSession(session),
+        Effect.map(sessions.history(session), ({ summaries }) => summaries),
+      ),
+    sessions: allSessions(log),
+    sessionsOf: (owner, page) => ownedSessions(log, owner, page),
+    eventsOf: (owner) =>
+      Stream.unwrap(
+        Effect.map(logsOfOwned(parts, owner), (logs) =>
+          Stream.flatMap(Stream.fromIterable(logs), (name) => events(name)),
+        ),
+      ),
+    facts: (session) => Effect.flatMap(load(session), (state) => layers?.facts(state) ?? Effect.succeed([])),
+    removeFact: (session, id, { reason = "removed" } = {}) =>
+      Effect.flatMap(
+        load(session),
+        (state) => layers?.remove(state, { id, reason }) ?? Effect.succeed(false),
+      ),
+
+    // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
+    compact: ((session, request) => compact(parts, session, request)) as Compact,
+
+    revert: (session, request) => revertTo(parts, session, request),
+    fork: (session, to, request) => forkTo(parts, session, to, request),
+    redact: (session, name) => redactMessage(parts, session, name),
+    clear: (session) => clearSession(parts, session),
+    delete: (session) => deleteSession(parts, session),
+    deleteOf: (owner) => deleteOwned(parts, owner),
+  }
+}
 
 /**
  * Makes a memory from the event log, the summarizer, the token counter and the memory layers in the context. Its
@@ -86,112 +199,7 @@ export { checkOptions, InvalidOption } from "./memory/options.js"
  * ```
  */
 export const make = (options: Options): Effect.Effect<Service, never, EventLog | Summarizer | Scope.Scope> =>
-  Effect.map(makeParts(options), (parts): Service => {
-    const { log, sessions, schedule, underWay, strategyOf, layers, mode } = parts
-    const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
-
-    /**
-     * Runs a write, and looks at the state behind it. When the memory is closed, the look ends, and an inline compaction is
-     * interrupted; the write is finished before.
-     */
-    const write = <A, E>(
-      operation: string,
-      session: string,
-      request: StrategyOptions | undefined,
-      run: (strategy: Strategy) => Effect.Effect<Answered<A>, E>,
-    ): Effect.Effect<A, E | InvalidInput> =>
-      Effect.gen(function* () {
-        yield* checkSession(session)
-        const strategy = yield* strategyOf(session, request)
-        const { answer, state } = yield* run(strategy)
-        const checked = schedule.check(state, strategy)
-        yield* mode === "inline" ? raceFirst(checked, underWay.closing) : checked
-        return answer
-      }).pipe(underWay.finished, span(`memfold.${operation}`, { session }))
-
-    return {
-      within: (transaction) => within(parts, transaction),
-      append: (session, messages, request = {}) =>
-        write("append", session, request, (strategy) =>
-          appendMessages(parts, session, messages, { ...request, strategy }),
-        ).pipe(metrics.recordAppend),
-      rewrite: (session, rewrite, request = {}) =>
-        write("rewrite", session, request, (strategy) =>
-          rewriteMessages(parts, session, rewrite, { ...request, strategy }),
-        ),
-      edit: (session, from, messages, request = {}) =>
-        write("edit", session, request, (strategy) =>
-          edit(parts, session, from, messages, { ...request, strategy }),
-        ),
-      regenerate: (session, request = {}) =>
-        write("regenerate", session, request, (strategy) =>
-          regenerate(parts, session, { ...request, strategy }),
-        ),
-      branches: (session) => Effect.map(load(session), branchesOf),
-      checkout: (session, branch, request) =>
-        write("checkout", session, request, () => checkout(parts, session, branch)),
-      undo: (session, request = {}) => write("undo", session, request, () => undo(parts, session, request)),
-      describe: (session, change) =>
-        Effect.gen(function* () {
-          yield* checkSession(session)
-          yield* checkDescription(session, change)
-          yield* sessions.transact(session, (before) => ({
-            events: describe(before.description, change),
-            answer: undefined,
-          }))
-        }),
-
-      context: (session, request) => contextOf(parts, session, request),
-      messages: (session, page) => readMessages(sessions, session, page),
-      recall: (session, query, request) => recall(parts, session, query, request),
-      recallOf: (owner, query, request) => recallOf(parts, owner, query, request),
-      answerToolCall: (session, call, request) => answerToolCall(parts, session, call, request),
-
-      state: load,
-      events: (session, range) =>
-        Stream.flatMap(
-          Effect.tap(checkSession(session), () => checkRange(session, range)),
-          // A range with an end is compared with the head: what is lost at the end of the log is said.
-          () =>
-            sessions.events(session, { ...range, toVersion: range?.toVersion ?? Number.MAX_SAFE_INTEGER }),
-        ),
-      subscribe: (session, from) =>
-        Stream.flatMap(
-          Effect.tap(checkSession(session), () => checkSubscription(session, from)),
-          () => subscribe(sessions, session, from),
-        ),
-      summaries: (session) =>
-        Effect.zipRight(
-          checkSession(session),
-          Effect.map(sessions.history(session), ({ summaries }) => summaries),
-        ),
-      sessions: allSessions(log),
-      sessionsOf: (owner, page) => ownedSessions(log, owner, page),
-      eventsOf: (owner) =>
-        Stream.unwrap(
-          Effect.map(logsOfOwned(parts, owner), (logs) =>
-            Stream.flatMap(Stream.fromIterable(logs), (name) => sessions.events(name)),
-          ),
-        ),
-      facts: (session) =>
-        Effect.flatMap(load(session), (state) => layers?.facts(state) ?? Effect.succeed([])),
-      removeFact: (session, id, { reason = "removed" } = {}) =>
-        Effect.flatMap(
-          load(session),
-          (state) => layers?.remove(state, { id, reason }) ?? Effect.succeed(false),
-        ),
-
-      // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
-      compact: ((session, request) => compact(parts, session, request)) as Compact,
-
-      revert: (session, request) => revertTo(parts, session, request),
-      fork: (session, to, request) => forkTo(parts, session, to, request),
-      redact: (session, name) => redactMessage(parts, session, name),
-      clear: (session) => clearSession(parts, session),
-      delete: (session) => deleteSession(parts, session),
-      deleteOf: (owner) => deleteOwned(parts, owner),
-    }
-  })
+  Effect.map(makeParts(options), operations)
 
 /**
  * A layer that provides the memory. Its background work ends with the layer's scope.

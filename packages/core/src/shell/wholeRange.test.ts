@@ -106,6 +106,7 @@ describe("a log with a hole", () => {
           range,
           failure,
         ])
+      expect(yield* Effect.exit(Stream.runCollect(memory.eventsOf("ann")))).toEqual(failure)
       const before = yield* Stream.runCollect(memory.events("s", { toVersion: 90 }))
       expect([...before]).toHaveLength(90)
       expect([...(yield* Stream.runCollect(memory.events("none")))]).toEqual([])
