@@ -4,8 +4,8 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
-import { changesOf, type Database, database, integer, logOf, pause } from "@memfold/store-sql"
-import { Clock, Effect, Layer, Random, type Scope } from "effect"
+import { changesOf, type Database, database, integer, logOf, tryingAgain } from "@memfold/store-sql"
+import { Effect, Layer, type Scope } from "effect"
 import { connect } from "./connect.js"
 import { dialect } from "./dialect.js"
 import type { Options } from "./Options.js"
@@ -65,24 +65,6 @@ const tryAgain = { atLeast: 2, atMost: 20 }
 
 const isBusy = (error: unknown): boolean => error instanceof SqlError && dialect.isBusy(error.cause)
 
-/** Real time, also where a test has a clock of its own: other writers do not know that clock. */
-const realTime = Clock.make()
-
-/** Makes a function that runs work, and tries it again while another writer has the lock. */
-const waiting = (patience: number) => {
-  const again = <A, E>(work: Effect.Effect<A, E | SqlError>, until: number): Effect.Effect<A, E | SqlError> =>
-    Effect.catchAll(work, (error) =>
-      isBusy(error) && realTime.unsafeCurrentTimeMillis() < until
-        ? Effect.zipRight(
-            Effect.flatMap(Random.nextRange(tryAgain.atLeast, tryAgain.atMost), pause),
-            again(work, until),
-          )
-        : Effect.fail(error),
-    )
-  return <A, E>(work: Effect.Effect<A, E | SqlError>) =>
-    Effect.suspend(() => again(work, realTime.unsafeCurrentTimeMillis() + patience))
-}
-
 /**
  * Opens the event log in a libSQL database, and creates its tables if there are none. The database is closed with the scope.
  *
@@ -107,7 +89,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
         "is a file; open it with @memfold/store-sqlite, which is safe for several processes",
       )
     const use = yield* connect(options)
-    const again = waiting(options.busyTimeout ?? 30_000)
+    const again = tryingAgain(isBusy, { total: options.busyTimeout ?? 30_000, ...tryAgain })
     const opened = database(use, { dialect, reasonOf: reasonOf(options.url), reading: again, writing: again })
     yield* migrate(opened, options)
     const changes = yield* changesOf(opened, { every: () => "250 millis" })

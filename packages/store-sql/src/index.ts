@@ -14,7 +14,7 @@ export * from "./changes.js"
 export * from "./Database.js"
 export * from "./Dialect.js"
 export { batchHash } from "./batchHash.js"
-export { pause } from "./pause.js"
+export * from "./pause.js"
 export { batchIdOf } from "./queries.js"
 export * from "./sqlite.js"
 

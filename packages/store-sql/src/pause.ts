@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Random } from "effect"
 
 /** A pause in real time, also where a test has a clock of its own: a database does not know that clock. */
 export const pause = (millis: number): Effect.Effect<void> =>
@@ -6,3 +6,29 @@ export const pause = (millis: number): Effect.Effect<void> =>
     const timer = setTimeout(() => resume(Effect.void), millis)
     return Effect.sync(() => clearTimeout(timer))
   })
+
+/** How long to try again, and the bounds of the wait until then, all in milliseconds. */
+export interface Patience {
+  readonly total: number
+  readonly atLeast: number
+  readonly atMost: number
+}
+
+/**
+ * Makes a function that runs work, and runs it again as long as another connection has a lock. Time is real time, also where a test
+ * has a clock of its own: the other connections do not know that clock.
+ *
+ * @param isBusy - whether an error says that another connection has a lock
+ */
+export const tryingAgain = (
+  isBusy: (error: unknown) => boolean,
+  { total, atLeast, atMost }: Patience,
+): (<A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>) => {
+  const again = <A, E>(work: Effect.Effect<A, E>, until: number): Effect.Effect<A, E> =>
+    Effect.catchAll(work, (error) =>
+      isBusy(error) && performance.now() <= until
+        ? Effect.zipRight(Effect.flatMap(Random.nextRange(atLeast, atMost), pause), again(work, until))
+        : Effect.fail(error),
+    )
+  return (work) => Effect.suspend(() => again(work, performance.now() + total))
+}

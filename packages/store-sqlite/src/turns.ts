@@ -4,8 +4,8 @@
  * Time is real time, also where a test has a clock of its own: the other processes do not know that clock.
  */
 import type { SqlError } from "@effect/sql/SqlError"
-import { pause } from "@memfold/store-sql"
-import { Effect, Random } from "effect"
+import { pause, tryingAgain } from "@memfold/store-sql"
+import { Effect } from "effect"
 
 /** How long a process writes without a break, and how long it leaves the lock free then, in milliseconds. */
 const longestTurn = 50
@@ -29,14 +29,7 @@ export const turns = (
   let turnSince = 0
   let lastWrite = 0
 
-  const again = <A, E>(work: Effect.Effect<A, E>, until: number): Effect.Effect<A, E> =>
-    Effect.catchAll(work, (error) => {
-      if (!isBusy(error) || performance.now() > until) return Effect.fail(error)
-      const wait = Random.nextRange(tryAgain.atLeast, tryAgain.atMost)
-      return Effect.zipRight(Effect.flatMap(wait, pause), again(work, until))
-    })
-
-  const reading: Around = (work) => Effect.suspend(() => again(work, performance.now() + patience))
+  const reading: Around = tryingAgain(isBusy, { total: patience, ...tryAgain })
 
   const writing: Around = (work) => {
     const noted = Effect.ensuring(
