@@ -18,9 +18,7 @@ type Data = Pick<Dispatcher.Look, "session" | "time" | "fill">
 type LookJob = Job<Data, void, "look">
 type Settings = ReturnType<typeof withDefaults>
 
-const { DispatchError } = Dispatcher
-
-/** How long an operation waits for the server, in milliseconds. */
+/** How long connections may take to close, in milliseconds. */
 const patience = 10_000
 
 /** How many dead letters are kept; older ones are dropped. */
@@ -29,31 +27,7 @@ const mostDeadLetters = 10_000
 /** Priorities of BullMQ: 1 comes first. Contexts beyond their limit are equally urgent. */
 const priorityOf = (fill: number): number => 1 + Math.round(1_000 * (1 - Math.min(Math.max(fill, 0), 1)))
 
-/** Runs an operation of the queue. What fails is an error with the session and the operation. */
-const ask = <A>(
-  operation: Dispatcher.DispatchError["operation"],
-  session: string | null,
-  run: () => Promise<A>,
-): Effect.Effect<A, Dispatcher.DispatchError> =>
-  Effect.tryPromise({
-    try: run,
-    catch: (error) =>
-      new DispatchError({
-        operation,
-        session,
-        reason: error instanceof Error ? error.message : "it threw no error",
-      }),
-  }).pipe(
-    Effect.timeoutFail({
-      duration: patience,
-      onTimeout: () =>
-        new DispatchError({
-          operation,
-          session,
-          reason: `Redis gave no answer in ${patience / 1_000} seconds`,
-        }),
-    }),
-  )
+const ask = Dispatcher.asking("Redis")
 
 /** Makes the job that waits for a session at least as urgent as a look. It may have been taken meanwhile: then it sees everything. */
 const hurry = async (waiting: LookJob, { time, fill }: Data, now: number): Promise<void> => {

@@ -1,6 +1,6 @@
 /** A pg-boss that starts with its first use, and statements on its table that it has no method for. */
 import { Dispatcher } from "@memfold/core"
-import { Duration, Effect, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import PgBoss from "pg-boss"
 import type { Settings } from "./Options.js"
 
@@ -18,9 +18,6 @@ export type Ask = <A>(
   session: string | null,
   run: (boss: PgBoss) => Promise<A>,
 ) => Effect.Effect<A, Dispatcher.DispatchError>
-
-/** How long an operation waits for the database. */
-const patience = "10 seconds"
 
 /** The queue of the dead letters of a queue. */
 export const deadLettersOf = ({ queue }: Pick<Settings, "queue">): string => `${queue}-dead-letters`
@@ -67,26 +64,8 @@ export const makeBoss = (settings: Settings): Effect.Effect<Ask, never, Scope.Sc
         await boss?.stop({ graceful: false }).catch(() => undefined)
       }).pipe(Effect.interruptible, Effect.timeoutOption("5 seconds")),
     )
-    return (operation, session, run) =>
-      Effect.tryPromise({
-        try: async () => run(await (running ?? start())),
-        catch: (error) =>
-          new Dispatcher.DispatchError({
-            operation,
-            session,
-            reason: error instanceof Error ? error.message : "it threw no error",
-          }),
-      }).pipe(
-        Effect.timeoutFail({
-          duration: patience,
-          onTimeout: () =>
-            new Dispatcher.DispatchError({
-              operation,
-              session,
-              reason: `PostgreSQL gave no answer in ${Duration.toSeconds(patience)} seconds`,
-            }),
-        }),
-      )
+    const ask = Dispatcher.asking("PostgreSQL")
+    return (operation, session, run) => ask(operation, session, async () => run(await (running ?? start())))
   })
 
 /** Runs a statement; `TABLE` stands for the table of jobs. */

@@ -5,7 +5,7 @@
  * nothing, and no law depends on it: the log's compare-and-swap and its lease keep two processes from compacting a session
  * at once (laws L7 and L12).
  */
-import { Context, type Effect, Schema, type Scope } from "effect"
+import { Context, Duration, Effect, Schema, type Scope } from "effect"
 import { marginOf, type Service as TokenCounter } from "../message/TokenCounter.js"
 import type { Circumstances } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
@@ -44,6 +44,44 @@ export class DispatchError extends Schema.TaggedError<DispatchError>()("Dispatch
     return `The queue failed at ${this.operation}${where}: ${this.reason}`
   }
 }
+
+/** How long an operation waits for the server of a queue, in seconds. */
+const longestAnswer = 10
+
+/**
+ * Makes a function that runs operations of a queue on a server: what throws, and what is not answered within 10 seconds, fails with
+ * a `DispatchError`.
+ *
+ * @param server - the name of the server, for errors
+ *
+ * @example
+ * ```ts
+ * import { Dispatcher } from "@memfold/core"
+ *
+ * declare const put: (session: string) => Promise<void>
+ *
+ * const ask = Dispatcher.asking("Redis")
+ * export const dispatched = ask("dispatch", "chat-1", () => put("chat-1"))
+ * ```
+ */
+export const asking =
+  (server: string) =>
+  <A>(
+    operation: DispatchError["operation"],
+    session: string | null,
+    run: () => Promise<A>,
+  ): Effect.Effect<A, DispatchError> => {
+    const failed = (reason: string) => new DispatchError({ operation, session, reason })
+    return Effect.tryPromise({
+      try: run,
+      catch: (error) => failed(error instanceof Error ? error.message : "it threw no error"),
+    }).pipe(
+      Effect.timeoutFail({
+        duration: Duration.seconds(longestAnswer),
+        onTimeout: () => failed(`${server} gave no answer in ${longestAnswer} seconds`),
+      }),
+    )
+  }
 
 /** A look that failed. It is tried again, unless it is `final`; then it becomes a dead letter at once. */
 export class LookFailed extends Schema.TaggedError<LookFailed>()("LookFailed", {
