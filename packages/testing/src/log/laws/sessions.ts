@@ -100,8 +100,12 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         const ids = Array.from({ length: count }, (_, number) => `session-${String(number).padStart(4, "0")}`)
         const description = { key: "", data: JSON.stringify({ owner: "ann", title: null }) }
         const projections = [{ kind: "description", rows: [description] }]
-        for (const id of ids.toReversed())
-          yield* log.append(id, numbered(1), { expectedVersion: 0, batchId: "c", projections })
+        // A store behind a network answers several at a time.
+        yield* Effect.forEach(
+          ids.toReversed(),
+          (id) => log.append(id, numbered(1), { expectedVersion: 0, batchId: "c", projections }),
+          { concurrency: 20, discard: true },
+        )
         for (const owner of [undefined, "ann"]) {
           same(
             (yield* listed(log, owner)).map(({ session }) => session),
