@@ -56,11 +56,11 @@ const replay = async (strategy: Strategy.Strategy): Promise<ReadonlyArray<Call>>
 }
 
 const width = 760
-const height = 250
-const area = { left: 56, right: 744, top: 56, bottom: 206 }
+const height = 300
+const area = { left: 56, right: 744, top: 48, bottom: 256 }
 
-/** The number of tokens at the top of every picture, so that they can be compared. */
-const top = 12_000
+/** The number of tokens at the top of every picture, so that they can be compared. No context of a strategy has more. */
+const top = 28_000
 
 const at = (value: number): string => String(Math.round(value * 10) / 10)
 const x = (call: number, calls: number): number => area.left + (call / calls) * (area.right - area.left)
@@ -117,7 +117,7 @@ const drawn = (
     .filter((place) => place !== null)
     .map((place) => `M${at(place)} ${area.bottom + 3}l4 8h-8z`)
     .join("")
-  const grid = [0, 4_000, 8_000, 12_000]
+  const grid = [0, 10_000, 20_000]
     .map(
       (tokens) =>
         `<path class="grid" d="M${area.left} ${at(y(tokens))}H${area.right}"/>` +
@@ -147,11 +147,10 @@ const drawn = (
   )}"/>
   <path class="full" d="${line}"/>
   <path class="mark" d="${marks}"/>
-  <rect class="summary" x="56" y="228" width="10" height="10"/><text x="72" y="238">summary</text>
-  <rect class="messages" x="146" y="228" width="10" height="10"/><text x="162" y="238">messages, word for word</text>
-  <path class="full" d="M330 233h24"/><text x="362" y="238">the full history</text>
-  <path class="mark" d="M480 228l4 8h-8z"/><text x="492" y="238">a compaction</text>
-  <text class="end" x="${area.right}" y="238">calls of the model, in order</text>
+  <rect class="summary" x="56" y="278" width="10" height="10"/><text x="72" y="288">summary</text>
+  <rect class="messages" x="146" y="278" width="10" height="10"/><text x="162" y="288">messages, word for word</text>
+  <path class="full" d="M344 283h24"/><text x="376" y="288">the full history</text>
+  <path class="mark" d="M500 278l4 8h-8z"/><text x="512" y="288">a compaction</text>
 </svg>
 `
 }
