@@ -19,7 +19,13 @@ const sidebar = [
   })),
   ...(referenceItems.length === 0
     ? []
-    : [{ text: "API reference", collapsed: true, items: [{ text: "All packages", link: "/api/" }, ...referenceItems] }]),
+    : [
+        {
+          text: "API reference",
+          collapsed: true,
+          items: [{ text: "All packages", link: "/api/" }, ...referenceItems],
+        },
+      ]),
 ]
 
 export default defineConfig({

@@ -14,7 +14,9 @@ const read = (document: string): string => readFileSync(join(root, document), "u
 
 /** Documents of the repository that are no pages: they are about the repository itself, or for programs that write code. */
 const isNoPage = (document: string): boolean =>
-  /^(README\.md|AGENTS\.md|packages\/harness\/|site\/README\.md|\.)|(^|\/)(CHANGELOG|SKILL)\.md$/.test(document)
+  /^(README\.md|AGENTS\.md|packages\/harness\/|site\/README\.md|\.)|(^|\/)(CHANGELOG|SKILL)\.md$/.test(
+    document,
+  )
 
 const documents = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"], {
   cwd: root,
@@ -46,10 +48,16 @@ export const titleOf = (document: string): string =>
 /** What a document is about: its first paragraph, as text on one line. */
 export const aboutOf = (document: string): string => {
   const text = read(document).replace(/^---\n[\s\S]*?\n---\n/, "")
-  const paragraph = text
-    .split(/\n{2,}/)
-    .find((block) => block.trim() !== "" && !/^\s*(#|```|!\[|[|<>-])/.test(block))
-  return (paragraph ?? "")
+  const blocks = text.split(/\n{2,}/).filter((block) => block.trim() !== "")
+  const paragraph = blocks.find((block) => !/^\s*(#|```|!\[|[|<>-])/.test(block))
+  return (
+    paragraph ??
+    blocks
+      .find((block) => block.startsWith("- "))
+      ?.slice(2)
+      .split("\n- ")[0] ??
+    ""
+  )
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll(/[*_`]/g, "")
     .replaceAll(/\s+/g, " ")
@@ -83,8 +91,8 @@ const decisions = pages
   .filter((document) => /^docs\/decisions\/\d/.test(document))
   .toSorted((one, other) => Number(/\d+/.exec(one)?.[0]) - Number(/\d+/.exec(other)?.[0]))
 
-/** All parts of the site, in the order of the navigation and of `llms.txt`. */
-export const parts: ReadonlyArray<Part> = [
+/** The parts of the site, in the order of the navigation and of `llms.txt`. */
+const placed: ReadonlyArray<Part> = [
   part(
     "Start in five minutes",
     ["AI SDK", "docs/start/ai-sdk.md"],
@@ -146,7 +154,13 @@ export const parts: ReadonlyArray<Part> = [
     ["Five published designs", "docs/conformance.md"],
     ["Deliberate faults", "docs/mutants.md"],
   ),
-  part("Packages", ["All packages", "docs/packages.md"], ...[...packages].map(([name, folder]) => [name, `${folder}/README.md`] as const)),
+  part(
+    "Packages",
+    ["All packages", "docs/packages.md"],
+    ...[...packages]
+      .filter(([name]) => name !== "@memfold/cli")
+      .map(([name, folder]) => [name, `${folder}/README.md`] as const),
+  ),
   part(
     "How it is built",
     ["Contributing", "CONTRIBUTING.md"],
@@ -154,3 +168,14 @@ export const parts: ReadonlyArray<Part> = [
     ...decisions.map((document) => [titleOf(document), document] as const),
   ),
 ]
+
+const listed = new Set(placed.flatMap(({ pages }) => pages.map(({ document }) => document)))
+
+/** Pages that no part names: they are found all the same. */
+const others = pages.filter((document) => !listed.has(document) && document !== "site/index.md")
+
+/** All parts of the site. */
+export const parts: ReadonlyArray<Part> =
+  others.length === 0
+    ? placed
+    : [...placed, part("More", ...others.map((document) => [titleOf(document), document] as const))]

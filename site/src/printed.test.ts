@@ -19,12 +19,14 @@ const printing =
   /^```ts\n((?:(?!```).*\n)*)```\n\n(?:(?!```).+\n)*?.*\bprints\b.*\n(?:(?!```).+\n)*\n```text\n([\s\S]*?)^```$/gm
 
 const blocks = pages.flatMap((document) =>
-  [...readFileSync(join(root, document), "utf8").matchAll(printing)].map(([, code = "", printed = ""], at) => ({
-    name: `${document}, block ${at + 1}`,
-    file: join(folder, `${document.replaceAll(/\W+/g, "-")}-${at}.mjs`),
-    code,
-    printed,
-  })),
+  [...readFileSync(join(root, document), "utf8").matchAll(printing)].map(
+    ([, code = "", printed = ""], at) => ({
+      name: `${document}, block ${at + 1}`,
+      file: join(folder, `${document.replaceAll(/\W+/g, "-")}-${at}.mjs`),
+      code,
+      printed,
+    }),
+  ),
 )
 
 beforeAll(() => {
@@ -53,7 +55,9 @@ const run = async (file: string, env: Record<string, string>) => {
 describe("a block prints what the page says", () => {
   it("is found on every page that begins with a library", () => {
     const found = new Set(blocks.map(({ name }) => name.split(",")[0]))
-    expect(pages.filter((page) => page.startsWith("docs/start/")).filter((page) => !found.has(page))).toEqual([])
+    expect(pages.filter((page) => page.startsWith("docs/start/")).filter((page) => !found.has(page))).toEqual(
+      [],
+    )
   })
 
   it.concurrent.each(blocks)("$name", async ({ file, code, printed }) => {

@@ -4,8 +4,16 @@
  */
 import { strategies } from "@memfold/catalog"
 import { readTranscripts } from "@memfold/cli/transcripts"
-import { InMemoryEventLog, Memory, type Message, type Strategy } from "@memfold/core"
-import { fullHistory, TranscriptClock } from "@memfold/lab"
+import {
+  InMemoryEventLog,
+  Memory,
+  type Message,
+  Policy,
+  type Strategy,
+  TokenCounter,
+  withMargin,
+} from "@memfold/core"
+import { fullHistory, TranscriptClock, withoutPromptSize } from "@memfold/lab"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Either, Layer } from "effect"
 import { readFileSync } from "node:fs"
@@ -19,8 +27,8 @@ const sample = "packages/cli/samples/coding-agent.jsonl"
 interface Call {
   readonly summary: number
   readonly messages: number
-  /** Whether a compaction ended between the call before it and this one. */
-  readonly compacted: boolean
+  /** How many compactions ended between the call before it and this one. */
+  readonly compactions: number
 }
 
 const messages: ReadonlyArray<Message.Message> =
@@ -28,24 +36,43 @@ const messages: ReadonlyArray<Message.Message> =
 
 /** Replays the sample under a strategy. */
 const replay = async (strategy: Strategy.Strategy): Promise<ReadonlyArray<Call>> => {
-  const { clock, moveTo } = TranscriptClock.make(messages[0]?.time ?? 0)
+  const { clock, now, moveTo } = TranscriptClock.make(messages[0]?.time ?? 0)
+  const inMemory = withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
   const calls: Array<Call> = []
   const program = Effect.gen(function* () {
     const memory = yield* Memory.Memory
-    let compacted = false
-    for (const message of messages) {
-      moveTo(message.time)
+    let compactions = 0
+    const compact = Effect.map(memory.compact("s", { which: "due" }), (outcomes) => {
+      compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
+    })
+    /** What a memory does by itself while nothing is said. */
+    const waitUntil = (time: number) =>
+      Effect.gen(function* () {
+        for (;;) {
+          const due = Policy.nextCheck(inMemory, yield* memory.state("s"), {
+            now: now(),
+            asksInContext: false,
+          })
+          if (due === null || due >= time || due <= now()) break
+          moveTo(due)
+          yield* compact
+        }
+        moveTo(time)
+      })
+    for (const [index, message] of messages.entries()) {
+      if (message.time !== undefined && index > 0) yield* waitUntil(message.time)
+      let origin = {}
       if (message.role === "assistant") {
-        const { layout, tokens } = yield* memory.context("s")
+        const { layout, tokens, prefix } = yield* memory.context("s")
+        origin = { prefix }
         const summary = layout
           .filter(({ section }) => section === "summary")
           .reduce((sum, part) => sum + part.tokens, 0)
-        calls.push({ summary, messages: tokens - summary, compacted })
-        compacted = false
+        calls.push({ summary, messages: tokens - summary, compactions })
+        compactions = 0
       }
-      yield* memory.append("s", message)
-      const outcomes = yield* memory.compact("s", { which: "due" })
-      compacted ||= outcomes.some(({ _tag }) => _tag === "Committed" || _tag === "Pruned")
+      yield* memory.append("s", withoutPromptSize(message), origin)
+      yield* compact
     }
   }).pipe(Effect.withClock(clock))
   const live = Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
@@ -64,8 +91,7 @@ const top = 28_000
 
 const at = (value: number): string => String(Math.round(value * 10) / 10)
 const x = (call: number, calls: number): number => area.left + (call / calls) * (area.right - area.left)
-const y = (tokens: number): number =>
-  area.bottom - (Math.min(tokens, top) / top) * (area.bottom - area.top)
+const y = (tokens: number): number => area.bottom - (Math.min(tokens, top) / top) * (area.bottom - area.top)
 const count = (value: number): string => Math.round(value).toLocaleString("en-US")
 
 /** The outline of stacked bars, between two heights for each call. */
@@ -99,21 +125,20 @@ const style = `text { font: 13px -apple-system, "Segoe UI", "Noto Sans", Helveti
       .mark { fill: #f778ba }
     }`
 
-const drawn = (
-  title: string,
-  calls: ReadonlyArray<Call>,
-  reference: ReadonlyArray<Call>,
-): string => {
+const drawn = (title: string, calls: ReadonlyArray<Call>, reference: ReadonlyArray<Call>): string => {
   const totals = calls.map(({ summary, messages }) => summary + messages)
   const mean = totals.reduce((sum, one) => sum + one, 0) / totals.length
-  const compactions = calls.filter(({ compacted }) => compacted)
+  const compactions = calls.reduce((sum, call) => sum + call.compactions, 0)
   const beyond = reference.findIndex(({ messages }) => messages > top)
   const shown = reference.slice(0, beyond === -1 ? undefined : beyond)
   const line = shown
-    .map(({ messages }, call) => `${call === 0 ? "M" : "L"}${at(x(call + 0.5, calls.length))} ${at(y(messages))}`)
+    .map(
+      ({ messages }, call) =>
+        `${call === 0 ? "M" : "L"}${at(x(call + 0.5, calls.length))} ${at(y(messages))}`,
+    )
     .join("")
   const marks = calls
-    .map(({ compacted }, call) => (compacted ? x(call, calls.length) : null))
+    .map(({ compactions }, call) => (compactions > 0 ? x(call, calls.length) : null))
     .filter((place) => place !== null)
     .map((place) => `M${at(place)} ${area.bottom + 3}l4 8h-8z`)
     .join("")
@@ -124,7 +149,7 @@ const drawn = (
         `<text class="end" x="${area.left - 8}" y="${at(y(tokens) + 4)}">${tokens === 0 ? "0" : `${tokens / 1_000}k`}</text>`,
     )
     .join("\n  ")
-  const about = `${calls.length} calls: ${compactions.length} compactions, ${count(mean)} tokens on average, ${count(Math.max(...totals))} at most`
+  const about = `${calls.length} calls: ${compactions} compactions, ${count(mean)} tokens on average, ${count(Math.max(...totals))} at most`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc">
   <title id="title">The rhythm of ${title}</title>
   <desc id="desc">The tokens of each context of a coding agent, in ${about}. A context is the summary, and the messages word for word.</desc>
@@ -167,7 +192,8 @@ export const rhythms = [
   { file: "summary-buffer", strategy: "summary-buffer", settings: {} },
 ] as const
 
-const nameOf = (setting: string): string => setting.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+const nameOf = (setting: string): string =>
+  setting.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 /** Replays the sample under a strategy, and draws it as an SVG. */
 export const rhythmOf = async ({ strategy: name, settings }: (typeof rhythms)[number]): Promise<string> => {
