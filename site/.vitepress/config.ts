@@ -28,6 +28,9 @@ const sidebar = [
       ]),
 ]
 
+/** Three lines of a log, and the fold of them. */
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#0969da" stroke-width="4" stroke-linecap="round"><path d="M4 7h14M4 16h14M4 25h24M18 7l8 9-8 9"/></g></svg>`
+
 export default defineConfig({
   title: "memfold",
   description: aboutOf("README.md"),
@@ -38,6 +41,7 @@ export default defineConfig({
   outDir: join(root, "site/dist"),
   cacheDir: join(root, "site/.vitepress/cache"),
   lang: "en",
+  head: [["link", { rel: "icon", href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   metaChunk: true,
   transformPageData: ({ filePath, frontmatter }) =>
     frontmatter["description"] === undefined && pages.includes(filePath)

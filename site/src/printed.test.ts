@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { pages, root } from "./pages.js"
+import { otherDocuments, pages, root } from "./pages.js"
 
 /** Within the site, so that the packages of the blocks are found. */
 const folder = fileURLToPath(new URL("../.examples", import.meta.url))
@@ -18,7 +18,7 @@ const folder = fileURLToPath(new URL("../.examples", import.meta.url))
 const printing =
   /^```ts\n((?:(?!```).*\n)*)```\n\n(?:(?!```).+\n)*?.*\bprints\b.*\n(?:(?!```).+\n)*\n```text\n([\s\S]*?)^```$/gm
 
-const blocks = pages.flatMap((document) =>
+const blocks = [...pages, ...otherDocuments].flatMap((document) =>
   [...readFileSync(join(root, document), "utf8").matchAll(printing)].map(
     ([, code = "", printed = ""], at) => ({
       name: `${document}, block ${at + 1}`,
