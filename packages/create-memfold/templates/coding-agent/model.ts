@@ -1,9 +1,9 @@
 /** The model: OpenAI's if a key is set, otherwise a stand-in that needs no network and knows one task. */
-import { createOpenAI } from "@ai-sdk/openai"
+import { openai } from "@ai-sdk/openai"
 import { generateText, type LanguageModel, simulateReadableStream } from "ai"
 import { MockLanguageModelV3 } from "ai/test"
 
-const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL = "gpt-6.2-codex" } = process.env
+const { OPENAI_API_KEY, OPENAI_MODEL = "gpt-6.2-codex" } = process.env
 const hasKey = OPENAI_API_KEY !== undefined
 
 export const modelName = hasKey
@@ -66,12 +66,7 @@ const standIn = new MockLanguageModelV3({
   },
 })
 
-export const model: LanguageModel = hasKey
-  ? createOpenAI({
-      apiKey: OPENAI_API_KEY,
-      ...(OPENAI_BASE_URL === undefined ? {} : { baseURL: OPENAI_BASE_URL }),
-    })(OPENAI_MODEL)
-  : standIn
+export const model: LanguageModel = hasKey ? openai(OPENAI_MODEL) : standIn
 
 /** Writes summaries of old messages: with the model, or without one. */
 export const complete = hasKey

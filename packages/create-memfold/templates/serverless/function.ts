@@ -14,8 +14,12 @@ export default {
     const { text } = (await request.json()) as { text?: unknown }
     if (typeof text !== "string") return new Response('{ "text": "…" }', { status: 400 })
     // A request that the platform sends again is stored once.
-    const idempotencyKey = request.headers.get("x-request-id") ?? undefined
-    await memory.append(session, { role: "user", content: text }, { idempotencyKey })
+    const requestId = request.headers.get("x-request-id")
+    await memory.append(
+      session,
+      { role: "user", content: text },
+      requestId === null ? {} : { idempotencyKey: requestId },
+    )
     const { messages, tokens } = await memory.context(session)
     const answer = await reply(messages as Array<ChatCompletionMessageParam>)
     await memory.append(session, { role: "assistant", content: answer })

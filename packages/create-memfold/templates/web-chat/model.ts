@@ -1,9 +1,9 @@
 /** The model: OpenAI's if a key is set, otherwise a stand-in that needs no network. */
-import { createOpenAI } from "@ai-sdk/openai"
+import { openai } from "@ai-sdk/openai"
 import { simulateReadableStream, type LanguageModel } from "ai"
 import { MockLanguageModelV3 } from "ai/test"
 
-const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL = "gpt-6.2-luna" } = process.env
+const { OPENAI_API_KEY, OPENAI_MODEL = "gpt-6.2-luna" } = process.env
 
 export const hasKey = OPENAI_API_KEY !== undefined
 
@@ -36,9 +36,4 @@ const standIn = new MockLanguageModelV3({
   },
 })
 
-export const model: LanguageModel = hasKey
-  ? createOpenAI({
-      apiKey: OPENAI_API_KEY,
-      ...(OPENAI_BASE_URL === undefined ? {} : { baseURL: OPENAI_BASE_URL }),
-    })(OPENAI_MODEL)
-  : standIn
+export const model: LanguageModel = hasKey ? openai(OPENAI_MODEL) : standIn
