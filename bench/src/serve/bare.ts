@@ -23,18 +23,18 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(parts).toString("utf8")
 }
 
-const server = createServer((request, response) => {
+const handle = async (request: IncomingMessage): Promise<string> => {
   const [, , , session = "", operation] = (request.url ?? "").split("/")
-  const answer = (body: string) => response.setHeader("content-type", "application/json").end(body)
   if (operation === "context") {
     const rows = select.all(session) as ReadonlyArray<{ readonly message: string }>
-    answer(`{"messages":[${rows.map(({ message }) => message).join(",")}]}`)
-    return
+    return `{"messages":[${rows.map(({ message }) => message).join(",")}]}`
   }
-  void bodyOf(request).then((body) => {
-    append(session, (JSON.parse(body) as { messages: ReadonlyArray<object> }).messages)
-    answer("{}")
-  })
+  append(session, (JSON.parse(await bodyOf(request)) as { messages: ReadonlyArray<object> }).messages)
+  return "{}"
+}
+
+const server = createServer((request, response) => {
+  void handle(request).then((body) => response.setHeader("content-type", "application/json").end(body))
 })
 server.listen(0, "127.0.0.1", 4_096, () =>
   console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
