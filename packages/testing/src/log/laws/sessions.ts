@@ -100,12 +100,9 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         const ids = Array.from({ length: count }, (_, number) => `session-${String(number).padStart(4, "0")}`)
         const description = { key: "", data: JSON.stringify({ owner: "ann", title: null }) }
         const projections = [{ kind: "description", rows: [description] }]
-        // A store behind a network answers several at a time.
-        yield* Effect.forEach(
-          ids.toReversed(),
-          (id) => log.append(id, numbered(1), { expectedVersion: 0, batchId: "c", projections }),
-          { concurrency: 20, discard: true },
-        )
+        const place = { expectedVersion: 0, batchId: "c", projections }
+        const append = (id: string) => log.append(id, numbered(1), place)
+        yield* Effect.forEach(ids.toReversed(), append, { concurrency: 20, discard: true })
         for (const owner of [undefined, "ann"]) {
           same(
             (yield* listed(log, owner)).map(({ session }) => session),
