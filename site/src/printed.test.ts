@@ -31,7 +31,7 @@ const blocks = [...pages, ...otherDocuments].flatMap((document) =>
 )
 
 /** A library that takes seconds to load: its pages are tried in deep runs. */
-const isSlow = /from "(@mastra|@langchain|@openai\/agents|@effect\/ai|langchain)/
+const isSlow = /from "(@mastra|@memfold\/mastra|@langchain|@openai\/agents|@effect\/ai|langchain)/
 
 const tried = deep ? blocks : blocks.filter(({ code }) => !isSlow.test(code))
 
