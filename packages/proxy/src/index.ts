@@ -13,3 +13,11 @@ export {
   UpstreamUnreachable,
 } from "./forward.js"
 export type { Field } from "./headers.js"
+export {
+  type ConversationMemory,
+  type ConversationOptions,
+  type ConversationRequest,
+  type ConversationRoutes,
+  conversationRoutes,
+  type ConversationUpstream,
+} from "./conversations/index.js"

@@ -1,0 +1,242 @@
+/** The routes of conversations and of stored responses, over Node's HTTP. */
+import { type Fields, isFields } from "@memfold/codec"
+import { once } from "node:events"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { UpstreamUnreachable } from "../forward.js"
+import { headersOf } from "../headers.js"
+import { ApiError, apiErrorOf, invalid } from "./ApiError.js"
+import { StoredConversations } from "./Conversations.js"
+import { eventsOf } from "./events.js"
+import { includeOf, pageOf } from "./items.js"
+import { type Answered, type Asker, StoredResponses } from "./Responses.js"
+import { type ConversationMemory, storeOf } from "./Store.js"
+import { type ConversationUpstream, type Refusal, UpstreamBroke, Upstreams } from "./upstream.js"
+
+/** What the routes work with. */
+export interface ConversationOptions {
+  /** Where conversations and responses are kept. */
+  readonly memory: ConversationMemory
+  /** Where models are asked. */
+  readonly upstream: ConversationUpstream
+}
+
+/** A request whose body has been read and parsed. */
+export interface ConversationRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The path with its query, from `/v1/` on. */
+  readonly path: string
+  /** The parsed body; `undefined` without one. */
+  readonly body: unknown
+}
+
+/** The routes. */
+export interface ConversationRoutes {
+  /**
+   * Whether a request is for these routes: everything below `/v1/conversations`, and `/v1/responses` if the response is stored or continues
+   * a stored one. A request with `store: false` that continues nothing is not: it needs no memory of this server.
+   */
+  readonly serves: (method: string, path: string, body: unknown) => boolean
+  /** Answers such a request. It never rejects. */
+  readonly answer: (asked: ConversationRequest) => Promise<void>
+  /** Waits until the answers under way are stored. */
+  readonly settled: () => Promise<void>
+}
+
+const partsOf = (path: string): ReadonlyArray<string> =>
+  (path.split("?", 1)[0] ?? "").split("/").slice(2).map(decoded)
+
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new ApiError(404, "There is no such path.")
+  }
+}
+
+const isStateful = (body: unknown): boolean =>
+  isFields(body) &&
+  (body["store"] !== false ||
+    (body["previous_response_id"] ?? null) !== null ||
+    (body["conversation"] ?? null) !== null)
+
+const send = (response: ServerResponse, status: number, body: unknown): void => {
+  const bytes = Buffer.from(JSON.stringify(body))
+  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length })
+  response.end(bytes)
+}
+
+const isRefusal = (answer: Refusal | Fields): answer is Refusal => answer["_tag"] === "Refusal"
+
+/** An error of the upstream, as it came. */
+const pass = (response: ServerResponse, { status, headers, body }: Refusal): void => {
+  response.writeHead(status, headersOf(headers))
+  response.end(body)
+}
+
+const sendOrPass = (response: ServerResponse, answer: Refusal | Fields): void =>
+  isRefusal(answer) ? pass(response, answer) : send(response, 200, answer)
+
+/** Sends events as they come. If the client leaves, the rest is read all the same, so that the answer is stored. */
+const stream = async (response: ServerResponse, events: AsyncIterable<Fields>): Promise<void> => {
+  try {
+    for await (const event of events) {
+      if (response.destroyed) continue
+      if (!response.headersSent)
+        response.writeHead(200, {
+          "content-type": "text/event-stream; charset=utf-8",
+          "cache-control": "no-cache",
+        })
+      const goesOn = response.write(`event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`)
+      if (!goesOn) await Promise.race([once(response, "drain"), once(response, "close")])
+    }
+  } catch (error) {
+    if (!response.headersSent) throw error
+    // A client must not take a part for the whole.
+    response.destroy()
+    return
+  }
+  response.end()
+}
+
+const deliver = async (response: ServerResponse, answer: Answered): Promise<void> => {
+  if (answer._tag === "Stream") await stream(response, answer.events)
+  else if (answer._tag === "Whole") send(response, 200, answer.response)
+  else pass(response, answer)
+}
+
+const errorOf = (error: unknown): ApiError => {
+  if (error instanceof UpstreamBroke || error instanceof UpstreamUnreachable)
+    return new ApiError(502, error.message, { code: "upstream_unreachable", type: "server_error" })
+  return apiErrorOf(error)
+}
+
+const headerOf = ({ headers }: IncomingMessage, name: string): string | null => {
+  const value = headers[name]
+  return typeof value === "string" && value !== "" ? value : null
+}
+
+/** The events of a stored response, behind the one that a client has seen last. */
+async function* replayed(response: Fields, after: string | null): AsyncGenerator<Fields, void, void> {
+  yield* eventsOf(response).slice(after === null ? 0 : Number(after) + 1)
+}
+
+/**
+ * Makes the routes.
+ *
+ * @param options - the memory, and the upstream
+ *
+ * @example
+ * ```ts
+ * import { conversationRoutes } from "@memfold/proxy"
+ * import type { Memory } from "@memfold/core"
+ *
+ * export const routesOver = (memory: Memory.Service) =>
+ *   conversationRoutes({ memory, upstream: { url: new URL("https://api.openai.com/v1"), api: "auto" } })
+ * ```
+ */
+export const conversationRoutes = ({ memory, upstream }: ConversationOptions): ConversationRoutes => {
+  const store = storeOf(memory)
+  const responses = new StoredResponses(store, new Upstreams())
+  const conversations = new StoredConversations(store, (id) => responses.checkFree(id))
+  const underWay = new Set<Promise<void>>()
+
+  const askerOf = (request: IncomingMessage): Asker => {
+    const key = headerOf(request, "idempotency-key")
+    return {
+      upstream,
+      rawHeaders: request.rawHeaders,
+      // Two clients may use one key: what they are allowed with tells them apart.
+      key: key === null ? null : [headerOf(request, "authorization") ?? "", key],
+    }
+  }
+
+  const onConversations = async (
+    method: string,
+    [id, items, item, ...more]: ReadonlyArray<string>,
+    body: Fields,
+    query: URLSearchParams,
+  ): Promise<Fields | null> => {
+    if (more.length > 0 || (items !== undefined && items !== "items")) return null
+    if (id === undefined) return method === "POST" ? await conversations.create(body) : null
+    if (items === undefined) {
+      if (method === "GET") return await conversations.retrieve(id)
+      if (method === "POST") return await conversations.update(id, body)
+      return method === "DELETE" ? await conversations.delete(id) : null
+    }
+    if (item === undefined) {
+      if (method === "GET") return await conversations.listItems(id, pageOf(query))
+      return method === "POST" ? await conversations.addItems(id, body, includeOf(query)) : null
+    }
+    if (method === "GET") return await conversations.retrieveItem(id, item, includeOf(query))
+    return method === "DELETE" ? await conversations.deleteItem(id, item) : null
+  }
+
+  const onResponses = async (
+    { request, response }: ConversationRequest,
+    [id, what, ...more]: ReadonlyArray<string>,
+    body: Fields,
+    query: URLSearchParams,
+  ): Promise<boolean> => {
+    const { method } = request
+    if (more.length > 0) return false
+    if (id === undefined) {
+      if (method !== "POST") return false
+      await deliver(response, await responses.create(body, askerOf(request)))
+    } else if (method === "POST" && what === undefined && id === "input_tokens")
+      sendOrPass(response, await responses.inputTokens(body, askerOf(request)))
+    else if (method === "POST" && what === undefined && id === "compact")
+      sendOrPass(response, await responses.compact(body, askerOf(request)))
+    else if (method === "POST" && what === "cancel") {
+      await responses.retrieve(id)
+      throw new ApiError(400, "Cannot cancel a synchronous response.")
+    } else if (method === "GET" && what === "input_items")
+      send(response, 200, await responses.inputItems(id, pageOf(query)))
+    else if (method === "GET" && what === undefined) {
+      const stored = await responses.retrieve(id)
+      if (query.get("stream") === "true")
+        await stream(response, replayed(stored, query.get("starting_after")))
+      else send(response, 200, stored)
+    } else if (method === "DELETE" && what === undefined) send(response, 200, await responses.delete(id))
+    else return false
+    return true
+  }
+
+  const route = async (asked: ConversationRequest): Promise<void> => {
+    const { request, response, path, body: given } = asked
+    const [resource, ...rest] = partsOf(path)
+    const query = new URLSearchParams(path.split("?")[1] ?? "")
+    if (given !== undefined && !isFields(given)) throw invalid("body", "The body is not a JSON object.")
+    const body = given ?? {}
+    if (resource === "conversations") {
+      const answer = await onConversations(request.method ?? "", rest, body, query)
+      if (answer !== null) return send(response, 200, answer)
+    } else if (resource === "responses" && (await onResponses(asked, rest, body, query))) return
+    throw new ApiError(404, "There is no such path, or it has no such method.", { code: "unknown_url" })
+  }
+
+  return {
+    serves: (method, path, body) => {
+      const [, version, resource, id] = path.split("?", 1)[0]?.split("/") ?? []
+      if (version !== "v1") return false
+      if (resource === "conversations") return true
+      return resource === "responses" && (id !== undefined || method !== "POST" || isStateful(body))
+    },
+    answer: async (asked) => {
+      const answered = route(asked).catch((error: unknown) => {
+        const { response } = asked
+        if (response.headersSent) response.destroy()
+        else {
+          const failure = errorOf(error)
+          send(response, failure.status, failure.body)
+        }
+      })
+      underWay.add(answered)
+      await answered
+      underWay.delete(answered)
+    },
+    settled: async () => {
+      await Promise.all(underWay)
+    },
+  }
+}
