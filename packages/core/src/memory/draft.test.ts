@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { Effect } from "effect"
-import { Memory, Message } from "../index.js"
+import { Memory, type Message } from "../index.js"
 
 const live = withMemory({ strategy: pairs, compaction: { mode: "manual" } })
 const [one, two, three] = said(3)

@@ -1,7 +1,7 @@
 /** `/v1/conversations`: conversations with their items. Each is a session of the memory. */
 import { type Fields, isFields } from "@memfold/codec"
 import type { Message } from "@memfold/core"
-import { ApiError, invalid, notFound } from "./ApiError.js"
+import { invalid, notFound } from "./ApiError.js"
 import { conversationId, isConversationId } from "./ids.js"
 import {
   inputItems,

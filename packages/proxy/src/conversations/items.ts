@@ -68,7 +68,7 @@ export const sentItems = (
 
 /** An item as the API shows it: content in parts, and with a status. Encrypted reasoning is shown to those who ask for it. */
 export const shownItem = (item: Fields, include: ReadonlySet<string>): Fields => {
-  const { encrypted_content: encrypted, ...rest } = item
+  const { encrypted_content: _encrypted, ...rest } = item
   const type = typeOf(item)
   if (type === "reasoning" && !include.has("reasoning.encrypted_content")) return rest
   const { role, content, status = "completed" } = item

@@ -41,16 +41,21 @@ const recordIn = ({ parts: [part] }: Message.Message): Change | null =>
 export const readRegister = async (store: Store, session: string): Promise<Register> => {
   const pages: Array<ReadonlyArray<Message.Message>> = []
   for await (const { messages } of pagesBack(store, registerOf(session), { limit: 500 })) pages.push(messages)
-  let found: Register = { created: null, metadata: {}, isDeleted: false, deletedResponses: new Set() }
-  for (const message of pages.toReversed().flat()) {
-    const record = recordIn(message)
-    if (record?.is === "created") found = { ...found, created: record.time, metadata: record.metadata }
-    else if (record?.is === "metadata") found = { ...found, metadata: record.metadata }
-    else if (record?.is === "deleted") found = { ...found, isDeleted: true }
-    else if (record?.is === "response-deleted")
-      found = { ...found, deletedResponses: new Set([...found.deletedResponses, record.response]) }
+  const records = pages
+    .toReversed()
+    .flat()
+    .map(recordIn)
+    .filter((one) => one !== null)
+  const created = records.find(({ is }) => is === "created")
+  const described = records.findLast((one) => one.is === "created" || one.is === "metadata")
+  return {
+    created: created?.is === "created" ? created.time : null,
+    metadata: described !== undefined && "metadata" in described ? described.metadata : {},
+    isDeleted: records.some(({ is }) => is === "deleted"),
+    deletedResponses: new Set(
+      records.flatMap((one) => (one.is === "response-deleted" ? [one.response] : [])),
+    ),
   }
-  return found
 }
 
 /** Adds a record to the register of a session. */
