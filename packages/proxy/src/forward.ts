@@ -113,6 +113,8 @@ export interface Exchange {
   readonly url: URL
   /** What goes up instead of the body of the request, which then has been read; `undefined` sends the body as it comes. */
   readonly body?: Uint8Array | undefined
+  /** Whether the body is still compressed as the client says. */
+  readonly keepEncoding?: boolean
   /** Fields of the request that stay here, in lower case. */
   readonly without?: ReadonlySet<string>
   /** Fields that the answer gets besides its own. */
@@ -198,12 +200,13 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 /** What goes up: the fields of the client, and those of the connection to the upstream. */
-const outgoingOf = ({ request, url, body, without = new Set(), tap }: Exchange) => {
+const outgoingOf = ({ request, url, body, keepEncoding, without = new Set(), tap }: Exchange) => {
   // Who expects a 100 has got it from the listener. A tap can hold bytes back that are not compressed.
   const replaced = [
     "host",
     "expect",
-    ...(body === undefined ? [] : ["content-length", "content-encoding"]),
+    ...(body === undefined ? [] : ["content-length"]),
+    ...(body === undefined || keepEncoding === true ? [] : ["content-encoding"]),
     ...(tap === undefined ? [] : ["accept-encoding"]),
   ]
   const headers: Array<Field> = [

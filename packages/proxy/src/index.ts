@@ -3,6 +3,8 @@
  *
  * @packageDocumentation
  */
+export { Calls } from "./Calls.js"
+export type { Provider, Usage } from "./dialects.js"
 export {
   ask,
   type Ending,
@@ -13,6 +15,9 @@ export {
   UpstreamUnreachable,
 } from "./forward.js"
 export type { Field } from "./headers.js"
+export { type HandleOptions, Proxy, type ProxyParts, type ProxyRecord } from "./Proxy.js"
+export { pricesOf, Savings, type Totals } from "./Savings.js"
+export { type SummaryOptions, upstreamSummarizer } from "./summarizer.js"
 export {
   type ConversationMemory,
   type ConversationOptions,

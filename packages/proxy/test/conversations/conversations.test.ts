@@ -153,7 +153,7 @@ describe("a conversation", () => {
 
   it("goes on without an item that is deleted, whose text is gone from the log", async () => {
     const server = await start({ answer: scripted([{ thinking: "Hm.", text: "Rain." }, { text: "Sun." }]) })
-    const { client, log } = server
+    const { client } = server
     const { id } = await client.conversations.create({ items: [said("my secret is 4471"), said("Hello.")] })
     const response = await client.responses.create({ model: "m", conversation: id, input: "Graz?" })
     const { data } = await client.conversations.items.list(id, { order: "asc" })
