@@ -69,6 +69,16 @@ const conversationIn = (value: unknown): string | null => {
   return id
 }
 
+/** Whether a request continues something that is kept here. What is kept elsewhere has ids of another form. */
+export const namesOwn = (body: Fields): boolean => {
+  const { previous_response_id: previous } = body
+  const conversation = isFields(body["conversation"]) ? body["conversation"]["id"] : body["conversation"]
+  return (
+    (typeof previous === "string" && sessionOf(previous) !== null) ||
+    (typeof conversation === "string" && isConversationId(conversation))
+  )
+}
+
 /** Responses over a store. */
 export class StoredResponses {
   /** Conversations that an answer is being written for. */
@@ -457,7 +467,7 @@ export class StoredResponses {
   /** How many tokens a request would have: as the upstream counts, or as the memory estimates. */
   async inputTokens(body: Fields, { upstream, rawHeaders }: Asker): Promise<Refusal | Fields> {
     const { messages, tokens } = await this.drafted(body)
-    const { store: _store, ...request } = statelessRequest({ body, messages })
+    const request = helperRequest(body, messages)
     const counted = await this.upstreams.helper(upstream, "responses/input_tokens", { rawHeaders }, request)
     if (counted !== null) return counted
     const around = [body["instructions"], body["tools"]]
@@ -472,7 +482,7 @@ export class StoredResponses {
     if (typeof body["model"] !== "string")
       throw invalid("model", "Missing required parameter: 'model'.", "missing_required_parameter")
     const { messages } = await this.drafted(body)
-    const { store: _store, ...request } = statelessRequest({ body, messages })
+    const request = helperRequest(body, messages)
     const compacted = await this.upstreams.helper(upstream, "responses/compact", { rawHeaders }, request)
     if (compacted !== null) return compacted
     throw new ApiError(
@@ -483,6 +493,12 @@ export class StoredResponses {
       },
     )
   }
+}
+
+/** The request of a route that answers without a model. */
+const helperRequest = (body: Fields, messages: ReadonlyArray<Message.Message>): Fields => {
+  const { store: _store, ...request } = statelessRequest({ body, messages })
+  return request
 }
 
 async function* streamed(response: Fields): AsyncGenerator<Fields, void, void> {

@@ -50,8 +50,32 @@ const promised =
   (...given: Given): Promise<A> =>
     run(operation(...given))
 
-/** The memory with Promises. */
-export const storeOf = (memory: ConversationMemory): Store => {
+/** The operations of a memory on sessions whose ids begin with a prefix in the store. */
+const within = (memory: ConversationMemory, prefix: string): ConversationMemory => {
+  const inside = (session: string): string => `${prefix}${session}`
+  return {
+    append: (session, messages, options) => memory.append(inside(session), messages, options),
+    branches: (session) => memory.branches(inside(session)),
+    checkout: (session, branch, options) => memory.checkout(inside(session), branch, options),
+    context: (session, options) => memory.context(inside(session), options),
+    delete: (session) => memory.delete(inside(session)),
+    edit: (session, from, messages, options) => memory.edit(inside(session), from, messages, options),
+    events: (session, options) => memory.events(inside(session), options),
+    fork: (session, to, options) => memory.fork(inside(session), inside(to), options),
+    messages: (session, options) => memory.messages(inside(session), options),
+    redact: (session, message) => memory.redact(inside(session), message),
+    rewrite: (session, rewrite, options) => memory.rewrite(inside(session), rewrite, options),
+    state: (session, options) => memory.state(inside(session), options),
+  }
+}
+
+/**
+ * The memory with Promises.
+ *
+ * @param prefix - what the ids of its sessions begin with in the store
+ */
+export const storeOf = (given: ConversationMemory, prefix: string): Store => {
+  const memory = prefix === "" ? given : within(given, prefix)
   const last = new Map<string, Promise<unknown>>()
   return {
     append: promised(memory.append),

@@ -7,8 +7,9 @@ import { headersOf } from "../headers.js"
 import { ApiError, apiErrorOf, invalid } from "./ApiError.js"
 import { StoredConversations } from "./Conversations.js"
 import { eventsOf } from "./events.js"
+import { isConversationId, sessionOf } from "./ids.js"
 import { includeOf, pageOf } from "./items.js"
-import { type Answered, type Asker, StoredResponses } from "./Responses.js"
+import { type Answered, type Asker, namesOwn, StoredResponses } from "./Responses.js"
 import { type ConversationMemory, storeOf } from "./Store.js"
 import { type ConversationUpstream, type Refusal, UpstreamBroke, Upstreams } from "./upstream.js"
 
@@ -24,19 +25,24 @@ export interface ConversationOptions {
 export interface ConversationRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The path with its query, from `/v1/` on. */
-  readonly path: string
   /** The parsed body; `undefined` without one. */
   readonly body: unknown
+  /** What the ids of the sessions of this client begin with in the store; nothing by default. */
+  readonly prefix?: string
 }
 
 /** The routes. */
 export interface ConversationRoutes {
   /**
-   * Whether a request is for these routes: everything below `/v1/conversations`, and `/v1/responses` if the response is stored or continues
-   * a stored one. A request with `store: false` that continues nothing is not: it needs no memory of this server.
+   * Whether a request is for these routes: below `/v1/conversations` and `/v1/responses`, unless it names something that is not kept
+   * here. For `POST /v1/responses`, {@link ConversationRoutes.keeps} decides.
    */
-  readonly serves: (method: string, path: string, body: unknown) => boolean
+  readonly serves: (method: string, path: string) => boolean
+  /**
+   * Whether the response to a `POST /v1/responses` is kept here: if it is to be stored, or continues a kept one. A response with
+   * `store: false` that continues nothing is not, and neither is one in the background, or one that continues what the upstream keeps.
+   */
+  readonly keeps: (body: unknown) => boolean
   /** Answers such a request. It never rejects. */
   readonly answer: (asked: ConversationRequest) => Promise<void>
   /** Waits until the answers under way are stored. */
@@ -54,11 +60,13 @@ const decoded = (part: string): string => {
   }
 }
 
-const isStateful = (body: unknown): boolean =>
-  isFields(body) &&
-  (body["store"] !== false ||
-    (body["previous_response_id"] ?? null) !== null ||
-    (body["conversation"] ?? null) !== null)
+/** Whether a response is to be kept here. */
+const isKept = (body: unknown): boolean => {
+  if (!isFields(body)) return false
+  const { previous_response_id: previous = null, conversation = null, store, background } = body
+  if (previous === null && conversation === null) return store !== false && background !== true
+  return namesOwn(body)
+}
 
 const send = (response: ServerResponse, status: number, body: unknown): void => {
   const bytes = Buffer.from(JSON.stringify(body))
@@ -121,6 +129,12 @@ async function* replayed(response: Fields, after: string | null): AsyncGenerator
   yield* eventsOf(response).slice(after === null ? 0 : Number(after) + 1)
 }
 
+/** What is kept for the clients with one prefix. */
+interface Kept {
+  readonly responses: StoredResponses
+  readonly conversations: StoredConversations
+}
+
 /**
  * Makes the routes.
  *
@@ -136,9 +150,17 @@ async function* replayed(response: Fields, after: string | null): AsyncGenerator
  * ```
  */
 export const conversationRoutes = ({ memory, upstream }: ConversationOptions): ConversationRoutes => {
-  const store = storeOf(memory)
-  const responses = new StoredResponses(store, new Upstreams())
-  const conversations = new StoredConversations(store, (id) => responses.checkFree(id))
+  const upstreams = new Upstreams()
+  const byPrefix = new Map<string, Kept>()
+  const partsFor = (prefix: string): Kept => {
+    const known = byPrefix.get(prefix)
+    if (known !== undefined) return known
+    const store = storeOf(memory, prefix)
+    const responses = new StoredResponses(store, upstreams)
+    const conversations = new StoredConversations(store, (id) => responses.checkFree(id))
+    byPrefix.set(prefix, { responses, conversations })
+    return { responses, conversations }
+  }
   const underWay = new Set<Promise<void>>()
 
   const askerOf = (request: IncomingMessage): Asker => {
@@ -152,6 +174,7 @@ export const conversationRoutes = ({ memory, upstream }: ConversationOptions): C
   }
 
   const onConversations = async (
+    { conversations }: Kept,
     method: string,
     [id, items, item, ...more]: ReadonlyArray<string>,
     body: Fields,
@@ -173,6 +196,7 @@ export const conversationRoutes = ({ memory, upstream }: ConversationOptions): C
   }
 
   const onResponses = async (
+    { responses }: Kept,
     { request, response }: ConversationRequest,
     [id, what, ...more]: ReadonlyArray<string>,
     body: Fields,
@@ -203,25 +227,30 @@ export const conversationRoutes = ({ memory, upstream }: ConversationOptions): C
   }
 
   const route = async (asked: ConversationRequest): Promise<void> => {
-    const { request, response, path, body: given } = asked
+    const { request, body: given, response, prefix = "" } = asked
+    const path = request.url ?? "/"
+    const kept = partsFor(prefix)
     const [resource, ...rest] = partsOf(path)
     const query = new URLSearchParams(path.split("?")[1] ?? "")
     if (given !== undefined && !isFields(given)) throw invalid("body", "The body is not a JSON object.")
     const body = given ?? {}
     if (resource === "conversations") {
-      const answer = await onConversations(request.method ?? "", rest, body, query)
+      const answer = await onConversations(kept, request.method ?? "", rest, body, query)
       if (answer !== null) return send(response, 200, answer)
-    } else if (resource === "responses" && (await onResponses(asked, rest, body, query))) return
+    } else if (resource === "responses" && (await onResponses(kept, asked, rest, body, query))) return
     throw new ApiError(404, "There is no such path, or it has no such method.", { code: "unknown_url" })
   }
 
   return {
-    serves: (method, path, body) => {
-      const [, version, resource, id] = path.split("?", 1)[0]?.split("/") ?? []
+    serves: (method, path) => {
+      const [, version, resource, id, ...rest] = path.split("?", 1)[0]?.split("/") ?? []
       if (version !== "v1") return false
-      if (resource === "conversations") return true
-      return resource === "responses" && (id !== undefined || method !== "POST" || isStateful(body))
+      if (resource === "conversations") return id === undefined || isConversationId(id)
+      if (resource !== "responses" || id === undefined) return false
+      if (rest.length === 0 && (id === "input_tokens" || id === "compact")) return method === "POST"
+      return sessionOf(id) !== null
     },
+    keeps: isKept,
     answer: async (asked) => {
       const answered = route(asked).catch((error: unknown) => {
         const { response } = asked

@@ -4,6 +4,7 @@ import type { Message } from "@memfold/core"
 import type { IncomingMessage } from "node:http"
 import { ask } from "../forward.js"
 import { endToEnd, type Field } from "../headers.js"
+import { ownHeaders } from "../names.js"
 import { chatRequest, eventsOfChunks, responseOfCompletion } from "./chat.js"
 import { sentItems } from "./items.js"
 
@@ -57,6 +58,7 @@ export class UpstreamBroke extends Error {
 
 /** Header fields that are the client's and this server's own affair, or that the new body changes. */
 const stayHere = new Set([
+  ...ownHeaders,
   "host",
   "expect",
   "content-length",

@@ -48,7 +48,7 @@ export const conversationServer = async ({
     request.on("end", () => {
       const text = Buffer.concat(chunks).toString("utf8")
       const body: unknown = text === "" ? undefined : JSON.parse(text)
-      void routes.answer({ request, response, path: request.url ?? "", body })
+      void routes.answer({ request, response, body })
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
