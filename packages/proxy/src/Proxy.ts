@@ -9,7 +9,7 @@ import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
 import { compose, type Parsed } from "./compose.js"
 import { keyOf } from "./conversation.js"
-import { decode, type Dialect, dialects, encode, type Provider } from "./dialects.js"
+import { decode, type Dialect, dialects, encodeAnswer, type Provider } from "./dialects.js"
 import { type Followed, Follower, run } from "./Follower.js"
 import { type Ending, forward } from "./forward.js"
 import { endToEnd, type Field } from "./headers.js"
@@ -376,7 +376,7 @@ export class Proxy {
       url: new URL(target(new URL("/", url), url.pathname)),
       headers: endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"])),
       body: text,
-      answer: isOpen ? [] : (encode(dialect, messages) ?? []),
+      answer: isOpen ? [] : encodeAnswer(dialect, messages),
     })
     await this.follower.answered(session, asked, messages, context.prefix)
   }

@@ -1,7 +1,7 @@
 /** The APIs that have a memory: where their conversations stand in a request, and how their answers are read. */
 import { codecs, encodeIn, type Formats } from "@memfold/catalog"
 import { type Fields, isFields } from "@memfold/codec"
-import type { Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { Either } from "effect"
 import { type Assembly, chatAssembly, messagesAssembly, responsesAssembly } from "./answers.js"
 
@@ -265,6 +265,12 @@ export const encode = (
   // Its place in the request is the client's.
   return system === undefined ? conversation : null
 }
+
+/** An answer as the next request has it: behind a question, because a conversation cannot begin with it. */
+export const encodeAnswer = (
+  dialect: Dialect,
+  answer: ReadonlyArray<Message.Message>,
+): ReadonlyArray<unknown> => encode(dialect, [Message.user("?"), ...answer])?.slice(1) ?? []
 
 /** The units of a list from a position on; `null` if the codec does not read one. */
 export const unitsOf = (

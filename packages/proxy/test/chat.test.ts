@@ -94,7 +94,7 @@ describe("a client that sends only what is new", () => {
         .chat.completions.stream({ model: "gpt-5", messages: [user(text)] })
         .finalMessage()
     await ask("Hi")
-    await expect(ask("Again")).rejects.toThrow()
+    await expect(ask("Again")).rejects.toBeInstanceOf(Error)
     expect(texts(await said("chat-1"))).toEqual(["user: Hi", "assistant: Hello.", "user: Again"])
     await ask("Again")
     await ask("And now?")

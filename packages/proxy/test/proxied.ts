@@ -21,6 +21,8 @@ export interface ProxiedOptions extends ServerOptions {
   readonly maxBody?: number
   /** An upstream in place of the strict server. */
   readonly upstream?: string
+  /** Where tokens are counted, which the strict server does not do. */
+  readonly counter?: string
 }
 
 /** Starts both; `close` ends them. */
@@ -32,6 +34,7 @@ export const proxied = async (options: ProxiedOptions = {}) => {
     model,
     maxBody = 2 ** 24,
     upstream,
+    counter,
     ...played
   } = options
   const provider = await providerServer(played)
@@ -49,16 +52,21 @@ export const proxied = async (options: ProxiedOptions = {}) => {
   )
   const records: Array<ProxyRecord> = []
   const to = new URL(upstream ?? provider.anthropicURL)
-  const proxy = new Proxy({
-    memory,
-    calls,
-    savings,
-    upstreams: { openai: to, anthropic: to },
-    maxBody,
-    onRequest: (record) => void records.push(record),
-  })
+  const proxyTo = (to: URL) =>
+    new Proxy({
+      memory,
+      calls,
+      savings,
+      upstreams: { openai: to, anthropic: to },
+      maxBody,
+      onRequest: (record) => void records.push(record),
+    })
+  const proxy = proxyTo(to)
+  const counting = counter === undefined ? null : proxyTo(new URL(counter))
   const server = createServer((request, response) => {
-    if (proxy.takes(request)) void proxy.handle(request, response)
+    if (counter !== undefined && request.url?.includes("count_tokens") === true)
+      void counting!.handle(request, response)
+    else if (proxy.takes(request)) void proxy.handle(request, response)
     else response.writeHead(404).end()
   })
   server.listen(0, "127.0.0.1")
