@@ -1,8 +1,8 @@
 /** The requests that go on to an upstream: who may make them, and what is logged of them. */
 import { type Problem, problem } from "@memfold/client/api"
 import type { Memory } from "@memfold/core"
-import { Proxy, type ProxyRecord } from "@memfold/proxy"
-import { Effect, Either, Runtime } from "effect"
+import { type ConversationRoutes, conversationRoutes, Proxy, type ProxyRecord } from "@memfold/proxy"
+import { Effect, Either, Runtime, type Scope } from "effect"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import { wrongName } from "./guard.js"
 import type { makeRate } from "./limits.js"
@@ -60,6 +60,21 @@ export interface ProxiedParts extends Accounts {
   readonly isClosing: () => boolean
 }
 
+/** OpenAI's conversations and responses in a memory. At the end, answers are stored whose client has left. */
+const keptIn = (
+  memory: Memory.Service,
+  openai: URL,
+  { shutdown = "10 seconds" }: ServeOptions,
+): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
+  const url = new URL(openai)
+  url.pathname = `${openai.pathname.replace(/\/+$/, "")}/v1`
+  return Effect.acquireRelease(
+    Effect.sync(() => conversationRoutes({ memory, upstream: { url, api: "auto" } })),
+    ({ settled }) =>
+      Effect.promise(settled).pipe(Effect.timeout(shutdown), Effect.interruptible, Effect.ignore),
+  )
+}
+
 /**
  * Puts a proxy before the service, if it has an upstream: what the service has no path for, and an API has, goes on to it.
  *
@@ -71,10 +86,13 @@ export const withProxy = (
   { memory, calls, savings, rate, isClosing }: ProxiedParts,
   options: ServeOptions,
   service: RequestListener,
-): Effect.Effect<RequestListener> =>
-  Effect.map(Effect.runtime<never>(), (runtime) => {
+): Effect.Effect<RequestListener, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const runtime = yield* Effect.runtime<never>()
     const upstreams = upstreamsOf(options)
     if (Object.keys(upstreams).length === 0) return service
+    const { openai } = upstreams
+    const conversations = openai === undefined ? undefined : yield* keptIn(memory, openai, options)
     const names = namesOf(options)
     const caller = callerOf(options, rate)
     const proxy = new Proxy({
@@ -83,6 +101,7 @@ export const withProxy = (
       savings,
       upstreams,
       maxBody: options.maxBody ?? 10 * 2 ** 20,
+      ...(conversations === undefined ? {} : { conversations }),
       onRequest: (record) => {
         const failed = record.ending._tag === "Unreachable" || record.ending._tag === "UpstreamBroke"
         const log = failed ? Effect.logError("proxied") : Effect.logInfo("proxied")

@@ -75,7 +75,9 @@ export const command = Command.make(
     proxy: Options.text("proxy").pipe(
       Options.withPseudoName("URL"),
       Options.optional,
-      Options.withDescription('A "memfold serve --upstream" that runs already, in place of one for this run.'),
+      Options.withDescription(
+        'A "memfold serve --upstream" that runs already, in place of one for this run.',
+      ),
     ),
     upstream: Options.text("upstream").pipe(
       Options.withPseudoName("URL"),

@@ -205,6 +205,11 @@ export const conversationRoutes = ({ memory, upstream }: ConversationOptions): C
     const { method } = request
     if (more.length > 0) return false
     if (id === undefined) {
+      // A client that would rather have a WebSocket goes on with HTTP once it is told so.
+      if (method === "GET")
+        throw new ApiError(426, "This server has no WebSockets; send requests over HTTP.", {
+          code: "websockets_unsupported",
+        })
       if (method !== "POST") return false
       await deliver(response, await responses.create(body, askerOf(request)))
     } else if (method === "POST" && what === undefined && id === "input_tokens")
@@ -246,7 +251,8 @@ export const conversationRoutes = ({ memory, upstream }: ConversationOptions): C
       const [, version, resource, id, ...rest] = path.split("?", 1)[0]?.split("/") ?? []
       if (version !== "v1") return false
       if (resource === "conversations") return id === undefined || isConversationId(id)
-      if (resource !== "responses" || id === undefined) return false
+      if (resource !== "responses") return false
+      if (id === undefined) return method === "GET"
       if (rest.length === 0 && (id === "input_tokens" || id === "compact")) return method === "POST"
       return sessionOf(id) !== null
     },

@@ -80,6 +80,7 @@ it("keeps conversations and responses of each tenant, and lets what is kept else
   await expect(
     client.conversations.create({ metadata: { long: "x".repeat(200_000) } }),
   ).rejects.toMatchObject({ status: 413 })
+  expect((await fetch(`${baseURL}/responses`)).status).toBe(426)
   const sessions = (await Effect.runPromise(log.list({ limit: 20 }))).map(({ session }) => session)
   expect(sessions.every((session) => session.startsWith("a/"))).toBe(true)
   await close()
