@@ -62,14 +62,14 @@ export interface ProxiedParts extends Accounts {
 
 /** OpenAI's conversations and responses in a memory. At the end, answers are stored whose client has left. */
 const keptIn = (
-  memory: Memory.Service,
+  { memory, calls }: Pick<ProxiedParts, "memory" | "calls">,
   openai: URL,
   { shutdown = "10 seconds" }: ServeOptions,
 ): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
   const url = new URL(openai)
   url.pathname = `${openai.pathname.replace(/\/+$/, "")}/v1`
   return Effect.acquireRelease(
-    Effect.sync(() => conversationRoutes({ memory, upstream: { url, api: "auto" } })),
+    Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto" } })),
     ({ settled }) =>
       Effect.promise(settled).pipe(Effect.timeout(shutdown), Effect.interruptible, Effect.ignore),
   )
@@ -92,7 +92,7 @@ export const withProxy = (
     const upstreams = upstreamsOf(options)
     if (Object.keys(upstreams).length === 0) return service
     const { openai } = upstreams
-    const conversations = openai === undefined ? undefined : yield* keptIn(memory, openai, options)
+    const conversations = openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, options)
     const names = namesOf(options)
     const caller = callerOf(options, rate)
     const proxy = new Proxy({

@@ -1,18 +1,28 @@
 /** `/v1/responses`: answers that continue a response or a conversation, kept in sessions of the memory. */
 import { type Fields, isFields } from "@memfold/codec"
-import { type Memory, type Message, type Session, TokenCounter } from "@memfold/core"
+import { type Memory, Message, Prompt, type Session, TokenCounter } from "@memfold/core"
 import { Responses as Codec } from "@memfold/openai"
 import { ApiError, invalid, notFound } from "./ApiError.js"
 import { begunResponse, type Beginning, ownResponse } from "./envelope.js"
 import { eventsOf } from "./events.js"
-import { chainId, isConversationId, responseId, sessionOf } from "./ids.js"
-import { inputItems, itemPage, type ItemPage, itemsBack, itemsOf, messagesOf } from "./items.js"
+import { chainId, isConversationId, itemId, responseId, sessionOf } from "./ids.js"
+import {
+  inputItems,
+  itemPage,
+  type ItemPage,
+  itemsBack,
+  itemsOf,
+  messagesOf,
+  shownItem,
+  summaryItem,
+} from "./items.js"
 import { checkMetadata, deleteWithRegister, readRegister, record } from "./register.js"
 import type { Store } from "./Store.js"
 import {
   type ConversationUpstream,
   type Question,
   type Refusal,
+  type Sent,
   statelessRequest,
   UpstreamBroke,
   type Upstreams,
@@ -86,9 +96,15 @@ export class StoredResponses {
   /** Answers under way, by the ids of their responses. */
   private readonly underWay = new Map<string, Promise<unknown>>()
 
+  /**
+   * @param store - the memory
+   * @param upstreams - asks models
+   * @param onCall - is told of each call of a model that was stored, for summaries by this model
+   */
   constructor(
     private readonly store: Store,
     private readonly upstreams: Upstreams,
+    private readonly onCall: (session: string, sent: Sent, answer: ReadonlyArray<Message.Message>) => void,
   ) {}
 
   private readonly time = async (): Promise<number> => Math.floor((await this.store.now()) / 1_000)
@@ -355,13 +371,15 @@ export class StoredResponses {
       time: this.time,
     }
     const answer = await this.upstreams.respond(upstream, question)
+    if (answer._tag === "Refusal") return answer
+    const { sent } = answer
     const isStored = body["store"] !== false
     const keep = async (response: Fields): Promise<void> => {
       if (response["status"] === "failed" || (!isStored && place.conversation === null)) return
-      const added = [...input, ...this.answerMessages(response, isStored)]
-      await this.write(place, added, { prefix, idempotencyKey: id })
+      const said = this.answerMessages(response, isStored)
+      await this.write(place, [...input, ...said], { prefix, idempotencyKey: id })
+      this.onCall(place.session, sent, said)
     }
-    if (answer._tag === "Refusal") return answer
     if (answer._tag === "Whole") {
       const response = ownResponse(answer.response, body, beginning)
       await keep(response)
@@ -484,14 +502,49 @@ export class StoredResponses {
     const { messages } = await this.drafted(body)
     const request = helperRequest(body, messages)
     const compacted = await this.upstreams.helper(upstream, "responses/compact", { rawHeaders }, request)
-    if (compacted !== null) return compacted
-    throw new ApiError(
-      501,
-      "This upstream has no compaction. The context of a session is compacted by the memory itself.",
-      {
-        code: "unsupported",
-      },
-    )
+    return compacted ?? (await this.compacted(body, messages, { upstream, rawHeaders, key: null }))
+  }
+
+  /** A compaction by the model, where the upstream has none: what users said, and an item with a summary of all. */
+  private async compacted(
+    body: Fields,
+    messages: ReadonlyArray<Message.Message>,
+    { upstream, rawHeaders }: Asker,
+  ): Promise<Refusal | Fields> {
+    const { instructions, model } = body
+    const prompt = Prompt.forRequest({
+      session: "",
+      kind: "history",
+      from: 0,
+      to: messages.length,
+      previous: undefined,
+      messages,
+      messagesFrom: 0,
+      replacesTokens: messages.reduce(
+        (sum, one) => sum + TokenCounter.ofMessage(TokenCounter.estimating, one),
+        0,
+      ),
+      instructions: typeof instructions === "string" ? instructions : undefined,
+    })
+    const created = await this.time()
+    const id = `resp_${itemId("compaction").slice("cmp_".length)}`
+    const begun = begunResponse({ model }, { id, created, previous: null, conversation: null })
+    const asked = [Message.system(prompt.system), Message.user(prompt.user)]
+    const question = { body: { model }, messages: asked, rawHeaders, begun, time: this.time }
+    const answer = await this.upstreams.respond(upstream, question)
+    if (answer._tag === "Refusal") return answer
+    if (answer._tag === "Stream") throw new UpstreamBroke()
+    const { output, usage } = answer.response
+    const text = messagesOf(output).map(Message.text).join("\n").trim()
+    if (text === "") throw new UpstreamBroke()
+    const said = itemsOf(messages.filter(({ role }) => role === "user"))
+    return {
+      id,
+      object: "response.compaction",
+      created_at: created,
+      output: [...inputItems(said).map((item) => shownItem(item, new Set())), summaryItem(text)],
+      usage,
+    }
   }
 }
 

@@ -55,15 +55,17 @@ export const begunResponse = (body: Fields, { id, created, previous, conversatio
   user: orNull(body["user"]),
 })
 
-/** A response of a stateless upstream as the response of this server: with its id, and with what it continues. */
-export const ownResponse = (
-  response: Fields,
-  body: Fields,
-  { id, previous, conversation }: Beginning,
-): Fields => ({
-  ...response,
-  id,
-  previous_response_id: previous,
-  ...(conversation === null ? {} : { conversation: { id: conversation } }),
-  store: body["store"] !== false,
-})
+/** A response of a stateless upstream as the response of this server: with its id, what it continues, and all fields that clients read. */
+export const ownResponse = (response: Fields, body: Fields, beginning: Beginning): Fields => {
+  const { id, previous, conversation } = beginning
+  const begun = begunResponse(body, beginning)
+  return {
+    ...begun,
+    ...response,
+    id,
+    previous_response_id: previous,
+    conversation: conversation === null ? null : { id: conversation },
+    store: body["store"] !== false,
+    tools: Array.isArray(response["tools"]) ? response["tools"].map(shownTool) : begun["tools"],
+  }
+}

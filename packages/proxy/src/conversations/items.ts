@@ -17,6 +17,28 @@ const withId = (item: Fields): Fields => {
   return typeof item["id"] === "string" && item["id"] !== "" ? typed : { ...typed, id: itemId(type) }
 }
 
+/** What the content of a compaction that was written here begins with. */
+const ownSummary = "memfold:"
+
+/** A compaction by this server. Its summary is coded, and not encrypted: whoever has the item may read it. */
+export const summaryItem = (text: string): Fields => ({
+  type: "compaction",
+  id: itemId("compaction"),
+  encrypted_content: `${ownSummary}${Buffer.from(text, "utf8").toString("base64url")}`,
+})
+
+/** A compaction by this server as a message, which every upstream reads; any other item as it is. */
+const readSummary = (item: Fields): Fields => {
+  const { type, encrypted_content: content } = item
+  if (type !== "compaction" || typeof content !== "string" || !content.startsWith(ownSummary)) return item
+  const text = Buffer.from(content.slice(ownSummary.length), "base64url").toString("utf8")
+  return {
+    type: "message",
+    role: "user",
+    content: [{ type: "input_text", text: `[Summary of the conversation so far]\n${text}` }],
+  }
+}
+
 /** A reference to an item: it may leave out its type. */
 const isReference = ({ type, role, id }: Fields): boolean =>
   type === "item_reference" || (type === undefined && role === undefined && typeof id === "string")
@@ -38,7 +60,7 @@ export const inputItems = (
   return input.map((item: unknown, index) => {
     if (!isFields(item))
       throw invalid(`input[${index}]`, `Invalid type for 'input[${index}]': expected an object.`)
-    if (!isReference(item)) return withId(item)
+    if (!isReference(item)) return withId(readSummary(item))
     const found = find(String(item["id"]))
     if (found === undefined) throw notFound("Item", String(item["id"]), "item_not_found")
     return found

@@ -1,7 +1,10 @@
 /** The routes of conversations and of stored responses, over Node's HTTP. */
 import { type Fields, isFields } from "@memfold/codec"
+import type { Message } from "@memfold/core"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Call, Calls } from "../Calls.js"
+import { dialects, encodeAnswer } from "../dialects.js"
 import { UpstreamUnreachable } from "../forward.js"
 import { headersOf } from "../headers.js"
 import { ApiError, apiErrorOf, invalid } from "./ApiError.js"
@@ -11,7 +14,7 @@ import { isConversationId, sessionOf } from "./ids.js"
 import { includeOf, pageOf } from "./items.js"
 import { type Answered, type Asker, namesOwn, StoredResponses } from "./Responses.js"
 import { type ConversationMemory, storeOf } from "./Store.js"
-import { type ConversationUpstream, type Refusal, UpstreamBroke, Upstreams } from "./upstream.js"
+import { type ConversationUpstream, type Refusal, type Sent, UpstreamBroke, Upstreams } from "./upstream.js"
 
 /** What the routes work with. */
 export interface ConversationOptions {
@@ -19,6 +22,8 @@ export interface ConversationOptions {
   readonly memory: ConversationMemory
   /** Where models are asked. */
   readonly upstream: ConversationUpstream
+  /** Gets the newest call of each session, so that its summaries are written by the same model with the same key. */
+  readonly calls?: Calls
 }
 
 /** A request whose body has been read and parsed. */
@@ -129,6 +134,19 @@ async function* replayed(response: Fields, after: string | null): AsyncGenerator
   yield* eventsOf(response).slice(after === null ? 0 : Number(after) + 1)
 }
 
+/** A call of a model, for summaries in its context. A call that waits for its result cannot stand in front of a question. */
+const callOf = ({ path, url, headers, body }: Sent, answer: ReadonlyArray<Message.Message>): Call => {
+  const dialect = dialects[path]!
+  const isOpen = answer.some(({ parts }) => parts.some(({ type }) => type === "tool-call"))
+  return {
+    dialect,
+    url,
+    headers,
+    body: JSON.stringify(body),
+    answer: isOpen ? [] : encodeAnswer(dialect, answer),
+  }
+}
+
 /** What is kept for the clients with one prefix. */
 interface Kept {
   readonly responses: StoredResponses
@@ -149,14 +167,16 @@ interface Kept {
  *   conversationRoutes({ memory, upstream: { url: new URL("https://api.openai.com/v1"), api: "auto" } })
  * ```
  */
-export const conversationRoutes = ({ memory, upstream }: ConversationOptions): ConversationRoutes => {
+export const conversationRoutes = ({ memory, upstream, calls }: ConversationOptions): ConversationRoutes => {
   const upstreams = new Upstreams()
   const byPrefix = new Map<string, Kept>()
   const partsFor = (prefix: string): Kept => {
     const known = byPrefix.get(prefix)
     if (known !== undefined) return known
     const store = storeOf(memory, prefix)
-    const responses = new StoredResponses(store, upstreams)
+    const responses = new StoredResponses(store, upstreams, (session, sent, answer) =>
+      calls?.set(`${prefix}${session}`, callOf(sent, answer)),
+    )
     const conversations = new StoredConversations(store, (id) => responses.checkFree(id))
     byPrefix.set(prefix, { responses, conversations })
     return { responses, conversations }

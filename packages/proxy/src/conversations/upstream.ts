@@ -42,11 +42,20 @@ export interface Refusal {
   readonly body: Buffer
 }
 
+/** A request that was accepted: where it went, and what it said. */
+export interface Sent {
+  /** The path of the API, such as `/v1/responses`. */
+  readonly path: "/v1/responses" | "/v1/chat/completions"
+  readonly url: URL
+  readonly headers: ReadonlyArray<Field>
+  readonly body: Fields
+}
+
 /** What came back. */
 export type UpstreamAnswer =
   | Refusal
-  | { readonly _tag: "Whole"; readonly response: Fields }
-  | { readonly _tag: "Stream"; readonly events: AsyncIterable<Fields> }
+  | { readonly _tag: "Whole"; readonly response: Fields; readonly sent: Sent }
+  | { readonly _tag: "Stream"; readonly events: AsyncIterable<Fields>; readonly sent: Sent }
 
 /** The upstream broke off within its answer. */
 export class UpstreamBroke extends Error {
@@ -128,6 +137,8 @@ export const statelessRequest = ({ body, messages }: Pick<Question, "body" | "me
   return { ...rest, input: sentItems(messages, body["model"]), store: false }
 }
 
+const addressOf = (url: URL, path: string): URL => new URL(`${url.href.replace(/\/$/, "")}/${path}`)
+
 /** Asks upstreams, and remembers what they have. */
 export class Upstreams {
   private readonly withoutResponses = new Set<string>()
@@ -141,7 +152,7 @@ export class Upstreams {
     body: Fields,
   ): Promise<IncomingMessage> {
     const bytes = Buffer.from(JSON.stringify(body))
-    const address = new URL(`${url.href.replace(/\/$/, "")}/${path}`)
+    const address = addressOf(url, path)
     return await ask({
       url: address,
       method: "POST",
@@ -176,22 +187,33 @@ export class Upstreams {
 
   /** Asks the model. */
   async respond(upstream: ConversationUpstream, question: Question): Promise<UpstreamAnswer> {
-    const { body, begun, time } = question
+    const { body, begun, time, rawHeaders } = question
+    const sentTo = (path: string) => ({
+      url: addressOf(upstream.url, path),
+      headers: endToEnd(rawHeaders, stayHere),
+    })
     if (this.hasResponses(upstream)) {
       const answer = await this.responsesAnswer(upstream, question)
-      if (!("_tag" in answer))
+      if (!("_tag" in answer)) {
+        const sent: Sent = {
+          path: "/v1/responses",
+          ...sentTo("responses"),
+          body: statelessRequest(question),
+        }
         return isStream(answer)
-          ? { _tag: "Stream", events: dataOf(answer) }
-          : { _tag: "Whole", response: await wholeOf(answer) }
+          ? { _tag: "Stream", events: dataOf(answer), sent }
+          : { _tag: "Whole", response: await wholeOf(answer), sent }
+      }
       if (upstream.api !== "auto" || !isMissing(answer)) return answer
       this.withoutResponses.add(upstream.url.href)
     }
     const request = chatRequest(body, question.messages)
     const answer = await this.answerOf(upstream, "chat/completions", question, request)
     if ("_tag" in answer) return answer
+    const sent: Sent = { path: "/v1/chat/completions", ...sentTo("chat/completions"), body: request }
     return isStream(answer)
-      ? { _tag: "Stream", events: eventsOfChunks(dataOf(answer), begun, time) }
-      : { _tag: "Whole", response: responseOfCompletion(await wholeOf(answer), begun, await time()) }
+      ? { _tag: "Stream", events: eventsOfChunks(dataOf(answer), begun, time), sent }
+      : { _tag: "Whole", response: responseOfCompletion(await wholeOf(answer), begun, await time()), sent }
   }
 
   /** The answer of the Responses API. Encrypted reasoning is asked for, unless the model has none. */

@@ -1,30 +1,41 @@
 /** Conversations within the proxy: which requests they take, and which pass or belong to a session of the proxy. */
-import { InMemoryEventLog } from "@memfold/core"
-import { memoryOver, pairs } from "@memfold/harness/engine"
-import { Calls, conversationRoutes, Proxy, Savings } from "@memfold/proxy"
+import { EventLog, InMemoryEventLog, Memory, Summarizer } from "@memfold/core"
+import { pairs } from "@memfold/harness/engine"
+import { Calls, conversationRoutes, Proxy, Savings, upstreamSummarizer } from "@memfold/proxy"
 import { providerServer, scripted } from "@memfold/strict-providers"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import OpenAI from "openai"
 import { expect, it } from "vitest"
 
-const start = async () => {
-  const upstream = await providerServer({ answer: scripted([{ text: "Rain." }, { text: "Sun." }]) })
+const start = async (
+  answer = scripted([{ text: "Rain." }, { text: "Sun." }]),
+  api: "auto" | "chat" = "auto",
+) => {
+  const upstream = await providerServer({ answer })
+  const calls = new Calls()
   const scope = await Effect.runPromise(Scope.make())
   const log = await Effect.runPromise(InMemoryEventLog.make)
+  const parts = Layer.merge(
+    Layer.succeed(EventLog.EventLog, log),
+    Layer.succeed(Summarizer.Summarizer, upstreamSummarizer(calls, { onUsage: () => undefined })),
+  )
   const memory = await Effect.runPromise(
-    Scope.extend(memoryOver(log, { strategy: pairs, compaction: { mode: "manual" } }), scope),
+    Memory.make({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
+      Effect.provide(parts),
+      Scope.extend(scope),
+    ),
   )
   const url = new URL(upstream.anthropicURL)
   const records: Array<string> = []
   const proxy = new Proxy({
     memory,
-    calls: new Calls(),
+    calls,
     savings: new Savings(),
     upstreams: { openai: url, anthropic: url },
     maxBody: 100_000,
-    conversations: conversationRoutes({ memory, upstream: { url: new URL("v1", url), api: "auto" } }),
+    conversations: conversationRoutes({ memory, calls, upstream: { url: new URL("v1", url), api } }),
     onRequest: ({ path, doubt }) => records.push(`${path} ${doubt ?? "-"}`),
   })
   const server = createServer((request, response) => {
@@ -38,6 +49,7 @@ const start = async () => {
     records,
     upstream,
     log,
+    memory,
     client: new OpenAI({ baseURL, apiKey: "none", maxRetries: 0 }),
     close: async () => {
       server.closeAllConnections()
@@ -85,3 +97,29 @@ it("keeps conversations and responses of each tenant, and lets what is kept else
   expect(sessions.every((session) => session.startsWith("a/"))).toBe(true)
   await close()
 })
+
+it.each(["auto", "chat"] as const)(
+  "has summaries written by the model and with the key of the session (%s)",
+  async (api) => {
+    const summary = "A summary by the model."
+    const { client, memory, upstream, close } = await start(
+      ({ body }) => ({
+        text: JSON.stringify(body).includes("ummar") ? summary : "an answer of ordinary length",
+      }),
+      api,
+    )
+    const { id } = await client.conversations.create()
+    for (let turn = 0; turn < 10; turn++)
+      await client.responses.create({
+        model: "m",
+        conversation: id,
+        input: `question ${turn} with a few more words`,
+      })
+    const outcome = await Effect.runPromise(memory.compact(`a/${id}`))
+    expect(outcome).toMatchObject({ _tag: "Committed" })
+    await client.responses.create({ model: "m", conversation: id, input: "the last one" })
+    expect(JSON.stringify(upstream.received.at(-1)!.body)).toContain(summary)
+    expect(upstream.refused).toEqual([])
+    await close()
+  },
+)

@@ -408,4 +408,31 @@ describe("a response", () => {
     expect(short.input_tokens).toBeGreaterThan(0)
     expect(long.input_tokens).toBeGreaterThan(short.input_tokens)
   })
+
+  it("is compacted by the model, where the upstream has only Chat Completions", async () => {
+    const server = await start({
+      api: "chat",
+      answer: scripted([{ text: "Noted." }, { text: "They spoke of Styria." }, { text: "In Graz." }]),
+    })
+    const { client, upstream } = server
+    const first = await client.responses.create({ model, input: "Graz is in Styria." })
+    const compacted = await client.responses.compact({ model, previous_response_id: first.id })
+    expect(compacted.object).toBe("response.compaction")
+    expect(compacted.output.map(({ type }) => type)).toEqual(["message", "compaction"])
+    expect(sentTexts(server).join("\n")).toContain("Noted.")
+    await client.responses.create({
+      model,
+      input: [...compacted.output, { role: "user", content: "Where?" }] as never,
+    })
+    expect(sentTexts(server)).toEqual([
+      "user: Graz is in Styria.",
+      "user: [Summary of the conversation so far]\nThey spoke of Styria.",
+      "user: Where?",
+    ])
+    expect(upstream.refused).toEqual([])
+    expect(await failure(client.responses.compact({ input: "?" } as never))).toMatchObject({
+      status: 400,
+      param: "model",
+    })
+  })
 })
