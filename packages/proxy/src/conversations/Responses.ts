@@ -485,7 +485,7 @@ export class StoredResponses {
   /** How many tokens a request would have: as the upstream counts, or as the memory estimates. */
   async inputTokens(body: Fields, { upstream, rawHeaders }: Asker): Promise<Refusal | Fields> {
     const { messages, tokens } = await this.drafted(body)
-    const request = helperRequest(body, messages)
+    const request = namesOwn(body) ? helperRequest(body, messages) : body
     const counted = await this.upstreams.helper(upstream, "responses/input_tokens", { rawHeaders }, request)
     if (counted !== null) return counted
     const around = [body["instructions"], body["tools"]]
@@ -500,7 +500,7 @@ export class StoredResponses {
     if (typeof body["model"] !== "string")
       throw invalid("model", "Missing required parameter: 'model'.", "missing_required_parameter")
     const { messages } = await this.drafted(body)
-    const request = helperRequest(body, messages)
+    const request = namesOwn(body) ? helperRequest(body, messages) : body
     const compacted = await this.upstreams.helper(upstream, "responses/compact", { rawHeaders }, request)
     return compacted ?? (await this.compacted(body, messages, { upstream, rawHeaders, key: null }))
   }
