@@ -1,5 +1,6 @@
 /** The service with an upstream: the memory of a session beside the API of a provider, at one address. */
 import { providerServer, scripted, type ServerOptions } from "@memfold/strict-providers"
+import Database from "better-sqlite3"
 import OpenAI from "openai"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { makeToken } from "../src/index.js"
@@ -76,6 +77,27 @@ describe("a service with an upstream", () => {
     expect(provider.received).toEqual([])
     const alone = await started()
     expect((await ask(`${alone.url}/v1/chat/completions`, { body })).status).toBe(404)
+  })
+
+  it("passes requests on as they came when the store fails, and says so", async () => {
+    const store = storeFile()
+    const provider = await upstream()
+    const { url } = await started({ store, upstream: provider.anthropicURL })
+    const client = clientOf(url, { "x-session-id": "chat-1" })
+    await say(client, "Hi")
+    // Another program has damaged the database.
+    const file = new Database(store.slice("sqlite:".length))
+    file.pragma("foreign_keys = off")
+    for (const { name } of file
+      .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
+      .all() as Array<{ name: string }>)
+      file.exec(`drop table if exists "${name}"`)
+    file.close()
+    const { response } = await client.chat.completions
+      .create({ model: "gpt-5", messages: [{ role: "user", content: "Hi again" }] })
+      .withResponse()
+    expect(response.headers.get("x-memfold-reason")).toBe("memory-failed")
+    expect(provider.received[1]!.body["messages"]).toEqual([{ role: "user", content: "Hi again" }])
   })
 
   it.each(["ftp://host", "nonsense", "http://user:secret@host", { openai: "x" }])(
