@@ -38,6 +38,21 @@ describe("a service with an upstream", () => {
     expect((await ask(`${second.url}/health`)).status).toBe(200)
   })
 
+  it("goes on with a session in another service over the same store", async () => {
+    const store = storeFile()
+    const provider = await upstream({ answer: ({ turn }) => ({ text: `Answer ${turn}` }) })
+    const services = [0, 1].map(() => started({ store, upstream: provider.anthropicURL }))
+    const [one, other] = (await Promise.all(services)).map(({ url }) =>
+      clientOf(url, { "x-session-id": "chat-1" }),
+    )
+    for (let turn = 0; turn < 6; turn++) await say(turn % 2 === 0 ? one! : other!, `Question ${turn}`)
+    const said = provider.received.at(-1)!.body["messages"] as ReadonlyArray<{ readonly content: string }>
+    expect(said.map(({ content }) => content)).toEqual([
+      ...[0, 1, 2, 3, 4].flatMap((turn) => [`Question ${turn}`, `Answer ${turn}`]),
+      "Question 5",
+    ])
+  })
+
   it("keeps tenants apart, and asks for its own token beside the key of the upstream", async () => {
     const provider = await upstream()
     const tokens = ["acme", "globex"].map((tenant) => makeToken({ tenant, rights: ["read", "write"] }))
