@@ -210,20 +210,22 @@ export class Follower {
    * Stores an answer behind the conversation that it answers.
    *
    * @param asked - what the messages of the conversation said when the model was asked
+   * @returns whether it was stored
    */
   answered(
     session: string,
     asked: ReadonlyArray<string>,
     answer: ReadonlyArray<Message.Message>,
     prefix: Session.Prefix,
-  ): Promise<void> {
+  ): Promise<boolean> {
     return this.settled(session, async () => {
       const known = await this.keysOf(session)
       const { keep } = wholeStep(known.keys, asked)
       // The conversation has gone on from an earlier place meanwhile: its answer belongs to no message any more.
       // Or the same request was sent twice, and the other one has its answer.
-      if (keep < asked.length || isAnswerKey(known.keys[keep])) return
+      if (keep < asked.length || isAnswerKey(known.keys[keep])) return false
       await this.write(session, known, known.keys.length, answer, prefix)
+      return true
     })
   }
 

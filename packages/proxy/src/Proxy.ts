@@ -9,27 +9,16 @@ import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
 import { compose, type Parsed } from "./compose.js"
 import { keyOf } from "./conversation.js"
-import { decode, type Dialect, dialects, encodeAnswer, type Provider } from "./dialects.js"
+import { decode, type Dialect, dialects, encodeAnswer, type Provider, type Usage } from "./dialects.js"
 import { type Followed, Follower, run } from "./Follower.js"
-import { type Ending, forward } from "./forward.js"
+import { forward } from "./forward.js"
 import { endToEnd, type Field } from "./headers.js"
 import { type Named, ownHeaders, sessionOf } from "./names.js"
 import { jsonOf, parse } from "./parse.js"
+import type { ProxyRecord } from "./ProxyRecord.js"
 import { BodyTooLarge, readBody, textOf } from "./readBody.js"
+import { count } from "./metrics.js"
 import type { Savings } from "./Savings.js"
-
-/** One request, for the log. It has no text of a conversation, no key and no query. */
-export interface ProxyRecord {
-  readonly path: string
-  /** The session that was followed; `null` if the request passed as it came. */
-  readonly session: string | null
-  /** Why it passed as it came, in a word; `null` if it did not. */
-  readonly doubt: string | null
-  readonly how: Followed["how"] | null
-  readonly ending: Ending
-  /** The conversation in tokens: as it was, and as it went upstream. */
-  readonly tokens: { readonly before: number; readonly after: number } | null
-}
 
 /** The parts of a proxy. */
 export interface ProxyParts {
@@ -95,6 +84,8 @@ const settingOf = ({ body, items, from }: Parsed): string => {
 /** A request with its session followed, as it goes upstream. */
 interface Prepared {
   readonly session: string
+  /** Its id as the client knows it. */
+  readonly name: string
   readonly followed: Followed
   readonly context: Render.Context
   readonly text: string
@@ -107,8 +98,15 @@ interface Prepared {
 export class Proxy {
   private readonly follower: Follower
 
-  constructor(private readonly parts: ProxyParts) {
+  private readonly parts: ProxyParts
+
+  constructor(parts: ProxyParts) {
     this.follower = new Follower(parts.memory)
+    const onRequest = (record: ProxyRecord): void => {
+      count(record)
+      parts.onRequest(record)
+    }
+    this.parts = { ...parts, onRequest }
   }
 
   /** Whether a request has an upstream. */
@@ -182,6 +180,8 @@ export class Proxy {
         how: null,
         ending,
         tokens: null,
+        charged: null,
+        isStored: false,
       })
     }
     if (await this.kept(request, response, path, options)) return
@@ -291,7 +291,7 @@ export class Proxy {
         idempotencyKey: [request.headers["idempotency-key"]].flat()[0],
       }
       const { memory } = this.parts
-      if (counting) return await this.counted(parsed, given.session, messages)
+      if (counting) return await this.counted(parsed, given.session, messages, prefix)
       const followed = await this.follower.follow(given)
       const { session } = followed
       const asked = await this.follower.said(session)
@@ -299,7 +299,8 @@ export class Proxy {
       const composed = compose(parsed, context, followed.isWhole)
       if (composed === null) return { doubt: "not-sayable" }
       const { appendedTokens } = await run(memory.state(session))
-      return { session, followed, context, text: composed, before: appendedTokens, asked }
+      const name = session.slice(prefix.length)
+      return { session, name, followed, context, text: composed, before: appendedTokens, asked }
     } catch {
       // A session that cannot be read, a message that the memory refuses: the client gets its answer without the memory.
       return { doubt: "memory-failed" }
@@ -316,14 +317,15 @@ export class Proxy {
       dialect,
       counting,
     }: { readonly path: string; readonly url: URL; readonly dialect: Dialect; readonly counting: boolean },
-    { session, followed, context, text, before, asked }: Prepared,
+    prepared: Prepared,
   ): Promise<void> {
+    const { session, name, followed, context, text, before } = prepared
     const { savings, onRequest } = this.parts
     const { tokens } = context
     const { cached, written, saved } = savings.of(session)
     const answerHeaders: ReadonlyArray<Field> = [
       ["x-memfold", "memory"],
-      ["x-memfold-session", headerText(session)],
+      ["x-memfold-session", headerText(name)],
       ["x-memfold-followed", followed.how],
       ["x-memfold-tokens-before", String(before)],
       ["x-memfold-tokens-after", String(tokens)],
@@ -332,14 +334,11 @@ export class Proxy {
       ["x-memfold-session-written", String(written)],
       ["x-memfold-session-saved-usd", saved.toFixed(6)],
     ]
+    let [charged, isStored]: [Usage | null, boolean] = [null, false]
     const store = async (answer: Fields): Promise<void> => {
+      charged = dialect.usage(answer)
       try {
-        await this.store(
-          answer,
-          request,
-          { url, dialect },
-          { session, followed, context, text, before, asked },
-        )
+        isStored = await this.store(answer, request, { url, dialect }, prepared)
       } catch {
         // The client has its answer. One that sends the whole conversation brings it with the next request.
       }
@@ -353,7 +352,17 @@ export class Proxy {
       answerHeaders,
       ...(counting ? {} : { tap: answerTap(dialect, store) }),
     })
-    onRequest({ path, session, doubt: null, how: followed.how, ending, tokens: { before, after: tokens } })
+    const usage = charged as Usage | null
+    onRequest({
+      path,
+      session,
+      doubt: null,
+      how: followed.how,
+      ending,
+      tokens: { before, after: tokens },
+      charged: usage === null ? null : { ...usage, saved: savings.of(session).saved - saved },
+      isStored,
+    })
   }
 
   private async store(
@@ -361,10 +370,10 @@ export class Proxy {
     request: IncomingMessage,
     { url, dialect }: { readonly url: URL; readonly dialect: Dialect },
     { session, context, text, before, asked }: Prepared,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { calls, savings } = this.parts
     const messages = decode(dialect, [answer])
-    if (messages === null) return
+    if (messages === null) return false
     const usage = dialect.usage(answer)
     const { model } = JSON.parse(text) as { model?: unknown }
     const time = Effect.runSync(Clock.currentTimeMillis)
@@ -373,12 +382,12 @@ export class Proxy {
     const isOpen = messages.some(({ parts }) => parts.some(({ type }) => type === "tool-call"))
     calls.set(session, {
       dialect,
-      url: new URL(target(new URL("/", url), url.pathname)),
+      url,
       headers: endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"])),
       body: text,
       answer: isOpen ? [] : encodeAnswer(dialect, messages),
     })
-    await this.follower.answered(session, asked, messages, context.prefix)
+    return this.follower.answered(session, asked, messages, context.prefix)
   }
 
   /** A request that only counts tokens: nothing is stored. */
@@ -386,6 +395,7 @@ export class Proxy {
     parsed: Parsed,
     session: string,
     messages: ReadonlyArray<Message.Message>,
+    prefix: string,
   ): Promise<Prepared | { readonly doubt: string }> {
     const asked = await this.follower.said(session)
     const keys = messages.map(keyOf)
@@ -400,6 +410,7 @@ export class Proxy {
       ? { doubt: "not-sayable" }
       : {
           session,
+          name: session.slice(prefix.length),
           followed: { session, how: "append", isWhole: true },
           context,
           text: composed,

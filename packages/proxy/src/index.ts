@@ -15,7 +15,8 @@ export {
   UpstreamUnreachable,
 } from "./forward.js"
 export type { Field } from "./headers.js"
-export { type HandleOptions, Proxy, type ProxyParts, type ProxyRecord } from "./Proxy.js"
+export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
+export type { ProxyRecord } from "./ProxyRecord.js"
 export { pricesOf, Savings, type Totals } from "./Savings.js"
 export { type SummaryOptions, upstreamSummarizer } from "./summarizer.js"
 export {

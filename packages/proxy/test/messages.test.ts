@@ -129,7 +129,7 @@ const assembled = (events: ReadonlyArray<Anthropic.RawMessageStreamEvent>): Anth
 
 describe("an agent that sends the whole conversation", () => {
   it("is answered behind summaries, and the prefix upstream stays between compactions", async () => {
-    const { client, provider, memory, savings } = await start({ answer: agent() })
+    const { client, provider, memory, savings, records } = await start({ answer: agent() })
     const { history, headers } = await run(client, 40)
     expect(provider.refused.map(({ violations }) => violations)).toEqual([])
     const summaries = await Effect.runPromise(memory.summaries("agent-1"))
@@ -146,6 +146,10 @@ describe("an agent that sends the whole conversation", () => {
       Number(last.get("x-memfold-tokens-before")) / 2,
     )
     expect(savings.of("agent-1").before).toBeGreaterThan(savings.of("agent-1").after)
+
+    // Told for the log: what was charged, and that every answer was stored.
+    expect(records.filter(({ isStored }) => isStored).length).toBe(40)
+    expect(records.every(({ charged }) => charged !== null)).toBe(true)
 
     // What goes upstream ends with what the client sent, byte for byte.
     const newest = sent.findLast(({ stream }) => stream === true)!["messages"] as Array<unknown>

@@ -43,15 +43,19 @@ const callerOf = ({ tokens }: ServeOptions, rate: ReturnType<typeof makeRate>) =
 }
 
 /** What the log has of a request. */
-const logged = ({ path, session, doubt, how, ending: end, tokens }: ProxyRecord) => ({
-  path: path.slice(0, 200),
-  ...(session === null ? {} : { session }),
-  ...(doubt === null ? {} : { asItCame: doubt }),
-  ...(how === null ? {} : { followed: how }),
-  ended: end._tag,
-  ...("status" in end && end.status !== null ? { status: end.status } : {}),
-  ...(tokens === null ? {} : { tokensBefore: tokens.before, tokensAfter: tokens.after }),
-})
+const logged = (record: ProxyRecord) => {
+  const { path, session, doubt, how, ending: end, tokens, charged, isStored } = record
+  return {
+    path: path.slice(0, 200),
+    ...(session === null ? {} : { session, isStored }),
+    ...(doubt === null ? {} : { asItCame: doubt }),
+    ...(how === null ? {} : { followed: how }),
+    ended: end._tag,
+    ...("status" in end && end.status !== null ? { status: end.status } : {}),
+    ...(tokens === null ? {} : { tokensBefore: tokens.before, tokensAfter: tokens.after }),
+    ...charged,
+  }
+}
 
 /** How the service is. */
 export interface ProxiedParts extends Accounts {

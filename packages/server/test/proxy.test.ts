@@ -1,5 +1,6 @@
 /** The service with an upstream: the memory of a session beside the API of a provider, at one address. */
 import { providerServer, scripted, type ServerOptions } from "@memfold/strict-providers"
+import Database from "better-sqlite3"
 import OpenAI from "openai"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { makeToken } from "../src/index.js"
@@ -35,6 +36,21 @@ describe("a service with an upstream", () => {
     expect(body).toMatchObject({ messages: [{}, {}, {}, { content: "You are Ann." }] })
     expect((await ask(`${second.url}/v1/sessions`)).status).toBe(200)
     expect((await ask(`${second.url}/health`)).status).toBe(200)
+  })
+
+  it("goes on with a session in another service over the same store", async () => {
+    const store = storeFile()
+    const provider = await upstream({ answer: ({ turn }) => ({ text: `Answer ${turn}` }) })
+    const services = [0, 1].map(() => started({ store, upstream: provider.anthropicURL }))
+    const [one, other] = (await Promise.all(services)).map(({ url }) =>
+      clientOf(url, { "x-session-id": "chat-1" }),
+    )
+    for (let turn = 0; turn < 6; turn++) await say(turn % 2 === 0 ? one! : other!, `Question ${turn}`)
+    const said = provider.received.at(-1)!.body["messages"] as ReadonlyArray<{ readonly content: string }>
+    expect(said.map(({ content }) => content)).toEqual([
+      ...[0, 1, 2, 3, 4].flatMap((turn) => [`Question ${turn}`, `Answer ${turn}`]),
+      "Question 5",
+    ])
   })
 
   it("keeps tenants apart, and asks for its own token beside the key of the upstream", async () => {
@@ -76,6 +92,27 @@ describe("a service with an upstream", () => {
     expect(provider.received).toEqual([])
     const alone = await started()
     expect((await ask(`${alone.url}/v1/chat/completions`, { body })).status).toBe(404)
+  })
+
+  it("passes requests on as they came when the store fails, and says so", async () => {
+    const store = storeFile()
+    const provider = await upstream()
+    const { url } = await started({ store, upstream: provider.anthropicURL })
+    const client = clientOf(url, { "x-session-id": "chat-1" })
+    await say(client, "Hi")
+    // Another program has damaged the database.
+    const file = new Database(store.slice("sqlite:".length))
+    file.pragma("foreign_keys = off")
+    for (const { name } of file
+      .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
+      .all() as Array<{ name: string }>)
+      file.exec(`drop table if exists "${name}"`)
+    file.close()
+    const { response } = await client.chat.completions
+      .create({ model: "gpt-5", messages: [{ role: "user", content: "Hi again" }] })
+      .withResponse()
+    expect(response.headers.get("x-memfold-reason")).toBe("memory-failed")
+    expect(provider.received[1]!.body["messages"]).toEqual([{ role: "user", content: "Hi again" }])
   })
 
   it.each(["ftp://host", "nonsense", "http://user:secret@host", { openai: "x" }])(
