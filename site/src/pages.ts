@@ -139,6 +139,8 @@ const placed: ReadonlyArray<Part> = [
     ["Operate", "docs/operations.md"],
     ["Privacy and redaction", "docs/privacy.md"],
     ["The memory as a service", "docs/server.md"],
+    ["The proxy", "docs/proxy.md"],
+    ["Responses and conversations", "docs/conversations.md"],
     ["The command line", "packages/cli/README.md"],
   ),
   part(

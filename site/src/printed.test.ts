@@ -72,7 +72,7 @@ describe("a block prints what the page says", () => {
     })
     writeFileSync(file, outputText)
     const server = await providerServer({ answer: scripted([{ text: "Noted." }, { text: "KX-4471." }]) })
-    const service = await serve({ store: "memory:", port: 0, log: "none" })
+    const service = await serve({ store: "memory:", port: 0, log: "none", upstream: server.anthropicURL })
     try {
       const out = await run(file, {
         MEMFOLD_PROVIDERS: server.anthropicURL,
