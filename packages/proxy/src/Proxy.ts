@@ -86,6 +86,8 @@ interface Prepared {
   readonly followed: Followed
   readonly context: Render.Context
   readonly text: string
+  /** What goes upstream, if the list in `text` was written in a shorter way. */
+  readonly sent: string
   readonly before: number
   /** What the conversation said when the model was asked. */
   readonly asked: ReadonlyArray<string>
@@ -226,7 +228,7 @@ export class Proxy {
       const parsed = parse(dialect, text)
       if ("doubt" in parsed) return parsed
       const messages = parsed.units.flatMap((unit) => unit.messages)
-      const history = historyOf(request, dialect, named)
+      const history = historyOf(request, named)
       const given = {
         session: `${prefix}${named.session}`,
         messages,
@@ -245,7 +247,16 @@ export class Proxy {
       if (composed === null) return { doubt: "not-sayable" }
       const { appendedTokens } = await run(memory.state(session))
       const name = session.slice(prefix.length)
-      return { session, name, followed, context, text: composed, before: appendedTokens, asked }
+      return {
+        session,
+        name,
+        followed,
+        context,
+        text: composed,
+        sent: composed === parsed.text ? text : composed,
+        before: appendedTokens,
+        asked,
+      }
     } catch {
       // A session that cannot be read, a message that the memory refuses: the client gets its answer without the memory.
       return { doubt: "memory-failed" }
@@ -264,7 +275,7 @@ export class Proxy {
     }: { readonly path: string; readonly url: URL; readonly dialect: Dialect; readonly counting: boolean },
     prepared: Prepared,
   ): Promise<void> {
-    const { session, name, followed, context, text, before } = prepared
+    const { session, name, followed, context, sent, before } = prepared
     const { savings, onRequest } = this.parts
     const { tokens } = context
     const { cached, written, saved } = savings.of(session)
@@ -292,7 +303,7 @@ export class Proxy {
       request,
       response,
       url,
-      body: Buffer.from(text),
+      body: Buffer.from(sent),
       without: ownHeaders,
       answerHeaders,
       ...(counting ? {} : { tap: answerTap(dialect, store) }),
@@ -359,6 +370,7 @@ export class Proxy {
           followed: { session, how: "append", isWhole: true },
           context,
           text: composed,
+          sent: composed,
           before: appendedTokens,
           asked,
         }
@@ -366,12 +378,8 @@ export class Proxy {
 }
 
 /** What a client sends: its conversation, or only what is new. */
-const historyOf = (
-  { headers }: IncomingMessage,
-  dialect: Dialect,
-  { byAgent }: Named,
-): "new" | "full" | "auto" => {
+const historyOf = ({ headers }: IncomingMessage, { byAgent }: Named): "new" | "full" | "auto" => {
   const said = headers["x-memfold-history"]
   if (said === "new" || said === "full") return said
-  return byAgent || dialect.list === "input" ? "full" : "auto"
+  return byAgent ? "full" : "auto"
 }
