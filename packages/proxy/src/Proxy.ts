@@ -9,7 +9,7 @@ import type { Calls } from "./Calls.js"
 import { compose, type Parsed } from "./compose.js"
 import { keyOf } from "./conversation.js"
 import { decode, type Dialect, dialects, encodeAnswer, type Provider, type Usage } from "./dialects.js"
-import { type Followed, Follower, run } from "./Follower.js"
+import { type Followed, Follower, MayNotBegin, run } from "./Follower.js"
 import { forward } from "./forward.js"
 import { endToEnd, type Field } from "./headers.js"
 import { type Named, ownHeaders, sessionOf } from "./names.js"
@@ -35,19 +35,26 @@ export interface ProxyParts {
 export interface HandleOptions {
   /** What the id of each session begins with in the store. */
   readonly prefix?: string
+  /** Rejects if no more sessions may begin: the request passes as it came. */
+  readonly mayBegin?: (session: string) => Promise<void>
 }
 
 /** The path without its query; `null` for an address that is no path. */
 const pathOf = (url: string | undefined): string | null =>
   url?.startsWith("/") === true ? (url.split("?", 1)[0] ?? null) : null
 
-/** Whose API a request speaks. */
-const providerOf = ({ headers }: IncomingMessage, path: string): Provider =>
-  headers["anthropic-version"] !== undefined ||
-  headers["x-api-key"] !== undefined ||
-  path.startsWith("/v1/messages")
-    ? "anthropic"
-    : "openai"
+/** Paths that one API alone has. */
+const pathsOf: ReadonlyArray<readonly [RegExp, Provider]> = [
+  [/^\/v1\/messages(?:\/|$)/, "anthropic"],
+  [/^\/v1\/(?:chat|responses|conversations|completions|embeddings)(?:\/|$)/, "openai"],
+]
+
+/** Whose API a request speaks: by its path, or by the headers of its client. */
+const providerOf = ({ headers }: IncomingMessage, path: string): Provider => {
+  const [, provider] = pathsOf.find(([paths]) => paths.test(path)) ?? []
+  const isAnthropic = headers["anthropic-version"] !== undefined || headers["x-api-key"] !== undefined
+  return provider ?? (isAnthropic ? "anthropic" : "openai")
+}
 
 /** The address of the upstream with the path and the query of the request. */
 const target = (upstream: URL, url: string): URL => {
@@ -217,7 +224,7 @@ export class Proxy {
     request: IncomingMessage,
     dialect: Dialect,
     text: string,
-    { prefix = "" }: HandleOptions,
+    { prefix = "", mayBegin = () => Promise.resolve() }: HandleOptions,
     counting: boolean,
   ): Promise<Prepared | { readonly doubt: string }> {
     try {
@@ -236,6 +243,7 @@ export class Proxy {
         setting: settingOf(parsed),
         isRetry: Number(request.headers["x-stainless-retry-count"] ?? 0) > 0,
         idempotencyKey: [request.headers["idempotency-key"]].flat()[0],
+        mayBegin: (id: string) => mayBegin(id.slice(prefix.length)),
       }
       const { memory } = this.parts
       if (counting) return await this.counted(parsed, given.session, messages, prefix)
@@ -257,7 +265,8 @@ export class Proxy {
         before: appendedTokens,
         asked,
       }
-    } catch {
+    } catch (error) {
+      if (error instanceof MayNotBegin) return { doubt: "too-many-sessions" }
       // A session that cannot be read, a message that the memory refuses: the client gets its answer without the memory.
       return { doubt: "memory-failed" }
     }
