@@ -6,6 +6,7 @@ import { createHash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { answerTap } from "./AnswerTap.js"
 import type { Calls } from "./Calls.js"
+import type { ConversationRoutes } from "./conversations/index.js"
 import { compose, type Parsed } from "./compose.js"
 import { keyOf } from "./conversation.js"
 import { decode, type Dialect, dialects, encodeAnswer, type Provider, type Usage } from "./dialects.js"
@@ -28,6 +29,8 @@ export interface ProxyParts {
   readonly upstreams: Readonly<Partial<Record<Provider, URL>>>
   /** The largest body of a request, in bytes; a larger one passes as it came. */
   readonly maxBody: number
+  /** OpenAI's conversations and stored responses, for clients that name no session; without them, these requests pass. */
+  readonly conversations?: ConversationRoutes
   readonly onRequest: (record: ProxyRecord) => void
 }
 
@@ -190,6 +193,7 @@ export class Proxy {
         isStored: false,
       })
     }
+    if (await this.kept(request, response, path, options)) return
     if (dialect === undefined) return asItCame("no-conversation")
     if (Number(request.headers["content-length"] ?? 0) > maxBody) return asItCame("too-large")
     let bytes: Buffer
@@ -213,10 +217,70 @@ export class Proxy {
       return
     }
     const text = textOf(bytes, request.headers["content-encoding"], maxBody)
+    if (
+      path === "/v1/responses" &&
+      text !== null &&
+      (await this.keptResponse(request, response, text, options))
+    )
+      return
     const prepared =
       text === null ? { doubt: "not-text" } : await this.prepare(request, dialect, text, options, counting)
     if ("doubt" in prepared) return asItCame(prepared.doubt, bytes)
     return this.exchange(request, response, { path, url, dialect, counting }, prepared)
+  }
+
+  /** Answers a request for a conversation or a stored response that is kept here; `false` if it is none. */
+  private async kept(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    { prefix = "" }: HandleOptions,
+  ): Promise<boolean> {
+    const { conversations, maxBody } = this.parts
+    const { method = "GET", url = "/" } = request
+    if (conversations?.serves(method, url) !== true) return false
+    try {
+      const bytes = method === "POST" ? await readBody(request, maxBody) : Buffer.alloc(0)
+      const text = textOf(bytes, request.headers["content-encoding"], maxBody) ?? "not text"
+      await conversations.answer({ request, response, body: text === "" ? undefined : jsonOf(text), prefix })
+    } catch (error) {
+      if (!(error instanceof BodyTooLarge)) throw error
+      response.writeHead(413, { "content-type": "application/json", connection: "close" })
+      response.end(JSON.stringify({ error: { type: "invalid_request_error", message: error.message } }))
+    }
+    this.keptRecord(response, path)
+    return true
+  }
+
+  /** Answers a request whose response is kept here; `false` if it is not, or names a session of the proxy. */
+  private async keptResponse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    text: string,
+    { prefix = "" }: HandleOptions,
+  ): Promise<boolean> {
+    const { conversations } = this.parts
+    const body = jsonOf(text)
+    if (conversations === undefined || !conversations.keeps(body) || sessionOf(request.headers, {}) !== null)
+      return false
+    await conversations.answer({ request, response, body, prefix })
+    this.keptRecord(response, "/v1/responses")
+    return true
+  }
+
+  private keptRecord({ statusCode: status, socket }: ServerResponse, path: string): void {
+    const bytes = socket?.bytesWritten ?? 0
+    const ending = { _tag: "Complete", status, bytes } as const
+    this.parts.onRequest({
+      path,
+      session: null,
+      doubt: null,
+      how: null,
+      ending,
+      tokens: null,
+      charged: null,
+      isStored: false,
+    })
   }
 
   /** Follows the session of a request, and writes what goes upstream. */

@@ -19,3 +19,11 @@ export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
 export { pricesOf, Savings, type Totals } from "./Savings.js"
 export { type SummaryOptions, upstreamSummarizer } from "./summarizer.js"
+export {
+  type ConversationMemory,
+  type ConversationOptions,
+  type ConversationRequest,
+  type ConversationRoutes,
+  conversationRoutes,
+  type ConversationUpstream,
+} from "./conversations/index.js"

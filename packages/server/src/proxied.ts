@@ -1,7 +1,7 @@
 /** The requests that go on to an upstream: who may make them, and what is logged of them. */
 import { type Problem, problem } from "@memfold/client/api"
-import { Proxy, type ProxyRecord } from "@memfold/proxy"
-import { Effect, Either, Runtime } from "effect"
+import { type ConversationRoutes, conversationRoutes, Proxy, type ProxyRecord } from "@memfold/proxy"
+import { Effect, Either, Runtime, type Scope } from "effect"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import { wrongName } from "./guard.js"
 import type { makeRate, MayBegin } from "./limits.js"
@@ -64,6 +64,21 @@ export interface ProxiedParts extends Accounts, Served {
   readonly isClosing: () => boolean
 }
 
+/** OpenAI's conversations and responses in a memory. At the end, answers are stored whose client has left. */
+const keptIn = (
+  { memory, calls }: Pick<ProxiedParts, "memory" | "calls">,
+  openai: URL,
+  { shutdown = "10 seconds" }: ServeOptions,
+): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
+  const url = new URL(openai)
+  url.pathname = `${openai.pathname.replace(/\/+$/, "")}/v1`
+  return Effect.acquireRelease(
+    Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto" } })),
+    ({ settled }) =>
+      Effect.promise(settled).pipe(Effect.timeout(shutdown), Effect.interruptible, Effect.ignore),
+  )
+}
+
 /**
  * Puts a proxy before the service, if it has an upstream: what the service has no path for, and an API has, goes on to it.
  *
@@ -75,10 +90,13 @@ export const withProxy = (
   { memory, log, mayBegin, calls, savings, rate, isClosing }: ProxiedParts,
   options: ServeOptions,
   service: RequestListener,
-): Effect.Effect<RequestListener> =>
-  Effect.map(Effect.runtime<never>(), (runtime) => {
+): Effect.Effect<RequestListener, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const runtime = yield* Effect.runtime<never>()
     const upstreams = upstreamsOf(options)
     if (Object.keys(upstreams).length === 0) return service
+    const { openai } = upstreams
+    const conversations = openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, options)
     const names = namesOf(options)
     const caller = callerOf(options, rate)
     const proxy = new Proxy({
@@ -87,6 +105,7 @@ export const withProxy = (
       savings,
       upstreams,
       maxBody: options.maxBody ?? 10 * 2 ** 20,
+      ...(conversations === undefined ? {} : { conversations }),
       onRequest: (record) => {
         const failed = record.ending._tag === "Unreachable" || record.ending._tag === "UpstreamBroke"
         const line = failed ? Effect.logError("proxied") : Effect.logInfo("proxied")
