@@ -111,7 +111,7 @@ const search = (
     // The sessions were listed right before.
     yield* rest
     const breathe = breather(1)
-    /** Does something for each session, and notes those that are damaged. */
+    /** Does something for each session, and notes the damaged sessions. */
     const forEach = <A>(
       list: ReadonlyArray<SessionInfo>,
       work: (info: SessionInfo) => Effect.Effect<A, SessionError>,

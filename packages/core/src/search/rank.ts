@@ -4,6 +4,7 @@
  */
 import { termScore, termWeight } from "./bm25.js"
 import type { TermPostings } from "./postings.js"
+import { atOnce } from "./steps.js"
 
 /**
  * What part of its score a message gives to messages one and two places away: the answer to a question seldom repeats its
@@ -163,7 +164,7 @@ function* lowest(
  * The candidates for a query of these terms among the messages of some sessions, the best first: at most 10,000, ranked by the
  * 32 rarest of the terms.
  *
- * It works in steps, so that other work can be done between two of them: a step takes some milliseconds for 100,000 messages.
+ * The ranking works in steps, so that other work can be done between two of them: a step takes some milliseconds for 100,000 messages.
  *
  * @param answers - what the index of each session answers; how rare a term is, all of them say together
  * @param isWanted - which of the messages may be candidates; all of them by default
@@ -216,13 +217,7 @@ export function* rankInSteps(
 export const rank = (
   terms: ReadonlyArray<string>,
   answers: ReadonlyArray<TermPostings>,
-): ReadonlyArray<Candidate> => {
-  const steps = rankInSteps(terms, answers)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
-}
+): ReadonlyArray<Candidate> => atOnce(rankInSteps(terms, answers))
 
 /** The best first. Of equals, the candidates of the session that is named first come first, and of one session the newer ones. */
 const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>
