@@ -18,7 +18,7 @@ export {
 export { MissingPackage } from "./MissingPackage.js"
 export { byName, UnknownName } from "./names.js"
 export type { StoreError, StoreOptions } from "./OpenStore.js"
-export { type OpenQueue, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
+export { type OpenQueue, type QueueError, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
 export { sqliteFile, storeLayer, storeOf, type StoreUrl, withoutSecrets } from "./stores.js"
 export {
   type AnyStrategy,

@@ -2,7 +2,8 @@
 import type { PGlite } from "@electric-sql/pglite"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { Effect, Stream } from "effect"
+import { connectionOf, type Row } from "@memfold/store-sql"
+import { Effect } from "effect"
 import { parsers, withoutData } from "./connect.js"
 
 const boolean = 16
@@ -27,13 +28,10 @@ export const connectionToEmbedded = (pglite: Pick<PGlite, "exec" | "query">): Co
           ((await pglite.exec(sql, { parsers, rowMode })).at(-1)?.rows ?? [])
         : (await pglite.query(sql, [...parameters], { parsers, serializers, rowMode })).rows,
     )
-  const execute: Connection["execute"] = (sql, parameters) => rows(sql, parameters, "object")
-  return {
-    execute,
-    executeRaw: (sql, parameters) => execute(sql, parameters, undefined),
-    executeValues: (sql, parameters) =>
+  return connectionOf({
+    rows: (sql, parameters = []) =>
+      Effect.map(rows(sql, parameters, "object"), (objects) => objects as ReadonlyArray<Row>),
+    lists: (sql, parameters) =>
       Effect.map(rows(sql, parameters, "array"), (lists) => lists as ReadonlyArray<ReadonlyArray<unknown>>),
-    executeUnprepared: (sql, parameters) => execute(sql, parameters, undefined),
-    executeStream: (sql, parameters) => Stream.fromIterableEffect(execute(sql, parameters, undefined)),
-  }
+  })
 }

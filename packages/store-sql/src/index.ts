@@ -11,6 +11,7 @@ import { reads } from "./reads.js"
 
 export type { WritingOptions } from "./append.js"
 export * from "./changes.js"
+export * from "./connection.js"
 export * from "./Database.js"
 export * from "./Dialect.js"
 export { batchHash } from "./batchHash.js"
