@@ -33,6 +33,11 @@ export interface Dialect {
    * transaction starts them.
    */
   readonly startsSessions?: boolean | undefined
+  /**
+   * The statement that reads which number the next session gets, where an insert in a transaction has no answer. By default, the insert
+   * answers with the number.
+   */
+  readonly nextSession?: string | undefined
   /** The number of the session of a row of `events`, in the words of the index that finds batches. */
   readonly sessionOf: (events: string) => string
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */
