@@ -53,16 +53,16 @@ describe("two logs on one database", () => {
       Effect.gen(function* () {
         const start = (session: string, at: number) =>
           (at % 2 === 0 ? one : other).append(session, [record], { expectedVersion: 0, batchId: `b${at}` })
-        const sessions = Array.from({ length: 20 }, (_, at) => `s${at % 10}`)
+        const sessions = Array.from({ length: 8 }, (_, at) => `s${at % 4}`)
         const started = yield* Effect.forEach(sessions, (session, at) => Effect.either(start(session, at)), {
           concurrency: "unbounded",
         })
         // Of two that start one session, one wins.
-        expect(started.filter(({ _tag }) => _tag === "Right")).toHaveLength(10)
+        expect(started.filter(({ _tag }) => _tag === "Right")).toHaveLength(4)
         return yield* Effect.forEach(new Set(sessions), (session) => one.head(session))
       }),
     )
-    expect(versions.map((head) => head?.version)).toEqual(Array.from({ length: 10 }, () => 1))
+    expect(versions.map((head) => head?.version)).toEqual([1, 1, 1, 1])
   })
 
   it("a transaction whose reads have changed is made again, or ends in a conflict: nothing of it is half done", async () => {

@@ -1,15 +1,14 @@
 /**
- * A Worker that checks a law of stores: `/d1` over a D1 database, `/object` in a Durable Object. `?law=N&runs=N&seed=N` says which, and
- * how. The answer is empty if it holds, and otherwise says what is wrong.
+ * A Worker that checks the laws of stores: `/d1` over a D1 database, `/object` in a Durable Object. `?runs=N&seed=N` says how. The answer
+ * has a line of JSON for each law, with what is wrong, if anything.
  */
-import { check, eventLogProperties } from "@memfold/testing"
+import { check, eventLogProperties, title } from "@memfold/testing"
 import { Effect, Layer } from "effect"
 import { layerD1, layerObject } from "../../src/index.js"
 
-/** Checks a law over a store, which `empty` empties. */
-const checked = async (request, empty, layer) => {
+/** Checks the laws over a store, which `empty` empties. */
+const checked = (request, empty, layer) => {
   const asked = new URL(request.url).searchParams
-  const number = (name) => Number(asked.get(name))
   const fresh = () => Layer.unwrapEffect(Effect.map(Effect.promise(empty), () => layer))
   // Built again, it is the same database.
   const reopen = () => {
@@ -20,13 +19,20 @@ const checked = async (request, empty, layer) => {
       return made
     })
   }
-  const laws = eventLogProperties({ layer: fresh, reopen, numRuns: number("runs") })
-  try {
-    await check(laws[number("law")], { seed: number("seed"), timeLimit: 60_000 })
-    return new Response("")
-  } catch (error) {
-    return new Response(String(error.message))
+  const { readable, writable } = new TransformStream()
+  const writer = writable.getWriter()
+  const work = async () => {
+    for (const law of eventLogProperties({ layer: fresh, reopen, numRuns: Number(asked.get("runs")) })) {
+      const wrong = await check(law, { seed: Number(asked.get("seed")), timeLimit: 60_000 }).then(
+        () => "",
+        (error) => error.message,
+      )
+      await writer.write(new TextEncoder().encode(`${JSON.stringify([title(law), wrong])}\n`))
+    }
+    await writer.close()
   }
+  void work()
+  return new Response(readable)
 }
 
 /** Drops all that a database has, tables after those that refer to them. */
