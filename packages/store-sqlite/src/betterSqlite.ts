@@ -53,9 +53,7 @@ export const betterSqlite: Effect.Effect<Driver, unknown> = Effect.tryPromise({
         // With its own WAL mode, the client would change the journal mode before the file is checked.
         make({ filename, readonly, disableWAL: true }).pipe(
           Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make),
-          Effect.flatMap((client) =>
-            Effect.map(oneByOne(client), (use) => ({ use, backup: client.backup })),
-          ),
+          Effect.flatMap((client) => Effect.map(oneByOne(client), (use) => ({ use, backup: client.backup }))),
           Effect.catchAllCause((cause) => Effect.fail(Cause.squash(cause))),
         ),
   ),

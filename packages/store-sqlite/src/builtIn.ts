@@ -1,4 +1,4 @@
-/** The SQLite of the runtime, `node:sqlite`: in Node since 22.13, in Deno since 2.2, in Bun since 1.4. */
+/** The SQLite of the runtime, `node:sqlite`: in Node from 22.16, and in Bun and Deno. */
 import { SqlError } from "@effect/sql/SqlError"
 import { connectionOf, inTurn, type Row } from "@memfold/store-sql"
 import { Effect } from "effect"
@@ -14,6 +14,7 @@ interface Database {
 }
 interface Module {
   readonly DatabaseSync: new (file: string, options: { readonly readOnly: boolean }) => Database
+  /** Node has it since 22.16; with an older one, files could not be copied while they are in use. */
   readonly backup?: (database: Database, to: string) => Promise<unknown>
 }
 
@@ -60,34 +61,34 @@ const runsOf = (database: Database) => {
   return {
     rows: (sql: string, parameters: ReadonlyArray<unknown> = []) =>
       trying(() => statement(sql).all(...parameters)),
-    // Node has lists only since 22.16. No statement of the store has two columns with one name.
+    // No statement of the store has two columns with one name.
     lists: (sql: string, parameters: ReadonlyArray<unknown>) =>
-      trying(() => statement(sql).all(...parameters).map((row) => Object.values(row))),
+      trying(() =>
+        statement(sql)
+          .all(...parameters)
+          .map((row) => Object.values(row)),
+      ),
   }
 }
 
 /** The driver of a runtime that has one; `undefined` in others. */
 export const builtIn = (): Driver | undefined => {
   const sqlite = process.getBuiltinModule?.("node:sqlite") as Module | undefined
-  if (sqlite === undefined) return undefined
+  if (sqlite?.backup === undefined) return undefined
+  const { DatabaseSync, backup } = sqlite
   return ({ filename, readonly = false }) =>
     Effect.gen(function* () {
       const database = yield* Effect.acquireRelease(
-        Effect.try({ try: () => new sqlite.DatabaseSync(filename, { readOnly: readonly }), catch: named }),
+        Effect.try({ try: () => new DatabaseSync(filename, { readOnly: readonly }), catch: named }),
         (opened) => Effect.sync(() => opened.close()),
       )
-      const runs = runsOf(database)
-      const { backup } = sqlite
       return {
-        use: yield* inTurn(connectionOf(runs)),
+        use: yield* inTurn(connectionOf(runsOf(database))),
         backup: (to) =>
-          backup === undefined
-            ? runs.rows("VACUUM INTO ?", [to])
-            : Effect.tryPromise({
-                try: () => backup(database, to),
-                catch: (error) =>
-                  new SqlError({ cause: named(error), message: "Failed to copy the database" }),
-              }),
+          Effect.tryPromise({
+            try: () => backup(database, to),
+            catch: (error) => new SqlError({ cause: named(error), message: "Failed to copy the database" }),
+          }),
       }
     })
 }

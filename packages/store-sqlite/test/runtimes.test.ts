@@ -21,7 +21,13 @@ const titles = eventLogProperties({ layer: inMemory, reopen: inMemory }).map(tit
 describe("without better-sqlite3, the laws hold with the SQLite of", () => {
   it.for(runtimes)("$name", { timeout: often(120_000, 900_000) }, async ({ command }) => {
     const [program, ...before] = command()
-    const args = [...before, script("laws"), folder(), String(often(2, 100)), String(fc.readConfigureGlobal().seed)]
+    const args = [
+      ...before,
+      script("laws"),
+      folder(),
+      String(often(2, 100)),
+      String(fc.readConfigureGlobal().seed),
+    ]
     const { stdout } = await promisify(execFile)(program, args, { maxBuffer: 1 << 27 })
     const lines = stdout.trim().split("\n")
     expect(lines.slice(0, -1)).toEqual(titles.map((law) => `holds ${law}`))

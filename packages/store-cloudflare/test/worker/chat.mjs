@@ -1,6 +1,6 @@
 /** The Worker of the README: a chat in D1 at `/d1`, and one in an object of its own at `/object`. */
 import { layerD1, layerObject } from "../../src/index.js"
-import { createMemory } from "memfold"
+import { createMemory, SlidingWindow } from "memfold"
 
 const answer = async (memory, request) => {
   const text = await request.text()
@@ -8,7 +8,11 @@ const answer = async (memory, request) => {
   return Response.json((await memory.context("chat")).messages.map(({ content }) => content))
 }
 
-const settings = { strategy: { name: "sliding-window", settings: { triggerMessages: 4, keepMessages: 2 } } }
+const settings = {
+  strategy: SlidingWindow({ tailKeepSize: 2, contextSize: 4, compressionWindowSize: 1 }),
+  // What goes on behind an answer is ended with it.
+  compaction: { mode: "inline" },
+}
 
 export class Chat {
   constructor(context) {
