@@ -44,7 +44,10 @@ export const installRuntimes = ({ all = false } = {}) => {
   if (wanted.every((name) => found.has(name))) return
   say(`installing ${wanted.join(", ")} from npm, under which tests run stores`)
   const args = ["ci", "--no-audit", "--no-fund", "--ignore-scripts", ...(all ? [] : ["--omit=optional"])]
-  const { status } = spawnSync("npm", args, { cwd: folder, stdio: ["ignore", process.stderr, process.stderr] })
+  const { status } = spawnSync("npm", args, {
+    cwd: folder,
+    stdio: ["ignore", process.stderr, process.stderr],
+  })
   if (status !== 0) say("they could not be installed; the tests under them fail with a message")
 }
 

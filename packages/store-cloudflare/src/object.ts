@@ -15,7 +15,7 @@ export interface ObjectCursor {
 
 /** The storage of a Durable Object with SQLite, `ctx.storage`: as much as the log uses of it. */
 export interface ObjectStorage {
-  readonly sql: { exec(sql: string, ...values: Array<any>): ObjectCursor }
+  readonly sql: { exec(sql: string, ...values: Array<unknown>): ObjectCursor }
   transaction<A>(work: (transaction: { rollback(): void }) => Promise<A>): Promise<A>
 }
 

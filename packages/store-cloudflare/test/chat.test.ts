@@ -18,7 +18,7 @@ it.each(["d1", "object"])(
     const context = contexts.at(-1) ?? []
     expect(context.at(-1)).toBe("message 6")
     expect(context.length).toBeLessThan(6)
-    expect(context[0]).toContain("message 1")
+    expect(context[0]).toContain("[Conversation Summary]")
 
     const after = await start()
     const again = (await (await after.dispatchFetch(`http://chat/${path}`)).json()) as ReadonlyArray<string>

@@ -1,7 +1,7 @@
 /** Makes a connection of Effect SQL of what runs a statement. */
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Effect, Stream } from "effect"
+import { type Effect, Stream } from "effect"
 import type { Run } from "./Database.js"
 
 /** What runs a statement: with its rows as objects, or as lists of their columns. */
