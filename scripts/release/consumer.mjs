@@ -128,11 +128,11 @@ const examples = packages.map(({ folder: source, manifest: { name } }) => ({ nam
 const fileOf = (name) => name.replace("@", "").replace("/", "-")
 
 /** What the project of all examples installs. */
-const allNames = () => [
+const allNames = (nodeMajor = 20) => [
   ...new Set([
     ...examples.flatMap(({ name, install }) => [name, ...install]),
     "typescript@7",
-    "@types/node@20",
+    `@types/node@${nodeMajor}`,
     "@anthropic-ai/sdk",
     "openai",
     "@modelcontextprotocol/server",
@@ -174,14 +174,17 @@ const runExample = (folder, name, command = [process.execPath]) => {
 }
 
 /** Installs all packages with the npm of a Node, which chooses versions for it, and compiles the examples. */
-export const projectFor = (folder, registry, node) => {
+export const projectFor = (folder, registry, { program, version }) => {
   project(folder, "npm", registry)
   const npm = join(dirname(dirname(process.execPath)), "lib/node_modules/npm/bin/npm-cli.js")
   const cli = existsSync(npm) ? npm : realpathSync(which("npm"))
+  const [major] = version.split(".")
+  // Node 20 has no SQLite: its driver is compiled. The others use their own.
+  const scripts = major === "20" ? [] : ["--ignore-scripts"]
   const { ok, out } = call(
     folder,
-    node,
-    [cli, "install", "--no-audit", "--no-fund", "--ignore-scripts", ...allNames()],
+    program,
+    [cli, "install", "--no-audit", "--no-fund", ...scripts, ...allNames(major)],
     900_000,
   )
   if (!ok) throw new Error(out)

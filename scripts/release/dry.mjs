@@ -1,7 +1,7 @@
 /**
  * `npm run release:dry`: a release without its registry. In a copy of the work tree, it sets the versions, builds and packs;
  * publishes to a registry on this machine; installs from there into empty projects, and runs the READMEs' first blocks. With
- * `--runtimes`, runs them by each runtime instead, and writes the tables of docs/runtimes.md.
+ * `--runtimes` or `--installs`, makes the tables of docs/runtimes.md instead.
  */
 import { spawnSync } from "node:child_process"
 import {
@@ -88,6 +88,25 @@ const checkSizes = () => {
   )
 }
 
+/** What the installation of each store brings. */
+const weighAll = (url) =>
+  [
+    ["effect@3"],
+    ["memfold"],
+    ["memfold", "better-sqlite3"],
+    ["memfold", "@memfold/store-libsql"],
+    ["memfold", "@memfold/store-cloudflare"],
+    ["@memfold/core", "effect@3"],
+    ["@memfold/store-sqlite", "effect@3"],
+    ["@memfold/store-redis", "effect@3"],
+    ["@memfold/store-postgres", "effect@3"],
+  ].map((names) => {
+    const [npm, pnpm] = ["npm", "pnpm"].map((manager) => weigh(workspace, manager, url, names))
+    for (const [manager, { packages: count, megabytes, seconds }] of Object.entries({ npm, pnpm }))
+      say(`${manager} ${names.join(" ")}: ${count} packages, ${megabytes} MB, ${seconds.toFixed(1)} s`)
+    return { names, npm, pnpm }
+  })
+
 let registry
 const failures = []
 try {
@@ -114,26 +133,11 @@ try {
   )
   pnpm("publish", "--recursive", "--no-git-checks", "--registry", registry.url)
   say(`published ${readdirSync(join(workspace, "registry/storage/@memfold")).length + 1} packages`)
-  const weights = [
-    ["effect@3"],
-    ["memfold"],
-    ["memfold", "better-sqlite3"],
-    ["memfold", "@memfold/store-libsql"],
-    ["memfold", "@memfold/store-cloudflare"],
-    ["@memfold/core", "effect@3"],
-    ["@memfold/store-sqlite", "effect@3"],
-    ["@memfold/store-redis", "effect@3"],
-    ["@memfold/store-postgres", "effect@3"],
-  ].map((names) => {
-    const [npm, pnpm] = ["npm", "pnpm"].map((manager) => weigh(workspace, manager, registry.url, names))
-    for (const [manager, { packages: count, megabytes, seconds }] of Object.entries({ npm, pnpm }))
-      say(`${manager} ${names.join(" ")}: ${count} packages, ${megabytes} MB, ${seconds.toFixed(1)} s`)
-    return { names, npm, pnpm }
-  })
-  if (process.argv.includes("--runtimes")) {
-    writeInstalls(weights)
-    failures.push(...tryRuntimes(workspace, registry.url, say))
-  } else {
+  const asked = (name) => process.argv.includes(name)
+  if (asked("--runtimes")) failures.push(...tryRuntimes(workspace, registry.url, say))
+  if (asked("--installs")) writeInstalls(weighAll(registry.url))
+  if (!asked("--runtimes") && !asked("--installs")) {
+    weighAll(registry.url)
     for (const manager of ["npm", "pnpm"])
       failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
   }

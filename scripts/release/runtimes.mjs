@@ -1,6 +1,6 @@
 /**
- * `npm run release:dry -- --runtimes`: runs the first block of each README by each runtime, with the versions of libraries that npm
- * chooses for it, and writes the tables of docs/runtimes.md.
+ * The tables of docs/runtimes.md. `npm run release:dry -- --runtimes` runs the first block of each README by each runtime, with the
+ * versions of libraries that npm chooses for it; `npm run release:dry -- --installs` weighs installations.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -49,7 +49,7 @@ export const writeInstalls = (rows) => {
   )
 }
 
-/** Runs everything, and writes the table. Returns what failed. */
+/** Runs everything, and writes the table. Returns what failed that can run there. */
 export const tryRuntimes = (parent, registry, say) => {
   installRuntimes({ all: true })
   const runtimes = installedRuntimes().toSorted((one, other) => (titleOf(one) < titleOf(other) ? 1 : -1))
@@ -59,7 +59,7 @@ export const tryRuntimes = (parent, registry, say) => {
   const rows = []
   for (const node of runtimes.filter(isNode)) {
     const folder = join(parent, node.name)
-    projectFor(folder, registry, node.program)
+    projectFor(folder, registry, node)
     // Bun and Deno have no versions of libraries of their own.
     for (const runtime of node === newest ? [node, ...runtimes.filter((one) => !isNode(one))] : [node]) {
       const command = [runtime.program, ...(runtime.name === "deno" ? ["run", "--allow-all"] : [])]
