@@ -6,6 +6,7 @@ import { inLanguages } from "./languages/index.js"
 import { publishedNumbers } from "./published.js"
 import { remember } from "./remember/index.js"
 import { search } from "./search.js"
+import { service } from "./serve/index.js"
 import { stores } from "./stores.js"
 import { turn } from "./turn/index.js"
 import { waiting } from "./waiting.js"
@@ -15,6 +16,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["history", () => history(2)],
   ["backlog", () => backlog(2)],
   ["stores", () => stores()],
+  ["serve", () => service()],
   ["waiting", () => waiting()],
   ["fairness", () => fairness()],
   ["remember", () => remember()],

@@ -139,7 +139,12 @@ try {
   if (!asked("--runtimes") && !asked("--installs")) {
     weighAll(registry.url)
     for (const manager of ["npm", "pnpm"])
-      failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
+      try {
+        failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
+      } catch (error) {
+        // The other package manager is tried all the same.
+        failures.push(error.message)
+      }
   }
 } finally {
   registry?.stop()

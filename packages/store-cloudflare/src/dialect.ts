@@ -22,6 +22,8 @@ export const guard = (condition: string): string =>
 /** The dialect of D1: a transaction is sent as a whole, so no statement in it has an answer. */
 export const d1Dialect: Dialect = {
   ...dialect,
+  // The appends behind it would have no answer.
+  start: undefined,
   // By chance: the one after the last would be that of all who start a session now, and only one of them would get it.
   nextSession: "SELECT abs(random() % 0x7ffffffe) + 1 AS id",
   isBusy: (cause) =>

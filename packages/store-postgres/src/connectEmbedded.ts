@@ -1,5 +1,4 @@
 /** Connects to PGlite in the way of Effect SQL. */
-import type { PGlite } from "@electric-sql/pglite"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { connectionOf, type Row } from "@memfold/store-sql"
@@ -11,8 +10,18 @@ const boolean = 16
 /** Values that PostgreSQL reads from text, and PGlite takes in another form alone. */
 const serializers = { [boolean]: (value: unknown) => (Number(value) === 1 ? "t" : "f") }
 
-/** The connection of Effect SQL to a PGlite: what the log uses of it. */
-export const connectionToEmbedded = (pglite: Pick<PGlite, "exec" | "query">): Connection => {
+/** What the log uses of a PGlite, or of its transaction. The package's own types are not named: it need not be installed. */
+export interface EmbeddedClient {
+  query(
+    sql: string,
+    parameters?: Array<unknown>,
+    options?: object,
+  ): Promise<{ readonly rows: ReadonlyArray<unknown> }>
+  exec(sql: string, options?: object): Promise<ReadonlyArray<{ readonly rows: ReadonlyArray<unknown> }>>
+}
+
+/** The connection of Effect SQL to a PGlite. */
+export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {
   const run = <A>(query: () => Promise<A>) =>
     Effect.tryPromise({
       try: query,
@@ -22,16 +31,20 @@ export const connectionToEmbedded = (pglite: Pick<PGlite, "exec" | "query">): Co
       },
     })
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, rowMode: "object" | "array") =>
-    run(async () =>
-      parameters.length === 0
-        ? // Several statements, if need be.
-          ((await pglite.exec(sql, { parsers, rowMode })).at(-1)?.rows ?? [])
-        : (await pglite.query(sql, [...parameters], { parsers, serializers, rowMode })).rows,
-    )
+    run(async () => {
+      // Without parameters, it can be several statements.
+      const result =
+        parameters.length === 0
+          ? (await pglite.exec(sql, { parsers, rowMode })).at(-1)
+          : await pglite.query(sql, [...parameters], { parsers, serializers, rowMode })
+      return (result?.rows ?? []) as ReadonlyArray<Row>
+    })
   return connectionOf({
-    rows: (sql, parameters = []) =>
-      Effect.map(rows(sql, parameters, "object"), (objects) => objects as ReadonlyArray<Row>),
+    rows: (sql, parameters = []) => rows(sql, parameters, "object"),
     lists: (sql, parameters) =>
-      Effect.map(rows(sql, parameters, "array"), (lists) => lists as ReadonlyArray<ReadonlyArray<unknown>>),
+      Effect.map(
+        rows(sql, parameters, "array"),
+        (lists) => lists as unknown as ReadonlyArray<ReadonlyArray<unknown>>,
+      ),
   })
 }
