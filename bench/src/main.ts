@@ -4,6 +4,7 @@ import { fairness } from "./fairness.js"
 import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
 import { publishedNumbers } from "./published.js"
+import { proxy } from "./proxy/index.js"
 import { remember } from "./remember/index.js"
 import { search } from "./search.js"
 import { service } from "./serve/index.js"
@@ -22,6 +23,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["remember", () => remember()],
   ["search", () => search()],
   ["languages", () => inLanguages()],
+  ["proxy", () => proxy()],
   ["published", () => publishedNumbers()],
 ])
 
