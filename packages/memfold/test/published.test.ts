@@ -1,7 +1,16 @@
 /** The package as it is published: a bundle, and a command line that is one, too. All that SQLite needs besides is its driver. */
 import { createClient } from "@memfold/client"
 import { spawn } from "node:child_process"
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
