@@ -20,6 +20,9 @@ const notRun = {
   "@memfold/sqlite-vec": "declares the model that it calls",
   "@memfold/mcp": "serves until its client goes away",
   "@memfold/store-cloudflare": "is a Worker",
+  "@memfold/server": "serves until it is ended",
+  "@memfold/worker-bullmq": "needs a Redis server",
+  "@memfold/worker-pg-boss": "needs a PostgreSQL server",
 }
 
 /** Files that a block reads. */
