@@ -262,7 +262,16 @@ export class Proxy {
   private keptRecord({ statusCode: status, socket }: ServerResponse, path: string): void {
     const bytes = socket?.bytesWritten ?? 0
     const ending = { _tag: "Complete", status, bytes } as const
-    this.parts.onRequest({ path, session: null, doubt: null, how: null, ending, tokens: null })
+    this.parts.onRequest({
+      path,
+      session: null,
+      doubt: null,
+      how: null,
+      ending,
+      tokens: null,
+      charged: null,
+      isStored: false,
+    })
   }
 
   /** Follows the session of a request, and writes what goes upstream. */
