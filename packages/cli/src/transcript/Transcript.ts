@@ -3,6 +3,7 @@
  */
 import { Item, type Message } from "@memfold/core"
 import { Either } from "effect"
+import * as aiSdk from "./aiSdk.js"
 import * as aiSdk4 from "./aiSdk4.js"
 import * as anthropic from "./anthropic.js"
 import { entriesOf } from "./chat.js"
@@ -19,6 +20,7 @@ import {
   single,
 } from "./Reader.js"
 import * as geminiCli from "./geminiCli.js"
+import * as langchain from "./langchain.js"
 import * as openai from "./openai.js"
 import * as opencode from "./opencode.js"
 import * as pi from "./pi.js"
@@ -38,7 +40,9 @@ export const formats = [
   "openai",
   "openai-responses",
   "anthropic",
+  "ai-sdk",
   "ai-sdk-4",
+  "langchain",
   "claude-code",
   "codex",
   "gemini-cli",
@@ -129,6 +133,8 @@ const readers: Record<Format, Reader> = {
   sharegpt: shareGpt.reader,
   "tau-bench": tauBench.reader,
   "swe-agent": sweAgent.reader,
+  langchain: langchain.reader,
+  "ai-sdk": aiSdk.reader,
   "ai-sdk-4": aiSdk4.reader,
   "openai-responses": responses.reader,
   anthropic: ofChat("anthropic", anthropic.read),
