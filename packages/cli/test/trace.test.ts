@@ -39,7 +39,10 @@ describe("memfold trace", () => {
     const supported = sentences.filter((one) => one["supported"] === true)
     expect(supported.length / sentences.length).toBeGreaterThan(0.9)
     expect(traced.code).toBe(supported.length === sentences.length ? 0 : 1)
-    const [first] = supported as unknown as ReadonlyArray<{ text: string; messages: ReadonlyArray<{ index: number }> }>
+    const [first] = supported as unknown as ReadonlyArray<{
+      text: string
+      messages: ReadonlyArray<{ index: number }>
+    }>
     const living = await memfold("trace", "work", ...where, "--message", `${first!.messages[0]!.index}`)
     expect(living).toMatchObject({ code: 0, err: "" })
     expect(living.out).toContain(first!.text.slice(0, 20))

@@ -214,7 +214,7 @@ export const parseAll = (
  * the messages of a file have no times, none are made up.
  *
  * @param text - The text of the file: a JSON list of messages of OpenAI or Anthropic, an object with `messages`, JSON Lines with
- *   one message per line, or a file of a program: a session of Claude Code, Codex, Gemini CLI, opencode or pi, an export of ChatGPT
+ *   one message per line, messages of a page of the AI SDK, dumps of LangChain, or a file of a program: a session of Claude Code, Codex, Gemini CLI, opencode or pi, an export of ChatGPT
  *   or Claude, ShareGPT, tau-bench, SWE-agent.
  * @param options - `file`: its name, for errors. `format`: one of {@link formats}, or `auto` (the default) to find out.
  * @returns each conversation of the file, and behind them the branches that were left (`branchOf`)

@@ -40,7 +40,7 @@ describe("messages of LangChain", () => {
     ["of a state", { values: { messages: messages.map((message) => message.toDict()) } }],
     [
       "of model_dump",
-      messages.map((message) => ({ ...(message.toDict().data as object), type: message._getType() })),
+      messages.map((message) => ({ ...(message.toDict().data as object), type: message.getType() })),
     ],
   ])("are read from a dump %s", (_, dump) => {
     const [transcript] = read(dump)
