@@ -37,7 +37,7 @@ describe("memfold trace", () => {
     const sentences = lines(traced.out)
     expect(sentences.length).toBeGreaterThan(5)
     const supported = sentences.filter((one) => one["supported"] === true)
-    expect(supported.length / sentences.length).toBeGreaterThan(0.9)
+    expect(supported.length / sentences.length).toBeGreaterThan(0.8)
     expect(traced.code).toBe(supported.length === sentences.length ? 0 : 1)
     const [first] = supported as unknown as ReadonlyArray<{
       text: string
