@@ -21,6 +21,7 @@ import * as Recall from "./command/recall.js"
 import * as Serve from "./command/serve.js"
 import * as Repair from "./command/repair.js"
 import * as Replay from "./command/replay.js"
+import * as Spend from "./command/spend.js"
 import * as StoreFile from "./command/storeFile.js"
 import * as Summaries from "./command/summaries.js"
 import { clean, colorsWhereSeen } from "./terminal/terminal.js"
@@ -42,6 +43,7 @@ const memfold = Command.make("memfold").pipe(
     Compact.command,
     Worker.command,
     deadLetters,
+    Spend.command,
     Import.command,
     exportCommand,
     copy,

@@ -4,7 +4,15 @@ export { isOnBranch } from "./session/branches.js"
 export { headsOf } from "./session/prefix.js"
 export type { Prefix } from "./session/prefix.js"
 export { contextTokens, empty } from "./session/SessionState.js"
-export type { Entry, Failures, KnownFact, Running, SessionState, Summary } from "./session/SessionState.js"
+export type {
+  Entry,
+  Failures,
+  KnownFact,
+  Running,
+  SessionState,
+  Spent,
+  Summary,
+} from "./session/SessionState.js"
 export { make } from "./shell/Sessions.js"
 export type { SessionError, Sessions } from "./shell/Sessions.js"
 export type { DescriptionChange } from "./session/description.js"

@@ -26,7 +26,7 @@ export const openMemory = (
   options: ServeOptions,
 ): Effect.Effect<Served, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { store = "sqlite:memfold.db", summarizer = "extractive", layers, compaction } = options
+    const { store = "sqlite:memfold.db", summarizer = "extractive", layers, compaction, spend } = options
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
     const stored = yield* storeLayer(store)
@@ -40,7 +40,11 @@ export const openMemory = (
     )
     const context = yield* Layer.build(parts)
     const memory = yield* Effect.provide(
-      Memory.make({ strategy, ...(compaction === undefined ? {} : { compaction }) }),
+      Memory.make({
+        strategy,
+        ...(compaction === undefined ? {} : { compaction }),
+        ...(spend === undefined ? {} : { spend }),
+      }),
       context,
     )
     const log = yield* Effect.provide(EventLog.EventLog, context)

@@ -38,6 +38,8 @@ export interface ServeOptions {
   readonly layers?: boolean | LayersOptions
   /** When and how compactions run; in the background by default. */
   readonly compaction?: Memory.CompactionOptions
+  /** What summarizer and extractor may cost in a day; any amount by default. A tenant's sessions and owners have caps of their own. */
+  readonly spend?: Memory.SpendOptions
   /** The largest body of a request, in bytes; 10 MiB by default. */
   readonly maxBody?: number
   /** The most requests a second for each token; 100 by default with tokens, and any number without. */

@@ -6,6 +6,7 @@ import { Console, Effect, Either, Option } from "effect"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { spend, spendOf } from "./spend.js"
 import { clean, color } from "../terminal/terminal.js"
 
 /** The service: a module that no other command needs. */
@@ -82,6 +83,7 @@ export const command = Command.make(
     maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
     rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
     maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
+    ...spend,
     quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
   },
   ({ allowedHosts, environmentPrefix, host, layers, maxBody, port, quiet, store, ...rest }) =>
@@ -97,6 +99,7 @@ export const command = Command.make(
         maxSessions,
         maxBody: Option.map(maxBody, (mib) => mib * 2 ** 20),
       })
+      const caps = yield* spendOf(rest)
       const settings = Option.isSome(rest.settings)
         ? { settings: (yield* options.readSettings(rest.settings)) as object }
         : {}
@@ -115,6 +118,7 @@ export const command = Command.make(
               log: quiet ? "error" : "info",
               ...settings,
               ...limits,
+              ...caps,
             } satisfies ServeOptions),
           catch: (error) =>
             new UsageError({ problem: error instanceof Error ? error.message : String(error) }),

@@ -1,13 +1,12 @@
 /** The interface of a memory: its operations, their errors, and its options. */
 import { Context, type Effect, type Stream } from "effect"
-import type { BudgetOutcome } from "../shell/waitForBudget.js"
+import type { AnsweredContext } from "./context.js"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import type { LogError, ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message, ToolCall } from "../message/Message.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
-import type { Context as RenderedContext } from "../render/Render.js"
 import type { Prefix } from "../session/prefix.js"
 import type { DescriptionChange } from "../session/description.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
@@ -91,7 +90,7 @@ export interface Service {
   readonly context: (
     session: string,
     options?: ContextOptions & StrategyOptions,
-  ) => Effect.Effect<RenderedContext & { readonly budget?: BudgetOutcome }, MemoryError>
+  ) => Effect.Effect<AnsweredContext, MemoryError>
   /**
    * The conversation as it was said, covered messages included, page by page from its end: for a chat page. It starts at
    * the last clear. With `branch`, it is the conversation on a branch that was left; it fails with `UnknownBranch` if there is

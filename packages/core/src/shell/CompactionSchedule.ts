@@ -73,6 +73,8 @@ export interface CompactionSchedule {
     session: string,
     strategy: Strategy,
   ) => Effect.Effect<BudgetOutcome | undefined, SessionError>
+  /** Whether a compaction is due for a state, and the mode lets it start. */
+  readonly isDue: (state: SessionState, strategy: Strategy, now: number) => boolean
   /** Forgets the timer and the failures of a session that is deleted. */
   readonly forget: (session: string) => void
 }
@@ -88,7 +90,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
   Effect.gen(function* () {
     const { sessions, mode, shadow, budget, circumstances } = parts
     const scope = yield* Effect.scope
-    const learning = Learning.make(sessions, parts.layers)
+    const learning = Learning.make(parts, parts.layers)
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
     const notes = new WaitingNotes()
@@ -219,11 +221,13 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         budget === undefined || mode === "manual" || mode === "off"
           ? Effect.succeed(undefined)
           : waitForBudget(
-              { sessions, leases },
+              { sessions, leases, spend: parts.spend },
               session,
               { ...budget, margin: marginOf(parts.counter) },
               Effect.zipRight(scheduler.checkNow(session, { strategy }), scheduler.whenIdle(session)),
             ),
+      isDue: (state, strategy, now) =>
+        mode !== "manual" && mode !== "off" && lookAt(state, strategy, now)._tag === "Compact",
       forget: (session) => {
         scheduler.forget(session)
         outbox?.forget(session)

@@ -39,6 +39,7 @@ const engineOptions = ({
   compaction: { hooks, ...compaction } = {},
   shadow,
   budget,
+  spend,
   boundReasoning,
   cachedSessions,
 }: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
@@ -49,6 +50,7 @@ const engineOptions = ({
     ? {}
     : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
   ...(budget === undefined ? {} : { budget }),
+  ...(spend === undefined ? {} : { spend }),
   ...(boundReasoning === undefined ? {} : { boundReasoning }),
   ...(cachedSessions === undefined ? {} : { cachedSessions }),
 })

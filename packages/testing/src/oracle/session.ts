@@ -196,6 +196,8 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
       case "FactsLearned":
       case "FactRemoved":
       case "SessionDescribed":
+      case "SpendCharged":
+      case "SpendCapReached":
         break
     }
   }
