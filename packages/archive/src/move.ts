@@ -78,21 +78,27 @@ export const archiveSession = (
     const marked = mark(log, { session, description, updatedTime: last.time })
     yield* marked
     const bytes = yield* encode(stored)
-    yield* archive.put(keyOf(session), bytes)
-    const there = yield* read(archive, session)
-    if (there?.sha256 !== stored.sha256)
-      return yield* new ArchiveError({
-        operation: "put",
-        about: session,
-        reason: "what it gives back is not what was written; the session stays in the store",
-      })
+    const takeBack = Effect.zipRight(archive.remove(keyOf(session)), unmark(log, session))
+    yield* archive.put(keyOf(session), bytes).pipe(
+      Effect.zipRight(read(archive, session)),
+      Effect.filterOrFail(
+        (there) => there?.sha256 === stored.sha256,
+        () =>
+          new ArchiveError({
+            operation: "put",
+            about: session,
+            reason: "what it gives back is not what was written; the session stays in the store",
+          }),
+      ),
+      // What cannot be taken back now, whoever opens the session takes back.
+      Effect.tapError(() => Effect.ignore(takeBack)),
+    )
     if (yield* log.delete(session, head)) {
       // Somebody may have taken an old mark away meanwhile. Without it, nobody would look here.
       if ((yield* log.head(session)) === null) yield* marked
       return done("moved", bytes.length)
     }
-    yield* archive.remove(keyOf(session))
-    yield* unmark(log, session)
+    yield* takeBack
     return done("active")
   })
 

@@ -3,7 +3,7 @@ import { EventLog } from "@memfold/core"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { markedBy } from "./marks.js"
-import { archiveSession, eraseArchived } from "./move.js"
+import { archiveSession, eraseArchived, restoreSession } from "./move.js"
 
 const DurationText = Schema.String.pipe(
   Schema.filter((text) => Duration.decodeUnknown(text)._tag === "Some", {
@@ -149,8 +149,11 @@ const carryOut = (
     if (action === "archive" && archive !== null)
       return (yield* archiveSession(log, archive, session)).outcome
     if (isMarked && archive !== null) {
-      // Back in the store meanwhile: then it is active.
-      if ((yield* log.head(session)) !== null) return "active" as const
+      // Back in the store meanwhile: then it is active, and what a killed process has left is taken away.
+      if ((yield* log.head(session)) !== null) {
+        yield* restoreSession(log, archive, session)
+        return "active" as const
+      }
       return (yield* eraseArchived(log, archive, session)) ? ("deleted" as const) : ("gone" as const)
     }
     // Who speaks in it now keeps it.

@@ -28,7 +28,7 @@ const damaging = (archive: Archive): Archive => ({
   ...archive,
   put: (key, bytes) => {
     const changed = Uint8Array.from(bytes)
-    changed[changed.length >> 1] ^= 1
+    changed[changed.length >> 1] = 255 - (changed[changed.length >> 1] ?? 0)
     return archive.put(key, changed)
   },
 })
@@ -101,7 +101,7 @@ for (const [name, open] of archives)
       Effect.gen(function* () {
         const archive = yield* Effect.promise(open)
         let steps = 0
-        for (let last = 0; ; last++) {
+        for (let last = 0; last < 40; last++) {
           const log = yield* InMemoryEventLog.make
           yield* fill(log, "chat")
           const before = yield* linesOf(log, "chat")
@@ -191,30 +191,29 @@ describe("a session that is archived", () => {
       yield* TestClock.adjust("1 hour")
       const [key] = yield* archive.list
       const bytes = yield* archive.get(key!)
-      const memory = yield* memoryOver(yield* behind(log, archive))
+      const whole = yield* behind(log, archive)
+      const opened = Effect.map(whole.head("chat"), (head) => head?.version)
       yield* archive.put(key!, bytes!.slice(0, -20))
-      expect((yield* Effect.flip(memory.append("chat", Message.user("?")))).message).toMatch(
-        /archive failed at get/,
-      )
+      expect((yield* Effect.flip(opened)).message).toMatch(/archive failed at get/)
       yield* archive.remove(key!)
-      expect((yield* Effect.flip(memory.context("chat"))).message).toMatch(/the archive has lost it/)
+      expect((yield* Effect.flip(opened)).message).toMatch(/the archive has lost it/)
       yield* archive.put(key!, bytes!)
-      expect((yield* memory.state("chat")).total).toBe(13)
+      expect(yield* opened).toBe(yield* EventLog.versionOf(log, "chat"))
     }),
   )
 })
 
 describe("a place", () => {
-  it("is a folder or a bucket, with a signature that is checked; files are private", async () => {
+  it("is a folder or a bucket, whose key is checked; files are private", async () => {
     const place = folder()
     const opened = await Effect.runPromise(openArchive(place))
     await Effect.runPromise(opened.put("ab/cd.jsonl.gz", new Uint8Array([1])))
     expect(statSync(join(place, "ab", "cd.jsonl.gz")).mode & 0o777).toBe(0o600)
     expect(await Effect.runPromise(opened.list)).toEqual(["ab/cd.jsonl.gz"])
-    const forged = await bucket.archive("another secret")
+    const forged = await bucket.archive("ANOTHERKEY")
     const refused = await Effect.runPromise(Effect.flip(forged.put("a", new Uint8Array([1]))))
-    expect(refused.message).toMatch(/the bucket answered SignatureDoesNotMatch/)
-    expect(refused.message).not.toContain("another secret")
+    expect(refused.message).toMatch(/the bucket answered InvalidAccessKeyId/)
+    expect(refused.message).not.toContain("ANOTHERKEY")
     for (const wrong of ["", "ftp://host/x", "s3://", "s3://chats?endpoint=http://x&key=1"])
       expect(Either.isLeft(await Effect.runPromise(Effect.either(openArchive(wrong))))).toBe(true)
     expect((await Effect.runPromise(openArchive(bucket.url))).name).toBe("s3://chats/cold")

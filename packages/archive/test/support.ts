@@ -17,7 +17,7 @@ export const folder = (): string => {
   return made
 }
 
-/** A server of S3, which checks signatures, and an archive in a bucket of it. */
+/** A server of S3, which knows one key, and an archive in a bucket of it. The SDK of AWS signs the requests. */
 export const bucketServer = async () => {
   const port = await freePort()
   const directory = mkdtempSync(join(tmpdir(), "memfold-s3-"))
@@ -26,20 +26,20 @@ export const bucketServer = async () => {
     address: "127.0.0.1",
     silent: true,
     directory,
-    configureBuckets: [{ name: "chats" }],
+    configureBuckets: [{ name: "chats", configs: [] }],
   })
   await server.run()
   afterAll(async () => {
     await server.close()
     rmSync(directory, { recursive: true, force: true })
   })
-  const archive = (secretAccessKey = "S3RVER") =>
+  const archive = (accessKeyId = "S3RVER") =>
     s3Archive({
       bucket: "chats",
       prefix: "cold",
       endpoint: `http://127.0.0.1:${port}`,
       region: "us-east-1",
-      client: { credentials: { accessKeyId: "S3RVER", secretAccessKey }, maxAttempts: 1 },
+      client: { credentials: { accessKeyId, secretAccessKey: "S3RVER" }, maxAttempts: 1 },
     })
   return { archive, url: `s3://chats/cold?endpoint=http://127.0.0.1:${port}&region=us-east-1` }
 }
@@ -53,7 +53,7 @@ export const fill = (log: EventLog.Service, session: string, owner = "ada", coun
   Effect.gen(function* () {
     const memory = yield* Memory.make({ strategy: pairs, compaction: { mode: "inline" } })
     for (let at = 0; at < count; at += 2) yield* memory.append(session, said(2, at), { owner })
-    yield* memory.describe(session, { title: `about ${session}` })
+    yield* memory.describe(session, { title: `about ${session.slice(0, 20)}` })
     yield* memory.append(session, Message.user("the last word"))
   }).pipe(Effect.scoped, Effect.provideService(EventLog.EventLog, log), Effect.provide(echoing))
 

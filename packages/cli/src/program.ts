@@ -8,6 +8,7 @@ import { Command, ValidationError } from "@effect/cli"
 // The index of the package also loads servers, sockets and clusters, which doubles the start time.
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
+import * as Archive from "./command/archive.js"
 import * as Compact from "./command/compact.js"
 import { copy, exportCommand } from "./command/copy.js"
 import { Findings } from "./command/failure.js"
@@ -47,6 +48,8 @@ const memfold = Command.make("memfold").pipe(
     Import.command,
     exportCommand,
     copy,
+    Archive.command,
+    Archive.restore,
     Verify.command,
     Repair.command,
     StoreFile.command,

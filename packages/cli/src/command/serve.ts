@@ -4,6 +4,8 @@ import { defaultStrategy, UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { ServeOptions, StoredToken } from "@memfold/server"
 import { Console, Effect, Either, Option } from "effect"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
+import { withArchive } from "@memfold/archive"
+import { archive } from "./archive.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { spend, spendOf } from "./spend.js"
@@ -83,6 +85,7 @@ export const command = Command.make(
     maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
     rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
     maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
+    archive,
     ...spend,
     quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
   },
@@ -107,7 +110,10 @@ export const command = Command.make(
         Effect.tryPromise({
           try: () =>
             serve({
-              store,
+              store: Option.match(rest.archive, {
+                onNone: () => store,
+                onSome: (place) => withArchive(store, place),
+              }),
               port,
               host,
               allowedHosts,

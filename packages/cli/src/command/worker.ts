@@ -12,6 +12,7 @@ import { type OpenQueue, queueOf, type UnknownName } from "@memfold/catalog"
 import { Console, Effect, type Layer } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { clean, json as toJson } from "../terminal/terminal.js"
+import { archive, behindOption } from "./archive.js"
 import { lines, record } from "./compact.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -107,6 +108,7 @@ export const command = Command.make(
       Options.withDefault(30),
       Options.withDescription("How long running compactions may take to end after SIGTERM or Ctrl-C."),
     ),
+    archive,
     ...spend,
     json: options.json,
   },
@@ -126,9 +128,10 @@ export const command = Command.make(
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* labSummarizer(given.summarizer)
       const caps = yield* spendOf(given)
-      const store = yield* options.openStore(given.store, { retryFor: "15 seconds" })
-      const opened = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
+      const opened = yield* options.openStore(given.store, { retryFor: "15 seconds" })
+      const store = behindOption(opened, given.archive)
+      const openQueue = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
       const { json } = given
-      yield* working(opened, store, { strategy, summarizer, concurrency, shutdown, lease, json, ...caps })
+      yield* working(openQueue, store, { strategy, summarizer, concurrency, shutdown, lease, json, ...caps })
     }),
 ).pipe(Command.withDescription("Compact the sessions that a queue names, until the process is ended."))
