@@ -11,7 +11,7 @@ import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
 import * as Archive from "./command/archive.js"
 import * as Compact from "./command/compact.js"
 import { copy, exportCommand } from "./command/copy.js"
-import { Findings } from "./command/failure.js"
+import { Ended, Findings } from "./command/failure.js"
 import { readableHelp } from "./terminal/help.js"
 import * as Import from "./command/import.js"
 import { version } from "./installation.js"
@@ -29,6 +29,7 @@ import { clean, colorsWhereSeen } from "./terminal/terminal.js"
 import * as Tour from "./tour/command.js"
 import * as Worker from "./command/worker.js"
 import * as Verify from "./command/verify.js"
+import * as Wrap from "./command/wrap.js"
 
 const memfold = Command.make("memfold").pipe(
   Command.withDescription("Event-sourced conversation memory for LLM applications."),
@@ -55,6 +56,7 @@ const memfold = Command.make("memfold").pipe(
     StoreFile.command,
     Serve.command,
     Serve.tokenCommand,
+    Wrap.command,
   ]),
 )
 
@@ -96,6 +98,7 @@ const report = (cause: Cause.Cause<unknown>): number => {
   // The parser has printed the error already.
   if (ValidationError.isValidationError(error)) return 2
   if (error instanceof Findings) return 1
+  if (error instanceof Ended) return error.code
   if (Cause.isFailure(cause) && error instanceof Error) {
     process.stderr.write(`memfold: ${clean(error.message)}\n`)
     return 2

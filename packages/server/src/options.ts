@@ -40,6 +40,13 @@ export interface ServeOptions {
   readonly compaction?: Memory.CompactionOptions
   /** What summarizer and extractor may cost in a day; any amount by default. A tenant's sessions and owners have caps of their own. */
   readonly spend?: Memory.SpendOptions
+  /**
+   * Where requests to the APIs of OpenAI and Anthropic go on to, which then get the memory of their session: an address for both,
+   * such as `https://api.openai.com`, or one for each. Nothing is passed on by default.
+   */
+  readonly upstream?: string | { readonly openai?: string; readonly anthropic?: string }
+  /** The model of the upstream that writes summaries; by default, the model of the session, in its context. */
+  readonly summaryModel?: string
   /** The largest body of a request, in bytes; 10 MiB by default. */
   readonly maxBody?: number
   /** The most requests a second for each token; 100 by default with tokens, and any number without. */
@@ -67,6 +74,21 @@ export const namesOf = ({ host = "127.0.0.1", allowedHosts = [] }: ServeOptions)
     ),
   )
 
+/** The upstreams, by whose API they have. */
+export const upstreamsOf = ({ upstream }: ServeOptions): Readonly<{ openai?: URL; anthropic?: URL }> => {
+  const given = typeof upstream === "string" ? { openai: upstream, anthropic: upstream } : (upstream ?? {})
+  return Object.fromEntries(
+    Object.entries(given).map(([name, address]) => {
+      const url = URL.canParse(address) ? new URL(address) : null
+      if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "")
+        throw new ServeError(
+          `upstream: the address of ${name} is http://HOST or https://HOST, with a path at most`,
+        )
+      return [name, url]
+    }),
+  )
+}
+
 const isWhole = (value: number, least: number, most: number): boolean =>
   Number.isSafeInteger(value) && value >= least && value <= most
 
@@ -82,6 +104,7 @@ export const checkOptions = (options: ServeOptions): void => {
     throw new ServeError(
       `${host} can be reached from other machines: give tokens (--tokens FILE), or listen on 127.0.0.1`,
     )
+  upstreamsOf(options)
   if (!isWhole(maxBody, 1, 2 ** 29)) throw new ServeError("maxBody is a number of bytes from 1 to 512 MiB")
   if (!isWhole(rate, 1, 1_000_000)) throw new ServeError("rate is a number of requests from 1 to 1000000")
   if (!isWhole(maxSessions, 1, 1_000_000)) throw new ServeError("maxSessions is a number from 1 to 1000000")

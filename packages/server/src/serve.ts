@@ -22,6 +22,7 @@ import { handlersOf, type Serving } from "./handlers.js"
 import { makeRate, makeSessionLimit } from "./limits.js"
 import { openMemory, strategySetting } from "./openMemory.js"
 import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
+import { withProxy } from "./proxied.js"
 
 /** A service that listens. */
 export interface Service {
@@ -49,9 +50,13 @@ const logging = ({ log = "info" }: ServeOptions) =>
     Logger.minimumLogLevel(levels[log]),
   )
 
+/** The most requests a second for each token. */
+const rateOf = ({ tokens, rate = tokens === undefined ? undefined : 100 }: ServeOptions): number | null =>
+  rate ?? null
+
 /** The application: all routes behind the checks. */
 const application = (serving: Serving, options: ServeOptions) => {
-  const { tokens, rate = tokens === undefined ? undefined : 100, maxBody = 10 * 2 ** 20 } = options
+  const { tokens, maxBody = 10 * 2 ** 20 } = options
   const { timeout = "60 seconds" } = options
   const names = namesOf(options)
   const guard = { names, maxBody, timeout, isClosing: serving.isClosing }
@@ -64,7 +69,7 @@ const application = (serving: Serving, options: ServeOptions) => {
       ).pipe(
         Layer.provideMerge(HttpApiBuilder.api(api)),
         Layer.provide(handlersOf(serving)),
-        Layer.provide(authorization(tokens ?? null, makeRate(rate ?? null))),
+        Layer.provide(authorization(tokens ?? null, makeRate(rateOf(options)))),
         // Ids of sessions can be long.
         Layer.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
         Layer.provideMerge(Layer.merge(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),
@@ -146,7 +151,11 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       mayBegin: makeSessionLimit(options.maxSessions ?? null),
     }
     const app = yield* application(serving, options)
-    const handler = yield* NodeHttpServer.makeHandler(app)
+    const handler = yield* withProxy(
+      { ...served, rate: makeRate(rateOf(options)), isClosing: () => isClosing },
+      options,
+      yield* NodeHttpServer.makeHandler(app),
+    )
     const { server, end } = makeListener(handler, options.shutdown ?? "10 seconds")
     const url = yield* listen(server, options)
     yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))

@@ -44,6 +44,16 @@ const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(f
     Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
   ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
 
+/** The upstreams as they are written: an address for both APIs, or `NAME=ADDRESS` for one. */
+const upstreamsIn = (given: ReadonlyArray<string>): Exclude<ServeOptions["upstream"], string | undefined> =>
+  Object.assign(
+    {},
+    ...given.map((one) => {
+      const [, name, address] = /^(openai|anthropic)=(.*)$/s.exec(one) ?? []
+      return name === undefined ? { openai: one, anthropic: one } : { [name]: address }
+    }),
+  ) as Exclude<ServeOptions["upstream"], string | undefined>
+
 export const command = Command.make(
   "serve",
   {
@@ -82,6 +92,20 @@ export const command = Command.make(
     layers: Options.boolean("layers").pipe(
       Options.withDescription("Learn facts about users and scopes, and recall them."),
     ),
+    upstream: Options.text("upstream").pipe(
+      Options.withPseudoName("URL"),
+      Options.repeated,
+      Options.withDescription(
+        "Pass requests to the APIs of OpenAI and Anthropic on to this address, with the memory of their session; openai=URL and anthropic=URL for one of each.",
+      ),
+    ),
+    summaryModel: Options.text("summary-model").pipe(
+      Options.withPseudoName("MODEL"),
+      Options.optional,
+      Options.withDescription(
+        "The model of the upstream that writes summaries; the model of each session by default.",
+      ),
+    ),
     maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
     rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
     maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
@@ -101,6 +125,7 @@ export const command = Command.make(
         rate,
         maxSessions,
         maxBody: Option.map(maxBody, (mib) => mib * 2 ** 20),
+        summaryModel: rest.summaryModel,
       })
       const caps = yield* spendOf(rest)
       const settings = Option.isSome(rest.settings)
@@ -122,6 +147,7 @@ export const command = Command.make(
               summarizer,
               layers,
               log: quiet ? "error" : "info",
+              upstream: upstreamsIn(rest.upstream),
               ...settings,
               ...limits,
               ...caps,
@@ -133,6 +159,9 @@ export const command = Command.make(
       )
       yield* Console.log(
         `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${service.url}\n` +
+          (rest.upstream.length > 0
+            ? `  ${color.green("and passes on")} to ${clean(rest.upstream.map(withoutSecrets).join(", "))}: name the session in x-session-id\n`
+            : "") +
           color.dim(`  documentation: ${service.url}/docs   to end it: Ctrl+C`),
       )
       yield* asked

@@ -9,6 +9,7 @@ import type { SessionState } from "../session/SessionState.js"
 import type { SpendReached } from "../shell/Spend.js"
 import type { BudgetOutcome } from "../shell/waitForBudget.js"
 import { checkRecall, checkSession } from "./input.js"
+import { withDraft } from "./draft.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { ContextOptions, MemoryError, StrategyOptions } from "./MemoryOptions.js"
 import { plainContext } from "./plainContext.js"
@@ -45,7 +46,8 @@ export const contextOf = (
     // A context of the past does not change, so there is nothing to wait for.
     const budget =
       atVersion === undefined ? yield* parts.schedule.waitForBudget(session, strategy) : undefined
-    const state = yield* readState(parts.sessions, session, request)
+    const stored = yield* readState(parts.sessions, session, request)
+    const state = yield* withDraft(parts, stored, strategy, request)
     const untilTime = yield* timeOf(parts.sessions, session, request)
     const now = untilTime ?? (yield* Clock.currentTimeMillis)
     const { plain, withRecalled } = yield* plainContext(parts, state, strategy, {
@@ -57,7 +59,9 @@ export const contextOf = (
       recall === undefined
         ? null
         : yield* recalledSection(parts.reading, state, shownIndexes(plain), recall.tokens ?? 1_000)
-    const context = recalled === null ? plain : yield* withRecalled(recalled)
+    const rendered = recalled === null ? plain : yield* withRecalled(recalled)
+    // What is in the log by now is what an append compares with.
+    const context = { ...rendered, prefix: { ...rendered.prefix, version: stored.version } }
     yield* metrics.record(metrics.contextTokens, context.tokens)
     const waits = atVersion === undefined ? yield* waitsForSpend(parts, state, strategy, now) : null
     return {
