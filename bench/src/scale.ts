@@ -8,7 +8,7 @@ import { Memory, Message } from "@memfold/core"
 import * as PostgresEventLog from "@memfold/store-postgres"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Effect } from "effect"
+import { Effect, Logger, LogLevel } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -110,6 +110,7 @@ const measure = async (sessions: number, turns: number): Promise<Measured> => {
       program.pipe(
         Effect.provide(PostgresEventLog.layer({ url: server.url })),
         Effect.provide(ExtractiveSummarizer.layer()),
+        Logger.withMinimumLogLevel(LogLevel.Warning),
         Effect.orDie,
       ) as Effect.Effect<Measured>,
     )
@@ -172,7 +173,7 @@ const simulate = (
   const free = new Float64Array(shards)
   const busy = new Float64Array(shards)
   const counts = new Map<number, number>()
-  const recent = new Map<number, true>()
+  let [young, old] = [new Set<number>(), new Set<number>()]
   const waits: Array<number> = []
   let hits = 0
   const total = appends * seconds
@@ -186,13 +187,10 @@ const simulate = (
     free[shard] = start + perAppend
     busy[shard] = (busy[shard] ?? 0) + perAppend
     counts.set(session, (counts.get(session) ?? 0) + 1)
-    if (recent.delete(session)) hits++
-    recent.set(session, true)
-    if (recent.size > cache)
-      for (const oldest of recent.keys()) {
-        recent.delete(oldest)
-        break
-      }
+    // Two halves in place of a list by age: what was used lately is in one of them.
+    if (young.has(session) || old.has(session)) hits++
+    young.add(session)
+    if (young.size > cache / 2) [old, young] = [young, new Set()]
   }
   const sorted = waits.toSorted((a, b) => a - b)
   let hottest = 0
