@@ -13,7 +13,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import pg from "pg"
+import { Client } from "pg"
 import { startServer } from "./load/server.js"
 import { sessionOf, turnOf } from "./load/talk.js"
 
@@ -57,7 +57,7 @@ const measure = async (sessions: number, turns: number): Promise<Measured> => {
   const server = await startServer("postgres", folder)
   const names = Array.from({ length: sessions }, (_, at) => sessionOf(at))
   const strategy = RollingBuffer({ bufferSize: 4 })
-  const client = new pg.Client({ connectionString: server.url })
+  const client = new Client({ connectionString: server.url })
   await client.connect()
   const size = async (): Promise<number> => {
     const { rows } = await client.query("SELECT pg_database_size(current_database()) AS bytes")

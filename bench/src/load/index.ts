@@ -58,9 +58,14 @@ const crew = (size: Size, server: Server, folder: string) => {
         ? [webProgram, server.url, String(size.sessions), String(size.messages), number, String(size.webs)]
         : [
             program,
-            ...["worker", "--store", server.url, "--queue", server.url, "--strategy", strategy.strategy],
-            ...["--set", `bufferSize=${strategy.settings.bufferSize}`, "--lease", "5", "--json"],
-            ...["--summarizer", join(folder, "summarizer.mjs")],
+            "worker",
+            `--store=${server.url}`,
+            `--queue=${server.url}`,
+            `--strategy=${strategy.strategy}`,
+            `--set=bufferSize=${strategy.settings.bufferSize}`,
+            "--lease=5",
+            "--json",
+            `--summarizer=${join(folder, "summarizer.mjs")}`,
           ]
     const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"] })
     running.set(name, child)

@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Redis } from "ioredis"
-import pg from "pg"
+import { Client } from "pg"
 
 export type Kind = "redis" | "postgres"
 
@@ -155,7 +155,7 @@ const postgres = async (folder: string): Promise<Server> => {
   const kept = await keeping(
     () => spawn(join(bin, "postgres"), options, { ...as, stdio: "ignore" }),
     async () => {
-      const client = new pg.Client({ connectionString: url })
+      const client = new Client({ connectionString: url })
       client.on("error", () => undefined)
       await client.connect()
       await client.end()
@@ -167,7 +167,7 @@ const postgres = async (folder: string): Promise<Server> => {
     bareInserts: async (texts, millis) => {
       const all = await Promise.all(
         Array.from({ length: connections }, async () => {
-          const client = new pg.Client({ connectionString: url })
+          const client = new Client({ connectionString: url })
           await client.connect()
           return client
         }),

@@ -4,7 +4,7 @@
  *
  * A mark stands from before its object is written until after its session is back. Whoever finds one looks which of both there is.
  */
-import { EventCodec, EventLog, type Session } from "@memfold/core"
+import { EventCodec, type EventLog, type Session } from "@memfold/core"
 import { Clock, Effect } from "effect"
 
 const prefix = "memfold:archived:"

@@ -2,7 +2,7 @@
 import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/core"
 import { Clock, Effect, Layer, Stream } from "effect"
-import { type Archive, ArchiveError } from "./Archive.js"
+import type { Archive, ArchiveError } from "./Archive.js"
 import { markedBy, markOf } from "./marks.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"

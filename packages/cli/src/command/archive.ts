@@ -11,7 +11,7 @@ import {
 } from "@memfold/archive"
 import { withoutSecrets } from "@memfold/catalog"
 import { EventLog } from "@memfold/core"
-import { Console, Duration, Effect, Either, Layer, Option, Schedule, Schema, Stream } from "effect"
+import { Console, Duration, Effect, Either, type Layer, Option, Schedule, Schema, Stream } from "effect"
 import { clean, color, json as toJson, several } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"

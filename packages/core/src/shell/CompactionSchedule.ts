@@ -105,7 +105,6 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     /** What is due for a state, with the locks that this process respects. */
     const lookAt = (state: SessionState, strategy: Strategy, now: number): Due =>
       look(state, strategy, { ...circumstances, now, lockedUntil: leases.until(state, now) })
-
     const isDue = ({ state, _tag }: Due): boolean =>
       _tag === "Compact" || learning.isDue(state) || state.damaged.length > 0
 
@@ -206,8 +205,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
           ),
         )
       },
-      // An explicit compaction runs only once. More may have come due meanwhile, so the session is checked afterwards
-      // (law L11); in the background, even if the compaction fails or is interrupted.
+      // More may have come due meanwhile (law L11): it is checked afterwards; in the background, whatever becomes of this one.
       compactNow: (session, request) => {
         if (mode === "off") return Effect.succeed({ _tag: "Idle", reason: "off" })
         const { strategy } = request

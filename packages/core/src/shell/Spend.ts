@@ -182,26 +182,31 @@ interface Counted<A> {
   readonly answer: A
 }
 
+/** The logs that count the spend of a session: the narrowest cap first. */
+const ledgersIn = (
+  sessions: Sessions,
+  options: SpendOptions,
+  session: string | null,
+): Effect.Effect<ReadonlyArray<Ledger>, SessionError> =>
+  Effect.gen(function* () {
+    const { session: each, owner: owners, total } = options
+    const state = session === null || owners === undefined ? null : yield* sessions.load(session)
+    const owner = state?.description.owner ?? null
+    const ledger = (scope: SpendScope, name: string | null, cap: SpendCap | undefined) =>
+      name === null || cap === undefined ? [] : [{ scope, log: spendLog(scope, name), cap }]
+    return [
+      ...ledger("session", session, each),
+      ...ledger("owner", owner, owners),
+      ...ledger("total", "", total),
+    ]
+  })
+
 /** Makes what keeps the spend below the caps. */
 export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined): Spend => {
   if (options === undefined) return noSpend
   const { prices = {} } = options
   const waiting = new Map<string, number>()
-
-  /** The logs that count the spend of a session: the narrowest cap first. */
-  const ledgersOf = (session: string | null): Effect.Effect<ReadonlyArray<Ledger>, SessionError> =>
-    Effect.gen(function* () {
-      const { session: each, owner: owners, total } = options
-      const state = session === null || owners === undefined ? null : yield* sessions.load(session)
-      const owner = state?.description.owner ?? null
-      const ledger = (scope: SpendScope, name: string | null, cap: SpendCap | undefined) =>
-        name === null || cap === undefined ? [] : [{ scope, log: spendLog(scope, name), cap }]
-      return [
-        ...ledger("session", session, each),
-        ...ledger("owner", owner, owners),
-        ...ledger("total", "", total),
-      ]
-    })
+  const ledgersOf = (session: string | null) => ledgersIn(sessions, options, session)
 
   /** The first cap that is reached, of the logs that count the spend of a session. */
   const firstReached = (session: string, now: number): Effect.Effect<Refusal | null, SessionError> =>
