@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME…]`: sets up what is missing and measures. */
 import { join } from "node:path"
+import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
 
@@ -17,8 +18,13 @@ if (given.length === 0 || given.includes("extractive")) {
   if (given.length === 1) process.exit()
 }
 // Recall is measured on the data sets in the folder MEMFOLD_DATA, ../shared/data by default.
-const env =
-  asked.length === 0 || asked.some((name) => ["serve", "stores", "turn"].includes(name))
+const measuresLoad = asked[0] === "load" || asked[0] === "scale"
+const env = measuresLoad
+  ? {
+      MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2),
+      MEMFOLD_POSTGRES_BIN: (postgresPrograms() ?? process.exit(2)).bin,
+    }
+  : asked.length === 0 || asked.some((name) => ["serve", "stores", "turn"].includes(name))
     ? { MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2) }
     : {}
 process.exitCode ||= await run(process.execPath, [join(root, "bench/dist/main.js"), ...asked], {

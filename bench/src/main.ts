@@ -3,9 +3,11 @@ import { backlog } from "./backlog.js"
 import { fairness } from "./fairness.js"
 import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
+import { load } from "./load/index.js"
 import { publishedNumbers } from "./published.js"
 import { proxy } from "./proxy/index.js"
 import { remember } from "./remember/index.js"
+import { scale } from "./scale.js"
 import { search } from "./search.js"
 import { service } from "./serve/index.js"
 import { stores } from "./stores.js"
@@ -26,6 +28,11 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["proxy", () => proxy()],
   ["published", () => publishedNumbers()],
 ])
+
+// These take minutes or arguments of their own, and run only when they are named first.
+const [first, ...rest] = process.argv.slice(2)
+if (first === "load" || first === "scale")
+  process.exit((await (first === "load" ? load(rest) : scale(rest))) ? 0 : 1)
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))

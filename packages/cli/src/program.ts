@@ -8,6 +8,7 @@ import { Command, ValidationError } from "@effect/cli"
 // The index of the package also loads servers, sockets and clusters, which doubles the start time.
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
+import * as Archive from "./command/archive.js"
 import * as Compact from "./command/compact.js"
 import { copy, exportCommand } from "./command/copy.js"
 import { Ended, Findings } from "./command/failure.js"
@@ -21,6 +22,7 @@ import * as Recall from "./command/recall.js"
 import * as Serve from "./command/serve.js"
 import * as Repair from "./command/repair.js"
 import * as Replay from "./command/replay.js"
+import * as Spend from "./command/spend.js"
 import * as StoreFile from "./command/storeFile.js"
 import * as Summaries from "./command/summaries.js"
 import { clean, colorsWhereSeen } from "./terminal/terminal.js"
@@ -45,9 +47,12 @@ const memfold = Command.make("memfold").pipe(
     Compact.command,
     Worker.command,
     deadLetters,
+    Spend.command,
     Import.command,
     exportCommand,
     copy,
+    Archive.command,
+    Archive.restore,
     Verify.command,
     Repair.command,
     StoreFile.command,

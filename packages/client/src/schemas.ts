@@ -209,6 +209,9 @@ export const Context = Schema.Struct({
   tokens: Schema.Number,
   prefix: Prefix,
   budget: Schema.optional(Schema.String),
+  waits: Schema.optional(
+    Schema.Struct({ cap: Schema.String, until: Schema.Number }).annotations({ identifier: "SpendReached" }),
+  ),
 }).annotations({ identifier: "Context" })
 
 export const EventQuery = Schema.Struct({

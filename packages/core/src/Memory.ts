@@ -61,6 +61,16 @@ export type { SupportingMessage, Trace, Traced, TracedSentence, TracedSummary } 
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
+export type { AnsweredContext } from "./memory/context.js"
+export {
+  type CallPrice,
+  dayOf,
+  spendLog,
+  type SpendCap,
+  type SpendOptions,
+  type SpendReached,
+  type SpendScope,
+} from "./shell/Spend.js"
 export { checkOptions, InvalidOption } from "./memory/options.js"
 
 /** The operations of a memory over its parts. A transaction of the application has some of them, over parts of its own. */

@@ -16,6 +16,7 @@ export type {
   MessageCounts,
   Running,
   SessionState,
+  Spent,
   Summary,
   Unreadable,
 } from "./session/SessionState.js"

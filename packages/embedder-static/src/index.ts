@@ -55,6 +55,7 @@ export const staticEmbedder = async ({
   const { dimensions, checksum, vectorOf } = await loadModel(folder)
   return {
     maxTexts: usualTexts,
+    isFree: true,
     ...options,
     name: name ?? `${basename(resolve(folder))}-${checksum}`,
     dimensions,

@@ -42,6 +42,8 @@ export interface NewFact extends Pick<Event.Fact, "layer" | "kind" | "text"> {
 export interface Extractor {
   /** For logs and error texts. */
   readonly name: string
+  /** Whether it costs nothing, so that `spend` does not count it; `false` by default. */
+  readonly isFree?: boolean
   readonly extract: (material: Material) => Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError>
 }
 

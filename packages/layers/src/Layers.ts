@@ -57,6 +57,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     const earlier = makeEarlier(cachedHomes)
 
     const service: MemoryLayers.Service = {
+      isFree: extractor.isFree === true,
       learn: (turns) =>
         Effect.gen(function* () {
           const places = yield* shared.placesOf(turns.state, "learn")

@@ -46,7 +46,7 @@ export const openMemory = (
   options: ServeOptions,
 ): Effect.Effect<Served & Accounts, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { store = "sqlite:memfold.db", layers, compaction } = options
+    const { store = "sqlite:memfold.db", layers, compaction, spend } = options
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
@@ -63,7 +63,11 @@ export const openMemory = (
     )
     const context = yield* Layer.build(parts)
     const memory = yield* Effect.provide(
-      Memory.make({ strategy, ...(compaction === undefined ? {} : { compaction }) }),
+      Memory.make({
+        strategy,
+        ...(compaction === undefined ? {} : { compaction }),
+        ...(spend === undefined ? {} : { spend }),
+      }),
       context,
     )
     const log = yield* Effect.provide(EventLog.EventLog, context)

@@ -43,6 +43,8 @@ export interface ServeOptions {
   readonly layers?: boolean | LayersOptions
   /** When and how compactions run; in the background by default. */
   readonly compaction?: Memory.CompactionOptions
+  /** What summarizer and extractor may cost in a day; any amount by default. A tenant's sessions and owners have caps of their own. */
+  readonly spend?: Memory.SpendOptions
   /**
    * Where requests to the APIs of OpenAI and Anthropic go on to, which then get the memory of their session: an address for both,
    * such as `https://api.openai.com`, or one for each. Nothing is passed on by default.

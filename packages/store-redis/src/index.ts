@@ -68,7 +68,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       read: (session, page) => readPage(connection, keysOf(session), session, page),
       head: (session) => readHead(connection, keysOf(session), session),
       list: listSessions(connection, target.prefix),
-      delete: (session) => remove(connection, keysOf(session), scripts.remove, session),
+      delete: (session, at) => remove(connection, keysOf(session), scripts.remove, { session, at }),
       projections: projections(connection, keysOf, target.prefix, scripts),
     }
   })

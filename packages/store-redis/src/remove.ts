@@ -4,17 +4,17 @@ import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"
 import type { Script } from "./scripts.js"
-import { toStored } from "./stored.js"
+import { toStartOfHead, toStored } from "./stored.js"
 
 /** How often a deletion looks again at a session that others delete and start again meanwhile. */
 const mostLooks = 100
 
-/** Deletes a session as it was when this was called; `false` if there is none. */
+/** Deletes a session as it was when this was called, or only at a position; `false` if there is none. */
 export const remove = (
   connection: Connection,
   { log, meta, sessions }: SessionKeys,
   script: Script,
-  session: string,
+  { session, at }: { readonly session: string; readonly at: EventLog.LogPosition | undefined },
 ): Effect.Effect<boolean, EventLog.LogError> => {
   const about = { operation: "delete", session }
   const restarted = new EventLog.LogError({
@@ -29,7 +29,13 @@ export const remove = (
           about,
           script,
           [log, meta, sessions],
-          [JSON.stringify({ name: toStored(session), head: head ?? "" })],
+          [
+            JSON.stringify({
+              name: toStored(session),
+              head: head ?? "",
+              ...(at === undefined ? {} : { only: toStartOfHead(at.version, at.batchId) }),
+            }),
+          ],
         ),
       ),
       Effect.filterOrFail(

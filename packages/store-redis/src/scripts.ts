@@ -328,13 +328,14 @@ return 'done'
 `
 
 /**
- * Removes a session if its head is still the given one, or has the batch of that head before it. A request that arrives
+ * Removes a session if its head is still the given one, or has the batch of that head before it. With `only`, its head must begin so. A request that arrives
  * late, after it was sent again, does not remove a session that was started in between. `UNLINK` frees the memory in the
  * background.
  */
 const remove = (publish: Publish): string => `
 ${beginning}
 if redis.call('EXISTS', meta, log) == 0 then return 0 end
+if given.only and string.sub(redis.call('HGET', meta, 'head') or '', 1, #given.only) ~= given.only then return 0 end
 if (redis.call('HGET', meta, 'head') or '') ~= given.head then
   local version, last = string.match(given.head, ${partsOfHead})
   local there = version and redis.call('XRANGE', log, version, version)[1]

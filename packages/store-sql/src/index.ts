@@ -6,6 +6,7 @@ import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { appending, type WritingOptions } from "./append.js"
 import type { Database } from "./Database.js"
+import { batchIdOf } from "./queries.js"
 import { projections } from "./projections.js"
 import { reads } from "./reads.js"
 
@@ -24,11 +25,17 @@ export * from "./sqlite.js"
 export const logOf = (database: Database, options: WritingOptions = {}): EventLog.Service => ({
   ...appending(database, options),
   ...reads(database),
-  delete: (session) =>
+  delete: (session, at) =>
     Effect.map(
       // One statement: what belongs to the session goes with it.
       database.failing({ operation: "delete", session })(
-        database.statement("DELETE FROM sessions WHERE name = ? RETURNING id", [session]),
+        at === undefined
+          ? database.statement("DELETE FROM sessions WHERE name = ? RETURNING id", [session])
+          : database.statement(
+              `DELETE FROM sessions WHERE name = ? AND last_version = ? AND coalesce((SELECT ${batchIdOf("last")}
+                 FROM events AS last WHERE last.id = sessions.id << 32 | last_version), '') = ? RETURNING id`,
+              [session, at.version, at.batchId],
+            ),
       ),
       (rows) => {
         if (rows.length > 0) options.onWritten?.(session)

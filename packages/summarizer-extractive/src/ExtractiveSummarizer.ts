@@ -212,6 +212,7 @@ export const make = (options: Options = {}): Summarizer.Service => {
   })
   return {
     name: "extractive",
+    isFree: true,
     maxInputTokens: Number.POSITIVE_INFINITY,
     summarize: (request) =>
       Effect.suspend(() => {

@@ -2,8 +2,7 @@ import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { Console, Effect, Exit, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { copyAll } from "./copy.js"
-import { copySession } from "../move/copy.js"
-import { sourceOf } from "../move/Source.js"
+import { copySession, sourceOf } from "@memfold/archive"
 import { memoryOver, filled, run } from "../../test/movedLogs.js"
 
 describe("copying several sessions", () => {

@@ -1,7 +1,6 @@
 /** The commands that read a store: `memfold sessions`, `events`, `context`. */
 import { Args, Command, Options } from "@effect/cli"
-import { readToEnd } from "../move/sound.js"
-import { sourceOf } from "../move/Source.js"
+import { readToEnd, sourceOf } from "@memfold/archive"
 import { EventLog, Memory, type Session, type Strategy } from "@memfold/core"
 import { layer as memoryLayers, scopeHome, userHome } from "@memfold/layers"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"

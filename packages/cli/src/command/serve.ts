@@ -4,8 +4,11 @@ import { defaultStrategy, UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { ServeOptions, StoredToken } from "@memfold/server"
 import { Console, Effect, Either, Option } from "effect"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
+import { withArchive } from "@memfold/archive"
+import { archive } from "./archive.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { spend, spendOf } from "./spend.js"
 import { clean, color } from "../terminal/terminal.js"
 
 /** The service: a module that no other command needs. */
@@ -126,6 +129,8 @@ export const command = Command.make(
         "An OpenTelemetry collector for traces and metrics (OTLP over HTTP); OTEL_EXPORTER_OTLP_ENDPOINT by default.",
       ),
     ),
+    archive,
+    ...spend,
     quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
   },
   ({ allowedHosts, environmentPrefix, host, layers, maxBody, port, quiet, store, ...rest }) =>
@@ -146,6 +151,7 @@ export const command = Command.make(
         maxBody: Option.map(maxBody, (mib) => mib * 2 ** 20),
         summaryModel: rest.summaryModel,
       })
+      const caps = yield* spendOf(rest)
       const settings = Option.isSome(rest.settings)
         ? {
             settings: (yield* options.readSettings(rest.settings)) as object,
@@ -156,7 +162,10 @@ export const command = Command.make(
         Effect.tryPromise({
           try: () =>
             serve({
-              store,
+              store: Option.match(rest.archive, {
+                onNone: () => store,
+                onSome: (place) => withArchive(store, place),
+              }),
               port,
               host,
               allowedHosts,
@@ -168,6 +177,7 @@ export const command = Command.make(
               upstream: upstreamsIn(rest.upstream),
               ...settings,
               ...limits,
+              ...caps,
             } satisfies ServeOptions),
           catch: (error) =>
             new UsageError({ problem: error instanceof Error ? error.message : String(error) }),

@@ -12,10 +12,12 @@ import { type OpenQueue, type QueueError, queueOf, type UnknownName } from "@mem
 import { Console, Effect, type Layer } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { clean, json as toJson } from "../terminal/terminal.js"
+import { archive, behindOption } from "./archive.js"
 import { lines, record } from "./compact.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { named, queue, queueName } from "./queue.js"
+import { spend, spendOf } from "./spend.js"
 
 /** Waits until the process is asked to end. A second signal ends it at once. */
 const asked = Effect.async<void>((resume) => {
@@ -47,19 +49,21 @@ interface Working {
   readonly shutdown: number
   readonly lease: number
   readonly json: boolean
+  readonly spend?: Memory.SpendOptions
 }
 
 /** Works for a queue until the process is asked to end. */
 const working = (
   opened: OpenQueue,
   store: Layer.Layer<EventLog.EventLog, EventLog.LogError>,
-  { strategy, summarizer, concurrency, shutdown, lease, json }: Working,
+  { strategy, summarizer, concurrency, shutdown, lease, json, ...caps }: Working,
 ): Effect.Effect<void, QueueError | EventLog.LogError> =>
   Effect.gen(function* () {
     const queue = yield* opened
     const memory = yield* Memory.make({
       strategy,
       compaction: { mode: "dispatch", lease: lease * 1_000, concurrency },
+      ...caps,
     }).pipe(Effect.provideService(Dispatcher.Dispatcher, queue))
     yield* Dispatcher.work(queue, memory, {
       concurrency,
@@ -104,6 +108,8 @@ export const command = Command.make(
       Options.withDefault(30),
       Options.withDescription("How long running compactions may take to end after SIGTERM or Ctrl-C."),
     ),
+    archive,
+    ...spend,
     json: options.json,
   },
   (
@@ -121,8 +127,11 @@ export const command = Command.make(
         return yield* new UsageError({ problem: "--shutdown is a number of seconds, 0 or more" })
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* labSummarizer(given.summarizer)
-      const store = yield* options.openStore(given.store, { retryFor: "15 seconds" })
-      const opened = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
-      yield* working(opened, store, { strategy, summarizer, concurrency, shutdown, lease, json: given.json })
+      const caps = yield* spendOf(given)
+      const opened = yield* options.openStore(given.store, { retryFor: "15 seconds" })
+      const store = behindOption(opened, given.archive)
+      const openQueue = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
+      const { json } = given
+      yield* working(openQueue, store, { strategy, summarizer, concurrency, shutdown, lease, json, ...caps })
     }),
 ).pipe(Command.withDescription("Compact the sessions that a queue names, until the process is ended."))

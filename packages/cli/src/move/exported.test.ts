@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
-import { copySession } from "./copy.js"
+import { copySession } from "@memfold/archive"
 import { exportLines, openExport } from "./exported.js"
 import { memoryOver, filled, read, run } from "../../test/movedLogs.js"
 

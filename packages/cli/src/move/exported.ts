@@ -8,9 +8,7 @@ import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
 import { InputLimit, requireFile, tooLarge } from "../input/Input.js"
-import { recordLine } from "./copy.js"
-import { type Source, sourceOf } from "./Source.js"
-import { readSound } from "./sound.js"
+import { recordLine, type Source, sourceOf, readSound } from "@memfold/archive"
 
 const Head = Schema.Struct({ memfold: Schema.Literal("export"), version: Schema.Number })
 

@@ -266,6 +266,44 @@ export type FactsLearned = typeof FactsLearned.Type
 export const FactRemoved = Schema.TaggedStruct("FactRemoved", { fact: Schema.String, reason: Schema.String })
 export type FactRemoved = typeof FactRemoved.Type
 
+/** The parts of a memory that may ask a model by the call. */
+export const SpendPart = Schema.Literal("summarizer", "embedder", "extractor")
+export type SpendPart = typeof SpendPart.Type
+
+/**
+ * A call of a part that costs something, in the log that counts what a session, an owner or all sessions have spent. Before the
+ * call, the most that it may cost is held; a second event with the id `call` has what it did cost, and gives back what was held. A
+ * process that is killed in between leaves it held: a call is never counted for less than it costs.
+ *
+ * - `day`: the day of the call in UTC, such as `2026-11-26`
+ * - `call`: the id of the call
+ * - `tokens`, `dollars`: what was spent
+ * - `heldTokens`, `heldDollars`: what is held from now on, negative where it is given back
+ */
+export const SpendCharged = Schema.TaggedStruct("SpendCharged", {
+  day: Schema.String,
+  call: Schema.String,
+  part: SpendPart,
+  tokens: Tokens,
+  dollars: Schema.JsonNumber,
+  heldTokens: Schema.Int,
+  heldDollars: Schema.JsonNumber,
+})
+export type SpendCharged = typeof SpendCharged.Type
+
+/**
+ * A day's spend has reached its cap, and calls wait until the next day.
+ *
+ * - `day`: the day in UTC
+ * - `tokens`, `dollars`: the cap
+ */
+export const SpendCapReached = Schema.TaggedStruct("SpendCapReached", {
+  day: Schema.String,
+  tokens: Schema.optional(Schema.JsonNumber),
+  dollars: Schema.optional(Schema.JsonNumber),
+})
+export type SpendCapReached = typeof SpendCapReached.Type
+
 /** All events that this version of memfold knows. */
 export const Event = Schema.Union(
   MessageAppended,
@@ -285,6 +323,8 @@ export const Event = Schema.Union(
   MessageSetAside,
   SessionCleared,
   SessionDescribed,
+  SpendCharged,
+  SpendCapReached,
 )
 export type Event = typeof Event.Type
 
@@ -307,4 +347,6 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   MessageSetAside: 1,
   SessionCleared: 1,
   SessionDescribed: 1,
+  SpendCharged: 1,
+  SpendCapReached: 1,
 }

@@ -67,6 +67,8 @@ export class LayersError extends Schema.TaggedError<LayersError>()("LayersError"
 
 /** An implementation of memory layers. */
 export interface Service {
+  /** Whether learning costs nothing, so that `spend` does not count it; `false` by default. */
+  readonly isFree?: boolean
   /**
    * Learns from turns, and returns the facts that belong in the session's own log. Facts that belong elsewhere, it
    * stores itself. It may be called again for the same turns, when an earlier result was lost.

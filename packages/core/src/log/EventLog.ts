@@ -156,8 +156,13 @@ export interface Service {
   readonly head: (session: string) => Effect.Effect<LogPosition | null, LogError>
   /** Lists sessions. A store finds the sessions of an owner without looking at the sessions of others. */
   readonly list: (options: ListOptions) => Effect.Effect<ReadonlyArray<SessionInfo>, LogError>
-  /** Deletes a session with its records and projection rows; `false` if it does not exist. */
-  readonly delete: (session: string) => Effect.Effect<boolean, LogError>
+  /**
+   * Deletes a session with its records and projection rows; `false` if it does not exist.
+   *
+   * @param at - the last record that the session must have: at another one, nothing is deleted, and the answer is `false`. Whatever
+   *   its last record is, by default
+   */
+  readonly delete: (session: string, at?: LogPosition) => Effect.Effect<boolean, LogError>
   /**
    * Replaces the data of records and appends a batch, all or nothing. It also drops all projection rows of the session but
    * its description, and then makes the projection changes in the options. Only redaction uses it. Batch id and expected

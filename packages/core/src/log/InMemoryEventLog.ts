@@ -137,7 +137,12 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
           .toSorted(compare)
           .slice(0, limit)
       }),
-    delete: (session) => Effect.sync(() => stored.delete(session)),
+    delete: (session, at) =>
+      Effect.sync(() => {
+        const last = stored.has(session) ? positionOf(stored.get(session)) : null
+        const isThere = at === undefined || (last?.version === at.version && last.batchId === at.batchId)
+        return isThere && stored.delete(session)
+      }),
     projections: {
       get: (session, kind, filter) =>
         Effect.sync(() => {

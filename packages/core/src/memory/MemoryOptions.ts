@@ -8,6 +8,7 @@ import type { CompactionMode } from "../shell/CompactionSchedule.js"
 import type { CompactionSettings } from "../shell/CompactionSettings.js"
 import type { Hooks } from "../shell/Hooks.js"
 import type { SessionError } from "../shell/Sessions.js"
+import type { SpendOptions } from "../shell/Spend.js"
 import type { Budget } from "../shell/waitForBudget.js"
 import type { Wording } from "../summary/Wording.js"
 import type { InvalidInput } from "./input.js"
@@ -143,6 +144,8 @@ export interface Options {
    *   (Anthropic: `thinking.block_binding.prefix_mismatch_behavior: "drop_block"`).
    */
   readonly boundReasoning?: BoundReasoning
+  /** What the calls of summarizer, embedder and extractor may cost in a day; any amount by default. */
+  readonly spend?: SpendOptions
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
 }

@@ -24,12 +24,13 @@ import * as CompactionSchedule from "../shell/CompactionSchedule.js"
 import { withDefaults } from "../shell/CompactionSettings.js"
 import { Dispatcher } from "../shell/Dispatcher.js"
 import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
+import { makeSpend, type Spend } from "../shell/Spend.js"
 import * as UnderWay from "../shell/UnderWay.js"
 import * as Summarizer from "../summarize/Summarizer.js"
 import { plainContext, type RenderingParts } from "./plainContext.js"
 import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
-import { checkOptions, InvalidOption } from "./options.js"
+import { checkOptions, InvalidOption, missingPrice } from "./options.js"
 import { requestStrategy } from "./requestStrategy.js"
 
 /** How many searches over the sessions of an owner run at once; others wait. */
@@ -40,6 +41,8 @@ export interface MemoryParts extends RenderingParts {
   readonly log: Log
   readonly sessions: Sessions
   readonly schedule: CompactionSchedule.CompactionSchedule
+  /** What keeps the spend below its caps; `null` without caps. */
+  readonly spend: Spend | null
   readonly underWay: UnderWay.UnderWay
   /** Writes the summaries. */
   readonly summarizer: Summarizer.Service
@@ -72,6 +75,9 @@ export const makeParts = (
     const margin = marginOf(counter)
     const layers = yield* MemoryLayers
     const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
+    const missing = missingPrice(options.spend, { summarizer, embedder, layers })
+    if (missing !== null) return yield* Effect.die(missing)
+    const spend = makeSpend(sessions, options.spend)
     const { compaction = {} } = options
     const mode = compaction.mode ?? "background"
     const dispatcher = yield* Dispatcher
@@ -99,6 +105,7 @@ export const makeParts = (
       sessions,
       summarizer,
       counter,
+      spend,
       layers,
       mode,
       dispatcher,
@@ -119,6 +126,8 @@ export const makeParts = (
     const meaning = yield* makeMeaning({
       sessions,
       embedder,
+      spend,
+      counter,
       index: givenVectors ?? (embedder === null ? null : vectorsInProcess()),
     })
     // What an earlier process could not tell the index before it ended.
@@ -128,6 +137,7 @@ export const makeParts = (
       log,
       sessions,
       schedule,
+      spend: options.spend === undefined ? null : spend,
       underWay,
       summarizer,
       counter,

@@ -1,6 +1,6 @@
 /** The interface of a memory: its operations, their errors, and its options. */
 import { Context, type Effect, type Stream } from "effect"
-import type { BudgetOutcome } from "../shell/waitForBudget.js"
+import type { AnsweredContext } from "./context.js"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
@@ -94,7 +94,7 @@ export interface Service {
   readonly context: (
     session: string,
     options?: ContextOptions & StrategyOptions,
-  ) => Effect.Effect<RenderedContext & { readonly budget?: BudgetOutcome }, MemoryError>
+  ) => Effect.Effect<AnsweredContext, MemoryError>
   /**
    * The conversation as it was said, covered messages included, page by page from its end: for a chat page. It starts at
    * the last clear. With `branch`, it is the conversation on a branch that was left; it fails with `UnknownBranch` if there is

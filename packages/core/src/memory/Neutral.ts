@@ -1,8 +1,7 @@
 /** What adapters use of a memory: its own messages, with Promises. */
 import { Effect } from "effect"
-import type { BudgetOutcome } from "../shell/waitForBudget.js"
+import type { AnsweredContext } from "./context.js"
 import type { Message } from "../message/Message.js"
-import type { Context } from "../render/Render.js"
 import type { MessageName } from "../history/redact.js"
 import type { Prefix } from "../session/prefix.js"
 import type { BranchInfo, Edited } from "./branching.js"
@@ -22,7 +21,7 @@ export interface Neutral {
     options?: { readonly idempotencyKey?: string; readonly prefix?: Prefix },
   ): Promise<AppendedMessages>
   /** The messages to send to a model, where each one comes from, and their layout. */
-  context(session: string): Promise<Context & { readonly budget?: BudgetOutcome }>
+  context(session: string): Promise<AnsweredContext>
   /** The conversation as it was said, page by page from its end. */
   messages(session: string, options?: PageOptions): Promise<MessagePage>
   /** Takes messages back or replaces them, all or nothing, as `rewrite` of {@link Service} does. */

@@ -4,6 +4,9 @@ import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
 import { recalledSection } from "../recall/recalledSection.js"
 import { type Context, shownIndexes } from "../render/Render.js"
+import type { Strategy } from "../policy/Strategy.js"
+import type { SessionState } from "../session/SessionState.js"
+import type { SpendReached } from "../shell/Spend.js"
 import type { BudgetOutcome } from "../shell/waitForBudget.js"
 import { checkRecall, checkSession } from "./input.js"
 import { withDraft } from "./draft.js"
@@ -12,12 +15,29 @@ import type { ContextOptions, MemoryError, StrategyOptions } from "./MemoryOptio
 import { plainContext } from "./plainContext.js"
 import { readState, timeOf } from "./readState.js"
 
+/** A context, and what the memory did about its size. */
+export interface AnsweredContext extends Context {
+  /** How the context met the budget; absent where the memory has none. */
+  readonly budget?: BudgetOutcome
+  /** A compaction is due, and waits until a time, because the spend of the day has reached this cap. */
+  readonly waits?: SpendReached
+}
+
+/** The cap that a due compaction waits for; `null` if none is due, or none was reached. */
+const waitsForSpend = (
+  { spend, schedule }: MemoryParts,
+  state: SessionState,
+  strategy: Strategy,
+  now: number,
+): Effect.Effect<SpendReached | null, MemoryError> =>
+  spend !== null && schedule.isDue(state, strategy, now) ? spend.reached(state.session) : Effect.succeed(null)
+
 /** Renders the context of a session. It reads, and waits for compactions if the memory has a budget; it appends nothing. */
 export const contextOf = (
   parts: MemoryParts,
   session: string,
   request: ContextOptions & StrategyOptions = {},
-): Effect.Effect<Context & { readonly budget?: BudgetOutcome }, MemoryError> =>
+): Effect.Effect<AnsweredContext, MemoryError> =>
   Effect.gen(function* () {
     const { recall, atVersion } = request
     yield* checkSession(session)
@@ -43,5 +63,10 @@ export const contextOf = (
     // What is in the log by now is what an append compares with.
     const context = { ...rendered, prefix: { ...rendered.prefix, version: stored.version } }
     yield* metrics.record(metrics.contextTokens, context.tokens)
-    return budget === undefined ? context : { ...context, budget }
+    const waits = atVersion === undefined ? yield* waitsForSpend(parts, state, strategy, now) : null
+    return {
+      ...context,
+      ...(budget === undefined ? {} : { budget }),
+      ...(waits === null ? {} : { waits }),
+    }
   }).pipe(span("memfold.context", { session }))

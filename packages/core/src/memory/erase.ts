@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { redact, type CannotRedact, type MessageName, type UnknownMessage } from "../history/redact.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
+import { spendLog } from "../shell/Spend.js"
 import type { VectorIndexError } from "../recall/VectorIndex.js"
 import { checkMessageName, checkOwner, checkSession } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -61,6 +62,7 @@ export const deleteSession = (
   Effect.gen(function* () {
     yield* checkSession(session)
     const deleted = yield* sessions.delete(session)
+    yield* sessions.delete(spendLog("session", session))
     schedule.forget(session)
     yield* reading.index.forget(session)
     reading.owned.forget(session)
@@ -86,5 +88,6 @@ export const deleteOwned = (
     }
     const aboutUser = layers?.logOf(owner) ?? null
     if (aboutUser !== null) yield* deleteSession(parts, aboutUser)
+    yield* parts.sessions.delete(spendLog("owner", owner))
     return deleted
   })

@@ -2,7 +2,8 @@
 import { Duration, Option, Schema } from "effect"
 import type { Strategy } from "../policy/Strategy.js"
 import { longestLease } from "../shell/Leases.js"
-import type { Service as Summarizer } from "../summarize/Summarizer.js"
+import type { SpendOptions } from "../shell/Spend.js"
+import { chain, type Service as Summarizer } from "../summarize/Summarizer.js"
 import { Wording } from "../summary/Wording.js"
 import { isCount } from "./input.js"
 import type { CompactionOptions, Options } from "./MemoryOptions.js"
@@ -100,6 +101,29 @@ const isEmbedder = (value: unknown): boolean =>
   isOptional(value["minSimilarity"], (least) => typeof least === "number" && least >= -1 && least <= 1) &&
   isFunction(value["embed"])
 
+const isAmount = (value: unknown): boolean => typeof value === "number" && value > 0 && Number.isFinite(value)
+
+/** Whether an object has fields of these names only, at least one of them, and what each must be. */
+const hasOnly = (
+  value: unknown,
+  names: ReadonlyArray<string>,
+  isAllowed: (field: unknown) => boolean,
+): boolean =>
+  isObject(value) &&
+  Object.keys(value).length > 0 &&
+  Object.entries(value).every(([name, field]) => names.includes(name) && isOptional(field, isAllowed))
+
+const isCap = (value: unknown): boolean => hasOnly(value, ["tokens", "dollars"], isAmount)
+
+const isPrice = (value: unknown): boolean =>
+  isObject(value) && ["input", "output"].every((name) => value[name] === 0 || isAmount(value[name]))
+
+const isSpend = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.keys(value).every((name) => ["session", "owner", "total", "prices"].includes(name)) &&
+  ["session", "owner", "total"].every((name) => isOptional(value[name], isCap)) &&
+  isOptional(value["prices"], (prices) => hasOnly(prices, ["summarizer", "embedder", "extractor"], isPrice))
+
 const duration = 'a duration, such as "30 seconds" or a number of milliseconds'
 
 const strategy = "a strategy, such as the result of Strategy.make"
@@ -147,6 +171,10 @@ const rules: Rules<keyof Options | "summarizer" | "tokenCounter" | "embedder"> =
       value["tokens"] > 0 &&
       (value["timeout"] === undefined || isDuration(value["timeout"])),
     'an object like { tokens: 100_000, timeout: "20 seconds" }',
+  ],
+  spend: [
+    isSpend,
+    "an object like { session: { tokens: 200_000 }, owner: { dollars: 1 }, total: { dollars: 20 }, prices: { summarizer: { input: 0.25, output: 2 } } }, with amounts of more than 0",
   ],
   boundReasoning: [(value) => value === "leave-out" || value === "keep", "leave-out or keep"],
   cachedSessions: [isPositive, "a whole number, 1 or more"],
@@ -200,4 +228,35 @@ export const checkOptions = (options: unknown): InvalidOption | null => {
         option: `compaction.${unknown}`,
         allowed: `one of the options: ${names.join(", ")}`,
       })
+}
+
+/**
+ * The price that a cap in dollars needs and does not have: without it, the calls of that part would count as free.
+ *
+ * @param parts the parts that may cost something; `null` for those that a memory does not have
+ */
+export const missingPrice = (
+  spend: SpendOptions | undefined,
+  parts: {
+    readonly summarizer: Summarizer
+    readonly embedder: { readonly isFree?: boolean } | null
+    readonly layers: { readonly isFree?: boolean } | null
+  },
+): InvalidOption | null => {
+  if (spend === undefined) return null
+  const { prices, session, owner, total } = spend
+  if ([session, owner, total].every((cap) => cap?.dollars === undefined)) return null
+  const costs = {
+    summarizer: chain(parts.summarizer).some(({ isFree }) => isFree !== true),
+    embedder: parts.embedder !== null && parts.embedder.isFree !== true,
+    extractor: parts.layers !== null && parts.layers.isFree !== true,
+  }
+  for (const part of ["summarizer", "embedder", "extractor"] as const)
+    if (costs[part] && prices?.[part] === undefined)
+      return new InvalidOption({
+        option: `spend.prices.${part}`,
+        allowed:
+          "given, like { input: 0.25, output: 2 } in dollars for a million tokens: a cap is in dollars",
+      })
+  return null
 }

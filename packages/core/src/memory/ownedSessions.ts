@@ -2,6 +2,7 @@
 import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
 import { sessions } from "../log/pages.js"
+import { spendLog } from "../shell/Spend.js"
 import { breathing } from "../shell/breathe.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -54,7 +55,7 @@ export const ownedSessions = (
     return { sessions, before: found.length > limit && last !== undefined ? cursorOf(last) : null }
   })
 
-/** Every session of an owner, and the log with the facts about the user of that name, if there is one. */
+/** Every session of an owner, the log with the facts about the user of that name, and the log that counts what the owner spends. */
 export const logsOfOwned = (
   { log, layers }: Pick<MemoryParts, "log" | "layers">,
   owner: string,
@@ -63,7 +64,9 @@ export const logsOfOwned = (
     yield* checkOwner(owner)
     const owned = (yield* allOfOwned(log, owner)).map(({ session }) => session)
     const aboutUser = layers?.logOf(owner) ?? null
-    return aboutUser === null ? owned : [...owned, aboutUser]
+    const spends = spendLog("owner", owner)
+    const isCounted = (yield* log.head(spends)) !== null
+    return [...owned, ...(aboutUser === null ? [] : [aboutUser]), ...(isCounted ? [spends] : [])]
   })
 
 /** All sessions of an owner, the one with the newest activity first. */

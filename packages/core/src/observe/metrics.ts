@@ -81,6 +81,18 @@ export const embedderCalls = counter("memfold_embedder_calls", "Calls of the emb
 /** Failed calls of the embedder, by `reason`. */
 export const embedderFailures = counter("memfold_embedder_failures", "Failed calls of the embedder")
 
+/** Tokens of calls that cost something, by `part`; counted where the option `spend` is set. */
+export const spendTokens = counter("memfold_spend_tokens", "Tokens of summarizers, embedders and extractors")
+
+/** Dollars of calls that cost something, by `part`; counted where the option `spend` has prices. */
+export const spendDollars = counter(
+  "memfold_spend_dollars",
+  "Dollars of summarizers, embedders and extractors",
+)
+
+/** Calls and compactions that wait for the next day, by the `cap` that was reached. */
+export const spendReached = counter("memfold_spend_reached", "Work that waits because a cap was reached")
+
 /** Tokens by which compactions made contexts smaller. */
 export const tokensSaved = counter("memfold_tokens_saved", "Tokens that compactions took out of contexts")
 

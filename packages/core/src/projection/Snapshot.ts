@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 12
+export const foldVersion = 13
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -128,6 +128,22 @@ export const Stored = Schema.Struct({
     owner: Schema.NullOr(Schema.String),
     title: Schema.NullOr(Schema.String),
   }),
+  spent: Schema.NullOr(
+    Schema.Struct({
+      day: Schema.String,
+      tokens: Schema.Number,
+      dollars: Schema.Number,
+      heldTokens: Schema.Number,
+      heldDollars: Schema.Number,
+      reached: Schema.NullOr(
+        Schema.Struct({
+          time: Schema.Number,
+          tokens: Schema.optional(Schema.Number),
+          dollars: Schema.optional(Schema.Number),
+        }),
+      ),
+    }),
+  ),
   clears: Count,
   facts: Schema.Array(Schema.Struct({ ...Fact.fields, time: Schema.Number })),
   prefix: Schema.Struct({

@@ -9,11 +9,12 @@ import { Context, type Duration, type Effect, Schema } from "effect"
  *
  * - `unavailable`: it could not be called, or it threw
  * - `timeout`: no answer in time
+ * - `spend-reached`: it was not called, because the spend of the day has reached its cap
  * - `malformed`: the answer is not one vector for each text, of as many finite numbers as the embedder says
  */
 export class EmbedderError extends Schema.TaggedError<EmbedderError>()("EmbedderError", {
   embedder: Schema.String,
-  reason: Schema.Literal("unavailable", "timeout", "malformed"),
+  reason: Schema.Literal("unavailable", "timeout", "malformed", "spend-reached"),
   detail: Schema.String,
 }) {
   /** The embedder, the reason and the detail, in words. */
@@ -58,6 +59,8 @@ export interface Service {
   readonly name: string
   /** How many numbers each vector has. */
   readonly dimensions: number
+  /** Whether its calls cost nothing, so that `spend` does not count them; `false` by default. */
+  readonly isFree?: boolean
   /** The most texts of one call; 64 by default. */
   readonly maxTexts?: number
   /**

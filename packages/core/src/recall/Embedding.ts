@@ -2,8 +2,10 @@
  * The calls of an embedder. Each has as many texts as the embedder takes, and its answer is checked and counted. After a failure,
  * searches do not call it for a while.
  */
-import { Effect } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
+import { marginOf, type Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
+import type { Spend } from "../shell/Spend.js"
 import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
 import { Newest } from "./Newest.js"
 import { Pauses } from "./Pauses.js"
@@ -19,12 +21,13 @@ const keptQueries = 100
 
 /** Turns texts into vectors of length 1. */
 export interface Embedding {
-  /** The vectors of texts of messages, in their order. */
+  /** The vectors of texts of messages of a session, in their order. */
   readonly messages: (
+    session: string,
     texts: ReadonlyArray<string>,
   ) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
   /** The vector of a query; `null` if it is not known and the embedder is not called at the moment. */
-  readonly query: (text: string) => Effect.Effect<Float32Array | null, EmbedderError>
+  readonly query: (session: string | null, text: string) => Effect.Effect<Float32Array | null, EmbedderError>
   /** Whether the embedder is not called at the moment, because it has failed. */
   readonly isPaused: Effect.Effect<boolean>
 }
@@ -68,33 +71,67 @@ const call = (
   )
 }
 
+/** Whether no call was made at all, as far as anybody knows. */
+const isUnavailable = (exit: Exit.Exit<unknown, EmbedderError>): boolean =>
+  Exit.isFailure(exit) &&
+  Option.exists(Cause.failureOption(exit.cause), ({ reason }) => reason === "unavailable")
+
 /** Makes what calls an embedder. */
-export const makeEmbedding = (embedder: Embedder): Embedding => {
+export const makeEmbedding = (
+  embedder: Embedder,
+  { spend, counter }: { readonly spend: Spend; readonly counter: TokenCounter },
+): Embedding => {
   const { name, maxTexts = usualTexts } = embedder
   const pauses = new Pauses()
   const queries = new Newest<Float32Array>(keptQueries)
 
-  const embed = (texts: ReadonlyArray<string>, options: EmbedOptions) =>
+  /** A call as one that costs something, unless the embedder is free. */
+  const paid = (session: string | null, texts: ReadonlyArray<string>, options: EmbedOptions) => {
+    const run = call(embedder, texts, options)
+    if (embedder.isFree === true) return run
+    const input = texts.reduce((sum, text) => sum + counter.count(text), 0)
+    const refuse = (reason: EmbedderError["reason"], detail: string) =>
+      new EmbedderError({ embedder: name, reason, detail })
+    const uncounted = ({ message }: Error) => refuse("unavailable", `the spend of the day: ${message}`)
+    const most = { input: Math.ceil(input * marginOf(counter)), output: 0 }
+    return spend
+      .charge(session, { part: "embedder", most, run }, (exit) => ({
+        input: isUnavailable(exit) ? 0 : input,
+        output: 0,
+      }))
+      .pipe(
+        Effect.catchTags({
+          CapReached: ({ message }) => refuse("spend-reached", message),
+          LogError: uncounted,
+          DamagedEvent: uncounted,
+        }),
+      )
+  }
+
+  const embed = (session: string | null, texts: ReadonlyArray<string>, options: EmbedOptions) =>
     Effect.map(
       Effect.forEach(
         Array.from({ length: Math.ceil(texts.length / maxTexts) }, (_, at) =>
           texts.slice(at * maxTexts, (at + 1) * maxTexts),
         ),
         (some) =>
-          Effect.tapError(call(embedder, some, options), ({ reason }) =>
-            Effect.zipRight(pauses.begin(name), metrics.count(metrics.embedderFailures, { reason })),
+          Effect.tapError(paid(session, some, options), ({ reason }) =>
+            // A cap of one session does not keep others from calling.
+            reason === "spend-reached"
+              ? Effect.void
+              : Effect.zipRight(pauses.begin(name), metrics.count(metrics.embedderFailures, { reason })),
           ),
       ),
       (lists) => lists.flat(),
     )
 
   return {
-    messages: (texts) => embed(texts, { kind: "message" }),
-    query: (text) =>
+    messages: (session, texts) => embed(session, texts, { kind: "message" }),
+    query: (session, text) =>
       Effect.gen(function* () {
         const known = queries.get(text)
         if (known === undefined && (yield* pauses.isPaused(name))) return null
-        const vector = known ?? (yield* embed([text], { kind: "query" }))[0]!
+        const vector = known ?? (yield* embed(session, [text], { kind: "query" }))[0]!
         queries.set(text, vector)
         return vector
       }),

@@ -43,7 +43,7 @@ export class Intake {
       this.underWay.set(session, done)
       const work = takeIn(this.index, source, {
         embedder: this.embedder,
-        embed: this.embedding.messages,
+        embed: (texts) => this.embedding.messages(session, texts),
       }).pipe(
         Effect.tapErrorTag("VectorIndexError", () => this.pauses.begin(session)),
         Effect.ensuring(Effect.sync(() => this.underWay.delete(session))),

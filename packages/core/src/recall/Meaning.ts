@@ -3,7 +3,9 @@
  * words alone decide, and it is logged and counted (law L8).
  */
 import { Cause, Clock, Duration, Effect, Option, type Scope, Stream } from "effect"
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
+import type { Spend } from "../shell/Spend.js"
 import type { Service as Embedder } from "./Embedder.js"
 import { type Embedding, makeEmbedding } from "./Embedding.js"
 import type { Postings, Source } from "./FullTextIndex.js"
@@ -70,6 +72,8 @@ export interface MeaningOptions {
   readonly embedder: Embedder | null
   /** `null` if there are no vectors, and none are made. */
   readonly index: VectorIndex | null
+  readonly spend: Spend
+  readonly counter: TokenCounter
 }
 
 /** The nearest piece of each message. */
@@ -150,7 +154,7 @@ const makeNear = (parts: Parts, embedding: Embedding): Meaning["near"] => {
       const wait = Duration.toMillis(embedder.timeout ?? "5 seconds")
       const patience = question === undefined ? wait : Math.min(wait, patienceOfContext)
       const inTime = until((yield* Clock.currentTimeMillis) + patience)
-      const vector = yield* inTime(session, embedding.query(text))
+      const vector = yield* inTime(session, embedding.query(session === "" ? null : session, text))
       const found =
         vector === null
           ? targets.map(() => null)
@@ -191,12 +195,14 @@ export const make = ({
   sessions,
   embedder,
   index,
+  spend,
+  counter,
 }: MeaningOptions): Effect.Effect<Meaning, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const forgetting = makeForgetting(index, sessions)
     if (embedder === null || index === null)
       return { isOn: false, near: () => Effect.succeed([]), ...forgetting }
-    const embedding = makeEmbedding(embedder)
+    const embedding = makeEmbedding(embedder, { spend, counter })
     const intake = new Intake(index, embedder, embedding, scope)
     return { isOn: true, near: makeNear({ embedder, index, intake }, embedding), ...forgetting }
   })

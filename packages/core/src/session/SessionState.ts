@@ -111,6 +111,26 @@ export interface Failures {
   readonly retryMessages: number
 }
 
+/**
+ * What was spent on one day, in a log that counts it.
+ *
+ * - `day`: the newest day that something was spent on, in UTC, such as `2026-11-26`
+ * - `heldTokens`, `heldDollars`: the most that calls under way may cost, and calls whose process was killed
+ * - `reached`: when the cap of that day was reached first, in milliseconds since the epoch, and the cap; `null` if it was not
+ */
+export interface Spent {
+  readonly day: string
+  readonly tokens: number
+  readonly dollars: number
+  readonly heldTokens: number
+  readonly heldDollars: number
+  readonly reached: {
+    readonly time: number
+    readonly tokens?: number | undefined
+    readonly dollars?: number | undefined
+  } | null
+}
+
 /** What is counted message by message, up to some message of the conversation. */
 export interface MessageCounts {
   /** The times of the first and of the last message, in milliseconds since the epoch; `null` without messages. */
@@ -188,6 +208,8 @@ export interface SessionState extends MessageCounts {
   readonly learnedTo: number
   /** The owner and the title of the session. A clear keeps them. */
   readonly description: Description
+  /** What was spent on the newest day; `null` in all logs but those that count it. */
+  readonly spent: Spent | null
   /** How many times the session was cleared. Message indexes start at 0 again after each clear. */
   readonly clears: number
   /** The active facts in this log, oldest first: the newest {@link mostFacts} of each layer. */
@@ -252,6 +274,7 @@ export const empty = (session: string): SessionState => ({
   reported: null,
   learnedTo: 0,
   description: { owner: null, title: null },
+  spent: null,
   clears: 0,
   facts: [],
   prefix: noPrefix,

@@ -27,6 +27,7 @@ import * as Structure from "../message/Structure.js"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
+import { capReached, charged } from "./spent.js"
 import { withNewestPrompts } from "./systemPrompt.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
 import { type States, switchBranch } from "./switchBranch.js"
@@ -211,6 +212,12 @@ const reducerOf = Match.typeTags<AnyEvent>()({
   SessionDescribed:
     (event): Reducer =>
     (state) => ({ ...state, description: describedBy(state.description, event) }),
+  SpendCharged:
+    (event): Reducer =>
+    (state) => ({ ...state, spent: charged(state.spent, event) }),
+  SpendCapReached:
+    (event): Reducer =>
+    (state, { time }) => ({ ...state, spent: capReached(state.spent, event, time) }),
   DamagedSummary:
     (): Reducer =>
     (state, { version }) =>
@@ -278,6 +285,7 @@ const messageAppended = (
     reported: current ? { index, tokens: (usage.input ?? 0) + usage.output } : state.reported,
     learnedTo: state.learnedTo,
     description: state.description,
+    spent: state.spent,
     clears: state.clears,
     facts: state.facts,
     prefix: prefixWithMessage({ prefix: state.prefix, structure, total: index + 1 }, event, recorded),

@@ -64,6 +64,8 @@ const changeOf = Match.typeTags<AnyEvent>()({
   MessageSetAside: (): Change => always,
   SessionCleared: (): Change => always,
   SessionDescribed: (): Change => never,
+  SpendCharged: (): Change => never,
+  SpendCapReached: (): Change => never,
   DamagedSummary: (): Change => never,
   // What came after it was produced behind it: see `boundPartsValid`.
   DamagedMessage: (): Change => never,

@@ -3,10 +3,10 @@ import type { CompactionStarted, SummaryCommitted, ToolOutputsPruned } from "../
 import type { Decision } from "../policy/decide.js"
 import type { SummarizerError } from "../summarize/Summarizer.js"
 
-/** Nothing was done: no compaction was due, a hook vetoed it, or compaction is off. */
+/** Nothing was done: no compaction was due, a hook vetoed it, compaction is off, or the spend of the day has reached its cap. */
 export type IdleOutcome =
   | Extract<Decision, { _tag: "Idle" }>
-  | { readonly _tag: "Idle"; readonly reason: "vetoed" | "off" }
+  | { readonly _tag: "Idle"; readonly reason: "vetoed" | "off" | "spend-reached" }
 
 /**
  * How a compaction ended.

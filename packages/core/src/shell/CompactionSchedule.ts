@@ -80,6 +80,8 @@ export interface CompactionSchedule {
     session: string,
     strategy: Strategy,
   ) => Effect.Effect<BudgetOutcome | undefined, SessionError>
+  /** Whether a compaction is due for a state, and the mode lets it start. */
+  readonly isDue: (state: SessionState, strategy: Strategy, now: number) => boolean
   /** Forgets the timer and the failures of a session that is deleted. */
   readonly forget: (session: string) => void
 }
@@ -102,7 +104,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
   Effect.gen(function* () {
     const { sessions, mode, shadow, budget, circumstances } = parts
     const scope = yield* Effect.scope
-    const learning = Learning.make(sessions, parts.layers)
+    const learning = Learning.make(parts, parts.layers)
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
     const notes = new WaitingNotes()
@@ -117,7 +119,6 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     /** What is due for a state, with the locks that this process respects. */
     const lookAt = (state: SessionState, strategy: Strategy, now: number): Due =>
       look(state, strategy, { ...circumstances, now, lockedUntil: leases.until(state, now) })
-
     const isDue = ({ state, _tag }: Due): boolean =>
       _tag === "Compact" || learning.isDue(state) || state.damaged.length > 0
 
@@ -218,8 +219,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
           ),
         )
       },
-      // An explicit compaction runs only once. More may have come due meanwhile, so the session is checked afterwards
-      // (law L11); in the background, even if the compaction fails or is interrupted.
+      // More may have come due meanwhile (law L11): it is checked afterwards; in the background, whatever becomes of this one.
       compactNow: (session, request) => {
         if (mode === "off") return Effect.succeed({ _tag: "Idle", reason: "off" })
         const { strategy } = request
@@ -234,11 +234,13 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         budget === undefined || mode === "manual" || mode === "off"
           ? Effect.succeed(undefined)
           : waitForBudget(
-              { sessions, leases },
+              { sessions, leases, spend: parts.spend },
               session,
               { ...budget, margin: marginOf(parts.counter) },
               Effect.zipRight(scheduler.checkNow(session, { strategy }), scheduler.whenIdle(session)),
             ),
+      isDue: (state, strategy, now) =>
+        mode !== "manual" && mode !== "off" && lookAt(state, strategy, now)._tag === "Compact",
       forget: (session) => {
         for (const part of [scheduler, nextChecks, notes, leases, learning]) part.forget(session)
         outbox?.forget(session)

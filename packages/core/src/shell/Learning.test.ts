@@ -4,6 +4,8 @@ import { appended } from "@memfold/testing"
 import { said } from "@memfold/harness/engine"
 import { InMemoryEventLog, Session } from "../index.js"
 import { LayersError, type Service } from "../layers/MemoryLayers.js"
+import { estimating } from "../message/TokenCounter.js"
+import { noSpend } from "./Spend.js"
 import * as Learning from "./Learning.js"
 
 const failing: Service = {
@@ -25,7 +27,7 @@ describe("turns that the layers failed to learn from", () => {
       const log = yield* InMemoryEventLog.make
       const sessions = Session.make(log)
       const elsewhere = Session.make(log)
-      const learning = Learning.make(sessions, failing)
+      const learning = Learning.make({ sessions, counter: estimating, spend: noSpend }, failing)
       const isDue = Effect.map(sessions.load("s"), learning.isDue)
       yield* append(sessions)
       expect(yield* isDue).toBe(true)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { learnFacts } from "./learnFacts.js"
+import { learnFacts, type LearningParts } from "./learnFacts.js"
 import { turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
-import type { SessionError, Sessions } from "./Sessions.js"
+import type { SessionError } from "./Sessions.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 
 /** When facts are learned from a session: from each turn once it has ended, before a compaction covers it. */
@@ -19,8 +19,9 @@ const noLearning: Learning = { isDue: () => false, learnDue: () => Effect.void, 
 const lastOf = ({ uncovered }: SessionState, { to }: { readonly to: number }) => uncovered.at(to - 1)
 
 /** Keeps track of failures. Without layers, nothing is ever due. */
-export const make = (sessions: Sessions, layers: MemoryLayers | null): Learning => {
+export const make = (parts: LearningParts, layers: MemoryLayers | null): Learning => {
   if (layers === null) return noLearning
+  const { sessions } = parts
   /**
    * The last message of the turns that the layers failed to learn from. It is another one as soon as another turn has
    * ended, and also in a session that was deleted or cleared and begun anew, whoever did that.
@@ -41,8 +42,9 @@ export const make = (sessions: Sessions, layers: MemoryLayers | null): Learning 
         const state = yield* sessions.load(session)
         const range = dueIn(state)
         if (range === null) return
-        const learned = yield* learnFacts(sessions, layers, session)
-        if (learned) failures.delete(session)
+        const learned = yield* learnFacts(parts, layers, session)
+        if (learned === "waits") return
+        if (learned === "learned") failures.delete(session)
         else failures.set(session, lastOf(state, range))
       }),
     forget: (session) => void failures.delete(session),

@@ -21,7 +21,10 @@ export class NextChecks {
 
   /** @param checkAt sets the timer of a session */
   constructor(
-    private readonly parts: Pick<CompactionParts, "sessions" | "settings" | "circumstances" | "leases">,
+    private readonly parts: Pick<
+      CompactionParts,
+      "sessions" | "settings" | "circumstances" | "leases" | "spend"
+    >,
     private readonly checkAt: Scheduler<CompactionRequest>["checkAt"],
   ) {}
 
@@ -40,7 +43,7 @@ export class NextChecks {
 
   /** Sets the timer after a run that left nothing due when it began: something may have come due since then. */
   afterIdleRun(session: string, strategy: Strategy, began: number): Effect.Effect<void> {
-    const { sessions, circumstances, leases } = this.parts
+    const { sessions, circumstances, leases, spend } = this.parts
     return Effect.suspend(() => {
       this.failures.delete(session)
       return sessions.load(session)
@@ -52,6 +55,9 @@ export class NextChecks {
             now: began,
             lockedUntil: leases.until(state, now),
           })
+          const waitsUntil = spend.waitsUntil(session)
+          // The work that a cap holds up is due, and waits for the next day.
+          if (waitsUntil > now) return this.checkAt(session, { strategy }, waitsUntil)
           return time === null
             ? Effect.void
             : this.checkAt(session, { strategy }, Math.max(time, now + shortestPause))

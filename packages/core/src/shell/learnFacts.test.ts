@@ -16,6 +16,8 @@ import {
   Summarizer,
 } from "../index.js"
 import { redact } from "../history/redact.js"
+import { estimating } from "../message/TokenCounter.js"
+import { noSpend } from "./Spend.js"
 import { learnFacts } from "./learnFacts.js"
 import { LayersError, MemoryLayers, type CompletedTurns, type Service } from "../layers/MemoryLayers.js"
 import { echo } from "@memfold/harness/engine"
@@ -65,6 +67,8 @@ const engines = (given = messages) =>
     return { log, sessions, other }
   })
 
+const partsOf = (sessions: Session.Sessions) => ({ sessions, counter: estimating, spend: noSpend })
+
 const append = (sessions: Session.Sessions, given: ReadonlyArray<Message.Message>) =>
   sessions.transact("s", ({ total }) => ({ events: appended(given, { from: total }), answer: undefined }))
 
@@ -84,8 +88,8 @@ describe("learn", () => {
     Effect.gen(function* () {
       const { sessions } = yield* engines([...messages, Message.user("five")])
       const { service, asked } = layersThat((turns) => Effect.succeed([fact("a", turns)]))
-      yield* learnFacts(sessions, service, "s")
-      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
       expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
       expect(asked[0]?.messages).toEqual(messages)
       expect(yield* learnedOf(sessions)).toEqual([
@@ -98,8 +102,8 @@ describe("learn", () => {
     Effect.gen(function* () {
       const { sessions } = yield* engines()
       const { service, asked } = layersThat(() => Effect.succeed([]))
-      yield* learnFacts(sessions, service, "s")
-      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
       expect(asked).toHaveLength(1)
       expect((yield* sessions.load("s")).learnedTo).toBe(4)
     }),
@@ -116,12 +120,12 @@ describe("learn", () => {
           throw new Error("no")
         },
       ] as ReadonlyArray<Service["learn"]>) {
-        yield* learnFacts(sessions, layersThat(failing).service, "s")
+        yield* learnFacts(partsOf(sessions), layersThat(failing).service, "s")
       }
       expect(yield* learnedOf(sessions)).toEqual([])
       yield* append(sessions, messages.slice(2))
       const { service, asked } = layersThat(() => Effect.succeed([]))
-      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
       expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
     }),
   )
@@ -143,7 +147,7 @@ describe("learn", () => {
           return [fact(`own ${turns.from}`, turns)]
         }).pipe(Effect.orDie),
       )
-      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
       expect(asked.map(({ from, to }) => [from, to])).toEqual([
         [0, 4],
         [2, 4],
@@ -164,7 +168,7 @@ describe("learn", () => {
             return [fact("a", turns)]
           }).pipe(Effect.orDie),
         )
-        yield* learnFacts(sessions, service, "s")
+        yield* learnFacts(partsOf(sessions), service, "s")
         expect(yield* learnedOf(sessions)).toEqual([])
       }
     }),
@@ -180,7 +184,7 @@ describe("learn", () => {
           return [fact("a", turns)]
         }).pipe(Effect.orDie),
       )
-      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
       expect(asked).toHaveLength(1)
       expect((yield* sessions.load("s")).facts.map(({ id }) => id)).toEqual(["a"])
     }),
@@ -197,7 +201,7 @@ describe("learn", () => {
           return [{ ...fact("a", turns), text: turns.messages.map(Message.text).join(" ") }]
         }).pipe(Effect.orDie),
       )
-      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(partsOf(sessions), service, "s")
       expect(forgotten).toEqual([2])
       expect(asked.map(({ messages }) => messages.map(Message.text))).toEqual([
         ["one", "two", "three", "four"],

@@ -1,9 +1,11 @@
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Exit, Option, Schema, Stream } from "effect"
 import { Fact, type FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "./Sessions.js"
 import { isOnBranch } from "../session/branches.js"
-import type { SessionState } from "../session/SessionState.js"
-import { turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
+import { type SessionState, tokensBetween } from "../session/SessionState.js"
+import { isCapReached, type Spend } from "./Spend.js"
+import { marginOf, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { type CompletedTurns, turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { describeFailure } from "../layers/describeFailure.js"
 
 /** A layer that returns an invalid fact has failed: it could not be stored. */
@@ -43,35 +45,76 @@ const redactedBetween = (
     Effect.map((indices) => [...indices]),
   )
 
+/** What learning works with. */
+export interface LearningParts {
+  readonly sessions: Sessions
+  readonly counter: TokenCounter
+  readonly spend: Spend
+}
+
+/** The most tokens that a model writes for some turns. */
+const mostWritten = 1_000
+
+/** What the prompt of an extractor says besides the turns and the facts, in tokens. */
+const promptTokens = 600
+
+/** The facts that the layers find, as a call that costs something unless the layers are free. */
+const askLayers = (
+  { counter, spend }: LearningParts,
+  layers: MemoryLayers,
+  turns: CompletedTurns,
+): Effect.Effect<ReadonlyArray<Fact>, Error> => {
+  const run = Effect.suspend(() => layers.learn(turns)).pipe(
+    Effect.flatMap(checkFacts),
+    Effect.timeout(timeout),
+  )
+  if (layers.isFree === true) return run
+  const tokensOf = (facts: ReadonlyArray<Pick<Fact, "text">>): number =>
+    facts.reduce((sum, { text }) => sum + counter.count(text), 0)
+  const read = tokensBetween(turns.state, turns.from, turns.to) + tokensOf(turns.state.facts) + promptTokens
+  const input = Math.ceil(read * marginOf(counter))
+  return spend.charge(
+    turns.state.session,
+    { part: "extractor", most: { input, output: mostWritten }, run },
+    Exit.match({
+      // Nobody knows what a model wrote before the layers failed.
+      onFailure: () => ({ input, output: mostWritten }),
+      onSuccess: (facts) => ({ input, output: tokensOf(facts) }),
+    }),
+  )
+}
+
 /**
- * Learns facts from the turns that have ended since the last time, and returns whether the layers succeeded. When they
- * fail, the turns are tried again together with the next one, as long as their messages are uncovered.
+ * Learns facts from the turns that have ended since the last time, and returns how that ended. When the layers
+ * fail, the turns are tried again together with the next one, as long as their messages are uncovered; when a cap of the spend is
+ * reached (`waits`), they are tried again when something looks at the session.
  *
  * The facts are thrown away and learned again when another process has learned from some of the turns meanwhile, since
  * no turn is learned from twice, and when one of their messages was redacted (law L15).
  */
 export const learnFacts = (
-  sessions: Sessions,
+  parts: LearningParts,
   layers: MemoryLayers,
   session: string,
-): Effect.Effect<boolean, SessionError> =>
+): Effect.Effect<"learned" | "failed" | "waits", SessionError> =>
   Effect.gen(function* () {
+    const { sessions } = parts
     const state = yield* sessions.load(session)
     const range = turnsToLearn(state)
-    if (range === null) return true
+    if (range === null) return "learned"
     const messages = state.uncovered.slice(range.from, range.to).map(({ message }) => message)
     const last = state.uncovered.at(range.to - 1)
-    const facts = yield* Effect.suspend(() => layers.learn({ state, ...range, messages })).pipe(
-      Effect.flatMap(checkFacts),
-      Effect.timeout(timeout),
+    const facts = yield* askLayers(parts, layers, { state, ...range, messages }).pipe(
       Effect.catchAllCause((cause) =>
-        Effect.logWarning("no facts were learned from a turn").pipe(
-          Effect.annotateLogs({ session, why: describeFailure(cause) }),
-          Effect.as(null),
-        ),
+        isCapReached(cause)
+          ? Effect.succeed("waits" as const)
+          : Effect.logWarning("no facts were learned from a turn").pipe(
+              Effect.annotateLogs({ session, why: describeFailure(cause) }),
+              Effect.as("failed" as const),
+            ),
       ),
     )
-    if (facts === null) return false
+    if (typeof facts === "string") return facts
     const learned: FactsLearned = { _tag: "FactsLearned", ...range, facts: [...facts] }
     let checked: number | null = null
     for (;;) {
@@ -85,8 +128,8 @@ export const learnFacts = (
         if (now.learnedTo > state.learnedTo) return nothing("overtaken")
         return { events: [learned], answer: "learned" as const }
       })
-      if (answer === "overtaken") return yield* learnFacts(sessions, layers, session)
-      if (answer !== "touched") return true
+      if (answer === "overtaken") return yield* learnFacts(parts, layers, session)
+      if (answer !== "touched") return "learned"
       const redacted = (yield* redactedBetween(sessions, session, state.version, now.version)).filter(
         (index) => range.from <= index && index < range.to,
       )
@@ -98,7 +141,7 @@ export const learnFacts = (
             ),
           ),
         )
-        return yield* learnFacts(sessions, layers, session)
+        return yield* learnFacts(parts, layers, session)
       }
       // The messages were compacted, pruned or loaded again. The facts are still right.
       checked = now.version

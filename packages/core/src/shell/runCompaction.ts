@@ -103,6 +103,8 @@ export const runCompaction = (
     if (due._tag === "Idle") return due
     const request = yield* approved(hooks, session, { ...given, due })
     if (request === "vetoed") return { _tag: "Idle", reason: "vetoed" } as const
+    const isPaid = asksModels(parts.summarizer) && due.plan.parts.length > 0
+    if (isPaid && !(yield* parts.spend.mayStart(session))) return spendReached
     const began = yield* Clock.currentTimeMillis
     const outcome = yield* carryOut(parts, session, request)
     if (outcome._tag === "Idle") return outcome
@@ -111,6 +113,13 @@ export const runCompaction = (
     if (afterCompaction !== undefined) yield* runHook(session, () => afterCompaction({ session, outcome }))
     return outcome
   }).pipe(span("memfold.compact", { session }))
+
+/** The work waits until the next day. */
+const spendReached: IdleOutcome = { _tag: "Idle", reason: "spend-reached" }
+
+/** Whether summaries cost something. Otherwise no cap holds them up. */
+const asksModels = (summarizer: CompactionParts["summarizer"]): boolean =>
+  chain(summarizer).some(({ isFree }) => isFree !== true)
 
 /** Asks the hook about a plan: the request with its instructions, or a veto. */
 const approved = (
@@ -171,7 +180,11 @@ const carryOut = (
             written === "lost"
               ? Effect.succeed({ _tag: "Lost", started: lock.started })
               : commitSummary(parts, lock, written, request),
-          onFailure: (error) => recordFailure(parts, lock, error),
+          // A cap is no failure of the summarizer: the work goes on when the day turns.
+          onFailure: (error): Effect.Effect<CompactionOutcome, SessionError> =>
+            error.reason === "spend-reached"
+              ? Effect.as(giveBack(parts, lock), spendReached)
+              : recordFailure(parts, lock, error),
         }),
         // Otherwise the session would stay locked until the lease ends.
         Effect.tapErrorCause(() => Effect.ignoreLogged(giveBack(parts, lock))),

@@ -2,6 +2,7 @@
 import { Clock, Duration, Effect } from "effect"
 import type { Leases } from "./Leases.js"
 import type { SessionError, Sessions } from "./Sessions.js"
+import type { Spend } from "./Spend.js"
 import { contextTokens } from "../session/SessionState.js"
 
 /** The largest context that is returned at once, and how long to wait for compactions if it is larger. */
@@ -18,10 +19,17 @@ export interface Budget {
  * - `within`: it was within the budget already
  * - `compacted`: it is within the budget after waiting for compactions
  * - `nothing-to-take`: the strategy has nothing more to compact
+ * - `spend-reached`: a compaction waits for the next day, because the spend of the day has reached its cap
  * - `failed`: a compaction failed, or could not run
  * - `timed-out`: the time is over; the compaction goes on in the background
  */
-export type BudgetOutcome = "within" | "compacted" | "nothing-to-take" | "failed" | "timed-out"
+export type BudgetOutcome =
+  | "within"
+  | "compacted"
+  | "nothing-to-take"
+  | "spend-reached"
+  | "failed"
+  | "timed-out"
 
 /** The interval at which a compaction of another process is polled: this process is not told when it ends. */
 const pollInterval = "100 millis"
@@ -31,7 +39,11 @@ const pollInterval = "100 millis"
  * over. Compactions go on when it stops waiting.
  */
 export const waitForBudget = (
-  { sessions, leases }: { readonly sessions: Sessions; readonly leases: Leases },
+  {
+    sessions,
+    leases,
+    spend,
+  }: { readonly sessions: Sessions; readonly leases: Leases; readonly spend: Spend },
   session: string,
   { tokens, timeout = "30 seconds", margin }: Budget & { readonly margin: number },
   /** Checks the session in the background and waits until that has ended; `false` if the work could not be done. */
@@ -45,6 +57,7 @@ export const waitForBudget = (
       const now = yield* Clock.currentTimeMillis
       if (now >= end) return "timed-out"
       const running = now < leases.until(state, now)
+      if (!first && !running && now < spend.waitsUntil(session)) return "spend-reached"
       if (!first && !running) return state.failures === null ? "nothing-to-take" : "failed"
       const done = yield* Effect.timeoutOption(check, Duration.millis(end - now))
       if (done._tag === "None") return "timed-out"

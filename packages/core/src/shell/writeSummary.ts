@@ -2,14 +2,19 @@
  * Calls the summarizers for a plan: with input in chunks that fit their windows, with retries and a timeout, and with
  * each summarizer's fallback. What was finished is kept when the rest fails.
  */
-import { Duration, Effect, Either, Schedule, Schema } from "effect"
+import { Cause, Duration, Effect, Either, Exit, Option, Schedule, Schema } from "effect"
 import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "../message/Message.js"
 import { leaveOutInvalid } from "../render/boundParts.js"
 import { leaveOutUnpaired } from "../render/unpairedItems.js"
 import { pairResults } from "../render/pairResults.js"
 import { type Context, preambleEnd, summaryMessages } from "../render/Render.js"
-import { marginOf, messageOverhead, type Service as TokenCounter } from "../message/TokenCounter.js"
+import {
+  marginOf,
+  messageOverhead,
+  ofMessage,
+  type Service as TokenCounter,
+} from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
 import type { Lock, WrittenSummary } from "../engine/compaction.js"
@@ -22,6 +27,7 @@ import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "../engine/Composition.js"
 import { compose } from "../engine/Composition.js"
 import type { CompactionSettings } from "./CompactionSettings.js"
+import type { CallTokens, Spend } from "./Spend.js"
 import { chunks, fitting, maxInputOf, smallestRoom } from "../engine/chunks.js"
 import { failureNotes, splitNotes } from "../engine/toolNotes.js"
 import { wholeContext } from "../engine/wholeContext.js"
@@ -31,6 +37,7 @@ export interface SummaryWriters {
   readonly summarizer: Summarizer
   readonly counter: TokenCounter
   readonly settings: CompactionSettings
+  readonly spend: Spend
   /** The context of a state, as a model would get it now. */
   readonly contextOf: (state: SessionState, strategy: Strategy) => Effect.Effect<Context>
 }
@@ -126,7 +133,8 @@ const writeSegment = (
       if (called.finished.to > finished.to) by.add(summarizer.name)
       finished = called.finished
       failure = called.failure
-      if (failure === null) break
+      // A cap counts all summarizers of a chain. To go on with a lesser one would hide that it was reached.
+      if (failure === null || failure.reason === "spend-reached") break
     }
     if (finished.to === part.from) return { segment: null, calls, by: [], failure }
     const covered = entries.filter(({ index }) => index < finished.to).map(({ message }) => message)
@@ -307,12 +315,51 @@ const keptData = ({ providerData }: Result, replacesTokens: number): ProviderDat
     ? undefined
     : Schema.decodeUnknownSync(ProviderData)(JSON.parse(JSON.stringify(providerData)))
 
+/** What a call reads: the context, or what it replaces in a prompt. */
+const inputTokens = (counter: TokenCounter, request: Request): number => {
+  const { wholeContext, instructions = "", replacesTokens } = request
+  const shown = wholeContext?.messages.reduce((sum, message) => sum + ofMessage(counter, message), 0)
+  return (shown ?? replacesTokens) + counter.count(instructions) + promptTokens
+}
+
+/** The most that a call costs: no answer is accepted that is as long as what it replaces. */
+const mostTokens = (counter: TokenCounter, request: Request): CallTokens => {
+  const margin = marginOf(counter)
+  return {
+    input: Math.ceil(margin * inputTokens(counter, request)),
+    output: Math.ceil(margin * request.replacesTokens),
+  }
+}
+
+/** What a call did cost: what the provider charges, or what was read and written. */
+const costOf = (
+  counter: TokenCounter,
+  request: Request,
+  most: CallTokens,
+  exit: Exit.Exit<Result, SummarizerError>,
+): CallTokens => {
+  if (Exit.isSuccess(exit)) {
+    const { usage, text } = exit.value
+    return usage ?? { input: inputTokens(counter, request), output: counter.count(text) }
+  }
+  // A summarizer that could not be called has cost nothing. What a call wrote that was broken off, nobody knows.
+  const isUnavailable = Option.exists(
+    Cause.failureOption(exit.cause),
+    ({ reason }) => reason === "unavailable",
+  )
+  return isUnavailable ? { input: 0, output: 0 } : most
+}
+
+/** What a prompt says besides the conversation, in tokens: the prompts of `Prompt` have some 300. */
+const promptTokens = 300
+
 const callSummarizer = (
-  { summarizer, counter, settings }: Writers,
+  { summarizer, counter, settings, spend }: Writers,
   request: Request,
 ): Effect.Effect<Answer, SummarizerError> => {
   const refuse = (reason: SummarizerError["reason"], detail: string) =>
     new SummarizerError({ session: request.session, reason, detail })
+  const uncounted = ({ message }: Error) => refuse("unavailable", `the spend of the day: ${message}`)
   const answered = Effect.suspend(() => summarizer.summarize(request)).pipe(
     Effect.timeoutFail({
       duration: settings.summarizerTimeout,
@@ -323,7 +370,20 @@ const callSummarizer = (
         ),
     }),
   )
-  const checked = Effect.flatMap(answered, (result) => {
+  const most = mostTokens(counter, request)
+  const paid =
+    summarizer.isFree === true
+      ? answered
+      : spend
+          .charge(request.session, { part: "summarizer", most, run: answered }, (exit) =>
+            costOf(counter, request, most, exit),
+          )
+          .pipe(
+            Effect.catchTag("CapReached", ({ message }) => refuse("spend-reached", message)),
+            // Without the count, nobody knows whether the call may be made.
+            Effect.catchTags({ LogError: uncounted, DamagedEvent: uncounted }),
+          )
+  const checked = Effect.flatMap(paid, (result) => {
     if (typeof result !== "object" || result === null)
       return refuse("unavailable", `"${summarizer.name}" answered with nothing`)
     const { text, finish } = result

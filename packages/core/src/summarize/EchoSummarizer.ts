@@ -21,6 +21,7 @@ import type { Service } from "./Summarizer.js"
  */
 export const make = (): Service => ({
   name: "echo",
+  isFree: true,
   maxInputTokens: Number.POSITIVE_INFINITY,
   summarize: ({ from, to }) => Effect.succeed({ text: `[${from},${to})` }),
 })

@@ -83,6 +83,8 @@ export interface Result {
   readonly providerData?: ProviderData
   /** How the model ended: `length` if it was cut off, `refused` if it declined. Both count as failures. */
   readonly finish?: "stop" | "length" | "refused"
+  /** The tokens that the provider charges for the call, for `spend`; what memfold has counted by default. */
+  readonly usage?: { readonly input: number; readonly output: number }
 }
 
 /**
@@ -95,6 +97,7 @@ export interface Result {
  * - `refused`: the model declined
  * - `not-smaller`: the text is not smaller than the input
  * - `too-large`: the summary so far leaves no room for new messages
+ * - `spend-reached`: it was not called, because the spend of the day has reached its cap
  */
 export class SummarizerError extends Schema.TaggedError<SummarizerError>()("SummarizerError", {
   session: Schema.String,
@@ -106,6 +109,7 @@ export class SummarizerError extends Schema.TaggedError<SummarizerError>()("Summ
     "refused",
     "not-smaller",
     "too-large",
+    "spend-reached",
   ),
   detail: Schema.String,
 }) {
@@ -147,6 +151,8 @@ export interface Service {
    * limit if it has none either.
    */
   readonly maxInputTokens?: number
+  /** Whether its calls cost nothing, so that `spend` does not count them; `false` by default. */
+  readonly isFree?: boolean
   /** Whether requests have `wholeContext` where that is possible; `false` by default. */
   readonly asksInContext?: boolean
   /** Writes a summary. If it throws, that counts as the failure `unavailable`. */

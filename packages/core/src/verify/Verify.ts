@@ -439,6 +439,8 @@ const eventProblems = (
     case "MessageRedacted":
     case "MessageSetAside":
     case "SessionDescribed":
+    case "SpendCharged":
+    case "SpendCapReached":
     case "UnknownEvent":
       return { problems: none, unmarked }
   }

@@ -38,6 +38,7 @@ const ofUser = (message: Message.Message, index: number): ReadonlyArray<NewFact>
  */
 export const rules: Extractor = {
   name: "rules",
+  isFree: true,
   extract: ({ state, from, messages, known }) =>
     Effect.sync(() => {
       const user = messages.flatMap((message, position) => ofUser(message, from + position))

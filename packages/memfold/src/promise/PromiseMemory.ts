@@ -202,6 +202,8 @@ export interface FormattedContext<Format extends keyof Formats, System extends S
   readonly prefix: Session.Prefix
   /** How the context met the budget; missing if the memory has no budget, or for a past version. */
   readonly budget?: BudgetOutcome
+  /** A compaction is due, and waits until a time, because the spend of the day has reached this cap. */
+  readonly waits?: Memory.SpendReached
 }
 
 /** What `compact` would do, with its contexts in the format of the memory. */

@@ -80,6 +80,7 @@ const names: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "extraFields",
   "compaction",
   "budget",
+  "spend",
   "boundReasoning",
   "logger",
   "metrics",

@@ -40,6 +40,7 @@ const engineOptions = ({
   compaction: { hooks, ...compaction } = {},
   shadow,
   budget,
+  spend,
   boundReasoning,
   cachedSessions,
 }: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
@@ -50,6 +51,7 @@ const engineOptions = ({
     ? {}
     : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
   ...(budget === undefined ? {} : { budget }),
+  ...(spend === undefined ? {} : { spend }),
   ...(boundReasoning === undefined ? {} : { boundReasoning }),
   ...(cachedSessions === undefined ? {} : { cachedSessions }),
 })

@@ -7,6 +7,7 @@ import { oneMessage, startOfTime, text } from "./conversation.js"
 const index = fc.nat({ max: 20 })
 const tokens = fc.nat({ max: 500 })
 const millis = fc.integer({ min: -100_000, max: 100_000 }).map((offset) => startOfTime + offset)
+const day = fc.constantFrom("2026-01-31", "2026-02-01")
 const compaction = fc.constantFrom("k1", "k2", "k3")
 const summary = fc.constantFrom("s1", "s2", "s3")
 const kind = fc.constantFrom("history" as const, "block" as const, "turn-prefix" as const)
@@ -133,6 +134,20 @@ export const byTag: {
     owner: fc.option(fc.option(text), { nil: undefined }),
     title: fc.option(fc.option(text), { nil: undefined }),
   }),
+  SpendCharged: tagged("SpendCharged", {
+    day,
+    call: fc.constantFrom("k1", "k2"),
+    part: fc.constantFrom("summarizer" as const, "embedder" as const, "extractor" as const),
+    tokens,
+    dollars: fc.nat({ max: 8 }).map((eighths) => eighths / 8),
+    heldTokens: fc.integer({ min: -2_000, max: 2_000 }),
+    heldDollars: fc.integer({ min: -8, max: 8 }).map((eighths) => eighths / 8),
+  }),
+  SpendCapReached: tagged("SpendCapReached", {
+    day,
+    tokens: fc.option(tokens, { nil: undefined }),
+    dollars: fc.option(fc.nat({ max: 9 }), { nil: undefined }),
+  }),
 }
 
 /** Any event. */
@@ -154,6 +169,8 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.BranchSwitched },
   { weight: 1, arbitrary: byTag.SessionCleared },
   { weight: 1, arbitrary: byTag.SessionDescribed },
+  { weight: 1, arbitrary: byTag.SpendCharged },
+  { weight: 1, arbitrary: byTag.SpendCapReached },
 )
 
 const unknown = fc.constant<EventCodec.UnknownEvent>({

@@ -80,7 +80,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
     read: (...args) => call("read", log.read(...args)),
     head: (session) => call("head", log.head(session)),
     list: (options) => call("list", log.list(options)),
-    delete: (session) => call("delete", log.delete(session)),
+    delete: (...args) => call("delete", log.delete(...args)),
     rewrite: (...args) => call("rewrite", log.rewrite(...args)),
     finishRewrites: (session) => call("finishRewrites", log.finishRewrites?.(session) ?? Effect.void),
     projections: {

@@ -58,7 +58,7 @@ const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Servi
     read: (...args) => own(log.read(...args)),
     head: (session) => own(log.head(session)),
     list: (...args) => own(log.list(...args)),
-    delete: (session) => own(log.delete(session)),
+    delete: (...args) => own(log.delete(...args)),
     projections: {
       get: (...args) => own(log.projections.get(...args)),
       put: (...args) => own(log.projections.put(...args)),

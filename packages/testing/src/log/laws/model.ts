@@ -163,6 +163,17 @@ const commands = fc.commands<NaiveLog, Real, false>(
         same(await ask(log.delete(session)), model.delete(session), () => `deleting ${session}`)
       }),
     ),
+    fc
+      .record({ session, moved: fc.nat({ max: 1 }), batch: fc.constantFrom("", "", "x") })
+      .map(({ session, moved, batch }) =>
+        command(`delete ${session} at a position`, async (model, log) => {
+          const head = model.head(session) ?? { version: 0, batchId: "b" }
+          const at = { version: head.version + moved, batchId: head.batchId + batch }
+          const expected = moved === 0 && batch === "" && model.delete(session)
+          same(await ask(log.delete(session, at)), expected, () => `deleting ${session} at ${at.version}`)
+          same(await ask(log.head(session)), model.head(session), () => `the head of ${session}`)
+        }),
+      ),
     fc.constant(
       command("list", async (model, log) => {
         same(await ask(listed(log)), model.list(), () => "the sessions")

@@ -1,0 +1,267 @@
+/**
+ * The load run: web processes that append, and workers that compact, over one server and its queue. Every few seconds one of them is
+ * killed, and the server is killed and started again twice. Summarizers are slow, and some fail.
+ *
+ * `npm run bench -- load redis postgres --sessions 10000 --messages 200000 --seconds-between-kills 5`
+ */
+import { EventLog, Message, Policy, Session, Verify } from "@memfold/core"
+import * as PostgresEventLog from "@memfold/store-postgres"
+import * as RedisEventLog from "@memfold/store-redis"
+import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+import { Effect, Stream } from "effect"
+import { spawn, type ChildProcess } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
+import { setTimeout } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { type Kind, type Server, startServer } from "./server.js"
+import { sessionOf, strategy, turnOf } from "./talk.js"
+
+interface Size {
+  readonly sessions: number
+  readonly messages: number
+  readonly webs: number
+  readonly workers: number
+  /** In milliseconds. */
+  readonly betweenKills: number
+  /** How long the compactions may take that are left when everything is appended, in milliseconds. */
+  readonly patience: number
+}
+
+const program = join(dirname(createRequire(import.meta.url).resolve("@memfold/cli/main")), "main.js")
+const webProgram = fileURLToPath(new URL("web.js", import.meta.url))
+
+/** A summarizer that takes a moment, and fails four times in a row now and then: more often than a compaction tries. */
+const summarizer = `
+let calls = 0
+export default async ({ user }) => {
+  await new Promise((go) => setTimeout(go, 20 + (calls * 37) % 180))
+  if (++calls % 25 < 4) throw new Error("503")
+  return "they talked about orders, the last one is " + (user.match(/order chat-\\d+\\/\\d+/g) ?? ["none"]).at(-1)
+}
+`
+
+/** Processes that are started again when they are killed. */
+const crew = (size: Size, server: Server, folder: string) => {
+  const acknowledged = new Set<string>()
+  const finished = new Set<number>()
+  const running = new Map<string, ChildProcess>()
+  let stopping = false
+  const start = (name: string): void => {
+    const [kind = "", number = "0"] = name.split("-")
+    const args =
+      kind === "web"
+        ? [webProgram, server.url, String(size.sessions), String(size.messages), number, String(size.webs)]
+        : [
+            program,
+            "worker",
+            `--store=${server.url}`,
+            `--queue=${server.url}`,
+            `--strategy=${strategy.strategy}`,
+            `--set=bufferSize=${strategy.settings.bufferSize}`,
+            "--lease=5",
+            "--json",
+            `--summarizer=${join(folder, "summarizer.mjs")}`,
+          ]
+    const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"] })
+    running.set(name, child)
+    child.stdin.on("error", () => undefined)
+    if (kind === "web") {
+      child.stdin.end([...acknowledged].join("\n"))
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        if (line === "done") finished.add(Number(number))
+        else acknowledged.add(line)
+      })
+    } else child.stdout.resume()
+    child.on("exit", () => {
+      running.delete(name)
+      if (!stopping && !(kind === "web" && finished.has(Number(number))))
+        void setTimeout(200).then(() => start(name))
+    })
+  }
+  for (let at = 0; at < size.webs; at++) start(`web-${at}`)
+  for (let at = 0; at < size.workers; at++) start(`worker-${at}`)
+  return {
+    acknowledged,
+    isAppended: () => finished.size === size.webs,
+    kill: (at: number): void => {
+      const all = [...running.values()]
+      all[at % Math.max(all.length, 1)]?.kill("SIGKILL")
+    },
+    end: () => {
+      stopping = true
+      for (const child of running.values()) child.kill("SIGKILL")
+    },
+  }
+}
+
+/** What is found in the log of a session afterwards. */
+interface Found {
+  readonly lost: number
+  readonly twice: number
+  readonly findings: number
+  readonly compactions: number
+  readonly failures: number
+  /** From when a compaction was due to its commit, in milliseconds. */
+  readonly lags: ReadonlyArray<number>
+  readonly isDue: boolean
+}
+
+const settled = RollingBuffer({ bufferSize: strategy.settings.bufferSize })
+
+const look = (log: EventLog.Service, session: string, turns: number) =>
+  Effect.gen(function* () {
+    const events = [...(yield* Stream.runCollect(Session.make(log, { capacity: 1 }).events(session)))]
+    let state = Session.empty(session)
+    let dueSince: number | null = null
+    const lags: Array<number> = []
+    const covered = new Set<number>()
+    let [twice, failures] = [0, 0]
+    const said: Array<string> = []
+    for (const recorded of events) {
+      const { event, time } = recorded
+      state = Session.evolve(state, recorded)
+      if (event._tag === "MessageAppended") said.push(Message.text(event.message))
+      if (event._tag === "CompactionFailed") failures++
+      if (event._tag === "SummaryCommitted") {
+        if (covered.has(event.coveredTo)) twice++
+        covered.add(event.coveredTo)
+        lags.push(time - (dueSince ?? time))
+        dueSince = null
+      }
+      const isDue = state.uncovered.length > 2 * strategy.settings.bufferSize
+      if (isDue) dueSince ??= time
+    }
+    const expected = Array.from({ length: turns }, (_, turn) =>
+      turnOf(session, turn).map(({ content }) => content),
+    ).flat()
+    const lost =
+      expected.filter((text, at) => said[at] !== text).length + Math.abs(said.length - expected.length)
+    const findings = yield* Verify.session(log, session)
+    const last = Policy.decide(settled, { ...state, failures: null }, { now: Date.now() })
+    return {
+      lost,
+      twice,
+      findings: findings.length,
+      compactions: covered.size,
+      failures,
+      lags,
+      isDue: last._tag === "Due",
+    } satisfies Found
+  })
+
+const at = (sorted: ReadonlyArray<number>, share: number): number =>
+  sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0
+
+const shown = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+const withLog = <A>(
+  kind: Kind,
+  url: string,
+  run: (log: EventLog.Service) => Effect.Effect<A, unknown>,
+): Promise<A> => {
+  const layer = kind === "redis" ? RedisEventLog.layer({ url }) : PostgresEventLog.layer({ url })
+  return Effect.runPromise(Effect.flatMap(EventLog.EventLog, run).pipe(Effect.provide(layer), Effect.orDie))
+}
+
+/** One run; whether nothing was lost, and nothing done twice. */
+const once = async (kind: Kind, size: Size): Promise<boolean> => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-load-"))
+  writeFileSync(join(folder, "summarizer.mjs"), summarizer)
+  const server = await startServer(kind, folder)
+  const texts = Array.from({ length: 100 }, (_, turn) => JSON.stringify(turnOf(sessionOf(turn), turn)))
+  let people: ReturnType<typeof crew> | undefined
+  try {
+    const before = await server.bareInserts(texts, 2_000)
+    const began = performance.now()
+    people = crew(size, server, folder)
+    const appends = size.messages / 2
+    let [kills, restarts, tick] = [0, 0, performance.now()]
+    while (!people.isAppended()) {
+      await setTimeout(100)
+      if (performance.now() - tick >= size.betweenKills) {
+        tick = performance.now()
+        people.kill(kills++ * 5)
+      }
+      if (restarts < 2 && people.acknowledged.size > ((restarts + 1) * appends) / 3) {
+        restarts++
+        await server.restart()
+      }
+    }
+    const seconds = (performance.now() - began) / 1_000
+    const after = await server.bareInserts(texts, 2_000)
+    const turns = appends / size.sessions
+    const names = Array.from({ length: size.sessions }, (_, number) => sessionOf(number))
+    const lookAll = () =>
+      withLog(kind, server.url, (log) =>
+        Effect.forEach(names, (session) => look(log, session, turns), { concurrency: 8 }),
+      )
+    let found = await lookAll()
+    for (
+      const until = performance.now() + size.patience;
+      found.some((one) => one.isDue) && performance.now() < until;
+    ) {
+      await setTimeout(2_000)
+      found = await lookAll()
+    }
+    const sum = (of: (one: Found) => number) => found.reduce((total, one) => total + of(one), 0)
+    const lags = found.flatMap((one) => one.lags).toSorted((a, b) => a - b)
+    const bare = (before + after) / 2
+    const [lost, twice, findings, due] = [
+      sum((one) => one.lost),
+      sum((one) => one.twice),
+      sum((one) => one.findings),
+      sum((one) => Number(one.isDue)),
+    ]
+    console.log(
+      [
+        `load, ${kind}: ${shown(size.sessions)} sessions, ${shown(size.messages)} messages, ${size.webs} web processes, ${size.workers} workers`,
+        `  ${kills} processes killed, the server killed and started again ${restarts} times`,
+        `  messages lost, double or out of place: ${lost}; summaries twice: ${twice}; findings of verify: ${findings}; compactions still due: ${due}`,
+        `  ${shown(sum((one) => one.compactions))} compactions, ${shown(sum((one) => one.failures))} compactions failed and were tried again`,
+        `  lag of a due compaction: median ${shown(at(lags, 0.5))} ms, 99th percentile ${shown(at(lags, 0.99))} ms`,
+        `  ${shown(appends / seconds)} appends of two messages a second, all kills included; bare inserts of their bytes: ${shown(bare)} a second (${(appends / seconds / bare).toFixed(2)} of it)`,
+      ].join("\n"),
+    )
+    return lost + twice + findings + due === 0
+  } finally {
+    people?.end()
+    await server.end()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Runs the load that the arguments name; a fiftieth of the full size by default. */
+export const load = async (args: ReadonlyArray<string>): Promise<boolean> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      sessions: { type: "string", default: "200" },
+      messages: { type: "string", default: "4000" },
+      webs: { type: "string", default: "4" },
+      workers: { type: "string", default: "4" },
+      "seconds-between-kills": { type: "string", default: "5" },
+      patience: { type: "string", default: "180" },
+    },
+  })
+  const size: Size = {
+    sessions: Number(values.sessions),
+    messages: Number(values.messages),
+    webs: Number(values.webs),
+    workers: Number(values.workers),
+    betweenKills: Number(values["seconds-between-kills"]) * 1_000,
+    patience: Number(values.patience) * 1_000,
+  }
+  const kinds: ReadonlyArray<Kind> =
+    positionals.length === 0
+      ? ["postgres", "redis"]
+      : positionals.filter((one): one is Kind => one === "redis" || one === "postgres")
+  const outcomes = []
+  for (const kind of kinds) outcomes.push(await once(kind, size))
+  return outcomes.every(Boolean)
+}

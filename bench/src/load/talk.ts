@@ -1,0 +1,21 @@
+/** What is said in a load run. */
+
+/** Compacts every eight messages, and keeps four. */
+export const strategy = { strategy: "rolling-buffer", settings: { bufferSize: 4 } } as const
+
+export const sessionOf = (at: number): string => `chat-${String(at).padStart(6, "0")}`
+
+/** The two messages of a turn: some hundred characters each, and others in each turn. */
+export const turnOf = (session: string, turn: number) => {
+  const about = `order ${session}/${turn}`
+  return [
+    {
+      role: "user" as const,
+      content: `Where is my ${about}? It should have come on day ${turn}, and nobody has rung so far.`,
+    },
+    {
+      role: "assistant" as const,
+      content: `The ${about} left the house; the carrier says it comes within ${2 + (turn % 5)} days, before noon.`,
+    },
+  ]
+}

@@ -1,0 +1,85 @@
+/** An archive in a folder. */
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
+import { dirname, join, relative, resolve, sep } from "node:path"
+import { type Archive, ArchiveError } from "./Archive.js"
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT"
+
+/** The code of a failure; its message would have a path of the machine. */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error
+    ? `the folder cannot be used (${String(error.code)})`
+    : "it failed"
+
+/** Writes what was changed in a folder to the disk. */
+const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, "r")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * An archive in a folder, which is made by the first object. Files can be read by their owner only.
+ *
+ * @example
+ * ```ts
+ * import { folderArchive } from "@memfold/archive"
+ *
+ * console.log(folderArchive("./cold").name)
+ * ```
+ */
+export const folderArchive = (folder: string): Archive => {
+  const root = resolve(folder)
+  const attempt = <A>(operation: ArchiveError["operation"], about: string | null, run: () => Promise<A>) =>
+    Effect.tryPromise({
+      try: run,
+      catch: (error) => new ArchiveError({ operation, about, reason: reasonOf(error) }),
+    })
+  const fileOf = (key: string): string => join(root, ...key.split("/"))
+  return {
+    name: folder,
+    put: (key, bytes) =>
+      attempt("put", key, async () => {
+        const file = fileOf(key)
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+        // Beside it and moved, so that a process that is killed leaves no half of an object.
+        const draft = `${file}.${randomBytes(6).toString("hex")}.new`
+        const handle = await open(draft, "w", 0o600)
+        try {
+          await handle.writeFile(bytes)
+          await handle.sync()
+        } finally {
+          await handle.close()
+        }
+        await rename(draft, file)
+        await syncFolder(dirname(file))
+      }),
+    get: (key) =>
+      attempt("get", key, async () => {
+        try {
+          return await readFile(fileOf(key))
+        } catch (error) {
+          if (isMissing(error)) return null
+          throw error
+        }
+      }),
+    remove: (key) => attempt("remove", key, () => rm(fileOf(key), { force: true })),
+    list: attempt("list", null, async () => {
+      try {
+        const found = await readdir(root, { recursive: true, withFileTypes: true })
+        return found
+          .filter((entry) => entry.isFile() && !entry.name.endsWith(".new"))
+          .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join("/"))
+      } catch (error) {
+        if (isMissing(error)) return []
+        throw error
+      }
+    }),
+  }
+}

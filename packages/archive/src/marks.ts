@@ -1,0 +1,65 @@
+/**
+ * The mark of an archived session: a small log in the store, which has the owner and the title of the session. So the sessions of
+ * an owner are listed with those that are archived, and the archive is asked for those only: a new session needs no look at it.
+ *
+ * A mark stands from before its object is written until after its session is back. Whoever finds one looks which of both there is.
+ */
+import { EventCodec, type EventLog, type Session } from "@memfold/core"
+import { Clock, Effect } from "effect"
+
+const prefix = "memfold:archived:"
+
+/** The id of the mark of a session. */
+export const markOf = (session: string): string => `${prefix}${session}`
+
+/** The session that a mark is for; `null` if an id is not the id of a mark. */
+export const markedBy = (id: string): string | null =>
+  id.startsWith(prefix) ? id.slice(prefix.length) : null
+
+/** What a mark says. */
+export interface Mark {
+  readonly session: string
+  readonly description: Session.SessionState["description"]
+  /** When the session was last active, in milliseconds since the epoch: the mark stands there in the list of the owner. */
+  readonly updatedTime: number
+}
+
+const batchId = "mark"
+
+/** Marks a session; one that is marked already stays as it is. */
+export const mark = (
+  log: EventLog.Service,
+  { session, description: { owner, title }, updatedTime }: Mark,
+): Effect.Effect<void, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const id = markOf(session)
+    const now = yield* Clock.currentTimeMillis
+    const event = { _tag: "SessionDescribed" as const, owner, title: title ?? null }
+    // The first record has the time of the mark, the last one that of the session.
+    const records = EventCodec.encodeBatch({ session: id, version: 0 }, batchId, [
+      { time: now, event },
+      { time: updatedTime, event },
+    ] as const)
+    const row = { key: "", data: JSON.stringify({ owner, title }) }
+    yield* log
+      .append(id, records, {
+        expectedVersion: 0,
+        batchId,
+        projections: [{ kind: "description", replace: true, rows: [row] }],
+      })
+      .pipe(Effect.catchTag("VersionConflict", () => Effect.void))
+  })
+
+/** When a session was marked, in milliseconds since the epoch; `null` if it is not. */
+export const markedAt = (
+  log: EventLog.Service,
+  session: string,
+): Effect.Effect<number | null, EventLog.LogError> =>
+  Effect.map(
+    log.read(markOf(session), { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
+    ([first]) => first?.time ?? null,
+  )
+
+/** Takes the mark of a session away. */
+export const unmark = (log: EventLog.Service, session: string): Effect.Effect<void, EventLog.LogError> =>
+  Effect.asVoid(log.delete(markOf(session)))

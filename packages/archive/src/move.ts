@@ -1,0 +1,172 @@
+/**
+ * Moving a session to an archive and back.
+ *
+ * There: mark, write the object, read it back and compare, then delete the session if it still ends where it was read. Back: copy,
+ * compare, remove the object, take the mark away. A process may be killed between any two of these steps: what is in the store is
+ * right, or the mark and the object are there, and whoever opens the session next finishes what was begun.
+ */
+import { type EventLog, Session } from "@memfold/core"
+import { Clock, Effect, Either } from "effect"
+import { type Archive, ArchiveError } from "./Archive.js"
+import { copySession } from "./copy.js"
+import { mark, markedAt, unmark } from "./marks.js"
+import { sourceOf } from "./Source.js"
+import { decode, encode, keyOf, readSession, sourceOfStored, type StoredSession } from "./stored.js"
+
+/** How a session was archived: `moved`, or `active` if somebody has spoken meanwhile, so that it stayed in the store. */
+export interface Archived {
+  readonly session: string
+  readonly outcome: "moved" | "active" | "gone"
+  readonly events: number
+  /** The size of the object, in bytes. */
+  readonly bytes: number
+}
+
+/** How long an archiving process may take for one session. An older mark without an object is of a process that was killed. */
+const longestMove = 10 * 60_000
+
+/** The session in the archive, checked; `null` if it has none. */
+const read = (archive: Archive, session: string): Effect.Effect<StoredSession | null, ArchiveError> =>
+  Effect.gen(function* () {
+    const bytes = yield* archive.get(keyOf(session))
+    if (bytes === null) return null
+    const found = yield* decode(bytes)
+    const reason = Either.isLeft(found)
+      ? found.left
+      : found.right.session === session
+        ? null
+        : "it is of another session"
+    if (reason !== null || Either.isLeft(found))
+      return yield* new ArchiveError({ operation: "get", about: session, reason: reason ?? "" })
+    return found.right
+  })
+
+/**
+ * Moves a session to an archive.
+ *
+ * @param log - the store itself, without an archive behind it
+ *
+ * @example
+ * ```ts
+ * import { archiveSession, folderArchive } from "@memfold/archive"
+ * import { EventLog } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const moved = Effect.flatMap(EventLog.EventLog, (log) =>
+ *   archiveSession(log, folderArchive("./cold"), "chat-1"),
+ * )
+ * ```
+ */
+export const archiveSession = (
+  log: EventLog.Service,
+  archive: Archive,
+  session: string,
+): Effect.Effect<Archived, EventLog.LogError | ArchiveError | Session.SessionError> =>
+  Effect.gen(function* () {
+    const head = yield* log.head(session)
+    const stored = yield* readSession(sourceOf(log), session)
+    const last = stored.records.at(-1)
+    const done = (outcome: Archived["outcome"], bytes = 0) => ({
+      session,
+      outcome,
+      events: stored.records.length,
+      bytes,
+    })
+    if (head === null || last === undefined) return done("gone")
+    if (last.version !== head.version || last.batchId !== head.batchId) return done("active")
+    const { description } = yield* Session.make(log, { capacity: 1 }).load(session)
+    const marked = mark(log, { session, description, updatedTime: last.time })
+    yield* marked
+    const bytes = yield* encode(stored)
+    const takeBack = Effect.zipRight(archive.remove(keyOf(session)), unmark(log, session))
+    yield* archive.put(keyOf(session), bytes).pipe(
+      Effect.zipRight(read(archive, session)),
+      Effect.filterOrFail(
+        (there) => there?.sha256 === stored.sha256,
+        () =>
+          new ArchiveError({
+            operation: "put",
+            about: session,
+            reason: "what it gives back is not what was written; the session stays in the store",
+          }),
+      ),
+      // What cannot be taken back now, whoever opens the session takes back.
+      Effect.tapError(() => Effect.ignore(takeBack)),
+    )
+    if (yield* log.delete(session, head)) {
+      // Somebody may have taken an old mark away meanwhile. Without it, nobody would look here.
+      if ((yield* log.head(session)) === null) yield* marked
+      return done("moved", bytes.length)
+    }
+    yield* takeBack
+    return done("active")
+  })
+
+/**
+ * Brings a session back if it is archived; `true` if it was.
+ *
+ * @param log - the store itself, without an archive behind it
+ *
+ * @example
+ * ```ts
+ * import { folderArchive, restoreSession } from "@memfold/archive"
+ * import { EventLog } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const isBack = Effect.flatMap(EventLog.EventLog, (log) =>
+ *   restoreSession(log, folderArchive("./cold"), "chat-1"),
+ * )
+ * ```
+ */
+export const restoreSession = (
+  log: EventLog.Service,
+  archive: Archive,
+  session: string,
+): Effect.Effect<boolean, EventLog.LogError | ArchiveError> =>
+  Effect.gen(function* () {
+    const since = yield* markedAt(log, session)
+    if (since === null) return false
+    const isUnderWay = (yield* Clock.currentTimeMillis) - since < longestMove
+    const stored = yield* read(archive, session)
+    const head = yield* log.head(session)
+    if (stored === null) {
+      if (head === null && !isUnderWay)
+        return yield* new ArchiveError({
+          operation: "restore",
+          about: session,
+          reason: "the archive has lost it; put the object back from a backup, or delete the session",
+        })
+      // Not written yet, or the session is back and only the mark was left.
+      if (head !== null && !isUnderWay) yield* unmark(log, session)
+      return false
+    }
+    // It is still in the store, and may be about to leave it: see `archiveSession`.
+    if (isUnderWay && head !== null && head.version >= stored.records.length) return false
+    yield* copySession(sourceOfStored(stored), log, session).pipe(
+      Effect.catchTag(
+        "Diverged",
+        ({ version }) =>
+          new ArchiveError({
+            operation: "restore",
+            about: session,
+            reason: `the store has another session of this id from event ${version} on`,
+          }),
+      ),
+    )
+    yield* archive.remove(keyOf(session))
+    yield* unmark(log, session)
+    return true
+  })
+
+/** Removes a session from the archive for good; `true` if it was there. */
+export const eraseArchived = (
+  log: EventLog.Service,
+  archive: Archive,
+  session: string,
+): Effect.Effect<boolean, EventLog.LogError | ArchiveError> =>
+  Effect.gen(function* () {
+    if ((yield* markedAt(log, session)) === null) return false
+    yield* archive.remove(keyOf(session))
+    yield* unmark(log, session)
+    return true
+  })

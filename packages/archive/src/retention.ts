@@ -1,0 +1,164 @@
+/** Retention by rule: which sessions are archived, and which are deleted. */
+import { EventLog } from "@memfold/core"
+import { Clock, Duration, Effect, Schema, Stream } from "effect"
+import { type Archive, ArchiveError } from "./Archive.js"
+import { markedBy } from "./marks.js"
+import { archiveSession, eraseArchived, restoreSession } from "./move.js"
+
+const DurationText = Schema.String.pipe(
+  Schema.filter((text) => Duration.decodeUnknown(text)._tag === "Some", {
+    message: () => 'a duration is text such as "90 days"',
+  }),
+)
+
+/**
+ * A rule. The first rule that applies to a session decides; a session that no rule applies to stays.
+ *
+ * - `do`: `archive` moves the session to the archive, `delete` deletes it for good, also from the archive, and `hold` keeps it as it is
+ * - `idle`: only sessions that nothing was written to for this long
+ * - `age`: only sessions that were begun this long ago
+ * - `owner`: only sessions of this owner; `session`: only this session
+ */
+export const Rule = Schema.Struct({
+  do: Schema.Literal("archive", "delete", "hold"),
+  idle: Schema.optional(DurationText),
+  age: Schema.optional(DurationText),
+  owner: Schema.optional(Schema.String),
+  session: Schema.optional(Schema.String),
+})
+export type Rule = typeof Rule.Type
+
+/** The rules of a file: `{ "rules": [ … ] }`. */
+export const Rules = Schema.Struct({ rules: Schema.Array(Rule) })
+
+/** Sessions are archived after this time at the earliest, in milliseconds: see `withArchive`. */
+const leastIdle = 3_600_000
+
+/** What a rule wants for a session, and what became of it; `planned` in a dry run. */
+export interface Retained {
+  readonly session: string
+  readonly owner: string | null
+  readonly action: "archive" | "delete"
+  readonly outcome: "planned" | "moved" | "deleted" | "active" | "gone" | "failed"
+  readonly idleDays: number
+  /** Why it failed; absent otherwise. */
+  readonly reason?: string
+}
+
+const millisOf = (duration: string): number =>
+  Duration.toMillis(Duration.decode(duration as Duration.DurationInput))
+
+/** Whether a rule applies to a session at a time. */
+const applies = (rule: Rule, info: EventLog.SessionInfo, session: string, now: number): boolean =>
+  (rule.owner === undefined || rule.owner === info.owner) &&
+  (rule.session === undefined || rule.session === session) &&
+  (rule.idle === undefined || now - info.updatedTime >= millisOf(rule.idle)) &&
+  (rule.age === undefined || now - info.createdTime >= millisOf(rule.age))
+
+/**
+ * What the rules want for a session; `null` if it stays.
+ *
+ * @example
+ * ```ts
+ * import { actionFor } from "@memfold/archive"
+ *
+ * const rules = [{ do: "hold", owner: "ada" }, { do: "archive", idle: "90 days" }] as const
+ * const chat = { session: "chat-1", version: 9, createdTime: 0, updatedTime: 0, owner: "bob" }
+ * console.log(actionFor(rules, chat, Date.now())) // archive
+ * ```
+ */
+export const actionFor = (
+  rules: ReadonlyArray<Rule>,
+  info: EventLog.SessionInfo,
+  now: number,
+): "archive" | "delete" | null => {
+  const marked = markedBy(info.session)
+  // What memfold keeps for itself has no rules of its own.
+  if (marked === null && info.session.startsWith("memfold:")) return null
+  const action = rules.find((rule) => applies(rule, info, marked ?? info.session, now))?.do ?? "hold"
+  if (action === "hold" || (action === "archive" && marked !== null)) return null
+  return action === "archive" && now - info.updatedTime < leastIdle ? null : action
+}
+
+/** How rules are applied. */
+export interface RetentionOptions {
+  readonly rules: ReadonlyArray<Rule>
+  /** The archive; needed by rules that archive, and where sessions were archived before. */
+  readonly archive: Archive | null
+  /** Only says what the rules want; `true` by default. */
+  readonly dryRun?: boolean
+}
+
+/**
+ * Applies rules to all sessions of a store, one after another. A session that fails does not stop the others. A dry run, which is
+ * the default, changes nothing.
+ *
+ * @param log - the store itself, without an archive behind it
+ *
+ * @example
+ * ```ts
+ * import { folderArchive, retain } from "@memfold/archive"
+ * import { EventLog } from "@memfold/core"
+ * import { Effect, Stream } from "effect"
+ *
+ * const rules = [{ do: "hold", owner: "ada" }, { do: "archive", idle: "90 days" }] as const
+ *
+ * export const planned = Effect.flatMap(EventLog.EventLog, (log) =>
+ *   Stream.runForEach(retain(log, { rules, archive: folderArchive("./cold") }), ({ session, action }) =>
+ *     Effect.log(`${action} ${session}`),
+ *   ),
+ * )
+ * ```
+ */
+export const retain = (
+  log: EventLog.Service,
+  { rules, archive, dryRun = true }: RetentionOptions,
+): Stream.Stream<Retained, EventLog.LogError> =>
+  Stream.unwrap(
+    Effect.map(Clock.currentTimeMillis, (now) =>
+      EventLog.sessions(log).pipe(
+        Stream.mapEffect((info) => {
+          const action = actionFor(rules, info, now)
+          if (action === null) return Effect.succeed(null)
+          const session = markedBy(info.session) ?? info.session
+          const idleDays = Math.floor((now - info.updatedTime) / 86_400_000)
+          const retained = { session, owner: info.owner ?? null, action, idleDays }
+          if (dryRun) return Effect.succeed({ ...retained, outcome: "planned" as const })
+          return Effect.map(Effect.either(carryOut(log, archive, session, action, info)), (done): Retained =>
+            done._tag === "Right"
+              ? { ...retained, outcome: done.right }
+              : { ...retained, outcome: "failed", reason: done.left.message },
+          )
+        }),
+        Stream.filter((one): one is Retained => one !== null),
+      ),
+    ),
+  )
+
+const carryOut = (
+  log: EventLog.Service,
+  archive: Archive | null,
+  session: string,
+  action: "archive" | "delete",
+  info: EventLog.SessionInfo,
+) =>
+  Effect.gen(function* () {
+    const isMarked = markedBy(info.session) !== null
+    if (archive === null && (action === "archive" || isMarked))
+      return yield* new ArchiveError({ operation: "open", about: session, reason: "no archive was given" })
+    if (action === "archive" && archive !== null)
+      return (yield* archiveSession(log, archive, session)).outcome
+    if (isMarked && archive !== null) {
+      // Back in the store meanwhile: then it is active, and what a killed process has left is taken away.
+      if ((yield* log.head(session)) !== null) {
+        yield* restoreSession(log, archive, session)
+        return "active" as const
+      }
+      return (yield* eraseArchived(log, archive, session)) ? ("deleted" as const) : ("gone" as const)
+    }
+    // Who speaks in it now keeps it.
+    const head = yield* log.head(session)
+    if (head === null) return "gone" as const
+    if (head.version !== info.version) return "active" as const
+    return (yield* log.delete(session, head)) ? ("deleted" as const) : ("active" as const)
+  })

@@ -1,0 +1,103 @@
+/** An archive in a bucket of S3, or of a server that speaks its protocol. */
+import type { S3ClientConfig } from "@aws-sdk/client-s3"
+import { Effect } from "effect"
+import { type Archive, ArchiveError } from "./Archive.js"
+
+/** Where the bucket is. Credentials and regions are found as by any program of AWS: environment, profile, role of the machine. */
+export interface S3Options {
+  readonly bucket: string
+  /** What all keys begin with, without a `/` at the end; nothing by default. */
+  readonly prefix?: string
+  /** The region; as the environment says by default. */
+  readonly region?: string
+  /** The URL of a server that is not of AWS, such as MinIO or R2. */
+  readonly endpoint?: string
+  /** Further settings of the client. */
+  readonly client?: S3ClientConfig
+}
+
+/** How an error of the SDK names itself. Its message may quote a key that is a secret. */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? `the bucket answered ${error.name}` : "the bucket gave no answer"
+
+/**
+ * An archive in a bucket. It needs the package `@aws-sdk/client-s3`.
+ *
+ * @example
+ * ```ts
+ * import { s3Archive } from "@memfold/archive"
+ *
+ * const archive = await s3Archive({ bucket: "chats", prefix: "cold", region: "eu-central-1" })
+ * console.log(archive.name)
+ * ```
+ *
+ * @throws ArchiveError: the package is not installed
+ */
+export const s3Archive = async ({
+  bucket,
+  prefix,
+  region,
+  endpoint,
+  client,
+}: S3Options): Promise<Archive> => {
+  const sdk = await import("@aws-sdk/client-s3").catch(() => {
+    const reason = "a bucket needs a package of its own; install it: npm install @aws-sdk/client-s3"
+    throw new ArchiveError({ operation: "open", about: null, reason })
+  })
+  const s3 = new sdk.S3Client({
+    ...(region === undefined ? {} : { region }),
+    // Servers that are not of AWS have buckets in the path, and may not know checksums at the end of a body.
+    ...(endpoint === undefined
+      ? {}
+      : { endpoint, forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED" as const }),
+    ...client,
+  })
+  const start = prefix === undefined || prefix === "" ? "" : `${prefix}/`
+  const place = (key: string) => ({ Bucket: bucket, Key: `${start}${key}` })
+  const attempt = <A>(
+    operation: ArchiveError["operation"],
+    about: string | null,
+    run: (signal: AbortSignal) => Promise<A>,
+  ) =>
+    Effect.tryPromise({
+      try: run,
+      catch: (error) => new ArchiveError({ operation, about, reason: reasonOf(error) }),
+    })
+  return {
+    name: `s3://${bucket}${prefix === undefined ? "" : `/${prefix}`}`,
+    put: (key, bytes) =>
+      attempt("put", key, async (abortSignal) => {
+        await s3.send(new sdk.PutObjectCommand({ ...place(key), Body: bytes }), { abortSignal })
+      }),
+    get: (key) =>
+      attempt("get", key, async (abortSignal) => {
+        try {
+          const { Body } = await s3.send(new sdk.GetObjectCommand(place(key)), { abortSignal })
+          return (await Body?.transformToByteArray()) ?? null
+        } catch (error) {
+          if (error instanceof sdk.NoSuchKey) return null
+          throw error
+        }
+      }),
+    remove: (key) =>
+      attempt("remove", key, async (abortSignal) => {
+        await s3.send(new sdk.DeleteObjectCommand(place(key)), { abortSignal })
+      }),
+    list: attempt("list", null, async (abortSignal) => {
+      const keys: Array<string> = []
+      for (let next: string | undefined, more = true; more; more = next !== undefined) {
+        const page = await s3.send(
+          new sdk.ListObjectsV2Command({
+            Bucket: bucket,
+            Prefix: start,
+            ...(next === undefined ? {} : { ContinuationToken: next }),
+          }),
+          { abortSignal },
+        )
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(start.length))
+        next = page.NextContinuationToken
+      }
+      return keys
+    }),
+  }
+}

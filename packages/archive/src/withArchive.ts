@@ -1,0 +1,152 @@
+/** A store with an archive behind it: whoever opens an archived session gets it back. */
+import { catalogStore } from "./catalog.js"
+import { EventLog } from "@memfold/core"
+import { Clock, Effect, Layer, Stream } from "effect"
+import type { Archive, ArchiveError } from "./Archive.js"
+import { markedBy, markOf } from "./marks.js"
+import { eraseArchived, restoreSession } from "./move.js"
+import { openArchive } from "./open.js"
+
+/**
+ * For how long a process relies on what it has seen: that a session is not archived. It is far less than the shortest time after
+ * which sessions are archived.
+ */
+const trust = 60_000
+
+/** How many sessions are remembered. */
+const mostKnown = 10_000
+
+const asLogError =
+  (operation: string, session: string) =>
+  (error: EventLog.LogError | ArchiveError): EventLog.LogError =>
+    error._tag === "LogError" ? error : new EventLog.LogError({ operation, session, reason: error.message })
+
+/**
+ * The log of a store with an archive behind it. Every operation on an archived session brings it back first; `delete` removes it
+ * from the archive. The sessions of an owner are listed with those that are archived.
+ *
+ * A session costs one more read of the store in each minute in which a process uses it.
+ *
+ * @example
+ * ```ts
+ * import { behind, folderArchive } from "@memfold/archive"
+ * import { EventLog } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const both = Effect.flatMap(EventLog.EventLog, (log) => behind(log, folderArchive("./cold")))
+ * ```
+ */
+export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<EventLog.Service> =>
+  Effect.map(Effect.makeSemaphore(1), (oneAtATime) => {
+    /** When sessions were seen in the store, in milliseconds since the epoch. */
+    const seen = new Map<string, number>()
+
+    const see = (session: string, now: number): void => {
+      seen.delete(session)
+      seen.set(session, now)
+      const [oldest] = seen.keys()
+      if (seen.size > mostKnown && oldest !== undefined) seen.delete(oldest)
+    }
+
+    /** Brings a session back, unless it was seen in the store a moment ago. */
+    const open = (operation: string, session: string): Effect.Effect<void, EventLog.LogError> =>
+      Effect.gen(function* () {
+        if (session.startsWith("memfold:")) return
+        const now = yield* Clock.currentTimeMillis
+        if (now - (seen.get(session) ?? Number.NEGATIVE_INFINITY) < trust) return
+        // Several operations of a context begin at once; the first one brings the session back.
+        yield* oneAtATime.withPermits(1)(restoreSession(log, archive, session))
+        see(session, now)
+      }).pipe(Effect.mapError(asLogError(operation, session)))
+
+    const opened =
+      <Rest extends ReadonlyArray<unknown>, A, E>(
+        operation: string,
+        run: (session: string, ...rest: Rest) => Effect.Effect<A, E>,
+      ) =>
+      (session: string, ...rest: Rest): Effect.Effect<A, E | EventLog.LogError> =>
+        Effect.zipRight(open(operation, session), run(session, ...rest))
+
+    const { changes, finishRewrites, within } = log
+    return {
+      append: opened("append", log.append),
+      read: opened("read", log.read),
+      head: (session) =>
+        Effect.flatMap(opened("head", log.head)(session), (head) => {
+          if (head !== null || !seen.has(session)) return Effect.succeed(head)
+          // It was seen, and is gone: deleted, or archived by another process.
+          seen.delete(session)
+          return opened("head", log.head)(session)
+        }),
+      list: ({ owner, after, limit }) =>
+        Effect.gen(function* () {
+          if (owner === undefined) return yield* log.list({ owner, after, limit })
+          // Between two sessions of one millisecond, the mark has a place of its own.
+          const isMark = after !== undefined && (yield* log.head(markOf(after.session))) !== null
+          const behindMark = isMark ? { ...after, session: markOf(after.session) } : after
+          const found = yield* log.list({ owner, after: behindMark, limit })
+          return found.map((info) => ({ ...info, session: markedBy(info.session) ?? info.session }))
+        }),
+      delete: (session, at) =>
+        Effect.gen(function* () {
+          if (at !== undefined) yield* open("delete", session)
+          const wasThere = yield* log.delete(session, at)
+          if (at !== undefined && !wasThere) return false
+          const wasArchived = yield* eraseArchived(log, archive, session)
+          return wasThere || wasArchived
+        }).pipe(Effect.mapError(asLogError("delete", session))),
+      // What a process that was killed has left in the archive must not keep the old text (law L15).
+      rewrite: (session, ...rest) =>
+        open("rewrite", session).pipe(
+          Effect.zipRight(
+            Effect.mapError(eraseArchived(log, archive, session), asLogError("rewrite", session)),
+          ),
+          Effect.zipRight(log.rewrite(session, ...rest)),
+        ),
+      ...(finishRewrites === undefined ? {} : { finishRewrites }),
+      ...(changes === undefined
+        ? {}
+        : {
+            changes: (session: string) =>
+              Stream.unwrap(Effect.as(open("changes", session), changes(session))),
+          }),
+      ...(within === undefined ? {} : { within }),
+      projections: {
+        get: opened("projections.get", log.projections.get),
+        put: opened("projections.put", log.projections.put),
+        drop: log.projections.drop,
+      },
+    }
+  })
+
+/**
+ * A store with an archive behind it, as a layer: for `createMemory({ store })`, and for `Memory.layer`.
+ *
+ * @param store - the URL of a store, or a layer
+ * @param archive - a folder, `s3://BUCKET/PREFIX` (see {@link openArchive}), or an archive
+ *
+ * @example
+ * ```ts
+ * import { withArchive } from "@memfold/archive"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: withArchive("sqlite:chats.db", "./cold") })
+ * await memory.close()
+ * ```
+ */
+export const withArchive = (
+  store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>,
+  archive: string | Archive,
+): Layer.Layer<EventLog.EventLog, EventLog.LogError> =>
+  Layer.effect(
+    EventLog.EventLog,
+    Effect.gen(function* () {
+      const opened = typeof archive === "string" ? yield* openArchive(archive) : archive
+      return yield* behind(yield* EventLog.EventLog, opened)
+    }).pipe(
+      Effect.catchTag(
+        "ArchiveError",
+        ({ message }) => new EventLog.LogError({ operation: "open", reason: message }),
+      ),
+    ),
+  ).pipe(Layer.provide(typeof store === "string" ? catalogStore(store) : store))

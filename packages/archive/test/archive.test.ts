@@ -1,0 +1,221 @@
+/** Sessions that leave the store and come back, whatever ends in between. */
+import { describe, expect, it } from "@effect/vitest"
+import { EventLog, InMemoryEventLog, Message, Verify } from "@memfold/core"
+import { said } from "@memfold/harness/engine"
+import { Effect, Either, Exit, Stream, TestClock } from "effect"
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import {
+  type Archive,
+  ArchiveError,
+  archiveSession,
+  behind,
+  folderArchive,
+  openArchive,
+  restoreSession,
+} from "../src/index.js"
+import { bucketServer, fill, folder, linesOf, memoryOver } from "./support.js"
+
+const bucket = await bucketServer()
+
+const archives: ReadonlyArray<readonly [name: string, open: () => Promise<Archive>]> = [
+  ["a folder", async () => folderArchive(folder())],
+  ["a bucket", () => bucket.archive()],
+]
+
+/** The archive with an accident: the first object that it keeps has one byte that is another. */
+const damaging = (archive: Archive): Archive => ({
+  ...archive,
+  put: (key, bytes) => {
+    const changed = Uint8Array.from(bytes)
+    changed[changed.length >> 1] = 255 - (changed[changed.length >> 1] ?? 0)
+    return archive.put(key, changed)
+  },
+})
+
+for (const [name, open] of archives)
+  describe(`an archive in ${name}`, () => {
+    it.scoped("takes sessions, and gives them back as they were when they are opened", () =>
+      Effect.gen(function* () {
+        const archive = yield* Effect.promise(open)
+        const log = yield* InMemoryEventLog.make
+        const sessions = [`chat of ${name}`, `snö/☃ ${"long ".repeat(200)}`]
+        for (const session of sessions) yield* fill(log, session)
+        const context = yield* Effect.flatMap(memoryOver(log), (memory) => memory.context(sessions[0]!))
+        for (const session of sessions) {
+          const before = yield* linesOf(log, session)
+          expect(yield* archiveSession(log, archive, session)).toMatchObject({
+            outcome: "moved",
+            events: before.length,
+          })
+          expect(yield* log.head(session)).toBeNull()
+          expect(yield* linesOf(yield* behind(log, archive), session)).toEqual(before)
+          expect(yield* log.head(session)).not.toBeNull()
+          expect(yield* Verify.session(log, session)).toEqual([])
+        }
+        expect(yield* archive.list).toEqual([])
+        yield* archiveSession(log, archive, sessions[0]!)
+        const memory = yield* memoryOver(yield* behind(log, archive))
+        expect(yield* memory.context(sessions[0]!)).toEqual(context)
+        expect((yield* memory.append(sessions[0]!, Message.user("and on"))).from).toBe(13)
+        expect((yield* memory.sessionsOf("ada")).sessions.map(({ session }) => session).toSorted()).toEqual(
+          sessions.toSorted(),
+        )
+      }),
+    )
+
+    it.scoped("keeps nothing of what is deleted, and all of what it could not keep stays in the store", () =>
+      Effect.gen(function* () {
+        const archive = yield* Effect.promise(open)
+        const log = yield* InMemoryEventLog.make
+        for (const session of ["one", "two", "three"])
+          yield* fill(log, session, session === "three" ? "bob" : "ada")
+        yield* archiveSession(log, archive, "one")
+        yield* archiveSession(log, archive, "three")
+        const before = yield* linesOf(log, "two")
+        const failed = yield* Effect.flip(archiveSession(log, damaging(archive), "two"))
+        expect(failed).toBeInstanceOf(ArchiveError)
+        expect(yield* linesOf(log, "two")).toEqual(before)
+        // After the mark of the failed move is old, whoever opens the session takes what is left of it away.
+        yield* TestClock.adjust("1 hour")
+        const whole = yield* behind(log, archive)
+        const listed = yield* Effect.map(Stream.runCollect(EventLog.sessions(whole, "ada")), (all) =>
+          [...all].map(({ session, title }) => [session, title]),
+        )
+        expect(listed.toSorted()).toEqual([
+          ["one", "about one"],
+          ["two", "about two"],
+        ])
+        const memory = yield* memoryOver(whole)
+        expect(yield* memory.deleteOf("ada")).toBe(2)
+        expect(yield* archive.list).toHaveLength(1)
+        const exported = yield* Stream.runCollect(memory.eventsOf("bob"))
+        expect(new Set([...exported].map(({ session }) => session))).toEqual(new Set(["three"]))
+        expect(yield* memory.deleteOf("bob")).toBe(1)
+        expect(yield* archive.list).toEqual([])
+        expect(yield* log.list({ limit: 10 })).toEqual([])
+      }),
+    )
+
+    it.scoped("loses nothing, whichever step is the last one of a process that is killed (L14)", () =>
+      Effect.gen(function* () {
+        const archive = yield* Effect.promise(open)
+        let steps = 0
+        for (let last = 0; last < 40; last++) {
+          const log = yield* InMemoryEventLog.make
+          yield* fill(log, "chat")
+          const before = yield* linesOf(log, "chat")
+          // There and back; the process is gone after so many writes.
+          let left = last
+          const write = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+            Effect.suspend(() => (left-- > 0 ? run : Effect.die("killed")))
+          const dying: EventLog.Service = {
+            ...log,
+            append: (...args) => write(log.append(...args)),
+            delete: (...args) => write(log.delete(...args)),
+            projections: { ...log.projections, put: (...args) => write(log.projections.put(...args)) },
+          }
+          const kept: Archive = {
+            ...archive,
+            put: (...args) => write(archive.put(...args)),
+            remove: (key) => write(archive.remove(key)),
+          }
+          const ended = yield* Effect.exit(
+            Effect.zipRight(archiveSession(dying, kept, "chat"), restoreSession(dying, kept, "chat")),
+          )
+          // At once, and after the mark is old.
+          if (last % 2 === 0) yield* TestClock.adjust("1 hour")
+          const whole = yield* behind(log, archive)
+          expect(yield* linesOf(whole, "chat")).toEqual(before)
+          const memory = yield* memoryOver(whole)
+          yield* memory.append("chat", said(1, 99))
+          expect((yield* linesOf(whole, "chat")).slice(0, before.length)).toEqual(before)
+          yield* TestClock.adjust("1 hour")
+          // Text that is redacted is in no object that a killed process has left (L15).
+          yield* memory.redact("chat", 3)
+          expect(yield* archive.list).toEqual([])
+          yield* TestClock.adjust("1 hour")
+          yield* linesOf(whole, "chat")
+          expect((yield* log.list({ limit: 9 })).map(({ session }) => session)).toEqual(["chat"])
+          steps = last
+          if (Exit.isSuccess(ended)) break
+        }
+        // Mark, object, deletion; each batch of the copy, its snapshot, the object, the mark.
+        expect(steps).toBeGreaterThan(8)
+      }),
+    )
+  })
+
+describe("a session that is archived", () => {
+  it.scoped("stays in the store if somebody speaks while it is moved", () =>
+    Effect.gen(function* () {
+      const archive = folderArchive(folder())
+      const log = yield* InMemoryEventLog.make
+      yield* fill(log, "chat")
+      const whole = yield* behind(log, archive)
+      const memory = yield* memoryOver(whole)
+      const busy: Archive = {
+        ...archive,
+        put: (...args) =>
+          Effect.zipLeft(archive.put(...args), Effect.orDie(memory.append("chat", Message.user("wait")))),
+      }
+      expect(yield* archiveSession(log, busy, "chat")).toMatchObject({ outcome: "active" })
+      expect(yield* archive.list).toEqual([])
+      expect((yield* memory.messages("chat")).messages.at(-1)).toMatchObject({ parts: [{ text: "wait" }] })
+      expect(yield* archiveSession(log, archive, "nobody")).toMatchObject({ outcome: "gone" })
+    }),
+  )
+
+  it.scoped("is asked for by other processes that have it in their caches", () =>
+    Effect.gen(function* () {
+      const archive = folderArchive(folder())
+      const log = yield* InMemoryEventLog.make
+      yield* fill(log, "chat")
+      const memory = yield* memoryOver(yield* behind(log, archive))
+      const before = yield* memory.state("chat")
+      yield* archiveSession(log, archive, "chat")
+      expect(yield* memory.state("chat")).toEqual(before)
+      yield* archiveSession(log, archive, "chat")
+      yield* memory.append("chat", Message.user("on"))
+      expect((yield* memory.state("chat")).total).toBe(before.total + 1)
+      expect(yield* Verify.session(log, "chat")).toEqual([])
+    }),
+  )
+
+  it.scoped("is said to be lost or damaged, and nothing begins in its place", () =>
+    Effect.gen(function* () {
+      const archive = folderArchive(folder())
+      const log = yield* InMemoryEventLog.make
+      yield* fill(log, "chat")
+      yield* archiveSession(log, archive, "chat")
+      yield* TestClock.adjust("1 hour")
+      const [key] = yield* archive.list
+      const bytes = yield* archive.get(key!)
+      const whole = yield* behind(log, archive)
+      const opened = Effect.map(whole.head("chat"), (head) => head?.version)
+      yield* archive.put(key!, bytes!.slice(0, -20))
+      expect((yield* Effect.flip(opened)).message).toMatch(/archive failed at get/)
+      yield* archive.remove(key!)
+      expect((yield* Effect.flip(opened)).message).toMatch(/the archive has lost it/)
+      yield* archive.put(key!, bytes!)
+      expect(yield* opened).toBe(yield* EventLog.versionOf(log, "chat"))
+    }),
+  )
+})
+
+describe("a place", () => {
+  it("is a folder or a bucket, whose key is checked; files are private", async () => {
+    const place = folder()
+    const opened = await Effect.runPromise(openArchive(place))
+    await Effect.runPromise(opened.put("ab/cd.jsonl.gz", new Uint8Array([1])))
+    expect(statSync(join(place, "ab", "cd.jsonl.gz")).mode & 0o777).toBe(0o600)
+    expect(await Effect.runPromise(opened.list)).toEqual(["ab/cd.jsonl.gz"])
+    const forged = await bucket.archive("ANOTHERKEY")
+    const refused = await Effect.runPromise(Effect.flip(forged.put("a", new Uint8Array([1]))))
+    expect(refused.message).toMatch(/the bucket answered InvalidAccessKeyId/)
+    expect(refused.message).not.toContain("ANOTHERKEY")
+    for (const wrong of ["", "ftp://host/x", "s3://", "s3://chats?endpoint=http://x&key=1"])
+      expect(Either.isLeft(await Effect.runPromise(Effect.either(openArchive(wrong))))).toBe(true)
+    expect((await Effect.runPromise(openArchive(bucket.url))).name).toBe("s3://chats/cold")
+  })
+})

@@ -1,0 +1,203 @@
+/** `memfold archive`: retention by rule; and `memfold restore`. */
+import { Args, Command, Options } from "@effect/cli"
+import {
+  openArchive,
+  restoreSession,
+  retain,
+  type Retained,
+  type Rule,
+  Rules,
+  withArchive,
+} from "@memfold/archive"
+import { withoutSecrets } from "@memfold/catalog"
+import { EventLog } from "@memfold/core"
+import { Console, Duration, Effect, Either, type Layer, Option, Schedule, Schema, Stream } from "effect"
+import { clean, color, json as toJson, several } from "../terminal/terminal.js"
+import { Findings, UsageError } from "./failure.js"
+import * as options from "./options.js"
+
+/** The archive behind a store, for commands that serve conversations. */
+export const archive = Options.text("archive").pipe(
+  Options.withPseudoName("PLACE"),
+  Options.optional,
+  Options.withDescription(
+    "Where archived sessions are, so that they come back when they are opened: a folder, or s3://BUCKET/PREFIX.",
+  ),
+)
+
+/** A store, with the archive that an option names behind it. */
+export const behindOption = (
+  store: Layer.Layer<EventLog.EventLog, EventLog.LogError>,
+  place: Option.Option<string>,
+): Layer.Layer<EventLog.EventLog, EventLog.LogError> =>
+  Option.match(place, { onNone: () => store, onSome: (archive) => withArchive(store, archive) })
+
+const opened = (place: string) =>
+  Effect.mapError(openArchive(place), ({ reason }) => new UsageError({ problem: reason }))
+
+const duration = (name: string, description: string) =>
+  Options.text(name).pipe(
+    Options.withPseudoName("DURATION"),
+    Options.optional,
+    Options.withDescription(description),
+  )
+
+/** The rules of a file, or the one rule that the options are, behind what is held. */
+const rulesOf = (given: {
+  readonly rules: Option.Option<string>
+  readonly idle: Option.Option<string>
+  readonly age: Option.Option<string>
+  readonly owner: Option.Option<string>
+  readonly hold: ReadonlyArray<string>
+  readonly erase: boolean
+}): Effect.Effect<ReadonlyArray<Rule>, UsageError> =>
+  Effect.gen(function* () {
+    const { idle, age, owner, erase, hold } = given
+    const own = [idle, age, owner].some(Option.isSome)
+    if (Option.isSome(given.rules) === own)
+      return yield* new UsageError({
+        problem: "give --idle or --age, with --owner if you want, or --rules FILE",
+      })
+    const wanted = Option.isSome(given.rules)
+      ? yield* options.parsedFile("--rules", given.rules.value)
+      : {
+          rules: [
+            {
+              do: erase ? "delete" : "archive",
+              ...Option.match(idle, { onNone: () => ({}), onSome: (idle) => ({ idle }) }),
+              ...Option.match(age, { onNone: () => ({}), onSome: (age) => ({ age }) }),
+              ...Option.match(owner, { onNone: () => ({}), onSome: (owner) => ({ owner }) }),
+            },
+          ],
+        }
+    if (own && Option.isNone(idle) && Option.isNone(age))
+      return yield* new UsageError({ problem: "--owner goes with --idle or --age" })
+    const { rules } = yield* Either.mapLeft(
+      Schema.decodeUnknownEither(Rules)(wanted, { onExcessProperty: "error" }),
+      () =>
+        new UsageError({
+          problem:
+            'a rule is {"do":"archive"|"delete"|"hold","idle":"90 days","age":"2 years"} with an "owner" or a "session"; durations are text such as "90 days"',
+        }),
+    )
+    return [...hold.map((owner): Rule => ({ do: "hold", owner })), ...rules]
+  })
+
+const line = ({ session, action, outcome, idleDays, reason }: Retained): string => {
+  const what =
+    outcome === "failed" ? color.red("failed ") : outcome === "planned" ? color.dim(action) : outcome
+  return `${what}  ${clean(`session "${session}"`)}: idle for ${several(idleDays, "day")}${reason === undefined ? "" : `; ${clean(reason)}`}`
+}
+
+/** Applies the rules once, and says how many sessions failed. */
+const applied = (
+  log: EventLog.Service,
+  given: Parameters<typeof retain>[1] & { readonly json: boolean },
+): Effect.Effect<number, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const sums = new Map<string, number>()
+    yield* Stream.runForEach(retain(log, given), (one) => {
+      sums.set(one.outcome, (sums.get(one.outcome) ?? 0) + 1)
+      return Console.log(given.json ? toJson({ type: "retained", ...one }) : line(one))
+    })
+    if (!given.json) {
+      const counted = [...sums].map(([outcome, number]) => `${number} ${outcome}`).join(", ")
+      yield* Console.log(counted === "" ? "no session is due" : counted)
+      if (sums.has("planned")) yield* Console.log("nothing was changed; --run does it")
+    }
+    return sums.get("failed") ?? 0
+  })
+
+export const command = Command.make(
+  "archive",
+  {
+    store: options.store,
+    to: Options.text("to").pipe(
+      Options.withPseudoName("PLACE"),
+      Options.optional,
+      Options.withDescription("The archive: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME."),
+    ),
+    idle: duration("idle", 'Sessions that nothing was written to for this long, such as "90 days".'),
+    age: duration("age", 'Sessions that were begun this long ago, such as "700 days".'),
+    owner: options.owner.pipe(Options.withDescription("Only the sessions of this owner.")),
+    hold: Options.text("hold").pipe(
+      Options.withPseudoName("OWNER"),
+      Options.repeated,
+      Options.withDescription("The sessions of this owner stay as they are; may be repeated."),
+    ),
+    erase: Options.boolean("delete").pipe(
+      Options.withDescription(
+        "Delete the sessions for good, also from the archive, instead of archiving them.",
+      ),
+    ),
+    rules: Options.text("rules").pipe(
+      Options.withPseudoName("FILE"),
+      Options.optional,
+      Options.withDescription(
+        'Rules as JSON: {"rules":[{"do":"archive","idle":"90 days"}]}; the first that applies decides.',
+      ),
+    ),
+    run: Options.boolean("run").pipe(
+      Options.withDescription("Do it. Without this, it only says what would be done."),
+    ),
+    every: duration(
+      "every",
+      'Do it again after each such time, such as "1 day", until the process is ended.',
+    ),
+    json: options.json,
+  },
+  (given) =>
+    Effect.gen(function* () {
+      const rules = yield* rulesOf(given)
+      const archives = rules.some((rule) => rule.do === "archive")
+      if (archives && Option.isNone(given.to))
+        return yield* new UsageError({ problem: "--to is needed: a folder, or s3://BUCKET/PREFIX" })
+      const place = yield* Effect.transposeMapOption(given.to, opened)
+      const every = Option.flatMap(given.every, Duration.decodeUnknown)
+      if (Option.isSome(given.every) && (Option.isNone(every) || !given.run))
+        return yield* new UsageError({
+          problem: '--every is a duration such as "1 day", and goes with --run',
+        })
+      const log = yield* EventLog.EventLog
+      const once = applied(log, {
+        rules,
+        archive: Option.getOrNull(place),
+        dryRun: !given.run,
+        json: given.json,
+      })
+      if (Option.isSome(every)) {
+        yield* Effect.repeat(once, Schedule.spaced(every.value))
+        return
+      }
+      if ((yield* once) > 0) return yield* new Findings()
+    }).pipe(Effect.provide(options.existingStore(given.store))),
+).pipe(
+  Command.withDescription(
+    "Move sessions that nobody speaks in any more to a folder or a bucket, by rule; it says first what it would do.",
+  ),
+)
+
+export const restore = Command.make(
+  "restore",
+  {
+    session: Args.text({ name: "SESSION" }),
+    store: options.store,
+    from: Options.text("from").pipe(Options.withPseudoName("PLACE"), Options.withDescription("The archive.")),
+    json: options.json,
+  },
+  ({ session, store, from, json }) =>
+    Effect.gen(function* () {
+      const archive = yield* opened(from)
+      const log = yield* EventLog.EventLog
+      const isBack = yield* restoreSession(log, archive, session)
+      if (!isBack && (yield* log.head(session)) === null)
+        return yield* new UsageError({
+          problem: `neither ${withoutSecrets(store)} nor its archive has a session "${session}"`,
+        })
+      yield* Console.log(
+        json
+          ? toJson({ type: "restored", session, restored: isBack })
+          : clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`),
+      )
+    }).pipe(Effect.provide(options.existingStore(store))),
+).pipe(Command.withDescription("Bring a session back from the archive."))
