@@ -247,11 +247,62 @@ const owners = async (folder: string): Promise<boolean> => {
   return claim("in the store against in the process", median(times.store) / median(times.process), 1)
 }
 
+const manySessions = { sessions: 2_000, messages: 20 }
+
+/** Searches of 1,000 words in many sessions of an owner, against searches of six words in the same run. */
+const longQueries = async (folder: string): Promise<boolean> => {
+  const filename = join(folder, "many.db")
+  const { sessions, messages: each } = manySessions
+  console.log(`\nLong queries in ${sessions.toLocaleString("en-US")} sessions of ${each} messages, SQLite`)
+  const next = messagesOf(17)
+  const { memory, close } = await opened(filename, "process", "normal")
+  for (let session = 0; session < sessions; session++) {
+    const said = Array.from({ length: each }, () => next())
+    await Effect.runPromise(memory.append(`s${session}`, said, { owner: "ann" }))
+  }
+  const random = randomFrom(19)
+  const longQuery = (): string =>
+    Array.from({ length: 1_000 }, () => wordOf(Math.floor(20_000 * random() ** 3))).join(" ")
+  const searched = (asked: string) => Effect.runPromise(memory.recallOf("ann", asked))
+  const first = await processorTimeOf(() => searched(query))
+  told(
+    "the first search of the process holds the event loop at most, processor time",
+    `${Math.round(first.hold)} ms`,
+  )
+  const times = { short: [] as Array<number>, long: [] as Array<number> }
+  let hold = 0
+  for (let round = 0; round < 12; round++) {
+    const short = await processorTimeOf(() => searched(query))
+    const long = await processorTimeOf(() => searched(longQuery()))
+    // The first rounds compile.
+    if (round < 4) continue
+    times.short.push(short.all)
+    times.long.push(long.all)
+    hold = Math.max(hold, long.hold)
+  }
+  const together = Array.from({ length: 10 }, longQuery)
+  const ten = await processorTimeOf(() => Promise.all(together.map(searched)))
+  await close()
+  told("a search of six words, processor time", `${Math.round(median(times.short))} ms`)
+  told("a search of 1,000 words, processor time", `${Math.round(median(times.long))} ms`)
+  told("it holds the event loop at most, processor time", `${Math.round(hold)} ms`)
+  told("ten of them at once hold it at most", `${Math.round(ten.hold)} ms`)
+  const outcomes = [
+    claim("1,000 words against six, processor time", median(times.long) / median(times.short), 2),
+    claim(
+      "what ten at once hold the event loop against a whole search of six words",
+      ten.hold / median(times.short),
+      0.5,
+    ),
+  ]
+  return outcomes.every(Boolean)
+}
+
 /** Measures and prints. Returns whether every ratio is within its bound. */
 export const search = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
   try {
-    const outcomes = [await searches(folder), await owners(folder)]
+    const outcomes = [await searches(folder), await owners(folder), await longQueries(folder)]
     for (const { what, measured, most } of await indexedAppends()) outcomes.push(claim(what, measured, most))
     return outcomes.every(Boolean)
   } finally {

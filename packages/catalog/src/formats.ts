@@ -4,10 +4,8 @@ import { Message, type Render } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
 import { Either } from "effect"
 
-type Omitted = OpenAI.Encoded["omitted"][number]
-
 /** A message with parts of any type, as the types of the official clients have it. */
-interface AnyMessage<Role extends string> {
+export interface AnyMessage<Role extends string> {
   readonly role: Role
   readonly content: string | ReadonlyArray<{ readonly type: string }>
 }
@@ -75,9 +73,10 @@ export interface UnsupportedSection {
   readonly parts: ReadonlyArray<string>
 }
 
-interface Encoded {
+/** Messages in a format, and what it has no place for. */
+export interface Encoded {
   readonly messages: unknown
-  readonly omitted: ReadonlyArray<Omitted>
+  readonly omitted: ReadonlyArray<OpenAI.Encoded["omitted"][number]>
 }
 
 /**
@@ -107,7 +106,8 @@ export const wrongCacheControl = (given: unknown): string | null =>
     ? null
     : 'cacheControl must be true, false, "5m" or "1h"'
 
-interface Codec {
+/** Reads and writes the messages of a format. */
+export interface Codec {
   readonly decode: (given: ReadonlyArray<unknown>) => Either.Either<ReadonlyArray<Message.Message>, Error>
   /** As the messages came, not as a request that the provider accepts. */
   readonly encodeExact: (messages: ReadonlyArray<Message.Message>) => unknown
@@ -216,7 +216,7 @@ export const codecs: Readonly<Record<keyof Formats, Codec>> = {
 
 /** One section for each message that has something left out. */
 const unsupported = (
-  omitted: ReadonlyArray<Omitted>,
+  omitted: ReadonlyArray<OpenAI.Encoded["omitted"][number]>,
   sources: Render.Context["sources"],
 ): ReadonlyArray<UnsupportedSection> => {
   const found = new Map<number, Set<string>>()

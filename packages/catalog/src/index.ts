@@ -4,8 +4,11 @@
  * @packageDocumentation
  */
 export {
+  type AnyMessage,
+  type Codec,
   codecs,
   type ContextMessages,
+  type Encoded,
   encodeIn,
   formatContext,
   type FormatOptions,
@@ -16,9 +19,9 @@ export {
   wrongExtraFields,
 } from "./formats.js"
 export { MissingPackage } from "./MissingPackage.js"
-export { byName, UnknownName } from "./names.js"
-export type { StoreError, StoreOptions } from "./OpenStore.js"
-export { type OpenQueue, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
+export { byName, type Suggested, UnknownName } from "./names.js"
+export type { OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
+export { type OpenQueue, type QueueError, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
 export { sqliteFile, storeLayer, storeOf, type StoreUrl, withoutSecrets } from "./stores.js"
 export {
   type AnyStrategy,

@@ -1,6 +1,8 @@
 /** `@memfold/cli/transcripts`: the reader of transcripts that the command line uses, for programs. */
 export {
   type Compaction,
+  type Format,
+  type ParseOptions,
   readTranscripts,
   type Transcript,
   TranscriptError,

@@ -5,16 +5,17 @@ import { eventsIn } from "./exported.js"
 import type * as schemas from "./schemas.js"
 
 /** The options of an operation: what its request consists of, besides what is an argument of its own. */
-type Options<Schema extends { readonly Type: object }, Without extends PropertyKey = never> = Omit<
-  Schema["Type"],
-  Without | "format"
->
-type MessageName = typeof schemas.Redact.Type.message
+export type OperationOptions<
+  Schema extends { readonly Type: object },
+  Without extends PropertyKey = never,
+> = Omit<Schema["Type"], Without | "format">
+/** How a message is named: by its index, or by its version. */
+export type MessageName = typeof schemas.Redact.Type.message
 
 /** An answer with its messages in the types of the caller. */
-type WithMessages<Answer, Messages> = Omit<Answer, "messages"> & { readonly messages: Messages }
+export type WithMessages<Answer, Messages> = Omit<Answer, "messages"> & { readonly messages: Messages }
 /** The answer of a search, with its messages in the types of the caller. */
-type Found<Answer extends { readonly messages: ReadonlyArray<object> }, Messages> = Omit<
+export type Found<Answer extends { readonly messages: ReadonlyArray<object> }, Messages> = Omit<
   Answer,
   "messages"
 > & {
@@ -35,14 +36,15 @@ const at = (session: string) => ({ session: encodeURIComponent(session) })
 /** Sessions as a whole. */
 const sessionOperations = ({ requests: { owners, sessions, service }, once, safely }: Calls) => ({
   /** A page of sessions, by owner, title and time. */
-  sessions: (query: Options<typeof schemas.ListQuery> = {}) => safely(sessions.list({ urlParams: query })),
+  sessions: (query: OperationOptions<typeof schemas.ListQuery> = {}) =>
+    safely(sessions.list({ urlParams: query })),
   /** What a session consists of now. */
   session: (session: string) => safely(sessions.session({ path: at(session), headers: {} })),
   /** Sets the owner and the title, or removes them (`null`). */
-  describe: (session: string, change: Options<typeof schemas.Description>) =>
+  describe: (session: string, change: OperationOptions<typeof schemas.Description>) =>
     safely(sessions.describe({ path: at(session), payload: change })),
   /** Starts the session `to` as a copy. */
-  fork: (session: string, to: string, options: Options<typeof schemas.Fork, "to"> = {}) =>
+  fork: (session: string, to: string, options: OperationOptions<typeof schemas.Fork, "to"> = {}) =>
     once(sessions.fork({ path: at(session), payload: { ...options, to } })),
   /** Deletes a session; `false` if there was none. */
   delete: async (session: string) => (await safely(sessions.delete({ path: at(session) }))).deleted,
@@ -77,7 +79,7 @@ const conversationOperations = <Message extends object, Messages>(
         idempotencyKey,
         ifVersion,
         ...options
-      }: WriteOptions & Options<typeof schemas.Append, "messages"> = {},
+      }: WriteOptions & OperationOptions<typeof schemas.Append, "messages"> = {},
     ) =>
       safely(
         conversation.append({
@@ -88,12 +90,12 @@ const conversationOperations = <Message extends object, Messages>(
         }),
       ),
     /** The messages to send to the model. */
-    context: async (session: string, options: Options<typeof schemas.ContextQuery> = {}) =>
+    context: async (session: string, options: OperationOptions<typeof schemas.ContextQuery> = {}) =>
       (await safely(
         conversation.context({ path: at(session), urlParams: { ...options, ...urlParams }, headers: {} }),
       )) as WithMessages<typeof schemas.Context.Type, Messages>,
     /** The conversation as it was said, page by page from its end. */
-    messages: async (session: string, options: Options<typeof schemas.PageQuery> = {}) =>
+    messages: async (session: string, options: OperationOptions<typeof schemas.PageQuery> = {}) =>
       (await safely(
         conversation.messages({ path: at(session), urlParams: { ...options, ...urlParams }, headers: {} }),
       )) as WithMessages<typeof schemas.MessagePage.Type, Messages>,
@@ -104,7 +106,7 @@ const conversationOperations = <Message extends object, Messages>(
       {
         idempotencyKey,
         ...options
-      }: Pick<WriteOptions, "idempotencyKey"> & Options<typeof schemas.Replace, "messages"> = {},
+      }: Pick<WriteOptions, "idempotencyKey"> & OperationOptions<typeof schemas.Replace, "messages"> = {},
     ) =>
       safely(
         conversation.replace({
@@ -123,7 +125,7 @@ const conversationOperations = <Message extends object, Messages>(
         idempotencyKey,
         ifVersion,
         ...options
-      }: WriteOptions & Options<typeof schemas.Edit, "from" | "messages"> = {},
+      }: WriteOptions & OperationOptions<typeof schemas.Edit, "from" | "messages"> = {},
     ) =>
       safely(
         conversation.edit({
@@ -136,7 +138,11 @@ const conversationOperations = <Message extends object, Messages>(
     /** Goes back to before an answer. */
     regenerate: (
       session: string,
-      { idempotencyKey, ifVersion, ...payload }: WriteOptions & Options<typeof schemas.Regenerate> = {},
+      {
+        idempotencyKey,
+        ifVersion,
+        ...payload
+      }: WriteOptions & OperationOptions<typeof schemas.Regenerate> = {},
     ) =>
       safely(
         conversation.regenerate({
@@ -149,10 +155,13 @@ const conversationOperations = <Message extends object, Messages>(
     branches: async (session: string) =>
       (await safely(conversation.branches({ path: at(session) }))).branches,
     /** Returns to a branch that was left. */
-    checkout: (session: string, branch: number, options: Options<typeof schemas.Checkout, "branch"> = {}) =>
-      safely(conversation.checkout({ path: at(session), payload: { ...options, branch } })),
+    checkout: (
+      session: string,
+      branch: number,
+      options: OperationOptions<typeof schemas.Checkout, "branch"> = {},
+    ) => safely(conversation.checkout({ path: at(session), payload: { ...options, branch } })),
     /** Takes back the newest compaction, edit, regeneration, checkout or clear. */
-    undo: (session: string, options: Options<typeof schemas.Undo> = {}) =>
+    undo: (session: string, options: OperationOptions<typeof schemas.Undo> = {}) =>
       once(conversation.undo({ path: at(session), payload: options })),
     /** Starts the session over. */
     clear: (session: string) => once(conversation.clear({ path: at(session) })),
@@ -168,7 +177,11 @@ const memoryOperations = <Messages>(
   urlParams: { readonly format: schemas.Format },
 ) => ({
   /** Searches the messages of a session. */
-  recall: async (session: string, query: string, options: Options<typeof schemas.Recall, "query"> = {}) =>
+  recall: async (
+    session: string,
+    query: string,
+    options: OperationOptions<typeof schemas.Recall, "query"> = {},
+  ) =>
     (await safely(
       memory.recall({ path: at(session), urlParams, payload: { ...options, query } }),
     )) as unknown as Found<typeof schemas.Recalled.Type, Messages>,
@@ -176,7 +189,7 @@ const memoryOperations = <Messages>(
   recallOf: async (
     owner: string,
     query: string,
-    options: Options<typeof schemas.OwnerRecall, "owner" | "query"> = {},
+    options: OperationOptions<typeof schemas.OwnerRecall, "owner" | "query"> = {},
   ) =>
     (await safely(
       sessions.recallOf({ urlParams, payload: { ...options, owner, query } }),
@@ -184,7 +197,7 @@ const memoryOperations = <Messages>(
   /** Every summary that the session ever had, oldest first. */
   summaries: async (session: string) => (await safely(memory.summaries({ path: at(session) }))).summaries,
   /** Runs compactions, whether they are due or not. */
-  compact: async (session: string, options: Options<typeof schemas.Compact> = {}) =>
+  compact: async (session: string, options: OperationOptions<typeof schemas.Compact> = {}) =>
     (await once(memory.compact({ path: at(session), payload: options }))).outcomes,
   /** Every version of a session with the size of its context, and every compaction. */
   timeline: (session: string) => safely(memory.timeline({ path: at(session), headers: {} })),
@@ -203,7 +216,7 @@ const memoryOperations = <Messages>(
       memory.preview({ path: at(session), payload: { ...options, ...urlParams } }),
     )) as PreviewWithMessages<Messages>,
   /** Takes compactions back, and answers how many. */
-  revert: async (session: string, options: Options<typeof schemas.Revert> = {}) =>
+  revert: async (session: string, options: OperationOptions<typeof schemas.Revert> = {}) =>
     (await once(memory.revert({ path: at(session), payload: options }))).reverted,
   /** The active facts; none without memory layers. */
   facts: async (session: string) => (await safely(memory.facts({ path: at(session) }))).facts,
@@ -217,7 +230,7 @@ const memoryOperations = <Messages>(
     session: string,
     name: string,
     input: Readonly<Record<string, unknown>>,
-    options: Options<typeof schemas.ToolCall, "name" | "arguments"> = {},
+    options: OperationOptions<typeof schemas.ToolCall, "name" | "arguments"> = {},
   ) =>
     (await safely(memory.callTool({ path: at(session), payload: { ...options, name, arguments: input } })))
       .text,
@@ -257,7 +270,7 @@ export const createClient = <
     ...conversationOperations<Message, Messages>(calls, inFormat),
     ...memoryOperations<Messages>(calls, inFormat),
     /** A page of the events of a session. */
-    events: async (session: string, query: Options<typeof schemas.EventQuery> = {}) =>
+    events: async (session: string, query: OperationOptions<typeof schemas.EventQuery> = {}) =>
       (await safely(requests.log.events({ path: at(session), urlParams: query }))).events,
     /**
      * The events of a session as they come, each once and in order, from `fromVersion` on (1). When the connection breaks, it goes on

@@ -4,7 +4,14 @@
  * @packageDocumentation
  */
 export type { ClientOptions, WriteOptions } from "./call.js"
-export { type Client, createClient } from "./createClient.js"
+export {
+  type Client,
+  createClient,
+  type Found,
+  type MessageName,
+  type OperationOptions,
+  type WithMessages,
+} from "./createClient.js"
 export type { Problem, Status } from "./problem.js"
 export { ServiceError } from "./ServiceError.js"
 export type * as schemas from "./schemas.js"

@@ -1,5 +1,6 @@
 /** The events of a session. */
 export {
+  BoundParts,
   BranchSwitched,
   CompactionFailed,
   CompactionPaused,

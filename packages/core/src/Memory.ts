@@ -50,6 +50,8 @@ import type { Summarizer } from "./summarize/Summarizer.js"
 
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
+export type { CompactionMode } from "./shell/CompactionSchedule.js"
+export type { CompactionSettings } from "./shell/CompactionSettings.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export { UnknownBranch } from "./memory/readMessages.js"
 export type { BranchInfo, Edited, Undone } from "./memory/branching.js"

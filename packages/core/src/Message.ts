@@ -25,5 +25,5 @@ export {
   Usage,
   user,
 } from "./message/Message.js"
-export type { Options } from "./message/Message.js"
+export type { Options, Readable, Reader } from "./message/Message.js"
 export { withoutText } from "./history/redact.js"

@@ -1,3 +1,3 @@
 /** Rules that shorten the outputs of tools. */
 export { hardClear, softTrim } from "./policy/Prune.js"
-export type { Prune } from "./policy/Prune.js"
+export type { PlannedPrune, Prune } from "./policy/Prune.js"

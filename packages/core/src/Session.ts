@@ -1,13 +1,30 @@
 /** The states of sessions, folded from their logs. */
 export { evolve, fold } from "./session/evolve.js"
+export type { EvolveOptions, Invalidated } from "./session/evolve.js"
+export type { States } from "./session/switchBranch.js"
 export { isOnBranch } from "./session/branches.js"
+export type { Branch, Gap, LeftBranch } from "./session/branches.js"
 export { headsOf } from "./session/prefix.js"
-export type { Prefix } from "./session/prefix.js"
+export type { Origin, Prefix } from "./session/prefix.js"
 export { contextTokens, empty } from "./session/SessionState.js"
-export type { Entry, Failures, KnownFact, Running, SessionState, Summary } from "./session/SessionState.js"
+export type {
+  CoveredCounts,
+  Entry,
+  Failures,
+  FrontMoment,
+  KnownFact,
+  MessageCounts,
+  Running,
+  SessionState,
+  Summary,
+  Unreadable,
+} from "./session/SessionState.js"
 export { make } from "./shell/Sessions.js"
-export type { SessionError, Sessions } from "./shell/Sessions.js"
+export type { PrefixState } from "./session/PrefixState.js"
+export type { Sequence } from "./session/Sequence.js"
+export type { Answered, Committed, SessionError, Sessions, Step } from "./shell/Sessions.js"
 export type { DescriptionChange } from "./session/description.js"
 export { decodeRecords, readEvents } from "./shell/replay.js"
 export { projectionsOf } from "./shell/replay.js"
-export type { SummaryRecord, SummaryStatus } from "./projection/summaries.js"
+export type { Description } from "./log/Projections.js"
+export type { Commit, History, SummaryRecord, SummaryStatus } from "./projection/summaries.js"

@@ -2,4 +2,4 @@
 export { answeredCall, withCalls } from "./message/pairs.js"
 export type { OpenCall } from "./message/pairs.js"
 export { addMessage, empty, waitsFrom } from "./message/Structure.js"
-export type { Structure } from "./message/Structure.js"
+export type { Placement, Structure } from "./message/Structure.js"

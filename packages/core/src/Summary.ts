@@ -1,2 +1,2 @@
 /** What a summary consists of, as users of the package see it. */
-export { ProviderData, Segment } from "./summary/Summary.js"
+export { Files, ProviderData, Segment, SegmentKind } from "./summary/Summary.js"

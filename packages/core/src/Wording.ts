@@ -10,3 +10,4 @@ export {
   Wording,
   write,
 } from "./summary/Wording.js"
+export type { SummaryContent } from "./summary/Wording.js"

@@ -44,7 +44,7 @@ export * as VectorIndex from "./recall/VectorIndex.js"
 export * as Recall from "./recall/index.js"
 export * as Search from "./Search.js"
 
-export type { CompactionOutcome } from "./shell/CompactionOutcome.js"
+export type { CompactionOutcome, IdleOutcome } from "./shell/CompactionOutcome.js"
 export type { Budget, BudgetOutcome } from "./shell/waitForBudget.js"
 export type { HookDecision, Hooks, PlannedCompaction } from "./shell/Hooks.js"
 export type { SubscribeOptions } from "./shell/subscribe.js"

@@ -36,6 +36,7 @@ const said = { role: "user", content: "Hello" }
 const listeners: ReadonlyArray<Listener> = [
   {
     file: "mcp/src/http.ts",
+    neverFails: true,
     paths: ["/mcp"],
     headers: { accept: "application/json, text/event-stream" },
     body: {

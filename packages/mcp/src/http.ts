@@ -45,6 +45,9 @@ const localAddresses: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "
 
 const path = "/mcp"
 
+/** The methods of the protocol. Of other ones, such as TRACE, the SDK can make no request. */
+const methods: ReadonlyArray<string | undefined> = ["GET", "POST", "DELETE"]
+
 /**
  * Serves a memory over HTTP, at `/mcp`. There is no log-in: whoever reaches the port and names an allowed host can read
  * and write every session. Put a server that checks who asks in front of it before you open it to a network.
@@ -91,10 +94,14 @@ export const serveHttp = async (
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!validHost(request, response) || !validOrigin(request, response)) return
     // A target need not be the path of a URL: "//" is none.
-    if (request.url?.split("?", 1)[0] === path) {
+    if (request.url?.split("?", 1)[0] !== path) {
+      response.writeHead(404, { "content-type": "text/plain" }).end(`The MCP server is at ${path}\n`)
+    } else if (!methods.includes(request.method)) {
+      response.writeHead(405, { allow: methods.join(", ") }).end()
+    } else {
       // The SDK's type has no place for a field that is undefined.
       await serve(request as NodeIncomingMessageLike, response)
-    } else response.writeHead(404, { "content-type": "text/plain" }).end(`The MCP server is at ${path}\n`)
+    }
   }
   const server = createServer((request, response) => {
     // What is thrown here would end the process, for any request of anyone.

@@ -7,19 +7,25 @@ import { type HttpServing, memoryServer, serveHttp, type ServedMemory } from "..
 import { overHttp, turn } from "./clients.js"
 
 /** The status of a request with these headers; `fetch` does not let its caller choose the host. */
-const statusOf = (url: string, headers: Readonly<Record<string, string>>, path = "/mcp"): Promise<number> =>
+const statusOf = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  path = "/mcp",
+  method = "POST",
+): Promise<number> =>
   new Promise((resolve, reject) => {
     const accept = { "content-type": "application/json", accept: "application/json, text/event-stream" }
     const sent = request(
       // A path as it is given, which need not be one of a URL.
-      { port: new URL(url).port, path, method: "POST", headers: { ...accept, ...headers } },
+      { port: new URL(url).port, path, method, headers: { ...accept, ...headers } },
       (response) => {
         response.resume()
         resolve(response.statusCode ?? 0)
       },
     )
     sent.on("error", reject)
-    sent.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }))
+    if (method !== "POST") sent.end()
+    else sent.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }))
   })
 
 describe("the server over HTTP", () => {
@@ -76,6 +82,11 @@ describe("the server over HTTP", () => {
       expect([target, await statusOf(serving.url, {}, target)]).toEqual([target, 404])
     }
     expect(await statusOf(serving.url, {}, "/mcp?a=//")).toBe(200)
+  })
+
+  it("refuses methods that the protocol does not have", async () => {
+    for (const method of ["TRACE", "PUT", "PATCH", "OPTIONS", "PROPFIND"])
+      expect([method, await statusOf(serving.url, {}, "/mcp", method)]).toEqual([method, 405])
   })
 
   it("does not listen for other machines without the names that they may use", async () => {

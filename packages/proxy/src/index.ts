@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { Calls } from "./Calls.js"
+export { type Call, Calls } from "./Calls.js"
 export type { Provider, Usage } from "./dialects.js"
 export {
   ask,
@@ -14,10 +14,11 @@ export {
   type Tap,
   UpstreamUnreachable,
 } from "./forward.js"
+export type { Followed } from "./Follower.js"
 export type { Field } from "./headers.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
-export { pricesOf, Savings, type Totals } from "./Savings.js"
+export { type Counted, pricesOf, Savings, type Totals } from "./Savings.js"
 export { type SummaryOptions, upstreamSummarizer } from "./summarizer.js"
 export {
   type ConversationMemory,

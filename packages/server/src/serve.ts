@@ -154,7 +154,7 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
     }
     const app = yield* application(serving, options)
     const handler = yield* withProxy(
-      { ...served, rate: makeRate(rateOf(options)), isClosing: () => isClosing },
+      { ...served, ...serving, rate: makeRate(rateOf(options)) },
       options,
       yield* NodeHttpServer.makeHandler(app),
     )

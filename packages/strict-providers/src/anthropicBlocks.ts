@@ -1,7 +1,8 @@
 /** The rules of Anthropic's Messages API about a single content block. */
 import type { AnthropicRule } from "./anthropicRules.js"
 import { items } from "./items.js"
-import { type Fields, isFields, unknownFields } from "./json.js"
+import { type Fields, isFields, unknownInside } from "./json.js"
+import { requestFields } from "./requestFields.js"
 import type { Findings } from "./violation.js"
 
 /** Where a block stands: in a message of a role, in a tool result, or in the `system` field. */
@@ -9,56 +10,30 @@ export type BlockPosition = "user" | "assistant" | "system" | "result"
 
 const everywhere: ReadonlyArray<BlockPosition> = ["user", "assistant", "system", "result"]
 
-/** Each type of block: where it can stand, its fields, and its required fields. */
+/** The types of block that our conversations have: where they can stand, and what they need. */
 const blocks: Readonly<
   Record<
     string,
     {
       readonly in: ReadonlyArray<BlockPosition>
-      readonly fields: ReadonlyArray<string>
       readonly needs: Readonly<Record<string, "string" | "object" | "any">>
     }
   >
 > = {
-  text: { in: everywhere, fields: ["text", "cache_control", "citations"], needs: { text: "string" } },
-  image: {
-    in: ["user", "result"],
-    fields: ["source", "cache_control", "transformations"],
-    needs: { source: "object" },
-  },
-  document: {
-    in: ["user", "result"],
-    fields: ["source", "cache_control", "citations", "context", "title"],
-    needs: { source: "object" },
-  },
+  text: { in: everywhere, needs: { text: "string" } },
+  image: { in: ["user", "result"], needs: { source: "object" } },
+  document: { in: ["user", "result"], needs: { source: "object" } },
   search_result: {
     in: ["user", "result"],
-    fields: ["source", "title", "content", "cache_control", "citations"],
     needs: { source: "string", title: "string", content: "any" },
   },
-  thinking: {
-    in: ["assistant"],
-    fields: ["thinking", "signature"],
-    needs: { thinking: "string", signature: "string" },
-  },
-  redacted_thinking: { in: ["assistant"], fields: ["data"], needs: { data: "string" } },
-  tool_use: {
-    in: ["assistant"],
-    fields: ["id", "name", "input", "cache_control", "caller", "toolset_name"],
-    needs: { id: "string", name: "string", input: "any" },
-  },
-  tool_result: {
-    in: ["user"],
-    fields: ["tool_use_id", "content", "is_error", "cache_control", "toolset_name"],
-    needs: { tool_use_id: "string" },
-  },
-  compaction: {
-    in: ["assistant"],
-    fields: ["content", "encrypted_content", "signature", "tool_changes", "cache_control"],
-    needs: {},
-  },
-  tool_addition: { in: ["system"], fields: ["tool", "cache_control"], needs: { tool: "object" } },
-  tool_removal: { in: ["system"], fields: ["tool", "cache_control"], needs: { tool: "object" } },
+  thinking: { in: ["assistant"], needs: { thinking: "string", signature: "string" } },
+  redacted_thinking: { in: ["assistant"], needs: { data: "string" } },
+  tool_use: { in: ["assistant"], needs: { id: "string", name: "string", input: "any" } },
+  tool_result: { in: ["user"], needs: { tool_use_id: "string" } },
+  compaction: { in: ["assistant"], needs: {} },
+  tool_addition: { in: ["system"], needs: { tool: "object" } },
+  tool_removal: { in: ["system"], needs: { tool: "object" } },
 }
 
 /** Blocks that are not the model's. */
@@ -132,6 +107,9 @@ export const blockProblems = (
     return
   }
   const type = block["type"]
+  // The fields of a result are looked at with everything inside it.
+  if (place !== "result")
+    for (const at of unknownInside(block, requestFields.anthropic, path)) findings.add("field-unknown", at)
   const known = blocks[type]
   if (known === undefined) {
     if (!isKnown(type, place)) findings.add("block-type", `${path}.type`, `there is no block type '${type}'`)
@@ -139,9 +117,6 @@ export const blockProblems = (
   }
   if (!known.in.includes(place)) {
     findings.add("block-type", `${path}.type`, `'${type}' blocks are not allowed in ${place} content`)
-  }
-  for (const name of unknownFields(block, new Set(["type", ...known.fields]))) {
-    findings.add("field-unknown", `${path}.${name}`)
   }
   for (const [name, needed] of Object.entries(known.needs)) {
     if (block[name] === undefined) findings.add("field-required", `${path}.${name}`)

@@ -135,6 +135,7 @@ export const servedPairingProblems = (
   findings: Findings<AnthropicRule>,
 ): void => {
   let open: Array<Placed & { readonly message: number }> = []
+  const seen = new Set<unknown>()
   const close = () => {
     for (const { block, message } of open) {
       findings.add(
@@ -149,7 +150,11 @@ export const servedPairingProblems = (
     if (role === "user" && !blocks.every(isResult)) close()
     for (const one of blocks) {
       const { answer } = itemOf(one.block) ?? {}
-      if (isServedCall(one.block) && role === "assistant") open.push({ ...one, message: index })
+      if (isServedCall(one.block) && role === "assistant") {
+        if (seen.has(one.block["id"])) findings.add("tool-use-id-unique", one.path)
+        seen.add(one.block["id"])
+        open.push({ ...one, message: index })
+      }
       if (answer === undefined || isResult(one)) continue
       const id = one.block["tool_use_id"]
       const at = open.findIndex(

@@ -1,9 +1,19 @@
 /** A validator of requests to OpenAI's Chat Completions API. */
 import { chatRules, type ChatRule } from "./chatRules.js"
-import { type Fields, fieldsOf, halfPairs, isFields, isObjectText, listOf, unknownFields } from "./json.js"
+import {
+  type Fields,
+  fieldsOf,
+  halfPairs,
+  isFields,
+  isObjectText,
+  listOf,
+  unknownFields,
+  unknownInside,
+} from "./json.js"
+import { requestFields } from "./requestFields.js"
 import { Findings, type Violation } from "./violation.js"
 
-const requestFields: ReadonlySet<string> = new Set(
+const bodyFields: ReadonlySet<string> = new Set(
   `messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens
   metadata modalities moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options
   prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier stop store stream
@@ -12,33 +22,18 @@ const requestFields: ReadonlySet<string> = new Set(
   ),
 )
 
-/** The fields of a message of each role, and the parts that its content can have. */
-const roles: Readonly<
-  Record<string, { readonly fields: ReadonlySet<string>; readonly parts: ReadonlySet<unknown> }>
-> = {
-  system: { fields: new Set(["role", "content", "name"]), parts: new Set(["text"]) },
-  developer: { fields: new Set(["role", "content", "name"]), parts: new Set(["text"]) },
-  user: {
-    fields: new Set(["role", "content", "name"]),
-    parts: new Set(["text", "image_url", "input_audio", "file"]),
-  },
-  assistant: {
-    fields: new Set(["role", "content", "name", "refusal", "audio", "tool_calls", "function_call"]),
-    parts: new Set(["text", "refusal"]),
-  },
-  // The client's types know no name of a tool message; the API has taken one since it had tools.
-  tool: { fields: new Set(["role", "content", "tool_call_id", "name"]), parts: new Set(["text"]) },
-  function: { fields: new Set(["role", "content", "name"]), parts: new Set() },
+/** The parts that the content of a message can have, by its role. */
+const roles: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  system: new Set(["text"]),
+  developer: new Set(["text"]),
+  user: new Set(["text", "image_url", "input_audio", "file"]),
+  assistant: new Set(["text", "refusal"]),
+  tool: new Set(["text"]),
+  function: new Set(),
 }
 
-/** The fields of each type of part, beside `type`; the first one is needed. */
-const parts: Readonly<Record<string, readonly [needed: string, ...others: ReadonlyArray<string>]>> = {
-  text: ["text", "prompt_cache_breakpoint"],
-  refusal: ["refusal"],
-  image_url: ["image_url", "prompt_cache_breakpoint"],
-  input_audio: ["input_audio", "prompt_cache_breakpoint"],
-  file: ["file", "prompt_cache_breakpoint"],
-}
+/** The parts of content that have what they say in a field of the name of their type. */
+const parts: ReadonlySet<unknown> = new Set(["text", "refusal", "image_url", "input_audio", "file"])
 
 const authorName = /^[^\s<|\\/>]{1,64}$/u
 const functionName = /^[a-zA-Z0-9_-]{1,64}$/
@@ -62,15 +57,11 @@ const contentProblems = (message: Fields, role: string, path: string, findings: 
   for (const [index, part] of content.entries()) {
     const at = `${path}.content[${index}]`
     const type = fieldsOf(part)["type"]
-    const known = typeof type === "string" ? parts[type] : undefined
-    if (!isFields(part) || known === undefined || roles[role]?.parts.has(type) !== true) {
+    if (!isFields(part) || typeof type !== "string" || !parts.has(type) || roles[role]?.has(type) !== true) {
       findings.add("part-type", `${at}.type`)
       continue
     }
-    for (const name of unknownFields(part, new Set(["type", ...known]))) {
-      findings.add("field-unknown", `${at}.${name}`)
-    }
-    if (part[known[0]] === undefined) findings.add("field-required", `${at}.${known[0]}`)
+    if (part[type] === undefined) findings.add("field-required", `${at}.${type}`)
     else if ((type === "text" || type === "refusal") && typeof part[type] !== "string") {
       findings.add("field-type", `${at}.${type}`)
     }
@@ -91,9 +82,6 @@ const callProblems = (message: Fields, path: string, ids: Set<unknown>, findings
     const { id, type } = fieldsOf(call)
     const kind = type === "custom" ? "custom" : "function"
     if (type !== "function" && type !== "custom") findings.add("field-required", `${at}.type`)
-    for (const name of unknownFields(fieldsOf(call), new Set(["id", "type", kind]))) {
-      findings.add("field-unknown", `${at}.${name}`)
-    }
     if (!isCallId(id)) findings.add("call-id", `${at}.id`)
     if (ids.has(id))
       findings.add("call-id-unique", `${at}.id`, `Duplicate value for 'tool_call_id' of '${String(id)}'`)
@@ -107,9 +95,6 @@ const callProblems = (message: Fields, path: string, ids: Set<unknown>, findings
     else if (kind === "function" && !isObjectText(called[text])) {
       findings.add("function-arguments", `${at}.function.arguments`)
     }
-    for (const name of unknownFields(called, new Set(["name", text]))) {
-      findings.add("field-unknown", `${at}.${kind}.${name}`)
-    }
   }
 }
 
@@ -120,14 +105,14 @@ const messageProblems = (
   findings: Findings<ChatRule>,
 ): void => {
   const { role, name } = fieldsOf(message)
-  const known = typeof role === "string" ? roles[role] : undefined
+  const known = typeof role === "string" ? requestFields.openai.types[role] : undefined
   if (!isFields(message) || typeof role !== "string" || known === undefined) {
     findings.add("role", `${path}.role`)
     return
   }
-  for (const field of unknownFields(message, known.fields)) findings.add("field-unknown", `${path}.${field}`)
+  for (const at of unknownInside(message, known, path)) findings.add("field-unknown", at)
   // OpenAI takes null in some of these fields; Groq, Mistral and others take it in `content` alone.
-  for (const field of known.fields) {
+  for (const field of Object.keys(known.fields)) {
     if (field !== "content" && message[field] === null) findings.add("field-null", `${path}.${field}`)
   }
   if (name != null && (typeof name !== "string" || !authorName.test(name))) {
@@ -202,7 +187,7 @@ export const chatViolations = (request: unknown): ReadonlyArray<Violation> => {
   for (const name of ["model", "messages"]) {
     if (body[name] === undefined) findings.add("field-required", name)
   }
-  for (const name of unknownFields(body, requestFields)) findings.add("field-unknown", name)
+  for (const name of unknownFields(body, bodyFields)) findings.add("field-unknown", name)
   const messages = listOf(body["messages"])
   if (body["messages"] !== undefined && messages.length === 0) findings.add("messages-empty", "messages")
   const ids = new Set<unknown>()

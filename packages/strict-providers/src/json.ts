@@ -1,4 +1,5 @@
 /** Values as JSON has them, seen without trust. */
+import type { KnownInside } from "./requestFields.js"
 
 /** An object of a request, or of an answer. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -34,6 +35,24 @@ export const halfPairs = (value: unknown, path = ""): ReadonlyArray<string> => {
 /** The fields of an object that are not among these; fields that are `undefined` do not travel. */
 export const unknownFields = (value: Fields, known: ReadonlySet<string>): ReadonlyArray<string> =>
   Object.keys(value).filter((name) => value[name] !== undefined && !known.has(name))
+
+/** The places of fields that a request does not know in a value, at any depth; `path` is the place of the value. */
+export const unknownInside = (value: unknown, inside: KnownInside, path: string): ReadonlyArray<string> => {
+  if (inside === true) return []
+  if (Array.isArray(value)) return value.flatMap((one, at) => unknownInside(one, inside, `${path}[${at}]`))
+  if (!isFields(value)) return []
+  if ("types" in inside) {
+    const type = value["type"] ?? value["role"]
+    const known =
+      typeof type === "string" && Object.hasOwn(inside.types, type) ? inside.types[type] : undefined
+    return known === undefined ? [] : unknownInside(value, known, path)
+  }
+  return Object.entries(value).flatMap(([name, one]) => {
+    if (one === undefined) return []
+    const known = Object.hasOwn(inside.fields, name) ? inside.fields[name] : undefined
+    return known === undefined ? [`${path}.${name}`] : unknownInside(one, known, `${path}.${name}`)
+  })
+}
 
 /** JSON with sorted fields, so that equal values have equal texts. */
 export const canonical = (value: unknown): string => {

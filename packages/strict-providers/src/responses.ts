@@ -1,13 +1,23 @@
 /** A validator of requests to OpenAI's Responses API. */
 import { items as knownItems } from "./items.js"
-import { type Fields, fieldsOf, halfPairs, isFields, isObjectText, listOf, unknownFields } from "./json.js"
+import {
+  type Fields,
+  fieldsOf,
+  halfPairs,
+  isFields,
+  isObjectText,
+  listOf,
+  unknownFields,
+  unknownInside,
+} from "./json.js"
+import { requestFields } from "./requestFields.js"
 import { responsesRules, type ResponsesRule } from "./responsesRules.js"
 import { Findings, type Violation } from "./violation.js"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
 /** The fields of `responses.create` and of `responses.compact`. */
-const requestFields = {
+const methodFields = {
   create: words(
     `access_programs background context_management conversation image include input instructions max_output_tokens
     max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
@@ -20,59 +30,41 @@ const requestFields = {
   ),
 }
 
-/** The fields of an item of each type that a conversation of ours has, and the prefix of its id. */
-const items: Readonly<
-  Record<
-    string,
-    { readonly fields: ReadonlySet<string>; readonly needs: ReadonlyArray<string>; readonly id: RegExp }
-  >
-> = {
-  message: { fields: words("type id role content status phase"), needs: ["role", "content"], id: /^msg_/ },
-  function_call: {
-    fields: words("type id call_id name arguments status async caller namespace"),
-    needs: ["call_id", "name", "arguments"],
-    id: /^fc_/,
-  },
-  function_call_output: {
-    fields: words("type id call_id output status name namespace caller"),
-    needs: ["call_id", "output"],
-    id: /^fco?_/,
-  },
-  custom_tool_call: {
-    fields: words("type id call_id name input status caller namespace"),
-    needs: ["call_id", "name", "input"],
-    id: /^ctc_/,
-  },
-  custom_tool_call_output: {
-    fields: words("type id call_id output status name namespace caller"),
-    needs: ["call_id", "output"],
-    id: /^ctco?_/,
-  },
-  reasoning: {
-    fields: words("type id summary content encrypted_content status"),
-    needs: ["summary"],
-    id: /^rs_/,
-  },
-  compaction: {
-    fields: words("type id encrypted_content created_by"),
-    needs: ["encrypted_content"],
-    id: /^cmp_/,
-  },
-  item_reference: { fields: words("type id"), needs: ["id"], id: /^/ },
+/** What an item of a type needs, and the prefix of its id, for the types that a conversation of ours has. */
+const items: Readonly<Record<string, { readonly needs: ReadonlyArray<string>; readonly id: RegExp }>> = {
+  message: { needs: ["role", "content"], id: /^msg_/ },
+  function_call: { needs: ["call_id", "name", "arguments"], id: /^fc_/ },
+  function_call_output: { needs: ["call_id", "output"], id: /^fco?_/ },
+  custom_tool_call: { needs: ["call_id", "name", "input"], id: /^ctc_/ },
+  custom_tool_call_output: { needs: ["call_id", "output"], id: /^ctco?_/ },
+  reasoning: { needs: ["summary"], id: /^rs_/ },
+  compaction: { needs: ["encrypted_content"], id: /^cmp_/ },
+  item_reference: { needs: ["id"], id: /^/ },
 }
+
+/** The items that the API runs itself, or asks the user about: it knows them by their ids. */
+const identified = words(
+  `mcp_approval_request mcp_list_tools mcp_call web_search_call file_search_call code_interpreter_call
+  image_generation_call program`,
+)
 
 /** The items of the API. The content of an item is checked only if our conversations have such items. */
 const table = knownItems["openai-responses"]
 
-const parts: Readonly<Record<string, readonly [ReadonlySet<string>, needed: string]>> = {
-  input_text: [words("type text prompt_cache_breakpoint"), "text"],
-  input_image: [words("type detail file_id image_url prompt_cache_breakpoint"), "type"],
-  input_file: [words("type detail file_data file_id file_url filename prompt_cache_breakpoint"), "type"],
-  output_text: [words("type text annotations logprobs"), "text"],
-  refusal: [words("type refusal"), "refusal"],
+/** The field that a part needs, which is a text. */
+const needed: Readonly<Record<string, string>> = {
+  input_text: "text",
+  output_text: "text",
+  summary_text: "text",
+  reasoning_text: "text",
+  refusal: "refusal",
 }
 const inputParts = words("input_text input_image input_file input_audio")
 const outputParts = words("output_text refusal")
+const reasoningParts = [
+  ["summary", words("summary_text")],
+  ["content", words("reasoning_text")],
+] as const
 
 const functionName = /^[a-zA-Z0-9_-]{1,128}$/
 const itemId = /^[a-zA-Z0-9_-]{1,64}$/
@@ -99,10 +91,8 @@ const partProblems = (
       )
       continue
     }
-    const known = parts[type]
-    if (known === undefined) continue
-    for (const name of unknownFields(part, known[0])) findings.add("field-unknown", `${at}.${name}`)
-    if (typeof part[known[1]] !== "string") findings.add("field-type", `${at}.${known[1]}`)
+    const text = needed[type]
+    if (text !== undefined && typeof part[text] !== "string") findings.add("field-type", `${at}.${text}`)
   }
 }
 
@@ -118,12 +108,18 @@ const messageProblems = (item: Fields, path: string, findings: Findings<Response
 const itemProblems = (item: unknown, path: string, findings: Findings<ResponsesRule>): void => {
   const type = fieldsOf(item)["type"] ?? (fieldsOf(item)["role"] === undefined ? undefined : "message")
   const known = typeof type === "string" ? items[type] : undefined
+  if (isFields(item)) {
+    const typed = { ...item, type }
+    for (const at of unknownInside(typed, requestFields["openai-responses"], path))
+      findings.add("field-unknown", at)
+  }
   if (!isFields(item) || typeof type !== "string" || known === undefined) {
     const other = typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
     if (other === undefined || other.within === true) findings.add("item-type", `${path}.type`)
+    else if (identified.has(String(type)) && fieldsOf(item)["id"] == null)
+      findings.add("field-required", `${path}.id`)
     return
   }
-  for (const name of unknownFields(item, known.fields)) findings.add("field-unknown", `${path}.${name}`)
   for (const name of known.needs) if (item[name] == null) findings.add("field-required", `${path}.${name}`)
   const { id, call_id: callId, name } = item
   if (id != null && (typeof id !== "string" || !itemId.test(id) || !known.id.test(id))) {
@@ -146,8 +142,12 @@ const itemProblems = (item: unknown, path: string, findings: Findings<ResponsesR
   if ((type === "function_call_output" || type === "custom_tool_call_output") && item["output"] != null) {
     partProblems(item["output"], inputParts, `${path}.output`, findings)
   }
-  if (type === "reasoning" && item["summary"] != null && !Array.isArray(item["summary"])) {
-    findings.add("field-type", `${path}.summary`)
+  if (type === "reasoning") {
+    for (const [field, texts] of reasoningParts) {
+      if (item[field] == null) continue
+      if (!Array.isArray(item[field])) findings.add("field-type", `${path}.${field}`)
+      else partProblems(item[field], texts, `${path}.${field}`, findings)
+    }
   }
 }
 
@@ -269,7 +269,7 @@ export const responsesViolations = (
   const body = fieldsOf(request)
   for (const path of halfPairs(body)) findings.add("unicode", path)
   if (body["model"] === undefined) findings.add("field-required", "model")
-  for (const name of unknownFields(body, requestFields[method])) findings.add("field-unknown", name)
+  for (const name of unknownFields(body, methodFields[method])) findings.add("field-unknown", name)
   const { input } = body
   const continued = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null)
   if (input != null && typeof input !== "string" && !Array.isArray(input)) findings.add("field-type", "input")

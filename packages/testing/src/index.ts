@@ -10,7 +10,14 @@ export type { Law } from "./law/Law.js"
 export { strategyProperties } from "./strategy/strategyProperties.js"
 export type { TurnsClaim, StrategyPropertiesOptions, Subject } from "./strategy/input.js"
 export { decisions, ofTokens, oneByOne, rehearse, summaryTokens } from "./strategy/rehearse.js"
-export type { DecidedCompaction, Moment, Rehearsal, RehearsalOptions } from "./strategy/rehearse.js"
+export type {
+  Arriving,
+  Batch,
+  DecidedCompaction,
+  Moment,
+  Rehearsal,
+  RehearsalOptions,
+} from "./strategy/rehearse.js"
 
 export { eventLogProperties } from "./log/eventLogProperties.js"
 export type { EventLogPropertiesOptions, LogLayer } from "./log/input.js"
@@ -22,9 +29,11 @@ export { memoryProperties } from "./memory/memoryProperties.js"
 export { memoryCommands } from "./memory/commands.js"
 export type { MemoryCommand, RealMemory } from "./memory/commands.js"
 export { ExpectedMemory } from "./memory/ExpectedMemory.js"
+export type { ExpectedEntry, ExpectedSession } from "./memory/ExpectedMemory.js"
 export { inWorld } from "./memory/world.js"
 export type { MemoryPropertiesOptions } from "./memory/input.js"
 export type { Opening, World } from "./memory/world.js"
+export type { VirtualClock } from "./memory/VirtualClock.js"
 export { compactions, runOf, runSession } from "./memory/run.js"
 export type { Run, RunMoment } from "./memory/run.js"
 

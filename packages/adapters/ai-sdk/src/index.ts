@@ -26,4 +26,4 @@ export {
   type SessionOptions,
 } from "./session.js"
 export type { EndOfCall, EndOfPage, Step, StepToPrepare, StepUsage } from "./steps.js"
-export { type AskInContext, summarizer, type SummarizerOptions } from "./summarizer.js"
+export { type AskInContext, type CallOptions, summarizer, type SummarizerOptions } from "./summarizer.js"

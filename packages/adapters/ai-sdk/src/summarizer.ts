@@ -6,7 +6,8 @@ import { Effect } from "effect"
 import { encodeContext, type Major } from "./encode.js"
 import { statusOf } from "./failure.js"
 
-type CallOptions = Parameters<typeof generateText>[0]
+/** The options of `generateText`. */
+export type CallOptions = Parameters<typeof generateText>[0]
 
 /**
  * What your own calls send besides the messages of the session. Only with the same model, the same instructions and the same

@@ -99,9 +99,7 @@ class Encoder {
 
   /** A block as the API takes it. */
   private sent(block: Block): Block {
-    return this.exact
-      ? block
-      : { ...block, fields: requestBlock(block.fields, this.extraFields) as Codec.Fields }
+    return this.exact ? block : { ...block, fields: requestBlock(block.fields, this.extraFields) }
   }
 
   private omit(message: number, part: string): undefined {
@@ -128,7 +126,9 @@ class Encoder {
         if (!isWhole(data)) return this.omit(message, "opaque")
         const placed = Codec.inPlace(provider, data, taken[role])
         if (typeof placed === "string") return this.omit(message, placed)
-        return "data" in placed ? placed.data : this.fieldsOf(placed, role, message)
+        return "data" in placed
+          ? Codec.withPairId(provider, placed.data, this.ids)
+          : this.fieldsOf(placed, role, message)
       }
       case "reasoning": {
         if (role !== "assistant" || !(this.exact || Message.isBound(part))) {

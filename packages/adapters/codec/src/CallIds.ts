@@ -40,8 +40,13 @@ export class CallIds {
     return this.rules.pattern.test(id) ? id : `call_${hash(id)}`
   }
 
-  /** The id to send for a call. */
-  call(id: string): string {
+  /**
+   * The id to send for a call.
+   *
+   * @param kind - what kind of call it is, where answers of several kinds have ids of their own
+   */
+  call(id: string, kind = ""): string {
+    const key = `${kind} ${id}`
     let sent = this.fit(id)
     while (this.used.has(sent)) {
       const count = (this.seen.get(id) ?? 1) + 1
@@ -49,14 +54,15 @@ export class CallIds {
       sent = this.fit(`${id}_${count}`)
     }
     this.used.add(sent)
-    this.open.set(id, [...(this.open.get(id) ?? []), sent])
+    this.open.set(key, [...(this.open.get(key) ?? []), sent])
     return sent
   }
 
-  /** The id to send for a result: the id that was sent for the oldest open call with the result's id. */
-  result(id: string): string {
-    const [sent = this.fit(id), ...others] = this.open.get(id) ?? []
-    this.open.set(id, others)
+  /** The id to send for a result: the id that was sent for the oldest open call of its kind with the result's id. */
+  result(id: string, kind = ""): string {
+    const key = `${kind} ${id}`
+    const [sent = this.fit(id), ...others] = this.open.get(key) ?? []
+    this.open.set(key, others)
     if (this.rules.reuse) this.used.delete(sent)
     return sent
   }

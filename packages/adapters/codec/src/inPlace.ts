@@ -42,7 +42,7 @@ const isKnown = (api: Item.ItemApi, type: string): boolean =>
     : Object.values(Item.items).some((table) => Object.hasOwn(table, type)))
 
 /** The words in which codecs report what an API has no place for. */
-type Unplaced = "file" | "opaque"
+export type Unplaced = "file" | "opaque"
 
 /**
  * What to send for provider data in the content of a message or of a result.

@@ -22,7 +22,7 @@ export interface Placed {
 }
 
 /** The provider that gets the messages, and what it takes. */
-interface Reader {
+export interface Reader {
   readonly provider: string
   /** Whether the API takes a part in place of the summary's text; `position` is the position of the summary message. */
   readonly accepts: (part: Message.Opaque, position: number) => boolean

@@ -124,6 +124,8 @@ describe("a table of summaries with split turns (design 3)", () => {
     [{ summary_text: Buffer.from("so far") }, "summary_text is no text"],
     [{ created_at: "yesterday" }, "created_at is no time"],
     [{ is_split_turn: 1, split_turn_prefix: Buffer.from("a") }, "split_turn_prefix is no text"],
+    [{ is_split_turn: 2, split_turn_prefix: "prefix" }, "is_split_turn is neither true nor false"],
+    [{ is_split_turn: "maybe" }, "is_split_turn is neither true nor false"],
     [{ is_split_turn: 1 }, "is_split_turn is true, and there is no split_turn_prefix"],
     [{ is_split_turn: 1, split_turn_prefix: "" }, "is_split_turn is true, and there is no split_turn_prefix"],
   ])("may have a damaged one, and goes on: %j", (rest, why) => {

@@ -18,7 +18,8 @@ export const required = ["summary_id", thread, "summary_text", "compact_up_to_in
 /** The text between the two parts of a split turn's summary. */
 const seam = Wording.conversationSummary.beforeTurnPrefix
 
-const isTrue = (value: unknown): boolean => value === true || value === 1 || /^(true|1)$/i.test(String(value))
+const isTrue = (value: unknown): boolean => /^(true|1)$/i.test(String(value))
+const isFalse = (value: unknown): boolean => /^(false|0|null|undefined|)$/i.test(String(value))
 
 const textIn = (row: JsonObject, column: string): Either.Either<string, string> => {
   const value = row[column] ?? ""
@@ -30,7 +31,10 @@ const partsOf = (row: JsonObject): Either.Either<Pick<OldSummary, "text" | "turn
   Either.gen(function* () {
     const text = yield* textIn(row, "summary_text")
     const turnPrefix = yield* textIn(row, "split_turn_prefix")
-    if (!isTrue(row["is_split_turn"])) return { text }
+    const split = row["is_split_turn"]
+    if (!isTrue(split)) {
+      return isFalse(split) ? { text } : yield* Either.left("is_split_turn is neither true nor false")
+    }
     const at = text.indexOf(seam)
     if (at !== -1) return { text: text.slice(0, at), turnPrefix: text.slice(at + seam.length) }
     return turnPrefix === ""

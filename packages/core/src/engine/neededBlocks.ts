@@ -99,7 +99,7 @@ export const neededBlocks = (
 }
 
 /**
- * The blocks that the summary shows in the context of a request with a strategy of its own; `null` if they are the ones that
+ * The blocks that the summary shows in the context of a request with a strategy of its own; `null` for the blocks that
  * its compaction has chosen.
  *
  * @param maxTokens - the most tokens of the blocks; no limit if absent

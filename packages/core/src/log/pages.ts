@@ -1,4 +1,4 @@
-/** Reading what a store answers in pages: as a stream, or by a fold that goes on from page to page. */
+/** Pick<Service, "read"> what a store answers in pages: as a stream, or by a fold that goes on from page to page. */
 import { Chunk, Effect, Either, Option, Stream } from "effect"
 import {
   LogError,
@@ -11,8 +11,6 @@ import {
 
 /** How many records or sessions a page has. */
 const pageSize = 512
-
-type Reading = Pick<Service, "read">
 
 /** The range behind a page, which begins with the last record of the page; `null` if the page is the last one. */
 const rest = (
@@ -30,7 +28,7 @@ const rest = (
  * session was deleted in between, and perhaps started again, so that the pages are not of one log.
  */
 const readPage = (
-  log: Reading,
+  log: Pick<Service, "read">,
   session: string,
   { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: ReadOptions,
   before: LogRecord | null,
@@ -68,7 +66,7 @@ const readPage = (
  * ```
  */
 export const records = (
-  log: Reading,
+  log: Pick<Service, "read">,
   session: string,
   options: ReadOptions = {},
 ): Stream.Stream<LogRecord, LogError> =>
@@ -84,7 +82,7 @@ export const records = (
  * a stream takes longer than everything it reads then.
  */
 export const foldRecords = <A, E>(
-  log: Reading,
+  log: Pick<Service, "read">,
   session: string,
   range: ReadOptions,
   start: A,

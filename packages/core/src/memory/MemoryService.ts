@@ -215,7 +215,7 @@ export interface Service {
    * (law L15). Those summaries become invalid: the messages that they covered are uncovered, and are compacted again
    * when the strategy finds them due. Returns how many summaries became invalid.
    *
-   * It ends when the text is gone from the store's files as well. Fails with `LogError` if that has to wait for too long,
+   * The redaction ends when the text is gone from the store's files as well. Fails with `LogError` if that has to wait for too long,
    * for another process that reads the old data; the store finishes it later, and a repeated call waits for it again.
    *
    * Fails with `UnknownMessage` if there is no such message, with `CannotRedact` if the log has events of a newer memfold,

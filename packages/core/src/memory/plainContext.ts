@@ -28,7 +28,7 @@ interface Moment {
   readonly ownStrategy?: boolean
 }
 
-/** The additions, with the blocks that the strategy shows and those that the questions need. */
+/** The additions, with the blocks that the strategy shows and the blocks that the questions need. */
 const withBlocks = (
   additions: Additions,
   counter: Counter,

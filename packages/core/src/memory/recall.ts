@@ -32,10 +32,11 @@ export const recall = (
     yield* checkSearched(session, messages)
     yield* checkTimes(session, options)
     const now = yield* Clock.currentTimeMillis
+    const asked = yield* timeOf(query, options, now)
     const style = parts.styleOf(strategy, state, now)
     const shown = messages === "outside-context" ? shownIndexes(render(state, style)) : new Set<number>()
     return yield* recallMessages(parts.reading, state, {
-      ...timeOf(query, options, now),
+      ...asked,
       tokens,
       before: state.total,
       without: (index) => shown.has(index),
@@ -56,14 +57,14 @@ export const recallOf = (
     yield* checkWithout(without)
     yield* checkTimes("", times)
     yield* breathe
-    const now = yield* Clock.currentTimeMillis
+    const asked = yield* timeOf(query, times, yield* Clock.currentTimeMillis)
     const left = new Set(without)
     return yield* ownerSearches.withPermits(1)(
       Effect.flatMap(allOfOwned(log, owner), (all) =>
         recallOwned(
           reading,
           all.filter(({ session }) => !left.has(session)),
-          { owner, ...timeOf(query, times, now), tokens },
+          { owner, ...asked, tokens },
         ),
       ),
     )

@@ -73,7 +73,7 @@ export const hasPairing = ({ parts }: Message): boolean => parts.some((part) => 
 /**
  * Finds the open call that a result answers.
  *
- * It is the oldest open tool call with the id of the result, because a provider may use an id again. A result with an empty
+ * A result answers the oldest open tool call with the id of the result, because a provider may use an id again. A result with an empty
  * id answers the oldest open call of its name, or else the oldest open call.
  *
  * @param open the open calls, oldest first
@@ -105,8 +105,8 @@ export const answeredBy = (
 }
 
 /**
- * Whether a call takes the place of an open call of an earlier message: it has the same id. The earlier one was abandoned, or its
- * message was appended twice; what comes answers the newer one.
+ * Whether a call takes the place of an open call of an earlier message: both have one id. The earlier call was abandoned, or its
+ * message was appended twice; an answer that comes later answers the newer call.
  */
 export const takesPlaceOf = (
   call: Pick<OpenCall, "id" | "name" | "item">,
@@ -115,8 +115,8 @@ export const takesPlaceOf = (
   call.id !== "" && call.id === earlier.id && call.name === earlier.name && call.item === earlier.item
 
 /**
- * The open calls behind a message of the assistant: the calls before it and its own. A call of its own takes the place of an open
- * one with the same id.
+ * The open calls behind a message of the assistant: the calls before the message, and the calls in it. A call of the message takes the
+ * place of an open call with its id.
  *
  * @param open the open calls before it, oldest first
  * @param calls the calls of the message

@@ -291,7 +291,7 @@ export const define = <Settings extends object, Encoded>(options: {
     if (!isObject(file)) return { inSection: false, names: [] }
     const own = sectionOf(file, section)
     const found = own ?? file
-    // Objects are the sections of others: a settings file has those of the whole program.
+    // An object is a section for another part: a settings file may have the sections of the whole program.
     const names = Object.keys(found).filter((name) => !knows(name) && !isObject(found[name]))
     return { inSection: own !== null, names }
   }

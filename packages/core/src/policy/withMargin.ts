@@ -36,8 +36,8 @@ const enlargedForTrigger = (input: TriggerInput, margin: number): TriggerInput =
   Object.assign(enlarged(input, margin), { tailFrom: input.tailFrom })
 
 /**
- * The strategy behind the margin of a counter; the same one if the margin is 1. A memory puts its strategies behind the
- * margin of its counter by itself: this is for asking `Policy.decide` and `Policy.nextCheck` what a memory would do.
+ * The strategy behind the margin of a counter; the given strategy itself if the margin is 1. A memory puts its strategies behind
+ * the margin of its counter by itself: call `withMargin` before you ask `Policy.decide` and `Policy.nextCheck` what a memory would do.
  *
  * @example
  * ```ts

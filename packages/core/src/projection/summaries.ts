@@ -26,7 +26,7 @@ export interface SummaryRecord {
   readonly status: SummaryStatus
   /** The id of the summary that replaced it, if one did. */
   readonly supersededBy: string | null
-  /** It covers the messages `[0, coveredTo)`. */
+  /** The summary covers the messages `[0, coveredTo)`. */
   readonly coveredTo: number
   /** How many messages the session had when it was committed. */
   readonly total: number

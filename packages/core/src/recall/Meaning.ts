@@ -42,8 +42,8 @@ export interface Meaning {
   /**
    * The messages of each session that are near to the query, in any order; none where words alone decide.
    *
-   * @param question - what an automatic search is for: if words alone decided for it once, they do so again, so that the
-   *   contexts of one turn recall the same (law L13)
+   * @param question - what an automatic search is for: if words alone decided for it once, words alone decide again, so
+   *   that all contexts of one turn recall equal messages (law L13)
    */
   readonly near: (
     query: string,
@@ -52,7 +52,7 @@ export interface Meaning {
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<NearMessage>>>
   /**
    * Forgets a redacted message by its version, and everything else that the log of the session does not have any more
-   * (law L15): the vectors may be those of an earlier log, in which the versions named other messages.
+   * (law L15): the vectors may come from an earlier log, in which the versions named other messages.
    */
   readonly forgetMessage: (
     session: string,

@@ -144,6 +144,33 @@ export class OwnedIndex {
     for (const number of slot.terms) this.vocabulary.remove(number)
   }
 
+  /** How many messages of sessions of the index have each of some terms. Terms that no message has are left out. */
+  counts(
+    sessions: ReadonlyArray<string>,
+    terms: ReadonlyArray<string>,
+  ): Effect.Effect<ReadonlyMap<string, number>> {
+    return inSteps(() => this.countInSteps(sessions, terms))
+  }
+
+  private *countInSteps(sessions: ReadonlyArray<string>, terms: ReadonlyArray<string>) {
+    const counts = new Map<string, number>()
+    for (let from = 0; from < sessions.length; from += sessionsPerStep) {
+      const wanted = this.vocabulary.numbers(terms)
+      for (const session of sessions.slice(from, from + sessionsPerStep)) {
+        const slot = this.slots.get(session)
+        if (slot === undefined) continue
+        for (const [term, number] of wanted) {
+          const place = placeOf(slot.terms, number)
+          if (place === -1) continue
+          const count = (slot.ends[place]! - (slot.ends[place - 1] ?? 0)) / 2
+          counts.set(term, (counts.get(term) ?? 0) + count)
+        }
+      }
+      yield
+    }
+    return counts
+  }
+
   /** Looks terms up in sessions of the index. Sessions that it does not have are left out of the answer. */
   lookUp(
     sessions: ReadonlyArray<string>,

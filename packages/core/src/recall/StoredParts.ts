@@ -7,7 +7,7 @@ import {
   bucketKey,
   decodeBucket,
   decodeHead,
-  encodePart,
+  encodeInSteps,
   hashOf,
   type Head,
   headKey,
@@ -15,6 +15,7 @@ import {
   type StoredPart,
 } from "./partForm.js"
 import { divergence, type Gap } from "../session/branches.js"
+import type { Steps } from "../search/steps.js"
 import type { Source } from "./FullTextIndex.js"
 import { beginning, type Part, SessionIndex, type Start } from "./SessionIndex.js"
 import { indexKind, listIn, partsKey, partsRow } from "./storedIndex.js"
@@ -79,6 +80,18 @@ function* loadedParts(
     yield
   }
   return loaded
+}
+
+/** A stored part with all of its postings, a bucket in a step; `null` if it is damaged. */
+function* wholePart(session: string, part: LoadedPart, rows: RowData): Steps<Part | null> {
+  const { stored, from } = part
+  const postings = new Map<string, Array<number>>()
+  for (let bucket = 0; bucket < stored.buckets; bucket++) {
+    const data = rows.get(bucketKey(stored, bucket))
+    if (!decodeBucket({ ...stored, session }, { bucket, data, from }, postings)) return null
+    yield
+  }
+  return { ...part, postings }
 }
 
 /** The buckets of a part that have these terms. */
@@ -160,17 +173,9 @@ export class StoredParts {
 
   /** A stored part with all of its postings; `null` if it is gone or damaged. */
   private whole(session: string, part: LoadedPart): Effect.Effect<Part | null, LogError> {
-    return Effect.map(this.rowsOf(session, keysOf(part.stored)), (rows) => {
-      const postings = new Map<string, Array<number>>()
-      const isSound = Array.from({ length: part.stored.buckets }, (_, bucket) => bucket).every((bucket) =>
-        decodeBucket(
-          { ...part.stored, session },
-          { bucket, data: rows.get(bucketKey(part.stored, bucket)), from: part.from },
-          postings,
-        ),
-      )
-      return isSound ? { ...part, postings } : null
-    })
+    return Effect.flatMap(this.rowsOf(session, keysOf(part.stored)), (rows) =>
+      inSteps(() => wholePart(session, part, rows)),
+    )
   }
 
   /** The tail with the parts that are merged with it, as one index; `null` if one of them is gone or damaged. */
@@ -208,9 +213,8 @@ export class StoredParts {
       const batchId = batchIdOf({ id: lastId ?? "", version })
       yield* breathe() ?? Effect.void
       const { from, versions, times, lengths, postings } = index
-      const { part, rows } = encodePart(
-        { session, version, batchId },
-        { from, versions, times, lengths, postings },
+      const { part, rows } = yield* inSteps(() =>
+        encodeInSteps({ session, version, batchId }, { from, versions, times, lengths, postings }),
       )
       yield* breathe() ?? Effect.void
       yield* this.store.put(session, head, [

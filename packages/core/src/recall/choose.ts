@@ -24,6 +24,9 @@ export const fewestTokens = 12
 const batch = 24
 const mostCandidates = 480
 
+/** The search ends, too, when so many batches one after the other had nothing that fits into what is left. */
+const mostInVain = 2
+
 /** A text of more UTF-16 code units for each token than this is too long, and does not have to be counted. */
 const longestToken = 16
 
@@ -106,8 +109,10 @@ export const choose = <E>(
       if (part !== "" && sizeOf(source, one) <= left) take(source, [one])
     }
 
-    for (let at = 0; at < Math.min(candidates.length, mostCandidates); at += batch) {
+    let inVain = 0
+    for (let at = 0; at < Math.min(candidates.length, mostCandidates) && inVain < mostInVain; at += batch) {
       if (left < fewestTokens) break
+      const before = units.length
       yield* breathe() ?? Effect.void
       const asked = candidates.slice(at, at + batch)
       const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
@@ -161,6 +166,7 @@ export const choose = <E>(
         if (!isLong(one.text, most) && sizeOf(source, one) <= most) take(source, [one])
         else takePart(candidate, read, most)
       }
+      inVain = units.length === before ? inVain + 1 : 0
     }
     for (;;) {
       const found = inOrder(units)

@@ -21,7 +21,7 @@ export interface InStoreOptions {
   readonly capacity?: number
   /** A part is written when this many events have come since the last part; 32 by default. */
   readonly eventsPerPart?: number
-  /** The most messages of a part, and of one write; 1,024 by default. Making one holds the event loop for some 40 ms. */
+  /** The most messages of a part, and of one write; 1,024 by default. The store writes one at one go, which holds the event loop for some tens of milliseconds. */
   readonly largestPart?: number
 }
 

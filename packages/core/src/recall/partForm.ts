@@ -10,6 +10,7 @@ import { Either, Encoding } from "effect"
 import { crc32 } from "../event/checksum.js"
 import type { ProjectionRow } from "../log/EventLog.js"
 import type { Part } from "./SessionIndex.js"
+import { atOnce, type Steps } from "../search/steps.js"
 import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
@@ -145,11 +146,20 @@ const placeOf = ({ session, version, batchId, buckets }: LocatedPart, piece: str
 /** What the head of a part says. */
 export type Head = Pick<Part, "from" | "versions" | "times" | "lengths">
 
-/** A part, and its rows. */
-export const encodePart = (
+/** A part as it is stored. */
+interface EncodedPart {
+  readonly part: StoredPart
+  readonly rows: ReadonlyArray<ProjectionRow>
+}
+
+/** How many buckets are encoded in a step. */
+const bucketsPerStep = 64
+
+/** A part, and its rows. A step is some buckets. */
+export function* encodeInSteps(
   { session, version, batchId }: Omit<LocatedPart, "buckets">,
   { from, versions, times, lengths, postings }: Part,
-): { readonly part: StoredPart; readonly rows: ReadonlyArray<ProjectionRow> } => {
+): Steps<EncodedPart> {
   const buckets = Math.ceil(postings.size / bucketSize)
   const part = { version, batchId, buckets }
   const at = { ...part, session }
@@ -162,7 +172,9 @@ export const encodePart = (
   }
   const inBuckets = Array.from({ length: buckets }, (): Array<string> => [])
   for (const term of postings.keys()) inBuckets[hashOf(term) % buckets]!.push(term)
-  const bucketRows = inBuckets.map((terms, bucket) => {
+  const rows = [{ key: headKey(part), data: head.done(placeOf(at, "head")) }]
+  for (const [bucket, terms] of inBuckets.entries()) {
+    if (bucket % bucketsPerStep === 0) yield
     const writer = new Writer()
     for (const term of terms.toSorted()) {
       writer.text(term)
@@ -175,10 +187,14 @@ export const encodePart = (
         before = list[position]!
       }
     }
-    return { key: bucketKey(part, bucket), data: writer.done(placeOf(at, `${bucket}`)) }
-  })
-  return { part, rows: [{ key: headKey(part), data: head.done(placeOf(at, "head")) }, ...bucketRows] }
+    rows.push({ key: bucketKey(part, bucket), data: writer.done(placeOf(at, `${bucket}`)) })
+  }
+  return { part, rows }
 }
+
+/** A part, and its rows, at one go. */
+export const encodePart = (...given: Parameters<typeof encodeInSteps>): EncodedPart =>
+  atOnce(encodeInSteps(...given))
 
 /** Whether a part is sound, but was made by other rules: then there is nothing that it can be compared with. */
 export const isOfOtherRules = (session: string, part: StoredPart, head: string | undefined): boolean => {

@@ -134,6 +134,57 @@ describe("recall in all sessions of an owner", () => {
     }).pipe(Effect.scoped, Effect.provide(live)),
   )
 
+  it.effect("ranks a long query by its rarest words, in every session", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const common = Array.from({ length: 60 }, (_, at) => `common${at}`)
+      for (let at = 0; at < 40; at++) {
+        yield* memory.append(`s${at}`, [Message.user(common.join(" "))], { owner: "ann" })
+      }
+      yield* memory.append("rare", [Message.user("The zebra is late.")], { owner: "ann" })
+      for (let search = 0; search < 2; search++) {
+        const query = ["zebra", ...common, ...common.map((word) => `${word}x`)].join(" ")
+        const { messages } = yield* memory.recallOf("ann", query, { tokens: 60 })
+        expect(messages.find(({ rank }) => rank === 1)).toMatchObject({ session: "rare" })
+        const nowhere = Array.from(
+          { length: 100 },
+          (_, at) => `nowhere${"abcdefghij"[at % 10]}${"klmnopqrst"[Math.floor(at / 10)]}`,
+        ).join(" ")
+        expect((yield* memory.recallOf("ann", nowhere)).messages).toEqual([])
+        expect((yield* memory.recallOf("ann", `${nowhere} yesterday`)).messages).toEqual([])
+      }
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("stops reading when nothing more fits", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      let reads = 0
+      const counted: EventLog.Service = {
+        ...log,
+        read: (session, options) => {
+          reads++
+          return log.read(session, options)
+        },
+      }
+      const memory = yield* Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+        Effect.provideService(EventLog.EventLog, counted),
+      )
+      for (let at = 0; at < 300; at++) {
+        // One piece, which no rest of the budget has room for.
+        const text = `zebra ${"lorem ".repeat(14)}${at}`
+        yield* memory.append(`s${at}`, [Message.user(text)], { owner: "ann" })
+      }
+      const search = memory.recallOf("ann", "zebra", { tokens: 160 })
+      const found = (yield* search).messages
+      reads = 0
+      expect((yield* search).messages).toEqual(found)
+      expect(found.length).toBeGreaterThan(0)
+      expect(reads).toBeGreaterThan(20)
+      expect(reads).toBeLessThan(100)
+    }).pipe(Effect.scoped, Effect.provide(live)),
+  )
+
   it.effect("refuses wrong arguments", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

@@ -11,6 +11,7 @@ import { build } from "./inProcess.js"
 import type { Indexed } from "./OwnedIndex.js"
 import { type Reader, readerOf, sourceOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest } from "./recallMessages.js"
+import { rankedTerms } from "../search/rank.js"
 import { queryTermsOf } from "../search/terms.js"
 import type { RecalledMessage } from "./transcript.js"
 
@@ -110,7 +111,7 @@ const search = (
     // The sessions were listed right before.
     yield* rest
     const breathe = breather(1)
-    /** Does something for each session, and notes those that are damaged. */
+    /** Does something for each session, and notes the damaged sessions. */
     const forEach = <A>(
       list: ReadonlyArray<SessionInfo>,
       work: (info: SessionInfo) => Effect.Effect<A, SessionError>,
@@ -165,6 +166,17 @@ const search = (
       const heading = headingOf(session, title ?? null)
       return { source, searched: { ...found, reader: read, without: () => false, heading } }
     }
+    /** The terms of the query that count in these sessions: what is found of the others would only have to be kept. */
+    const rankedIn = (names: ReadonlyArray<string>, others: ReadonlyArray<LookedUp>) =>
+      Effect.map(owned.counts(names, terms), (counts) => {
+        const inOthers = (term: string) =>
+          others.reduce(
+            (sum, { searched: { postings } }) => sum + (postings.terms.get(term)?.length ?? 0) / 2,
+            0,
+          )
+        const ranked = rankedTerms(terms, (term) => (counts.get(term) ?? 0) + inOthers(term))
+        return ranked.length === 0 ? terms : ranked
+      })
     if (!meaning.isOn)
       yield* forEach(
         listed.filter((info) => !owned.has(info)),
@@ -172,23 +184,26 @@ const search = (
       )
     const sound = listed.filter(({ session }) => !damaged.has(session))
     const current = meaning.isOn ? [] : sound.filter((info) => owned.has(info))
-    const indexed = yield* owned.lookUp(
-      current.map(({ session }) => session),
-      terms,
-    )
+    const names = current.map(({ session }) => session)
+    const elsewhere = new Map<string, LookedUp>()
+    const lookUpIn = (list: ReadonlyArray<SessionInfo>) =>
+      forEach(list, (info) =>
+        Effect.map(lookUp(info), (one) => void (one === null || elsewhere.set(info.session, one))),
+      )
+    const inIndex = new Set(names)
+    yield* lookUpIn(sound.filter(({ session }) => !inIndex.has(session)))
+    const ranked = yield* rankedIn(names, [...elsewhere.values()])
+    const indexed = yield* owned.lookUp(names, ranked)
+    // Meanwhile, the index may have dropped sessions.
+    yield* lookUpIn(current.filter(({ session }) => !indexed.has(session)))
     yield* rest
-    const others = yield* forEach(
-      sound.filter(({ session }) => !indexed.has(session)),
-      (info) => Effect.map(lookUp(info), (one) => [info.session, one] as const),
-    )
-    const elsewhere = new Map(others.filter((one) => one !== null))
     const known = sound.flatMap((info) => {
       const found = indexed.get(info.session)
       return (found === undefined ? elsewhere.get(info.session) : ofProcess(info, found)) ?? []
     })
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
     yield* rest
-    const candidates = yield* candidatesInTime(meaning, { query, terms, time }, targets)
+    const candidates = yield* candidatesInTime(meaning, { query, terms: ranked, time }, targets)
     const searched = known.map((one) => one.searched)
     yield* rest
     const { found, ...shown } = yield* choose(counter, searched, candidates, { terms, tokens })

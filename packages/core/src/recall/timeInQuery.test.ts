@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { timeInQuery } from "./timeInQuery.js"
+import { atOnce } from "../search/steps.js"
+import { timeInQuery as inSteps } from "./timeInQuery.js"
 
 /** A Wednesday, at three in the afternoon of UTC. */
 const now = Date.UTC(2026, 4, 13, 15)
+
+const timeInQuery = (...given: Parameters<typeof inSteps>) => atOnce(inSteps(...given))
 
 const day = (time: number): string => new Date(time).toISOString().slice(0, 16).replace("T00:00", "")
 const spanOf = (query: string, timeZone = "UTC"): ReadonlyArray<string> | null => {

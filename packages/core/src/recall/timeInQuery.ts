@@ -413,14 +413,16 @@ const before = new RegExp(`(?<![\\p{L}])(?:${any(languages.map(({ around }) => a
 
 const rules: ReadonlyArray<Rule> = [...dates, ...languages.flatMap(rulesOf), ...chineseRules()]
 
-/** The times that the rules find; where several fit, the longest one. */
-const timesIn = (query: string, times: Times): ReadonlyArray<TimeMention> => {
-  const all = rules.flatMap(({ expression, span }) =>
-    [...query.matchAll(expression)].flatMap((match): ReadonlyArray<TimeMention> => {
+/** The times that the rules find; where several fit, the longest one. A step is one rule. */
+function* timesIn(query: string, times: Times): Generator<undefined, ReadonlyArray<TimeMention>> {
+  const all: Array<TimeMention> = []
+  for (const { expression, span } of rules) {
+    for (const match of query.matchAll(expression)) {
       const found = span(times, match.groups ?? {})
-      return found === null ? [] : [{ at: match.index, length: match[0].length, span: found }]
-    }),
-  )
+      if (found !== null) all.push({ at: match.index, length: match[0].length, span: found })
+    }
+    yield
+  }
   const taken: Array<TimeMention> = []
   for (const one of all.toSorted((first, other) => other.length - first.length))
     if (taken.every(({ at, length }) => one.at + one.length <= at || at + length <= one.at)) taken.push(one)
@@ -431,7 +433,7 @@ const timesIn = (query: string, times: Times): ReadonlyArray<TimeMention> => {
 const mostSearched = 2_000
 
 /**
- * Reads the time in a query. Of several times that are no range, the first one counts.
+ * Reads the time in a query, in steps. Of several times that are no range, the first one counts.
  *
  * @param query - what is searched for
  * @param now - the time of asking, in milliseconds since the epoch; a date without a year is the newest one that has begun
@@ -441,8 +443,13 @@ const mostSearched = 2_000
  * @example
  * timeInQuery("Which order was late last week?", Date.UTC(2026, 4, 13), "UTC") // "Which order was late ?", 4 to 10 May
  */
-export const timeInQuery = (query: string, now: number, timeZone: string): TimedQuery | null => {
-  const [first, second] = timesIn(query.slice(0, mostSearched), new Times(calendarOf(timeZone), now))
+export function* timeInQuery(
+  query: string,
+  now: number,
+  timeZone: string,
+): Generator<undefined, TimedQuery | null> {
+  const searched = query.slice(0, mostSearched)
+  const [first, second] = yield* timesIn(searched, new Times(calendarOf(timeZone), now))
   if (first === undefined) return null
   const start = query.slice(0, first.at).replace(before, "")
   const isRange = second !== undefined && between.test(query.slice(first.at + first.length, second.at))

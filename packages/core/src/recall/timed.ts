@@ -1,6 +1,8 @@
 /** A search in time: by options, or by the words of the query. */
+import type { Effect } from "effect"
 import type { Candidate, IsWanted } from "../search/rank.js"
 import { queryTermsOf, termsOf } from "../search/terms.js"
+import { inSteps } from "../shell/breathe.js"
 import type { Postings } from "./FullTextIndex.js"
 import { timeInQuery } from "./timeInQuery.js"
 import type { TimeSpan } from "./TimeSpan.js"
@@ -29,17 +31,26 @@ const asking = new Set(
   ),
 )
 
+/** What is searched for, and of which time. */
+export interface TimedSearch {
+  readonly query: string
+  readonly time: SearchedTime | null
+}
+
 /** Reads the time of a search from its options, or else from the words of the query. */
-export const timeOf = (
+export const timeOf = (query: string, options: TimeOptions, now: number): Effect.Effect<TimedSearch> =>
+  inSteps(() => timeInSteps(query, options, now))
+
+function* timeInSteps(
   query: string,
   { after, before, timeZone = "UTC" }: TimeOptions,
   now: number,
-): { readonly query: string; readonly time: SearchedTime | null } => {
+): Generator<undefined, TimedSearch> {
   if (after !== undefined || before !== undefined) {
     const span = { from: after ?? Number.NEGATIVE_INFINITY, to: before ?? Number.POSITIVE_INFINITY }
     return { query, time: { span, only: true } }
   }
-  const found = timeInQuery(query, now, timeZone)
+  const found = yield* timeInQuery(query, now, timeZone)
   if (found === null) return { query, time: null }
   const isOfTimeAlone = queryTermsOf(found.words).every((term) => asking.has(term))
   return isOfTimeAlone

@@ -33,7 +33,7 @@ export interface Additions {
    * stays; all other additions must not change until the next compaction (law L13).
    */
   readonly among: ReadonlyArray<AdditionsBefore>
-  /** The blocks to show in place of those that the compaction has chosen. */
+  /** The blocks to show in place of the blocks that the compaction has chosen. */
   readonly blocks?: ShownBlocks
 }
 

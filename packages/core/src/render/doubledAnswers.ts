@@ -23,8 +23,8 @@ const isResponse = ({ metadata = {} }: Message): boolean =>
   Object.values(metadata).some((form) => isId(fieldsOf(fieldsOf(form)["response"])["id"]))
 
 /**
- * Whether a message is the answer before it once more: the same parts, with an id that a provider gives only once. Without an id,
- * an assistant may well say the same again.
+ * Whether a message is the answer before it once more: equal parts, with an id that a provider gives only once. Without an id,
+ * an assistant may well repeat an answer.
  */
 const isDoubled = (before: Message, message: Message): boolean =>
   before.role === "assistant" &&

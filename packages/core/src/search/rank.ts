@@ -4,6 +4,7 @@
  */
 import { termScore, termWeight } from "./bm25.js"
 import type { TermPostings } from "./postings.js"
+import { atOnce } from "./steps.js"
 
 /**
  * What part of its score a message gives to messages one and two places away: the answer to a question seldom repeats its
@@ -47,66 +48,93 @@ interface WeighedTerm {
   readonly weight: number
 }
 
-/** The scores of the texts of one source, and by bits the terms that they have, and that they or their neighbours have. */
-interface ScoredTexts {
+/** The texts of one source, and where the first of them stands among all texts. */
+interface Texts extends TermPostings {
   readonly source: number
-  readonly scores: Float64Array
-  readonly having: Uint32Array
-  readonly near: Uint32Array
+  readonly from: number
 }
 
-/** The rarest terms of a query, in its order. */
+/**
+ * What all texts score, source by source: of their own, and with their neighbours' shares; and by bits the terms that they have, and
+ * that they or their neighbours have. Thousands of sources have lists of their own elsewhere, which take longer to make than to fill.
+ */
+class Scores {
+  readonly own: Float64Array
+  readonly shared: Float64Array
+  readonly having: Uint32Array
+  readonly near: Uint32Array
+
+  constructor(texts: number) {
+    this.own = new Float64Array(texts)
+    this.shared = new Float64Array(texts)
+    this.having = new Uint32Array(texts)
+    this.near = new Uint32Array(texts)
+  }
+}
+
+/**
+ * The terms by which a search ranks, in the order of its query: all of a few; of many, the rarest ones that occur.
+ *
+ * @param countOf - how many texts have a term
+ */
+export const rankedTerms = (
+  terms: ReadonlyArray<string>,
+  countOf: (term: string) => number,
+): ReadonlyArray<string> => {
+  if (terms.length <= mostTerms) return terms
+  const occurring = terms.map((term) => ({ term, count: countOf(term) })).filter(({ count }) => count > 0)
+  const rarest = occurring.toSorted((one, other) => one.count - other.count).slice(0, mostTerms)
+  const ranked = new Set(rarest.map(({ term }) => term))
+  return terms.filter((term) => ranked.has(term))
+}
+
 const weigh = (
   terms: ReadonlyArray<string>,
   answers: ReadonlyArray<TermPostings>,
   total: number,
 ): ReadonlyArray<WeighedTerm> => {
-  const all = terms.map((term) => {
-    const count = answers.reduce((sum, answer) => sum + (answer.terms.get(term)?.length ?? 0) / 2, 0)
-    return { term, count, weight: termWeight(total, count) }
-  })
-  if (all.length <= mostTerms) return all
-  const occurring = all.filter(({ count }) => count > 0).toSorted((one, other) => one.count - other.count)
-  const rarest = new Set(occurring.slice(0, mostTerms))
-  return all.filter((one) => rarest.has(one))
+  const countOf = (term: string): number =>
+    answers.reduce((sum, answer) => sum + (answer.terms.get(term)?.length ?? 0) / 2, 0)
+  return rankedTerms(terms, countOf).map((term) => ({ term, weight: termWeight(total, countOf(term)) }))
 }
 
-/** What the texts of one source score. A step is one term in all of its texts. */
+/** Scores the texts of one source. A step is one term in all of them. */
 function* scoreTexts(
+  { own, shared, having, near }: Scores,
+  { from, lengths, terms: found }: Texts,
   terms: ReadonlyArray<WeighedTerm>,
-  { lengths, terms: found }: TermPostings,
-  { source, average }: { readonly source: number; readonly average: number },
-): Generator<undefined, ScoredTexts> {
-  const own = new Float64Array(lengths.length)
-  const having = new Uint32Array(lengths.length)
+  average: number,
+): Generator<undefined, void> {
   for (const [position, { term, weight }] of terms.entries()) {
     const list = found.get(term)
     if (list === undefined) continue
     for (let at = 0; at < list.length; at += 2) {
       const index = list[at]!
-      own[index]! += termScore(weight, list[at + 1]!, lengths[index]! / average)
-      having[index]! |= 1 << position
+      own[from + index]! += termScore(weight, list[at + 1]!, lengths[index]! / average)
+      having[from + index]! |= 1 << position
     }
     yield
   }
-  const scores = own.slice()
-  const near = having.slice()
+  const end = from + lengths.length
+  for (let at = from; at < end; at++) {
+    shared[at] = own[at]!
+    near[at] = having[at]!
+  }
   for (const [far, part] of spread.entries()) {
     const away = far + 1
-    for (let index = 0; index < own.length; index++) {
-      const [before, after] = [index - away, index + away]
-      if (before >= 0) {
-        scores[index]! += part * own[before]!
-        near[index]! |= having[before]!
+    for (let at = from; at < end; at++) {
+      const [before, after] = [at - away, at + away]
+      if (before >= from) {
+        shared[at]! += part * own[before]!
+        near[at]! |= having[before]!
       }
-      if (after < own.length) {
-        scores[index]! += part * own[after]!
-        near[index]! |= having[after]!
+      if (after < end) {
+        shared[at]! += part * own[after]!
+        near[at]! |= having[after]!
       }
     }
     yield
   }
-  return { source, scores, having, near }
 }
 
 /** Which messages may be found, of those that are near a term. */
@@ -114,14 +142,15 @@ export type IsWanted = (source: number, index: number) => boolean
 
 /** The lowest score among the best ones, and how many candidates may have just that score. */
 function* lowest(
-  all: ReadonlyArray<ScoredTexts>,
+  all: ReadonlyArray<Texts>,
+  { shared, near }: Scores,
   isWanted: IsWanted,
 ): Generator<undefined, { readonly score: number; readonly ties: number }> {
-  const found = new Float64Array(all.reduce((sum, { scores }) => sum + scores.length, 0))
+  const found = new Float64Array(shared.length)
   let count = 0
-  for (const { source, scores, near } of all)
-    for (let index = 0; index < scores.length; index++)
-      if (near[index] !== 0 && isWanted(source, index)) found[count++] = scores[index]!
+  for (const { source, from, lengths } of all)
+    for (let index = 0; index < lengths.length; index++)
+      if (near[from + index] !== 0 && isWanted(source, index)) found[count++] = shared[from + index]!
   if (count <= mostCandidates) return { score: 0, ties: 0 }
   yield
   const sorted = found.subarray(0, count).toSorted()
@@ -135,7 +164,7 @@ function* lowest(
  * The candidates for a query of these terms among the messages of some sessions, the best first: at most 10,000, ranked by the
  * 32 rarest of the terms.
  *
- * It works in steps, so that other work can be done between two of them: a step takes some milliseconds for 100,000 messages.
+ * The ranking works in steps, so that other work can be done between two of them: a step takes some milliseconds for 100,000 messages.
  *
  * @param answers - what the index of each session answers; how rare a term is, all of them say together
  * @param isWanted - which of the messages may be candidates; all of them by default
@@ -153,24 +182,31 @@ export function* rankInSteps(
   const weighed = weigh(terms, answers, messages)
   const whole = weighed.reduce((sum, { weight }) => sum + weight, 0)
   yield
-  const all: Array<ScoredTexts> = []
+  const scores = new Scores(messages)
+  const all: Array<Texts> = []
+  let from = 0
   for (const [source, answer] of answers.entries()) {
-    if (weighed.some(({ term }) => answer.terms.has(term)))
-      all.push(yield* scoreTexts(weighed, answer, { source, average: length / Math.max(messages, 1) }))
+    if (weighed.some(({ term }) => answer.terms.has(term))) {
+      const texts = { lengths: answer.lengths, terms: answer.terms, source, from }
+      yield* scoreTexts(scores, texts, weighed, length / Math.max(messages, 1))
+      all.push(texts)
+    }
+    from += answer.lengths.length
   }
-  const least = yield* lowest(all, isWanted)
+  const least = yield* lowest(all, scores, isWanted)
   yield
   let { ties } = least
   const candidates: Array<Candidate> = []
-  for (const { source, scores, having, near } of all) {
+  for (const { source, from, lengths } of all) {
     // Of equals, the newer ones come first.
-    for (let index = scores.length - 1; index >= 0; index--) {
-      const score = scores[index]!
-      if (near[index] === 0 || score < least.score || !isWanted(source, index)) continue
+    for (let index = lengths.length - 1; index >= 0; index--) {
+      const score = scores.shared[from + index]!
+      const bits = scores.near[from + index]!
+      if (bits === 0 || score < least.score || !isWanted(source, index)) continue
       if (score === least.score && ties-- <= 0) continue
-      const bits = near[index]!
       const covered = weighed.reduce((sum, { weight }, at) => ((bits >>> at) & 1 ? sum + weight : sum), 0)
-      candidates.push({ source, index, score, fits: having[index] !== 0, covered: covered / whole })
+      const fits = scores.having[from + index] !== 0
+      candidates.push({ source, index, score, fits, covered: covered / whole })
     }
   }
   yield
@@ -181,13 +217,7 @@ export function* rankInSteps(
 export const rank = (
   terms: ReadonlyArray<string>,
   answers: ReadonlyArray<TermPostings>,
-): ReadonlyArray<Candidate> => {
-  const steps = rankInSteps(terms, answers)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
-}
+): ReadonlyArray<Candidate> => atOnce(rankInSteps(terms, answers))
 
 /** The best first. Of equals, the candidates of the session that is named first come first, and of one session the newer ones. */
 const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>

@@ -1,7 +1,7 @@
 /**
  * The state of a session, folded from its log.
  *
- * It holds the data for the next decision and the next context: the uncovered messages, the pinned messages and the
+ * The state holds the data for the next decision and the next context: the uncovered messages, the pinned messages and the
  * active summary. Its size depends on tail and backlog, not on the length of the history.
  */
 import type { BoundParts, Fact } from "../event/Event.js"
@@ -166,7 +166,7 @@ export interface SessionState extends MessageCounts {
   readonly damaged: ReadonlyArray<{ readonly version: number; readonly summary: string | null }>
   /** The version of the newest event that declared a commit invalid; 0 if none has. A clear keeps it. */
   readonly invalidatedAt: number
-  /** The messages among the uncovered ones that cannot be read, each with the version of its event. */
+  /** The uncovered messages that cannot be read, each with the version of its event. */
   readonly unreadable: ReadonlyArray<Unreadable>
   /** The running compaction, if there is one. */
   readonly running: Running | null

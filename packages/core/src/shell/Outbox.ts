@@ -1,5 +1,5 @@
 /**
- * Hands looks at sessions to a {@link Dispatcher}, and keeps the ones that the queue does not take until it is back.
+ * Hands looks at sessions to a {@link Dispatcher}, and keeps the looks that the queue does not take until the queue is back.
  *
  * A look is handed over before the write that asks for it returns: a function may be frozen right after. When the queue does
  * not answer, one write waits for it; from then on, looks are kept here, and a fiber tries again with growing pauses.

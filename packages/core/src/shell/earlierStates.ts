@@ -70,7 +70,7 @@ export const stateReaching = (
     const hasOnBranch = (state: SessionState, count: number): boolean =>
       state.total > 0 && isOnBranch(gaps, placeOf(state, Math.max(count, 1)))
     const hasIt = (state: SessionState): boolean => reaches(state, index) && hasOnBranch(state, index)
-    // A state with fewer messages leads to one that has them all.
+    // A state with fewer messages leads to a state that has all messages up to the index.
     const leadsToIt = (state: SessionState): boolean =>
       state.coveredTo <= index && hasOnBranch(state, Math.min(index, state.total))
     const rows = yield* retryTransient(log.projections.get(session, earlierSnapshots.kind)).pipe(

@@ -245,7 +245,7 @@ const keepLease = (parts: CompactionParts, lock: Lock, strategy: Strategy): Effe
     const { started, before } = lock
     const lease = leaseMillis(parts)
     const now = yield* Clock.currentTimeMillis
-    // It took a while to get the lock if many writers competed for the session.
+    // Getting the lock took a while if many writers competed for the session.
     yield* Effect.sleep(Math.max(Math.min(started.leaseUntil - now - lease / 2, lease / 2), 0))
     for (let left = Math.ceil(longestWork(parts, lock, strategy) / (lease / 2)); left > 0; left--) {
       const renewed = yield* retryTransient(

@@ -81,7 +81,7 @@ export const writeSummary = (
     return { carried, segments, coveredTo, calls, by: names.join(", ") }
   }).pipe(span("memfold.summarize", { summarizer: parts.summarizer.name }))
 
-/** A text, the same in the form of a provider, and the index where their coverage ends. */
+/** A text, its form for a provider, and the index where the coverage of both ends. */
 interface Text {
   readonly text: string | undefined
   readonly providerData?: ProviderData | undefined
@@ -347,7 +347,7 @@ const callSummarizer = (
   return Effect.retry(counted, { times: settings.summarizerRetries, while: passes, schedule: pauses })
 }
 
-/** Whether a failure may pass. Any other one would come again with the same input. */
+/** Whether a failure may pass. Any other failure would come again with the same input. */
 const passes = ({ reason }: SummarizerError): boolean => reason === "unavailable" || reason === "timeout"
 
 /** The pauses before a summarizer is called again. */

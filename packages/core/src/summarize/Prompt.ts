@@ -45,7 +45,7 @@ export const markFor = (text: string): string => {
   const lower = text.toLowerCase()
   const base = hash(text)
   let mark = base
-  // This ends: each step tries another word, and a text has fewer words than characters.
+  // The search ends: each step tries another word, and a text has fewer words than characters.
   for (let attempt = 1; lower.includes(mark); attempt++) mark = `${base}x${attempt}`
   return mark
 }

@@ -2,7 +2,7 @@
  * Verification: checks a stored log against the laws that can be checked in a log. It also checks that every event can
  * be decoded, and that versions and message indexes have no holes.
  *
- * It reads the log once and keeps only the state and the batch ids, so it can check logs of any length.
+ * The check reads the log once and keeps only the state and the batch ids, so it can check logs of any length.
  */
 import { Clock, Effect, Either, Stream } from "effect"
 import type {

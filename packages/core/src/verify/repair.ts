@@ -22,7 +22,7 @@ export interface Repair {
   readonly left: ReadonlyArray<Finding>
 }
 
-/** The versions of messages that cannot be read and were not set aside, those that summaries cover included. */
+/** The versions of messages that cannot be read and were not set aside, also of messages that summaries cover. */
 const unreadableIn = (sessions: Sessions, session: string) =>
   sessions.events(session).pipe(
     Stream.runFold(new Set<number>(), (found, { event, version }) => {

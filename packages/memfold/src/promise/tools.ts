@@ -2,8 +2,6 @@
 import { Message, Recall } from "@memfold/core"
 import type { Formats } from "@memfold/catalog"
 
-type Parameters = Recall.ToolDefinition["parameters"]
-
 /** A tool of the Chat Completions API. */
 export interface ChatTool {
   readonly type: "function"
@@ -31,10 +29,9 @@ export interface AnthropicTool {
 }
 
 /** The JSON schema of a tool's arguments, as the types of the official clients take it. */
-export type ToolParameters = Omit<Parameters, "required"> & { required: Array<string> } & Record<
-    string,
-    unknown
-  >
+export type ToolParameters = Omit<Recall.ToolDefinition["parameters"], "required"> & {
+  required: Array<string>
+} & Record<string, unknown>
 
 /** A tool of the AI SDK. */
 export interface AiSdkTool<ToolSchema> {

@@ -13,7 +13,8 @@ const kind = fc.constantFrom("history" as const, "block" as const, "turn-prefix"
 
 const paths = fc.array(fc.constantFrom("a.ts", "b/c.ts", "README.md"), { maxLength: 2 })
 
-type Of<Tag extends Event.Event["_tag"]> = Extract<Event.Event, { _tag: Tag }>
+/** The events of a kind. */
+export type Of<Tag extends Event.Event["_tag"]> = Extract<Event.Event, { _tag: Tag }>
 
 /** The compiler checks that every field has an arbitrary, but cannot check the combination. */
 const tagged = <Tag extends Event.Event["_tag"]>(

@@ -14,7 +14,7 @@ const amount: fc.Arbitrary<Trigger.Amount> = fc.oneof(
 )
 
 /** A part of a strategy with the text that stands for it in a counterexample. */
-type Named<A> = readonly [name: string, value: A]
+export type Named<A> = readonly [name: string, value: A]
 
 const triggerLeaf: fc.Arbitrary<Named<Trigger.Trigger>> = fc.oneof(
   amount.map((amount): Named<Trigger.Trigger> => [

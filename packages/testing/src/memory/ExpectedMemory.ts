@@ -5,18 +5,22 @@ import { contentsOf } from "../oracle/context.js"
 import { checkSession } from "./checkSession.js"
 import type { World } from "./world.js"
 
-interface Entry {
+/** A message that was appended. */
+export interface ExpectedEntry {
   readonly message: Message.Message
   redacted: boolean
 }
 
 /** The expected state of one session. */
 export interface ExpectedSession {
-  messages: Array<Entry>
+  messages: Array<ExpectedEntry>
   /** The contexts so far, by version: rendering the past must give the same again. */
   readonly contexts: Map<number, string>
   /** The used idempotency keys, each with the range that its append returned, and its messages. */
-  readonly keys: Map<string, { readonly from: number; readonly to: number; readonly entries: Array<Entry> }>
+  readonly keys: Map<
+    string,
+    { readonly from: number; readonly to: number; readonly entries: Array<ExpectedEntry> }
+  >
 }
 
 /** Every message that was appended to a memory. The commands of {@link memoryCommands} compare the memory with it. */

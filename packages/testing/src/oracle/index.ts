@@ -16,6 +16,6 @@ export {
 export type { Contents } from "./context.js"
 export { boundaries, boundaryBefore, turnComplete, turnStarts } from "./groups.js"
 export { alwaysShown, readSession, stateFinding } from "./session.js"
-export type { Finding, NaiveSession } from "./session.js"
+export type { Finding, NaiveSession, NaiveSummary } from "./session.js"
 export { makeSigner } from "./signing.js"
 export type { Signer } from "./signing.js"

@@ -12,7 +12,8 @@ export interface Finding {
   readonly detail: string
 }
 
-interface NaiveSummary {
+/** A summary as the log has it. */
+export interface NaiveSummary {
   readonly id: string
   readonly coveredTo: number
   readonly segments: ReadonlyArray<Summary.Segment>

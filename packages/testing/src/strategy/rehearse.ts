@@ -68,7 +68,8 @@ export interface RehearsalOptions {
   readonly circumstances?: Policy.Circumstances | undefined
 }
 
-type Batch = ReadonlyArray<Message.Message>
+/** Messages that are appended together. */
+export type Batch = ReadonlyArray<Message.Message>
 
 /** A batch as it arrives; `prefix` is the prefix of the context that the client has sent, if the client passes it. */
 export interface Arriving {

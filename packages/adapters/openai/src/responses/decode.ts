@@ -249,9 +249,10 @@ const usageOf = (usage: unknown, message: Message.Message): { readonly usage?: M
 
 const responseFields = ["id", "model", "created_at", "status", "previous_response_id"] as const
 
-type Decoded = Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError>
-
-const decodeList = (list: ReadonlyArray<unknown>, at: number | undefined): Decoded =>
+const decodeList = (
+  list: ReadonlyArray<unknown>,
+  at: number | undefined,
+): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> =>
   Either.all(
     list.map((input, index) =>
       Either.mapBoth(check(input), {
@@ -262,7 +263,10 @@ const decodeList = (list: ReadonlyArray<unknown>, at: number | undefined): Decod
   ).pipe(Either.map(joined))
 
 /** A whole response: its output, with its id at the end, and with its usage if the output is one message. */
-const decodeResponse = (response: Codec.Fields, index: number | undefined): Decoded => {
+const decodeResponse = (
+  response: Codec.Fields,
+  index: number | undefined,
+): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> => {
   const { output, usage } = response
   if (!Array.isArray(output)) {
     const problem = `has ${Codec.kindOf(output)} at output`
@@ -291,7 +295,7 @@ const decodeResponse = (response: Codec.Fields, index: number | undefined): Deco
 const isResponse = (input: unknown): input is Codec.Fields =>
   Codec.isFields(input) && input["object"] === "response"
 
-const decodeGiven = (input: unknown): Decoded => {
+const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> => {
   if (isResponse(input)) return decodeResponse(input, undefined)
   if (!Array.isArray(input)) {
     const problem = `is ${Codec.kindOf(input)}`
@@ -327,4 +331,7 @@ const decodeGiven = (input: unknown): Decoded => {
  * console.log(Either.isRight(messages)) // true
  * ```
  */
-export const decodeItems = (input: unknown): Decoded => Codec.decoding(OpenAIDecodeError, input, decodeGiven)
+export const decodeItems = (
+  input: unknown,
+): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> =>
+  Codec.decoding(OpenAIDecodeError, input, decodeGiven)

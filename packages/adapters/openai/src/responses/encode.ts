@@ -270,7 +270,7 @@ class Encoder {
     while (at < parts.length) {
       const part = parts[at]!
       const place = partFormOf(part)
-      if (isItem(part)) items.push(part.data)
+      if (isItem(part)) items.push(this.exact ? part.data : Codec.withPairId(provider, part.data, this.ids))
       else if (part.type === "tool-call") items.push(this.call(part))
       else if (part.type === "text" || place?.item !== undefined || place?.continues === true) {
         const { item, next } = this.saidItem(parts, at)
@@ -312,22 +312,30 @@ class Encoder {
   }
 
   /**
-   * Ids of items are unique in a request. What a message or reasoning with an id that was sent says has been said; any other
-   * item with such an id is sent without it.
+   * Ids of items are unique in a request. What a message, reasoning or an item of the provider's with an id that was sent says has been
+   * said; the id of any other item is left out where the API can do without, or is made another one.
    */
   private withUniqueIds(items: ReadonlyArray<Item>): ReadonlyArray<Item> {
-    const ids = new Set<unknown>()
+    const sent = new Map<unknown, Codec.Fields>()
     return items.flatMap((item) => {
       const { fields, message } = item
       const { id, type } = fields
-      const isCallId = table[String(type)]?.answer?.ids.includes("id") === true
-      if (typeof id !== "string" || isCallId) return [item]
-      if (!ids.has(id)) {
-        ids.add(id)
+      const { call, answer } = table[String(type)] ?? {}
+      if (typeof id !== "string" || answer?.ids.includes("id") === true) return [item]
+      const before = sent.get(id)
+      if (before === undefined) {
+        sent.set(id, fields)
         return [item]
       }
-      if (type !== "message" && type !== "reasoning" && type !== undefined)
-        return [{ message, fields: withoutIds(fields) }]
+      if (call?.by === "client" || answer !== undefined) return [{ message, fields: withoutIds(fields) }]
+      const isSaid = type === "message" || type === "reasoning" || Codec.isSame(fields, before)
+      if (type !== undefined && !isSaid) {
+        let count = 2
+        while (sent.has(`${id}_${count}`)) count++
+        const renamed = { ...fields, id: `${id}_${count}` }
+        sent.set(renamed.id, renamed)
+        return [{ message, fields: renamed }]
+      }
       this.omitted.push({ message, part: type === "message" ? "text" : "opaque" })
       return []
     })

@@ -1,22 +1,8 @@
 /**
- * What a Responses request knows of an item and of its content, by the types of the client `openai` 7. The API refuses any other
- * field. Items of other types stay as they came.
+ * An item of Responses as a request has it: with the fields that the API knows, with an id of the API's, and with each text under the type
+ * of its place.
  */
 import * as Codec from "@memfold/codec"
-
-const { known } = Codec
-
-const output = known("type id call_id output status name namespace caller")
-
-const items: Readonly<Record<string, Codec.KnownFields>> = {
-  message: known("type id role content status phase"),
-  function_call: known("type id call_id name arguments status async caller namespace"),
-  function_call_output: output,
-  custom_tool_call: known("type id call_id name input status caller namespace"),
-  custom_tool_call_output: output,
-  reasoning: known("type id summary content encrypted_content status"),
-  compaction: known("type id encrypted_content created_by"),
-}
 
 /** How ids of items begin. The API refuses any other: a program may have put the id of the call there. */
 const ids: Readonly<Record<string, RegExp>> = {
@@ -34,48 +20,64 @@ const withOwnId = (item: Codec.Fields, type: string): Codec.Fields => {
   return typeof id === "string" && Object.hasOwn(ids, type) && ids[type]?.test(id) === false ? rest : item
 }
 
-const parts: Readonly<Record<string, Codec.KnownFields>> = {
-  input_text: known("type text prompt_cache_breakpoint"),
-  input_image: known("type detail file_id image_url prompt_cache_breakpoint"),
-  input_file: known("type detail file_data file_id file_url filename prompt_cache_breakpoint"),
-  output_text: known("type text annotations logprobs"),
-  refusal: known("type refusal"),
-}
-
-const inTable = (
-  table: Readonly<Record<string, Codec.KnownFields>>,
-  { type }: Codec.Fields,
-): Codec.KnownFields | undefined =>
-  typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
-
 /** The type that a text has in an item, by who said it: what is sent to the model, or what the model said. */
 export type TextType = "input_text" | "output_text"
 
-/** The types under which other APIs, and sessions that programs kept, have a text in the place of either. */
-const textTypes: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text"])
+/** The types under which other APIs, and sessions that programs kept, have a text in the place of another type. */
+const textTypes: ReadonlySet<unknown> = new Set([
+  "input_text",
+  "output_text",
+  "text",
+  "summary_text",
+  "reasoning_text",
+])
 
-/** The type of texts in an item. Reasoning has texts of its own type. */
-const textTypeOf = ({ type, role }: Codec.Fields): TextType | undefined => {
-  if (type === "reasoning") return undefined
+/** The type of the texts in a field of an item; `undefined` for a field that has other things than content. */
+const textTypeOf = ({ type, role }: Codec.Fields, field: string): string | undefined => {
+  if (type === "reasoning") {
+    if (field === "summary") return "summary_text"
+    return field === "content" ? "reasoning_text" : undefined
+  }
+  if (type === "function_call_output" || type === "custom_tool_call_output")
+    return field === "output" ? "input_text" : undefined
+  if (field !== "content" || (type !== undefined && type !== "message")) return undefined
   return role === "assistant" ? "output_text" : "input_text"
 }
 
-/** The content of an item; parts of other types stay as they came. The API takes a text under one type in each place. */
-const requestContent = (
-  content: unknown,
-  textType: TextType | undefined,
-  further: ReadonlySet<string>,
-): unknown => {
+/** A list of content with each text under the type of its place: the API takes one type in each. */
+const inPlace = (content: unknown, textType: string): unknown => {
   if (!Array.isArray(content)) return content
-  const sent = content.map((given: unknown) => {
-    if (!Codec.isFields(given)) return given
-    const { type } = given
-    const misplaced = textType !== undefined && type !== textType && textTypes.has(type)
-    const part = misplaced ? { ...given, type: textType } : given
-    const allowed = inTable(parts, part)
-    return allowed === undefined ? part : Codec.onlyKnown(part, allowed, further)
-  })
+  const sent = content.map((part: unknown) =>
+    Codec.isFields(part) && part["type"] !== textType && textTypes.has(part["type"])
+      ? { ...part, type: textType }
+      : part,
+  )
   return sent.every((part, at) => part === content[at]) ? content : sent
+}
+
+/** Reasoning has texts alone, and a list of them as its summary, even an empty one. */
+const withLists = (item: Codec.Fields): Codec.Fields => {
+  if (item["type"] !== "reasoning") return item
+  const { summary, content } = item
+  const isText = (part: unknown): boolean => Codec.isFields(part) && typeof part["text"] === "string"
+  const listed = (given: unknown): ReadonlyArray<unknown> => {
+    if (typeof given === "string") return given === "" ? [] : [{ type: "text", text: given }]
+    return Array.isArray(given) ? given.flatMap((one: unknown) => (isText(one) ? [one] : listed(one))) : []
+  }
+  const isWhole = Array.isArray(summary) && summary.every(isText)
+  const isSaid = content === undefined || (Array.isArray(content) && content.every(isText))
+  if (isWhole && isSaid) return item
+  return { ...item, summary: listed(summary), ...(isSaid ? {} : { content: listed(content) }) }
+}
+
+/** The item with the texts of its content under the types of their places. */
+const withTexts = (item: Codec.Fields): Codec.Fields => {
+  const changed = ["content", "output", "summary"].flatMap((field) => {
+    const textType = textTypeOf(item, field)
+    const content = textType === undefined ? item[field] : inPlace(item[field], textType)
+    return content === item[field] ? [] : [[field, content] as const]
+  })
+  return changed.length === 0 ? item : { ...item, ...Object.fromEntries(changed) }
 }
 
 /**
@@ -86,14 +88,7 @@ const requestContent = (
  */
 export const requestItem = (item: Codec.Fields, further: ReadonlySet<string>): Codec.Fields => {
   const type = item["type"] ?? (item["role"] === undefined ? undefined : "message")
-  const allowed = inTable(items, { type })
+  const allowed = Codec.knownOf(Codec.requestFields["openai-responses"], { type })
   if (allowed === undefined) return item
-  const sent = withOwnId(Codec.onlyKnown(item, allowed, further), String(type))
-  const inside = Object.fromEntries(
-    ["content", "output"].flatMap((name) => {
-      const content = requestContent(sent[name], textTypeOf(sent), further)
-      return content === sent[name] ? [] : [[name, content]]
-    }),
-  )
-  return Object.keys(inside).length === 0 ? sent : { ...sent, ...inside }
+  return withOwnId(Codec.onlyKnown(withTexts(withLists(item)), allowed, further), String(type))
 }
