@@ -25,7 +25,7 @@ export type Found<Answer extends { readonly messages: ReadonlyArray<object> }, M
 }
 
 /** A preview with the messages of its contexts in the types of the caller. */
-type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "after"> & {
+export type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "after"> & {
   readonly before: WithMessages<schemas.Previewed["before"], Messages>
   readonly after: WithMessages<schemas.Previewed["after"], Messages>
 }
@@ -59,7 +59,7 @@ const sessionOperations = ({ requests: { owners, sessions, service }, once, safe
   /** The strategy of the service with its settings, and the forms of all strategies. */
   settings: () => safely(service.settings()),
   /** Sets the strategy and its settings. */
-  changeSettings: (change: Options<typeof schemas.SettingsChange>) =>
+  changeSettings: (change: OperationOptions<typeof schemas.SettingsChange>) =>
     safely(service.changeSettings({ payload: change })),
 })
 
@@ -208,10 +208,10 @@ const memoryOperations = <Messages>(
   traceMessage: async (session: string, message: number) =>
     (await safely(memory.traceMessage({ path: { ...at(session), message } }))).summaries,
   /** The session under a strategy, call by call; `strategy: null` is the full history. */
-  compare: (session: string, options: Options<typeof schemas.Compare>) =>
+  compare: (session: string, options: OperationOptions<typeof schemas.Compare>) =>
     safely(memory.compare({ path: at(session), payload: options })),
   /** What `compact` would do; nothing is written. */
-  preview: async (session: string, options: Options<typeof schemas.Preview> = {}) =>
+  preview: async (session: string, options: OperationOptions<typeof schemas.Preview> = {}) =>
     (await safely(
       memory.preview({ path: at(session), payload: { ...options, ...urlParams } }),
     )) as PreviewWithMessages<Messages>,
