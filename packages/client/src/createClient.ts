@@ -25,7 +25,7 @@ export type Found<Answer extends { readonly messages: ReadonlyArray<object> }, M
 }
 
 /** A preview with the messages of its contexts in the types of the caller. */
-type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "after"> & {
+export type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "after"> & {
   readonly before: WithMessages<schemas.Previewed["before"], Messages>
   readonly after: WithMessages<schemas.Previewed["after"], Messages>
 }

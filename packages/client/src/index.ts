@@ -9,6 +9,7 @@ export {
   createClient,
   type Found,
   type MessageName,
+  type PreviewWithMessages,
   type OperationOptions,
   type WithMessages,
 } from "./createClient.js"
