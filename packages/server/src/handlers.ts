@@ -2,7 +2,7 @@
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { formatContext } from "@memfold/catalog"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
-import { type CompactionOutcome, Recall } from "@memfold/core"
+import { type CompactionOutcome, Recall, Session } from "@memfold/core"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { changes } from "./changes.js"
 import { exported } from "./exported.js"
@@ -51,10 +51,8 @@ const existing = (memory: TenantMemory, session: string) =>
 
 const overview = (memory: TenantMemory, session: string) =>
   Effect.gen(function* () {
-    const { version, total, coveredTo, summary, branch, running, description } = yield* existing(
-      memory,
-      session,
-    )
+    const state = yield* existing(memory, session)
+    const { version, total, coveredTo, summary, branch, running, description } = state
     yield* tagged(version)
     return {
       session,
@@ -64,6 +62,9 @@ const overview = (memory: TenantMemory, session: string) =>
       summary: summary?.id ?? null,
       branch: branch.id,
       compacting: running !== null,
+      tokens: Session.contextTokens(state),
+      summaries: state.supersededCount + (summary === null ? 0 : 1),
+      failures: state.failures?.count ?? 0,
       ...description,
     }
   })
@@ -387,6 +388,7 @@ const service = ({ log, isClosing }: Serving) =>
   HttpApiBuilder.group(api, "service", (handlers) => {
     const ok = { status: "ok" } as const
     return handlers
+      .handle("access", () => Caller)
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
         isClosing()

@@ -22,6 +22,7 @@ import { handlersOf, type Serving } from "./handlers.js"
 import { makeRate, makeSessionLimit } from "./limits.js"
 import { openMemory, strategySetting } from "./openMemory.js"
 import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
+import { withSite } from "./site.js"
 
 /** A service that listens. */
 export interface Service {
@@ -58,13 +59,19 @@ const application = (serving: Serving, options: ServeOptions) => {
   return HttpApiBuilder.httpApp.pipe(
     Effect.provide(
       Layer.mergeAll(
-        HttpApiBuilder.middleware((app) => guarded(app, guard)),
+        HttpApiBuilder.middleware((app) => guarded(withSite(app, options.site), guard)),
         HttpApiBuilder.middlewareOpenApi(),
         HttpApiSwagger.layer(),
       ).pipe(
         Layer.provideMerge(HttpApiBuilder.api(api)),
         Layer.provide(handlersOf(serving)),
-        Layer.provide(authorization(tokens ?? null, makeRate(rate ?? null))),
+        Layer.provide(
+          authorization(
+            tokens ?? null,
+            makeRate(rate ?? null),
+            options.readOnly === true ? ["read"] : undefined,
+          ),
+        ),
         // Ids of sessions can be long.
         Layer.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
         Layer.provideMerge(Layer.merge(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),

@@ -1,0 +1,48 @@
+/** The bar of what the tokens of a context are for. */
+import { count, percent, several } from "../format.js"
+import { shares, type Taken } from "../session/shares.js"
+
+const nameOf = new Map(shares.map(({ share, name }) => [share, name]))
+
+/** Shows the shares of a context as a bar with its legend. */
+export const TokenBar = ({
+  taken,
+  tokens,
+}: {
+  readonly taken: ReadonlyArray<Taken>
+  readonly tokens: number
+}) => {
+  const sent = taken.filter(({ share, tokens }) => tokens > 0 && share !== "left-out")
+  const leftOut = taken.find(({ share }) => share === "left-out")
+  const spoken = sent.map((one) => `${nameOf.get(one.share)} ${count(one.tokens)}`).join(", ")
+  return (
+    <div class="token-bar">
+      <div class="bar" role="img" aria-label={`${count(tokens)} tokens: ${spoken}`}>
+        {sent.map(({ share, tokens }) => (
+          <i
+            key={share}
+            class={share}
+            style={{ flexGrow: tokens }}
+            title={`${nameOf.get(share)}: ${count(tokens)}`}
+          />
+        ))}
+      </div>
+      <ul class="legend">
+        <li>
+          <strong>{count(tokens)} tokens</strong>
+        </li>
+        {sent.map((one) => (
+          <li key={one.share}>
+            <i class={one.share} /> {nameOf.get(one.share)} {count(one.tokens)}{" "}
+            <span class="soft">{percent(one.tokens, tokens)}</span>
+          </li>
+        ))}
+        {leftOut !== undefined && leftOut.messages > 0 ? (
+          <li>
+            <i class="left-out" /> Left out {several(leftOut.messages, "message")}
+          </li>
+        ) : null}
+      </ul>
+    </div>
+  )
+}
