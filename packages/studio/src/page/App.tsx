@@ -58,7 +58,7 @@ export const App = () => {
             {problem.message}
           </p>
         </main>
-      ) : rights === null ? null : session === null ? (
+      ) : session === null ? (
         <Sessions />
       ) : (
         <SessionView key={session} {...address} session={session} />

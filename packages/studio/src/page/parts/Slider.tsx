@@ -1,6 +1,6 @@
 /** All versions of a session: the size of the context as a curve, the compactions as marks, and a slider over them. */
 import { useMemo } from "preact/hooks"
-import { count, moment, short } from "../format.js"
+import { count, moment } from "../format.js"
 import type { Mark } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
 
@@ -106,8 +106,7 @@ export const Slider = ({ timeline, version, marks, sizes, choose }: SliderProps)
             Version {count(version)} of {count(newest)}
           </strong>{" "}
           <span class="soft">
-            {recorded === undefined ? "" : `${recorded.event._tag} · ${moment(recorded.time)}`} ·{" "}
-            {short(sizes[version] ?? 0)} tokens
+            {recorded === undefined ? "" : `${recorded.event._tag} · ${moment(recorded.time)}`}
           </span>
         </span>
         <button

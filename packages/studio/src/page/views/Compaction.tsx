@@ -111,6 +111,22 @@ export const SummaryText = ({ mark, timeline }: Place & { readonly mark: Mark })
   )
 }
 
+/** Of what did not change, so much is shown beside a change, in characters. */
+const around = 160
+
+/** A text that did not change, without its middle. */
+const Unchanged = ({ text }: { readonly text: string }) => {
+  const middle = text.length - 2 * around
+  if (middle < around) return <span>{text}</span>
+  return (
+    <span>
+      {text.slice(0, around)}
+      <span class="badge">{several(middle, "character")} unchanged</span>
+      {text.slice(-around)}
+    </span>
+  )
+}
+
 /** The difference of a summary to the summary before. */
 export const Difference = ({ mark, timeline }: Place & { readonly mark: Mark }) => {
   const [before, after] = [timeline.at(mark.version - 1).summary, timeline.at(mark.version).summary]
@@ -129,7 +145,7 @@ export const Difference = ({ mark, timeline }: Place & { readonly mark: Mark }) 
           ) : removed ? (
             <del key={at}>{value}</del>
           ) : (
-            <span key={at}>{value}</span>
+            <Unchanged key={at} text={value} />
           ),
         )}
       </p>

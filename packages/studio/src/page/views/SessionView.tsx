@@ -1,7 +1,11 @@
 /** One session: its head, what can be done with it, and its views. */
-import { useEffect, useMemo } from "preact/hooks"
+import type { Message, Render } from "@memfold/core"
+import { useEffect, useMemo, useState } from "preact/hooks"
 import { type Address, go, type View } from "../address.js"
 import { count, several, shortId } from "../format.js"
+import { MessageCard } from "../parts/MessageCard.js"
+import { VirtualList } from "../parts/VirtualList.js"
+import { ask, ofSession } from "../service/ask.js"
 import { marksOf } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
 import { useLog } from "../session/useLog.js"
@@ -39,13 +43,37 @@ const isTaken = ({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): boolean =
   metaKey ||
   (target instanceof Element && target.closest("input, textarea, select, dialog, [role=tablist]") !== null)
 
-const Loading = ({ loaded }: { readonly loaded: number }) => (
-  <main class="session" aria-busy="true">
-    <p class="soft">
-      Reading the log… <progress value={loaded} aria-label="Read of the log" />
-    </p>
-  </main>
-)
+/** While the log is read: what the model gets now, which the service says at once. */
+const Loading = ({ session, loaded }: { readonly session: string; readonly loaded: number }) => {
+  const [messages, set] = useState<ReadonlyArray<Message.Message>>([])
+  useEffect(() => {
+    const stop = new AbortController()
+    const read = async () => {
+      const query = { format: "memfold" }
+      const options = { query, signal: stop.signal }
+      set((await ask<Render.Context>(ofSession(session, "/context"), options)).messages)
+    }
+    // What goes wrong is said where the log is read.
+    read().catch(() => undefined)
+    return () => stop.abort()
+  }, [session])
+  return (
+    <main class="session" aria-busy="true">
+      <h1>{session}</h1>
+      <p class="soft">
+        Reading the log… <progress value={loaded} aria-label="Read of the log" />
+      </p>
+      <div class="pane">
+        <VirtualList
+          label="What the model gets now"
+          count={messages.length}
+          keyOf={(at) => at}
+          row={(at) => <MessageCard id={`l${at}`} message={messages[at]!} place="" />}
+        />
+      </div>
+    </main>
+  )
+}
 
 export const SessionView = ({ session, view, version: chosen }: Address & { readonly session: string }) => {
   const { timeline, loaded, problem, changes } = useLog(session)
@@ -75,7 +103,7 @@ export const SessionView = ({ session, view, version: chosen }: Address & { read
   })
   if (timeline === null)
     return problem === null ? (
-      <Loading loaded={loaded} />
+      <Loading session={session} loaded={loaded} />
     ) : (
       <main class="session">
         <p class="problem" role="alert">

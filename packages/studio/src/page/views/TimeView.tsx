@@ -18,8 +18,7 @@ type Pane = keyof typeof panes | keyof typeof ofMark
 
 /** The compaction to show at a version: the one that ended there, or the newest before it that changed the context. */
 const markToShow = (marks: ReadonlyArray<Mark>, version: number): Mark | null =>
-  marks.find((mark) => mark.version === version || mark.started.compaction === String(version)) ??
-  markAt(marks, version)
+  marks.find((mark) => mark.version === version) ?? markAt(marks, version)
 
 export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
   const [pane, setPane] = useState<Pane>("context")
@@ -42,7 +41,7 @@ export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
       <TokenBar taken={taken} tokens={context.tokens} />
       <CompactionLine mark={mark} marks={marks} {...place} choose={choose} />
       <Branches {...place} choose={choose} />
-      <div class={`panes show-${shown}`}>
+      <div class="panes">
         <section class="pane said-pane" aria-labelledby="said-heading">
           <h2 id="said-heading">As it was said</h2>
           <SaidList {...place} />
@@ -64,7 +63,9 @@ export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
               </button>
             ))}
           </div>
-          {shown === "summary" && mark !== null ? (
+          {shown === "said" ? (
+            <SaidList {...place} />
+          ) : shown === "summary" && mark !== null ? (
             <SummaryText mark={mark} {...place} />
           ) : shown === "difference" && mark !== null ? (
             <Difference mark={mark} {...place} />
