@@ -39,7 +39,7 @@ if (runs("postgres")) {
     env.MEMFOLD_PGBOUNCER = programs.bouncer
   }
 }
-if (runs("ai-sdk")) {
+if (runs("ai-sdk") || runs("studio")) {
   const browser = chromium()
   if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser
 }

@@ -10,6 +10,12 @@ import { clean, color } from "../terminal/terminal.js"
 
 /** The service: a module that no other command needs. */
 const server = Effect.promise(() => import("@memfold/server"))
+/** The page of `--studio`: a package of its own, which is read only where it is asked for. */
+export const studioPage = Effect.tryPromise({
+  try: async () => (await import("@memfold/studio")).pageFiles(),
+  catch: () =>
+    new UsageError({ problem: "the page is not there: install @memfold/studio again, or build it" }),
+})
 
 const tokenFile = Options.text("tokens").pipe(Options.withPseudoName("FILE"))
 
@@ -40,6 +46,21 @@ const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(f
   Object.fromEntries(
     Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
   ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
+
+/** Serves until the process is asked to end; `announce` says what to print once it listens. */
+export const served = (given: ServeOptions, announce: (url: string) => string) =>
+  Effect.gen(function* () {
+    const { serve } = yield* server
+    const service = yield* Effect.acquireRelease(
+      Effect.tryPromise({
+        try: () => serve(given),
+        catch: (error) => new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
+      }),
+      ({ close }) => Effect.promise(close),
+    )
+    yield* Console.log(announce(service.url))
+    yield* asked
+  }).pipe(Effect.scoped)
 
 export const command = Command.make(
   "serve",
@@ -82,11 +103,28 @@ export const command = Command.make(
     maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
     rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
     maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
+    studio: Options.boolean("studio").pipe(
+      Options.withDescription("Serve the page that shows what the model saw, under /studio/."),
+    ),
+    readOnly: Options.boolean("read-only").pipe(
+      Options.withDescription("Without --tokens: let every request read, and none write."),
+    ),
     quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
   },
-  ({ allowedHosts, environmentPrefix, host, layers, maxBody, port, quiet, store, ...rest }) =>
+  ({
+    allowedHosts,
+    environmentPrefix,
+    host,
+    layers,
+    maxBody,
+    port,
+    quiet,
+    readOnly,
+    store,
+    studio,
+    ...rest
+  }) =>
     Effect.gen(function* () {
-      const { serve } = yield* server
       // What the store and the summarizer are called is checked here: their errors name what is allowed.
       yield* options.summarizerOf(rest.summarizer)
       const { strategy, summarizer, rate, maxSessions } = rest
@@ -100,33 +138,30 @@ export const command = Command.make(
       const settings = Option.isSome(rest.settings)
         ? { settings: (yield* options.readSettings(rest.settings)) as object }
         : {}
-      const service = yield* Effect.acquireRelease(
-        Effect.tryPromise({
-          try: () =>
-            serve({
-              store,
-              port,
-              host,
-              allowedHosts,
-              strategy,
-              environmentPrefix,
-              summarizer,
-              layers,
-              log: quiet ? "error" : "info",
-              ...settings,
-              ...limits,
-            } satisfies ServeOptions),
-          catch: (error) =>
-            new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
-        }),
-        ({ close }) => Effect.promise(close),
+      const site = studio ? { site: yield* studioPage } : {}
+      yield* served(
+        {
+          store,
+          port,
+          host,
+          allowedHosts,
+          strategy,
+          environmentPrefix,
+          summarizer,
+          layers,
+          readOnly,
+          log: quiet ? "error" : "info",
+          ...settings,
+          ...limits,
+          ...site,
+        },
+        (url) =>
+          `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${url}\n` +
+          color.dim(
+            `  ${studio ? `studio: ${url}/studio/   ` : ""}documentation: ${url}/docs   to end it: Ctrl+C`,
+          ),
       )
-      yield* Console.log(
-        `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${service.url}\n` +
-          color.dim(`  documentation: ${service.url}/docs   to end it: Ctrl+C`),
-      )
-      yield* asked
-    }).pipe(Effect.scoped),
+    }),
 ).pipe(Command.withDescription("Serve the memory over HTTP, for programs of any language."))
 
 export const tokenCommand = Command.make(
