@@ -247,6 +247,16 @@ const memory = HttpApiGroup.make("memory")
       .annotateContext(described("Runs compactions, whether they are due or not")),
   )
   .add(
+    HttpApiEndpoint.post("preview", of("/preview"))
+      .setPath(schemas.Session)
+      .setPayload(schemas.Preview)
+      .addSuccess(schemas.Previewed)
+      .middleware(Reading)
+      .annotateContext(
+        described("What `compact` would do, with the contexts before and behind it; nothing is written"),
+      ),
+  )
+  .add(
     HttpApiEndpoint.post("revert", of("/revert"))
       .setPath(schemas.Session)
       .setPayload(schemas.Revert)

@@ -23,6 +23,12 @@ type Found<Answer extends { readonly messages: ReadonlyArray<object> }, Messages
   >
 }
 
+/** A preview with the messages of its contexts in the types of the caller. */
+type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "after"> & {
+  readonly before: WithMessages<schemas.Previewed["before"], Messages>
+  readonly after: WithMessages<schemas.Previewed["after"], Messages>
+}
+
 /** The path of a session: its id can have any characters, and the requests of the platform are sent with the path as it is. */
 const at = (session: string) => ({ session: encodeURIComponent(session) })
 
@@ -175,6 +181,11 @@ const memoryOperations = <Messages>(
   /** Runs compactions, whether they are due or not. */
   compact: async (session: string, options: Options<typeof schemas.Compact> = {}) =>
     (await once(memory.compact({ path: at(session), payload: options }))).outcomes,
+  /** What `compact` would do; nothing is written. */
+  preview: async (session: string, options: Options<typeof schemas.Preview> = {}) =>
+    (await safely(
+      memory.preview({ path: at(session), payload: { ...options, ...urlParams } }),
+    )) as PreviewWithMessages<Messages>,
   /** Takes compactions back, and answers how many. */
   revert: async (session: string, options: Options<typeof schemas.Revert> = {}) =>
     (await once(memory.revert({ path: at(session), payload: options }))).reverted,

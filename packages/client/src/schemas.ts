@@ -320,6 +320,63 @@ export const Outcome = Schema.Struct({
 }).annotations({ identifier: "CompactionOutcome" })
 export type Outcome = typeof Outcome.Type
 
+export const Preview = Schema.Struct({
+  ...inFormat,
+  which: Compact.fields.which,
+  instructions: Compact.fields.instructions,
+  takeOver: Compact.fields.takeOver,
+  summarizer: optional(
+    Schema.Literal("extractive", "own"),
+    "Writes the summaries of the preview: the extractive summarizer (default), which costs nothing, or the service's own, which may ask a model",
+  ),
+  ...ofRequest,
+})
+
+export const Segment = Schema.Struct({
+  kind: Schema.String,
+  from: Schema.Number,
+  to: Schema.Number,
+  text: Schema.String,
+}).annotations({ identifier: "Segment" })
+export type Segment = typeof Segment.Type
+
+export const Previewed = Schema.Struct({
+  version: Schema.Number,
+  strategy: Schema.String,
+  summarizer: Schema.String.annotations({ description: "Who wrote the summaries of the preview" }),
+  compactions: Schema.Array(
+    Schema.Struct({
+      outcome: Schema.Literal("Committed", "Pruned", "Failed"),
+      reason: Schema.String.annotations({ description: "Why it would run" }),
+      failure: optional(Schema.String, "Why it would fail"),
+      from: Schema.Number,
+      to: Schema.Number,
+      tailFrom: Schema.Number,
+      parts: Schema.Array(Schema.Struct({ kind: Schema.String, from: Schema.Number, to: Schema.Number })),
+      segments: Schema.Array(Segment).annotations({ description: "The segments that would be written" }),
+      carried: Schema.Number.annotations({
+        description: "How many segments of the earlier summary would stay in front of them",
+      }),
+      pruned: Schema.Array(Schema.Number).annotations({
+        description: "The indexes of messages whose tool outputs would be shortened",
+      }),
+      replaced: Schema.Struct({
+        messages: Schema.Number,
+        tokens: Schema.Number,
+        segments: Schema.Array(Segment),
+      }),
+      tokensBefore: Schema.NullOr(Schema.Number),
+      tokensAfter: Schema.NullOr(Schema.Number),
+    }).annotations({ identifier: "PreviewedCompaction" }),
+  ),
+  idle: Schema.NullOr(Schema.String).annotations({
+    description: "Why nothing, or nothing more, would be done",
+  }),
+  before: Context,
+  after: Context,
+}).annotations({ identifier: "Preview" })
+export type Previewed = typeof Previewed.Type
+
 export const Compacted = Schema.Struct({ outcomes: Schema.Array(Outcome) })
 
 const pauseFor = optional(

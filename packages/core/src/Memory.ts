@@ -32,6 +32,7 @@ import {
   type StrategyOptions,
 } from "./memory/MemoryService.js"
 import { logsOfOwned, ownedSessions } from "./memory/ownedSessions.js"
+import { previewOf } from "./memory/preview.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
@@ -51,6 +52,7 @@ export { InvalidInput } from "./memory/input.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export { UnknownBranch } from "./memory/readMessages.js"
 export type { BranchInfo, Edited, Undone } from "./memory/branching.js"
+export type { Preview, PreviewedCompaction, PreviewOptions, Replaced } from "./memory/preview.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
@@ -159,6 +161,7 @@ const operations = (parts: MemoryParts): Service => {
 
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
     compact: ((session, request) => compact(parts, session, request)) as Compact,
+    preview: (session, request) => previewOf(parts, session, request),
 
     revert: (session, request) => revertTo(parts, session, request),
     fork: (session, to, request) => forkTo(parts, session, to, request),

@@ -93,6 +93,7 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
     removeFact: (session, fact, options) => memory.removeFact(inside(session), fact, options),
     compact: ((session: string, options: Memory.CompactOptions) =>
       memory.compact(inside(session), options)) as Memory.Compact,
+    preview: (session, options) => memory.preview(inside(session), options),
     revert: (session, options) => memory.revert(inside(session), options),
     fork: (session, to, options) => memory.fork(inside(session), inside(to), options),
     redact: (session, message) => memory.redact(inside(session), message),

@@ -1,10 +1,12 @@
 /** The handlers: each one is an operation of the memory, with what the request says. */
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
-import { formatContext } from "@memfold/catalog"
+import { summarizerOf } from "@memfold/catalog"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import { type CompactionOutcome, Recall, Session } from "@memfold/core"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { changes } from "./changes.js"
+import { contextIn } from "./contexts.js"
+import { previewed } from "./previewed.js"
 import { exported } from "./exported.js"
 import { failureFor, problemOf } from "./failure.js"
 import type { MayBegin } from "./limits.js"
@@ -84,6 +86,9 @@ const outcomeOf = (outcome: CompactionOutcome): schemas.Outcome => {
       return { outcome: outcome._tag }
   }
 }
+
+/** Writes the summaries of previews, unless the summarizer of the service is asked for. */
+const extractive = summarizerOf("extractive")
 
 /** The definitions of the tools of recall. */
 const tools: typeof schemas.Tools.Type = {
@@ -228,15 +233,13 @@ const conversation = (serving: Serving) =>
           Effect.gen(function* () {
             const { systemMessages, atVersion, recall, model, summaries, cacheControl, extraFields } =
               urlParams
-            const { cacheMarks, sources, ...context } = yield* memory.context(session, {
+            const context = yield* memory.context(session, {
               ...(yield* requested(urlParams)),
               ...given({ atVersion, recall: recall === undefined ? undefined : { tokens: recall } }),
             })
             yield* tagged(context.prefix.version)
             const form = given({ model, summaries, cacheControl, extraFields })
-            const whole = { ...context, cacheMarks, sources }
-            const { messages, ...rest } = formatContext(formatOf(urlParams), whole, systemMessages, form)
-            return { ...context, ...rest, messages: messages as schemas.Json }
+            return contextIn(formatOf(urlParams), context, { systemMessages, ...form })
           }),
         ),
       )
@@ -316,6 +319,20 @@ const memoryGroup = (serving: Serving) =>
                 ? [yield* memory.compact(session, { ...options, ...given({ instructions, takeOver }) })]
                 : yield* memory.compact(session, { ...options, which })
             return { outcomes: outcomes.map(outcomeOf) }
+          }),
+        ),
+      )
+      .handle("preview", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { format, which, instructions, takeOver, summarizer = "extractive" } = payload
+            const preview = yield* memory.preview(session, {
+              ...(yield* requested(payload)),
+              ...given({ which, instructions, takeOver }),
+              ...(summarizer === "own" ? {} : { summarizer: extractive }),
+            })
+            yield* tagged(preview.version)
+            return previewed(preview, formatOf({ format }))
           }),
         ),
       )

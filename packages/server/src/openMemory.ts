@@ -29,7 +29,7 @@ export const openMemory = (
     const { store = "sqlite:memfold.db", summarizer = "extractive", layers, compaction } = options
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
-    const stored = yield* storeLayer(store)
+    const stored = typeof store === "string" ? yield* storeLayer(store) : store
     const known =
       layers === undefined || layers === false
         ? Layer.empty

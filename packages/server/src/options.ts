@@ -1,8 +1,8 @@
 /** How the service is set, and the checks of that. */
 import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
-import type { Memory } from "@memfold/core"
+import type { EventLog, Memory } from "@memfold/core"
 import type { Options as LayersOptions } from "@memfold/layers"
-import type { Duration } from "effect"
+import type { Duration, Layer } from "effect"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
 
@@ -14,8 +14,8 @@ export class ServeError extends Error {
 
 /** The options of `serve`. All of them have defaults. */
 export interface ServeOptions {
-  /** The store, by its URL; `sqlite:memfold.db` by default. */
-  readonly store?: StoreUrl
+  /** The store, by its URL or as a layer; `sqlite:memfold.db` by default. */
+  readonly store?: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /** The port; 4710 by default, and 0 takes a free one. */
   readonly port?: number
   /** The address to listen on; `127.0.0.1` by default. Any other than an address of this machine alone needs `tokens`. */

@@ -29,6 +29,7 @@ import type {
   StrategyOptions,
 } from "./MemoryOptions.js"
 import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
+import type { Preview, PreviewOptions } from "./preview.js"
 import type { MessagePage, PageOptions, UnknownBranch } from "./readMessages.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
@@ -164,6 +165,12 @@ export interface Service {
    *   strategy where one is given. If that fails, the messages stay uncovered; `compact` tries again.
    */
   readonly compact: Compact
+  /**
+   * What `compact` would do, with this strategy or another one: the messages and the summary that would be replaced, what would
+   * stand in their place, and the contexts before and behind it. It writes nothing, takes no lock, and asks no hook. It calls the
+   * summarizer, unless the options name another one.
+   */
+  readonly preview: (session: string, options?: PreviewOptions) => Effect.Effect<Preview, MemoryError>
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is
    * paused until `pauseFor` more messages have come (20 by default, 0 to not pause). Returns how many compactions were
