@@ -22,6 +22,7 @@ import * as Serve from "./command/serve.js"
 import * as Repair from "./command/repair.js"
 import * as Replay from "./command/replay.js"
 import * as StoreFile from "./command/storeFile.js"
+import * as Studio from "./command/studio.js"
 import * as Summaries from "./command/summaries.js"
 import { clean, colorsWhereSeen } from "./terminal/terminal.js"
 import * as Tour from "./tour/command.js"
@@ -50,6 +51,7 @@ const memfold = Command.make("memfold").pipe(
     StoreFile.command,
     Serve.command,
     Serve.tokenCommand,
+    Studio.command,
   ]),
 )
 

@@ -1,9 +1,10 @@
 /** The page in a real browser, over real services. */
 import { createClient } from "@memfold/client"
-import { makeToken } from "@memfold/server"
+import { makeToken, serve, type Service } from "@memfold/server"
 import axe from "axe-core"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
+import { pageFiles } from "../src/index.js"
 import { browser as launch, problemsOf, started, turn } from "./services.js"
 
 let browser: Browser
@@ -28,9 +29,8 @@ const opened = async (
   return page
 }
 
-/** A service with a conversation that was compacted twice. */
-const withSession = async (options: Parameters<typeof started>[0] = {}) => {
-  const { url } = await started(options)
+/** A conversation that was compacted twice. */
+const filled = async (url: string) => {
   const memory = createClient({ url })
   const strategy = { strategy: "rounds" } as const
   await memory.append("chat-1", { role: "system", content: "Be brief." }, { owner: "ann", title: "Orders" })
@@ -40,6 +40,9 @@ const withSession = async (options: Parameters<typeof started>[0] = {}) => {
   }
   return { url, memory }
 }
+/** A service with it, for one test. */
+const withSession = async (options: Parameters<typeof started>[0] = {}) =>
+  filled((await started(options)).url)
 
 const name = (text: string | RegExp) => ({ name: text, exact: typeof text === "string" })
 
@@ -94,7 +97,9 @@ describe("a session through time", () => {
     await page.getByRole("tab", name("What the model got")).click()
     await page.getByRole("slider").fill("4")
     expect(page.url()).toContain("version=4")
-    expect(await got.locator("article").count()).toBe((await memory.context("chat-1", { atVersion: 4 })).messages.length)
+    expect(await got.locator("article").count()).toBe(
+      (await memory.context("chat-1", { atVersion: 4 })).messages.length,
+    )
     await page.keyboard.press("ArrowRight")
     await expect.poll(() => where.textContent()).toContain("Version 5 ")
     await page.reload()
@@ -121,7 +126,7 @@ describe("a session through time", () => {
   })
 
   it("keeps few rows on the page, however long the conversation is", async () => {
-    const { url } = await started()
+    const { url } = await started({ compaction: { mode: "off" } })
     const memory = createClient({ url })
     const messages = Array.from({ length: 500 }, (_, n) => turn(n)).flat()
     await memory.append("long", messages)
@@ -165,15 +170,19 @@ describe("what can be done", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" })
     const after = await memory.summaries("chat-1")
     expect(after.map(({ status }) => status)).toEqual(["active", "invalid"])
-    await expect.poll(() => page.locator(".where").textContent()).toContain("SummaryInvalidated")
+    await page.keyboard.press("[")
+    await page.getByText("Taken back").waitFor()
   })
 
   it("compacts, pins, forks, and redacts", async () => {
-    const { url, memory } = await withSession()
+    const { url, memory } = await withSession({ strategy: "rounds", compaction: { mode: "manual" } })
     const page = await opened(url, "#session=chat-1")
     const { coveredTo } = await memory.session("chat-1")
     const dialog = page.getByRole("dialog")
+    const { version } = await memory.append("chat-1", turn(12))
     await page.getByRole("button", name("Compact…")).click()
+    await dialog.getByText(/the context goes from [\d,]+ to [\d,]+ tokens/).waitFor()
+    expect((await memory.session("chat-1")).version).toBe(version)
     await dialog.getByRole("button", name("Compact")).click()
     await dialog.waitFor({ state: "detached" })
     expect((await memory.session("chat-1")).coveredTo).toBeGreaterThan(coveredTo)
@@ -185,16 +194,16 @@ describe("what can be done", () => {
     const inNeutral = createClient<{ readonly pinned?: boolean }>({ url, format: "memfold" })
     const { messages } = await inNeutral.messages("chat-1")
     expect(messages.map(({ pinned }) => pinned === true).lastIndexOf(true)).toBe(23)
-    expect(messages).toHaveLength(25)
+    expect(messages).toHaveLength(27)
 
     await page.getByRole("button", name("Fork…")).click()
     await dialog.getByRole("button", name("Fork")).click()
     await expect.poll(() => page.url()).toContain("chat-1-fork")
-    await page.getByRole("button", name("What to do with message 24")).click()
+    await page.getByRole("button", name("What to do with message 26")).click()
     await page.getByRole("button", name("Redact…")).click()
     await dialog.getByRole("button", name("Erase for good")).click()
     await dialog.waitFor({ state: "detached" })
-    expect(JSON.stringify((await memory.messages("chat-1-fork")).messages)).not.toContain("Answer 11")
+    expect(JSON.stringify((await memory.messages("chat-1-fork")).messages)).not.toContain("Answer 12")
   })
 
   it("says what went wrong, and writes nothing", async () => {
@@ -216,10 +225,10 @@ describe("who may do what", () => {
     const { url } = await started({ tokens: [stored, writer.stored] })
     await createClient({ url, token: writer.token }).append("s", { role: "user", content: "Hello" })
     const page = await opened(url)
-    await page.getByLabel("Token").fill("wrong")
+    await page.getByRole("textbox", name("Token")).fill("wrong")
     await page.getByRole("button", name("Use it")).click()
     await page.getByRole("alert").waitFor()
-    await page.getByLabel("Token").fill(token)
+    await page.getByRole("textbox", name("Token")).fill(token)
     await page.getByRole("button", name("Use it")).click()
     await page.getByRole("link", name("s")).click()
     await page.getByText("Read only").waitFor()
@@ -292,6 +301,12 @@ describe("what messages have in them", () => {
 })
 
 describe("everybody can use it", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await serve({ store: "memory:", port: 0, log: "none", site: pageFiles() })
+    await filled(service.url)
+  })
+  afterAll(() => service.close())
   it.each([
     ["the list", "", "wide", false],
     ["the list, dark and narrow", "", "narrow", true],
@@ -300,9 +315,12 @@ describe("everybody can use it", () => {
     ["tokens", "#session=chat-1&view=tokens", "wide", true],
     ["tokens, narrow", "#session=chat-1&view=tokens", "narrow", false],
   ] as const)("%s has no violation of axe", async (_, fragment, size, dark) => {
-    const { url } = await withSession()
+    const { url } = service
     const page = await opened(url, fragment, { size, dark })
-    await page.locator(fragment === "" ? "tbody tr" : ".where").first().waitFor()
+    await page
+      .locator(fragment === "" ? "tbody tr" : ".where")
+      .first()
+      .waitFor()
     if (fragment.includes("tokens")) await page.locator("figure").waitFor()
     // As an extension of the browser would: the policy takes no program from elsewhere.
     const session = await page.context().newCDPSession(page)
@@ -321,6 +339,8 @@ describe("everybody can use it", () => {
     )
     expect(found).toEqual([])
     // Nothing is wider than the page.
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(sizes[size].width)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      sizes[size].width,
+    )
   })
 })

@@ -83,6 +83,18 @@ export const hasChanged = ({ outcome }: Mark): boolean => outcome === "committed
 export const textOf = (summary: Session.Summary | null): string =>
   summary === null ? "" : Wording.texts(summary.wording, summary).join("\n\n")
 
-/** The newest compaction at or before a version that changed the context. */
-export const markAt = (marks: ReadonlyArray<Mark>, version: number): Mark | null =>
-  marks.findLast((mark) => mark.version <= version && hasChanged(mark)) ?? null
+/**
+ * The compaction to show at a version: the one that ended there, or the one that made the context what it is. A summary that was
+ * taken back or left with its branch is not in force.
+ */
+export const markAt = (
+  marks: ReadonlyArray<Mark>,
+  version: number,
+  { summary }: Session.SessionState,
+): Mark | null =>
+  marks.find((mark) => mark.version === version) ??
+  marks.find(({ committed }) => committed !== null && committed.summary === summary?.id) ??
+  marks.findLast(
+    (mark) => mark.version <= version && mark.outcome === "pruned" && mark.invalidatedAt === null,
+  ) ??
+  null

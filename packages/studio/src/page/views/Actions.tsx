@@ -1,6 +1,5 @@
 /** What can be done with a session. Each dialog says what will be done before it is done. */
 import type { schemas } from "@memfold/client"
-import { Session } from "@memfold/core"
 import { useState } from "preact/hooks"
 import { go } from "../address.js"
 import { count, moment, several } from "../format.js"
@@ -9,6 +8,7 @@ import { ask, ofSession } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
 import { hasChanged, type Mark } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
+import { Compact, Recompact } from "./Compact.js"
 import { Export } from "./Export.js"
 
 /** What an action is about. */
@@ -21,83 +21,6 @@ type Props = ActionProps & { readonly onClose: () => void }
 
 const post = <Answer,>(timeline: Timeline, path: string, body: unknown): Promise<Answer> =>
   ask(ofSession(timeline.session, path), { method: "POST", body })
-
-/** What came of compactions, if nothing was written. */
-const check = (outcomes: ReadonlyArray<schemas.Outcome>): void => {
-  if (outcomes.some(({ outcome }) => outcome === "Committed" || outcome === "Pruned")) return
-  const [first] = outcomes
-  throw new Error(
-    first === undefined
-      ? "Nothing is due, so nothing was written."
-      : `Nothing was written: ${first.reason ?? first.outcome}.`,
-  )
-}
-
-const Compact = ({ timeline, onClose }: Props) => {
-  const state = timeline.at(timeline.version)
-  const compact = async (form: FormData) => {
-    const which = String(form.get("which"))
-    const instructions = String(form.get("instructions")).trim()
-    const body = { which, ...(which === "next" && instructions !== "" ? { instructions } : {}) }
-    check((await post<typeof schemas.Compacted.Type>(timeline, "/compact", body)).outcomes)
-  }
-  return (
-    <Dialog title="Compact now" verb="Compact" act={compact} onClose={onClose}>
-      <p>
-        The oldest of the {several(state.total - state.coveredTo, "uncovered message")} become part of the
-        summary. The context has {count(Session.contextTokens(state))} tokens now. The messages stay in the
-        log, and “Undo” takes the compaction back.
-      </p>
-      <label>
-        Which
-        <select name="which">
-          <option value="next">One compaction now, whether it is due or not</option>
-          <option value="due">Everything that is due</option>
-        </select>
-      </label>
-      <label>
-        What the summarizer is told besides (one compaction)
-        <input name="instructions" placeholder="Keep every file path." />
-      </label>
-    </Dialog>
-  )
-}
-
-const Recompact = ({ timeline, onClose }: Props) => {
-  const { coveredTo } = timeline.at(timeline.version)
-  const act = async (form: FormData) => {
-    const settings = String(form.get("settings")).trim()
-    const body = {
-      which: "all",
-      strategy: String(form.get("strategy")),
-      ...(settings === "" ? {} : { settings: JSON.parse(settings) as unknown }),
-    }
-    check((await post<typeof schemas.Compacted.Type>(timeline, "/compact", body)).outcomes)
-  }
-  return (
-    <Dialog title="Recompact under another strategy" verb="Recompact" act={act} onClose={onClose}>
-      <p>
-        A new summary is written from all messages, as the chosen strategy does it; the present summary covers{" "}
-        {several(coveredTo, "message")} and is superseded. “Undo” brings it back. The strategy of the service
-        stays as it is.
-      </p>
-      <label>
-        Strategy
-        <select name="strategy">
-          {["break-even", "sliding-window", "rounds", "split-turn", "rolling", "summary-buffer"].map(
-            (name) => (
-              <option key={name}>{name}</option>
-            ),
-          )}
-        </select>
-      </label>
-      <label>
-        Settings, as JSON
-        <input name="settings" placeholder='{"fullContextTurns": 4}' />
-      </label>
-    </Dialog>
-  )
-}
 
 /** What `undo` would take back: the newest of what it can. */
 const undoable = ({ events }: Timeline, marks: ReadonlyArray<Mark>) => {

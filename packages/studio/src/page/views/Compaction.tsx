@@ -22,18 +22,17 @@ const outcomes: Readonly<Record<Mark["outcome"], string>> = {
 }
 
 /** The badges of a compaction. */
-const badgesOf = (mark: Mark, version: number): ReadonlyArray<string> => [
+const badgesOf = (mark: Mark): ReadonlyArray<string> => [
   outcomes[mark.outcome],
   ...(mark.splitTurn ? ["Split Turn"] : []),
   ...(mark.outcome !== "pruned" && mark.pruned !== null ? ["Pruned"] : []),
-  ...(mark.invalidatedAt !== null && mark.invalidatedAt <= version ? ["Taken back"] : []),
+  ...(mark.invalidatedAt === null ? [] : ["Taken back"]),
 ]
 
 /** A compaction in one line. */
 export const CompactionLine = ({
   mark,
   marks,
-  version,
   choose,
 }: Place & {
   readonly mark: Mark | null
@@ -46,7 +45,7 @@ export const CompactionLine = ({
   const number = marks.filter(hasChanged).indexOf(mark) + 1
   return (
     <div class="compaction" role="group" aria-label="Compaction">
-      {badgesOf(mark, version).map((badge) => (
+      {badgesOf(mark).map((badge) => (
         <span key={badge} class={`badge ${badge.toLowerCase().replaceAll(" ", "-")}`}>
           {badge}
         </span>

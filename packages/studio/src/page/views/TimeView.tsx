@@ -3,7 +3,7 @@ import { Session } from "@memfold/core"
 import { useMemo, useState } from "preact/hooks"
 import { Slider } from "../parts/Slider.js"
 import { TokenBar } from "../parts/TokenBar.js"
-import { type Mark, markAt, marksOf } from "../session/marks.js"
+import { markAt, marksOf } from "../session/marks.js"
 import { sharesOf } from "../session/shares.js"
 import { useContextAt } from "../session/useContextAt.js"
 import { Branches } from "./Branches.js"
@@ -16,10 +16,6 @@ const panes = { said: "As it was said", context: "What the model got" } as const
 const ofMark = { summary: "Summary", difference: "Difference", replaced: "Replaced" } as const
 type Pane = keyof typeof panes | keyof typeof ofMark
 
-/** The compaction to show at a version: the one that ended there, or the newest before it that changed the context. */
-const markToShow = (marks: ReadonlyArray<Mark>, version: number): Mark | null =>
-  marks.find((mark) => mark.version === version) ?? markAt(marks, version)
-
 export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
   const [pane, setPane] = useState<Pane>("context")
   const marks = useMemo(() => marksOf(timeline), [timeline, changes])
@@ -29,7 +25,7 @@ export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
   )
   const context = useContextAt(timeline, version, changes)
   const state = timeline.at(version)
-  const mark = markToShow(marks, version)
+  const mark = markAt(marks, version, state)
   const taken = sharesOf(state, context)
   const hasSummary = mark?.committed != null
   const offered = { ...panes, ...(hasSummary ? ofMark : {}) }
