@@ -1,9 +1,11 @@
 /** `memfold studio [STORE | FILE…]`: the page that shows what the model saw, over a store or over transcripts. */
 import { Args, Command, Options } from "@effect/cli"
-import { defaultStrategy, withoutSecrets } from "@memfold/catalog"
+import { defaultStrategy, type UnknownName, withoutSecrets } from "@memfold/catalog"
+import type { Strategy } from "@memfold/core"
 import { Console, Effect } from "effect"
 import { type OpenedInput, openInput } from "../studio/openInput.js"
 import { clean, color, several } from "../terminal/terminal.js"
+import type { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { served, studioPage } from "./serve.js"
 
@@ -35,12 +37,19 @@ export const command = Command.make(
     summarizer: options.summarizer,
     inputLimit: options.inputLimit,
   },
-  ({ operands, port, readOnly, ...given }) =>
+  ({
+    operands,
+    port,
+    readOnly,
+    ...given
+  }): Effect.Effect<void, UsageError | UnknownName | Strategy.SettingsError> =>
     Effect.gen(function* () {
       const site = yield* studioPage
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* options.summarizerOf(given.summarizer)
-      const onFile = (file: string) => process.stderr.write(`memfold: reading ${clean(file)}\n`)
+      const onFile = (file: string) => {
+        if (operands.length > 0) process.stderr.write(`memfold: reading ${clean(file)}\n`)
+      }
       const input = yield* openInput(operands, { strategy, summarizer, onFile })
       yield* Effect.forEach(input.unread, (line) => Console.error(`memfold: ${clean(line)}`))
       const settings = {
