@@ -13,7 +13,9 @@ export const TokenBar = ({
   readonly tokens: number
 }) => {
   const sent = taken.filter(({ share, tokens }) => tokens > 0 && share !== "left-out")
-  const leftOut = taken.find(({ share }) => share === "left-out")
+  const left = taken
+    .filter(({ share }) => share === "left-out")
+    .flatMap(({ messages, parts }) => [...(messages > 0 ? [several(messages, "message")] : []), ...parts])
   const spoken = sent.map((one) => `${nameOf.get(one.share)} ${count(one.tokens)}`).join(", ")
   return (
     <div class="token-bar">
@@ -37,11 +39,11 @@ export const TokenBar = ({
             <span class="soft">{percent(one.tokens, tokens)}</span>
           </li>
         ))}
-        {leftOut !== undefined && leftOut.messages > 0 ? (
+        {left.length === 0 ? null : (
           <li>
-            <i class="left-out" /> Left out {several(leftOut.messages, "message")}
+            <i class="left-out" /> Left out: {left.join(", ")}
           </li>
-        ) : null}
+        )}
       </ul>
     </div>
   )

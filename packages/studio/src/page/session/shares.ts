@@ -54,6 +54,8 @@ export interface Taken {
   /** Tokens in the context; for what is left out, the tokens that it would take. */
   readonly tokens: number
   readonly messages: number
+  /** The kinds of parts that are left out of messages that are sent. */
+  readonly parts: ReadonlyArray<string>
 }
 
 /** How many of the pinned tokens are the system prompt: pinned messages of the system. */
@@ -77,7 +79,9 @@ export const sharesOf = (
   state: Session.SessionState,
   { layout }: Pick<Render.Context, "layout">,
 ): ReadonlyArray<Taken> => {
-  const sums = new Map(shares.map(({ share }) => [share, { tokens: 0, messages: 0 }]))
+  const sums = new Map(
+    shares.map(({ share }) => [share, { tokens: 0, messages: 0, parts: new Set<string>() }]),
+  )
   const add = (share: Share, tokens: number, messages: number) => {
     const sum = sums.get(share)!
     sum.tokens += tokens
@@ -90,9 +94,12 @@ export const sharesOf = (
       const system = systemTokens(state, section)
       add("system", system.tokens, system.messages)
       add("pinned", section.tokens - system.tokens, count - system.messages)
-    } else if (share === "left-out" && section.parts === undefined) {
-      add(share, tokensOf(state, section.from, section.to), count)
-    } else add(share, section.tokens, count)
+    } else if (share !== "left-out") add(share, section.tokens, count)
+    else if (section.parts === undefined) add(share, tokensOf(state, section.from, section.to), count)
+    else for (const part of section.parts) sums.get(share)!.parts.add(part)
   }
-  return shares.map(({ share }) => ({ share, ...sums.get(share)! }))
+  return shares.map(({ share }) => {
+    const { parts, ...sum } = sums.get(share)!
+    return { share, ...sum, parts: [...parts] }
+  })
 }

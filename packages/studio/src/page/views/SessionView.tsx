@@ -2,7 +2,7 @@
 import type { Message, Render } from "@memfold/core"
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { type Address, go, type View } from "../address.js"
-import { count, several, shortId } from "../format.js"
+import { count, several } from "../format.js"
 import { MessageCard } from "../parts/MessageCard.js"
 import { VirtualList } from "../parts/VirtualList.js"
 import { ask, ofSession } from "../service/ask.js"
@@ -118,7 +118,7 @@ export const SessionView = ({ session, view, version: chosen }: Address & { read
       <div class="session-head">
         <h1>{description.title ?? session}</h1>
         <p class="soft">
-          {description.title === null ? null : <span title={session}>{shortId(session)} · </span>}
+          {description.title === null ? null : <>{session} · </>}
           {description.owner === null ? null : <>owner {description.owner} · </>}
           {several(total, "message")} · version {count(newest)}
           {problem === null ? <span class="live"> live</span> : null}
