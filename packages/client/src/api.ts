@@ -247,6 +247,16 @@ const memory = HttpApiGroup.make("memory")
       .annotateContext(described("Runs compactions, whether they are due or not")),
   )
   .add(
+    HttpApiEndpoint.get("timeline", of("/timeline"))
+      .setPath(schemas.Session)
+      .setHeaders(schemas.ReadHeaders)
+      .addSuccess(schemas.Timeline)
+      .middleware(Reading)
+      .annotateContext(
+        described("Every version with the size of its context, and every compaction with what became of it"),
+      ),
+  )
+  .add(
     HttpApiEndpoint.post("preview", of("/preview"))
       .setPath(schemas.Session)
       .setPayload(schemas.Preview)

@@ -181,6 +181,8 @@ const memoryOperations = <Messages>(
   /** Runs compactions, whether they are due or not. */
   compact: async (session: string, options: Options<typeof schemas.Compact> = {}) =>
     (await once(memory.compact({ path: at(session), payload: options }))).outcomes,
+  /** Every version of a session with the size of its context, and every compaction. */
+  timeline: (session: string) => safely(memory.timeline({ path: at(session), headers: {} })),
   /** What `compact` would do; nothing is written. */
   preview: async (session: string, options: Options<typeof schemas.Preview> = {}) =>
     (await safely(

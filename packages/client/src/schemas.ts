@@ -243,6 +243,14 @@ export const EventPage = Schema.Struct({ events: Schema.Array(RecordedEvent) }).
   identifier: "EventPage",
 })
 
+export const Segment = Schema.Struct({
+  kind: Schema.String,
+  from: Schema.Number,
+  to: Schema.Number,
+  text: Schema.String,
+}).annotations({ identifier: "Segment" })
+export type Segment = typeof Segment.Type
+
 export const Summary = Schema.Struct({
   id: Schema.String,
   version: Schema.Number,
@@ -250,10 +258,56 @@ export const Summary = Schema.Struct({
   supersededBy: Schema.NullOr(Schema.String),
   coveredTo: Schema.Number,
   text: Schema.String,
+  segments: Schema.Array(Segment).annotations({
+    description: "Its parts, each with the messages that it covers",
+  }),
+  carried: Schema.Number.annotations({
+    description: "How many of them stayed as they were in the summary before it",
+  }),
   tokens: Schema.Number,
   time: Time,
 }).annotations({ identifier: "Summary" })
 export type Summary = typeof Summary.Type
+
+const Part = Schema.Struct({ kind: Schema.String, from: Schema.Number, to: Schema.Number })
+
+export const Timeline = Schema.Struct({
+  version: Schema.Number,
+  versions: Schema.Array(
+    Schema.Struct({
+      version: Schema.Number,
+      time: Time,
+      event: Schema.String.annotations({ description: "The type of the event" }),
+      total: Schema.Number.annotations({ description: "How many messages the conversation has" }),
+      coveredTo: Schema.Number,
+      tokens: Schema.Number.annotations({ description: "The tokens of the context" }),
+      branch: Schema.Number,
+    }).annotations({ identifier: "TimelineVersion" }),
+  ),
+  compactions: Schema.Array(
+    Schema.Struct({
+      compaction: Schema.String,
+      outcome: Schema.Literal("running", "committed", "pruned", "failed", "released"),
+      strategy: Schema.String,
+      reason: Schema.String,
+      startedAt: Schema.Number.annotations({ description: "The version of its start" }),
+      endedAt: Schema.NullOr(Schema.Number),
+      startTime: Time,
+      endTime: Schema.NullOr(Time),
+      parts: Schema.Array(Part),
+      coveredTo: Schema.NullOr(Schema.Number),
+      summary: Schema.NullOr(Schema.String).annotations({ description: "The id of its summary" }),
+      status: Schema.NullOr(Schema.Literal("active", "superseded", "invalid")),
+      supersedes: Schema.NullOr(Schema.String),
+      tokensBefore: Schema.NullOr(Schema.Number),
+      tokensAfter: Schema.NullOr(Schema.Number),
+      summarizer: Schema.NullOr(Schema.String),
+      calls: Schema.NullOr(Schema.Number),
+      pruned: Schema.Array(Schema.Number),
+      failure: Schema.NullOr(Schema.String),
+    }).annotations({ identifier: "TimelineCompaction" }),
+  ),
+}).annotations({ identifier: "Timeline" })
 
 const searched = {
   query: text("A question, words, an identifier or a path, in any language"),
@@ -332,14 +386,6 @@ export const Preview = Schema.Struct({
   ...ofRequest,
 })
 
-export const Segment = Schema.Struct({
-  kind: Schema.String,
-  from: Schema.Number,
-  to: Schema.Number,
-  text: Schema.String,
-}).annotations({ identifier: "Segment" })
-export type Segment = typeof Segment.Type
-
 export const Previewed = Schema.Struct({
   version: Schema.Number,
   strategy: Schema.String,
@@ -352,7 +398,7 @@ export const Previewed = Schema.Struct({
       from: Schema.Number,
       to: Schema.Number,
       tailFrom: Schema.Number,
-      parts: Schema.Array(Schema.Struct({ kind: Schema.String, from: Schema.Number, to: Schema.Number })),
+      parts: Schema.Array(Part),
       segments: Schema.Array(Segment).annotations({ description: "The segments that would be written" }),
       carried: Schema.Number.annotations({
         description: "How many segments of the earlier summary would stay in front of them",

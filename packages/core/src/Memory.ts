@@ -53,6 +53,7 @@ export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export { UnknownBranch } from "./memory/readMessages.js"
 export type { BranchInfo, Edited, Undone } from "./memory/branching.js"
 export type { Preview, PreviewedCompaction, PreviewOptions, Replaced } from "./memory/preview.js"
+export type { Timeline, TimelineCompaction, TimelineVersion } from "./shell/timeline.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
@@ -144,6 +145,7 @@ const operations = (parts: MemoryParts): Service => {
         checkSession(session),
         Effect.map(sessions.history(session), ({ summaries }) => summaries),
       ),
+    timeline: (session) => Effect.zipRight(checkSession(session), sessions.timeline(session)),
     sessions: allSessions(log),
     sessionsOf: (owner, page) => ownedSessions(log, owner, page),
     eventsOf: (owner) =>

@@ -89,6 +89,7 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
     events: (session, options) => shownEvents(memory.events(inside(session), options)),
     subscribe: (session, options) => shownEvents(memory.subscribe(inside(session), options)),
     summaries: (session) => memory.summaries(inside(session)),
+    timeline: (session) => memory.timeline(inside(session)),
     facts: (session) => memory.facts(inside(session)),
     removeFact: (session, fact, options) => memory.removeFact(inside(session), fact, options),
     compact: ((session: string, options: Memory.CompactOptions) =>

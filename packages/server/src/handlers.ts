@@ -322,6 +322,15 @@ const memoryGroup = (serving: Serving) =>
           }),
         ),
       )
+      .handle("timeline", ({ path: { session }, headers }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { version } = yield* existing(memory, session)
+            yield* tagged(version)
+            return headers["if-none-match"] === tagOf(version) ? notModified : yield* memory.timeline(session)
+          }),
+        ),
+      )
       .handle("preview", ({ path: { session }, payload }) =>
         run((memory) =>
           Effect.gen(function* () {

@@ -45,6 +45,27 @@ describe("a preview", () => {
     expect(anew.after.layout.some(({ section }) => section === "summary")).toBe(true)
   })
 
+  it("stands beside the timeline: every version, and every compaction with what became of it", async () => {
+    const { url } = await started({ strategy: "rounds" })
+    const memory = createClient({ url })
+    for (const n of [1, 2, 3, 4]) await memory.append("s", turn(n))
+    await memory.compact("s", { ...settings, which: "due" })
+    const { versions, compactions, version } = await memory.timeline("s")
+    expect(versions).toHaveLength(version)
+    expect(compactions.map(({ outcome, status }) => [outcome, status])).toEqual([
+      ["committed", "superseded"],
+      ["committed", "superseded"],
+      ["committed", "active"],
+    ])
+    for (const at of [1, compactions[0]!.startedAt, compactions[0]!.endedAt!, version]) {
+      const { tokens } = await memory.context("s", { atVersion: at })
+      expect(tokens).toBe(versions[at - 1]?.tokens)
+    }
+    const tag = { headers: { "if-none-match": `"${version}"` } }
+    expect(await ask(`${url}/v1/sessions/s/timeline`, tag)).toMatchObject({ status: 304 })
+    expect(await ask(`${url}/v1/sessions/other/timeline`)).toMatchObject({ status: 404 })
+  })
+
   it("refuses what compact refuses", async () => {
     const { url } = await started()
     const wrong = await ask(`${url}/v1/sessions/s/preview`, { body: { which: "due", takeOver: true } })

@@ -1,4 +1,4 @@
-import { EventLog, Memory, Message } from "@memfold/core"
+import { type EventLog, Memory, Message } from "@memfold/core"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Layer } from "effect"

@@ -7,6 +7,7 @@ import type { LayersError } from "../layers/MemoryLayers.js"
 import type { LogError, ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message, ToolCall } from "../message/Message.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
+import type { Timeline } from "../shell/timeline.js"
 import type { Context as RenderedContext } from "../render/Render.js"
 import type { Prefix } from "../session/prefix.js"
 import type { DescriptionChange } from "../session/description.js"
@@ -146,6 +147,11 @@ export interface Service {
   ) => Stream.Stream<RecordedEvent, MemoryError>
   /** Every summary the session ever had, oldest first, with its status. */
   readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRecord>, MemoryError>
+  /**
+   * The session through time: every version with the size of its context, and every compaction with its reason, its sizes and what
+   * became of it. It reads the whole log once; `context` with `atVersion` shows what the model got at one of the versions.
+   */
+  readonly timeline: (session: string) => Effect.Effect<Timeline, MemoryError>
   /** The active facts of a session; none without memory layers. */
   readonly facts: (session: string) => Effect.Effect<ReadonlyArray<KnownFact>, MemoryError | LayersError>
   /** Removes a wrong or outdated fact; `false` if the session has no such active fact. */

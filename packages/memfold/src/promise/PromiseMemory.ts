@@ -630,6 +630,30 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     options: RequestOptions & Omit<Memory.CompactManyOptions, "strategy">,
   ): Promise<ReadonlyArray<CompactionOutcome>>
   /**
+   * The session through time: every version with the size of its context, and every compaction with its reason, its sizes and what
+   * became of it. It reads the whole log once.
+   *
+   * @param session - the id of the session; a session without events has no versions
+   * @returns the versions from 1, and the compactions in the order of their starts
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { versions, compactions } = await memory.timeline("chat-1")
+   * console.log(Math.max(...versions.map(({ tokens }) => tokens)), compactions.length)
+   * const [first] = compactions
+   * if (first !== undefined) console.log(await memory.context("chat-1", { atVersion: first.startedAt }))
+   * await memory.close()
+   * ```
+   */
+  timeline(session: string): Promise<Memory.Timeline>
+  /**
    * What `compact` would do: the messages and the summary that would be replaced, what would stand in their place, and the
    * contexts before and behind it. It writes nothing, takes no lock, and asks no hook.
    *

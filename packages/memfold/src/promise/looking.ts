@@ -31,7 +31,8 @@ export const lookingOperations = <Format extends keyof Formats, System extends S
   /** The options of one call, in the form that the engine takes. */
   readonly requested: (given: RequestOptions) => Memory.StrategyOptions
   readonly formatted: (context: Render.Context) => FormattedContext<Format, System>
-}): Pick<PromiseMemory<Format, System>, "preview"> => ({
+}): Pick<PromiseMemory<Format, System>, "preview" | "timeline"> => ({
+  timeline: (session) => run((memory) => memory.timeline(session)),
   preview: async (session, { summarizer, ...given } = {}) => {
     const { before, after, ...preview } = await run((memory) =>
       memory.preview(session, {
