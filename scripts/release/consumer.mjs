@@ -55,7 +55,7 @@ const project = (folder, manager, registry) => {
   if (manager === "pnpm")
     writeFileSync(
       join(folder, "pnpm-workspace.yaml"),
-      "hoist: false\nallowBuilds:\n  better-sqlite3: true\n  msgpackr-extract: false\n  esbuild: false\nminimumReleaseAge: 0\n",
+      "hoist: false\nallowBuilds:\n  better-sqlite3: true\n  msgpackr-extract: false\n  esbuild: false\n  '@parcel/watcher': false\nminimumReleaseAge: 0\n",
     )
 }
 

@@ -124,7 +124,12 @@ try {
     rmSync(folder, { recursive: true, force: true })
   }
   for (const manager of ["npm", "pnpm"])
-    failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
+    try {
+      failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
+    } catch (error) {
+      // The other package manager is tried all the same.
+      failures.push(error.message)
+    }
 } finally {
   registry?.stop()
   if (process.argv.includes("--keep")) say(`kept: ${workspace}`)

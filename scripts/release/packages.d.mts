@@ -10,7 +10,8 @@ export interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+  readonly devDependencies?: Readonly<Record<string, string>>
 }
 export declare const packages: ReadonlyArray<{ readonly folder: string; readonly manifest: Manifest }>
 export declare const readme: (folder: string) => {

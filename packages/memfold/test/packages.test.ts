@@ -1,6 +1,6 @@
 /** What each published package says about itself. */
-import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { packages, readme } from "../../../scripts/release/packages.mjs"
@@ -14,6 +14,29 @@ const filesOf = (entry: unknown): ReadonlyArray<string> => {
   return Object.entries(entry as object).flatMap(([condition, value]) =>
     condition === "@memfold/source" ? [] : filesOf(value),
   )
+}
+
+/** The modules that a file of declarations names. */
+const namedIn = (file: string): ReadonlyArray<string> =>
+  [
+    ...readFileSync(file, "utf8").matchAll(
+      /^(?:import|export) (?:(?:\* |[^"*]*)from )?"([^"]+)"|^[^*]*\bimport\("([^"]+)"\)/gmu,
+    ),
+  ].flatMap(([, one = "", other = ""]) => [one, other].filter(Boolean))
+
+/** The packages that declarations name, those included that they name in turn. */
+const packagesNamed = (files: ReadonlyArray<string>): ReadonlySet<string> => {
+  const seen = new Set<string>()
+  const packages = new Set<string>()
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const module of namedIn(file))
+      if (module.startsWith(".")) visit(join(dirname(file), module.replace(/\.js$/u, ".d.ts")))
+      else packages.add(/^(?:@[^/]+\/)?[^/]+/u.exec(module)?.[0] ?? module)
+  }
+  files.forEach(visit)
+  return packages
 }
 
 it("knows the packages", () => {
@@ -80,6 +103,25 @@ describe.each(packages.map(({ folder, manifest }) => [manifest.name, folder, man
       else expect(dependencies["effect"]).toBeUndefined()
       expect([undefined, "^3.22.0"]).toContain(peerDependencies["effect"])
       for (const peer of Object.keys(peerDependenciesMeta)) expect(peerDependencies).toHaveProperty([peer])
+    })
+
+    it("declares types of what is installed with it alone", () => {
+      const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest
+      const { devDependencies = {} } = manifest
+      const declarations = Object.values(manifest.exports)
+        .flatMap(filesOf)
+        .filter((file) => file.endsWith(".d.ts"))
+        .map((file) => join(root, folder, file))
+      const isThere = (one: string) =>
+        one === name ||
+        one.startsWith("node:") ||
+        // Mastra's adapter uses the codec, and its users need not have the AI SDK.
+        (name === "@memfold/ai-sdk" && one === "ai") ||
+        one in dependencies ||
+        (one in peerDependencies && peerDependenciesMeta[one]?.optional !== true)
+      const named = [...packagesNamed(declarations)]
+      expect(named.filter((one) => !isThere(one))).toEqual([])
+      expect(named.filter((one) => `@types/${one}` in devDependencies)).toEqual([])
     })
 
     it("has a README that says how to install it", () => {

@@ -1,5 +1,4 @@
 /** Connects to PGlite in the way of Effect SQL. */
-import type { PGlite } from "@electric-sql/pglite"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
@@ -10,8 +9,19 @@ const boolean = 16
 /** Values that PostgreSQL reads from text, and PGlite takes in another form alone. */
 const serializers = { [boolean]: (value: unknown) => (Number(value) === 1 ? "t" : "f") }
 
-/** The connection of Effect SQL to a PGlite: what the log uses of it. */
-export const connectionToEmbedded = (pglite: Pick<PGlite, "exec" | "query">): Connection => {
+/** What the log uses of a PGlite, or of its transaction. The package's own types are not named: it need not be installed. */
+export interface EmbeddedClient {
+  query(
+    sql: string,
+    parameters?: Array<unknown>,
+    options?: object,
+  ): Promise<{ readonly rows: ReadonlyArray<unknown> }>
+  exec(sql: string, options?: object): Promise<ReadonlyArray<{ readonly rows: ReadonlyArray<unknown> }>>
+}
+
+/** The connection of Effect SQL to a PGlite. */
+export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {
+  type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>
   const run = <A>(query: () => Promise<A>) =>
     Effect.tryPromise({
       try: query,
@@ -21,18 +31,23 @@ export const connectionToEmbedded = (pglite: Pick<PGlite, "exec" | "query">): Co
       },
     })
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, rowMode: "object" | "array") =>
-    run(async () =>
-      parameters.length === 0
-        ? // Several statements, if need be.
-          ((await pglite.exec(sql, { parsers, rowMode })).at(-1)?.rows ?? [])
-        : (await pglite.query(sql, [...parameters], { parsers, serializers, rowMode })).rows,
-    )
+    run(async () => {
+      // Without parameters, it can be several statements.
+      const result =
+        parameters.length === 0
+          ? (await pglite.exec(sql, { parsers, rowMode })).at(-1)
+          : await pglite.query(sql, [...parameters], { parsers, serializers, rowMode })
+      return (result?.rows ?? []) as Rows
+    })
   const execute: Connection["execute"] = (sql, parameters) => rows(sql, parameters, "object")
   return {
     execute,
     executeRaw: (sql, parameters) => execute(sql, parameters, undefined),
     executeValues: (sql, parameters) =>
-      Effect.map(rows(sql, parameters, "array"), (lists) => lists as ReadonlyArray<ReadonlyArray<unknown>>),
+      Effect.map(
+        rows(sql, parameters, "array"),
+        (lists) => lists as unknown as ReadonlyArray<ReadonlyArray<unknown>>,
+      ),
     executeUnprepared: (sql, parameters) => execute(sql, parameters, undefined),
     executeStream: (sql, parameters) => Stream.fromIterableEffect(execute(sql, parameters, undefined)),
   }

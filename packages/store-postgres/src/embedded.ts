@@ -1,9 +1,8 @@
 /** The log in PGlite: PostgreSQL in WebAssembly, within the process and without a server. */
-import type { PGlite } from "@electric-sql/pglite"
 import { EventLog } from "@memfold/core"
 import { changesOf, database, inTurn, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
-import { connectionToEmbedded } from "./connectEmbedded.js"
+import { connectionToEmbedded, type EmbeddedClient } from "./connectEmbedded.js"
 import { postgres } from "./dialect.js"
 import { migrate } from "./migrations.js"
 import { reasonOf } from "./reasons.js"
@@ -15,7 +14,7 @@ export interface EmbeddedOptions {
    * A folder that PGlite keeps, for one process at a time; or a PGlite that is open, which stays open. Without either, the log ends
    * with the scope.
    */
-  readonly database?: string | PGlite
+  readonly database?: string | EmbeddedClient
   /** The schema of the tables; `memfold` by default. */
   readonly schema?: string
 }
@@ -27,7 +26,7 @@ const failed = (cause: unknown) =>
     cause,
   })
 
-const open = (folder: string | undefined): Effect.Effect<PGlite, EventLog.LogError, Scope.Scope> =>
+const open = (folder: string | undefined): Effect.Effect<EmbeddedClient, EventLog.LogError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {

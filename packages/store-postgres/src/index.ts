@@ -14,6 +14,7 @@ import { reasonOf } from "./reasons.js"
 import { within } from "./within.js"
 
 export * from "./embedded.js"
+export type { EmbeddedClient } from "./connectEmbedded.js"
 export { migrations } from "./migrations.js"
 export type { Options } from "./Options.js"
 export { tenants } from "./tenants.js"

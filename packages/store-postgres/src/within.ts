@@ -1,5 +1,4 @@
 /** The log in a transaction of the application: it writes on the connection that has the transaction. */
-import type { PGlite } from "@electric-sql/pglite"
 import { TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { EventLog } from "@memfold/core"
@@ -7,7 +6,7 @@ import { database, type DatabaseOptions, type Dialect, inTurn, logOf, type Use }
 import { Effect, Option } from "effect"
 import type { ClientBase } from "pg"
 import { clientBehind, connectionTo } from "./connect.js"
-import { connectionToEmbedded } from "./connectEmbedded.js"
+import { connectionToEmbedded, type EmbeddedClient } from "./connectEmbedded.js"
 
 const taken =
   "give the client of pg that began it, a transaction of PGlite, the transaction of drizzle-orm/node-postgres or drizzle-orm/pglite, or the SqlClient of @effect/sql-pg inside withTransaction"
@@ -57,7 +56,7 @@ const useOf = (client: object): Effect.Effect<Use> =>
     const known = uses.get(client)
     if (known !== undefined) return Effect.succeed(known)
     const connection: Connection = has(client, "query", "exec")
-      ? connectionToEmbedded(client as PGlite)
+      ? connectionToEmbedded(client as EmbeddedClient)
       : connectionTo(client as ClientBase)
     return Effect.map(inTurn(connection), (use) => {
       const inOrder: Use = (body) => Effect.uninterruptible(use(body))

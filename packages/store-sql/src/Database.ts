@@ -76,6 +76,11 @@ export interface Database {
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, EventLog.LogError>
   /** Runs one statement that writes. Its errors are not in words yet: see `failing`. */
   readonly statement: Run
+  /** Runs statements that write in one transaction, with the same parameters; returns the rows of the last. */
+  readonly statements: (
+    all: ReadonlyArray<string>,
+    parameters: ReadonlyArray<unknown>,
+  ) => Effect.Effect<ReadonlyArray<Row>, SqlError>
   /** Runs statements in one transaction, which is a writer from its start: all of them or none. */
   readonly transaction: <A, E>(
     about: About,
@@ -189,6 +194,10 @@ export const database = (use: Use, options: DatabaseOptions): Database => {
     lists: (about, sql, parameters) =>
       failing(about)(reading(alone((connection) => connection.executeValues(textOf(sql), parameters)))),
     statement: (sql, parameters = []) => writing(alone((connection) => runOn(connection)(sql, parameters))),
+    statements: (all, parameters) =>
+      writing(
+        whole((run) => Effect.reduce(all, [] as ReadonlyArray<Row>, (_rows, sql) => run(sql, parameters))),
+      ),
     transaction: (about, body) => failing(about)(writing(whole(body))),
   }
 }

@@ -33,6 +33,11 @@ export interface Dialect {
    * transaction starts them.
    */
   readonly startsSessions?: boolean | undefined
+  /**
+   * The statement that starts the sessions whose expected version is 0, for a statement of appends that does not: it gets the same
+   * list, and goes before it in a transaction. By default, each session is started in a transaction of its own.
+   */
+  readonly start?: string | undefined
   /** The number of the session of a row of `events`, in the words of the index that finds batches. */
   readonly sessionOf: (events: string) => string
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */

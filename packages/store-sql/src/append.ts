@@ -38,16 +38,20 @@ export interface WritingOptions {
 /** The most records and characters of one statement: it keeps the event loop for a few milliseconds. */
 const most = { records: 500, characters: 1_000_000 }
 
+/** What is no text, against the type, is refused by the database. */
 const charactersOf = (records: ReadonlyArray<EventLog.NewRecord>): number =>
-  records.reduce((sum, { data }) => sum + data.length, 0)
+  records.reduce((sum, { data }) => sum + String(data).length, 0)
 
 /** The hash by which a batch is found at any version; `null` for a batch that is looked for in its place alone. */
 const hashOf = ({ batchId, retried }: EventLog.AppendOptions): number | null =>
   retried === "in-place" ? null : batchHash(batchId)
 
 /** Whether a batch can share the statement of appends: only records are to be written, to a session that exists if need be. */
-const isUsual = ({ startsSessions = false }: Dialect, { records, options, rewritten }: Batch): boolean =>
-  (startsSessions || options.expectedVersion > 0) &&
+const isUsual = (
+  { startsSessions = false, start }: Dialect,
+  { records, options, rewritten }: Batch,
+): boolean =>
+  (startsSessions || start !== undefined || options.expectedVersion > 0) &&
   (options.projections === undefined || options.projections.length === 0) &&
   rewritten === undefined &&
   records.length <= most.records &&
@@ -180,7 +184,7 @@ export const appending = (
   database: Database,
   { rewriting, onWritten = () => {}, types: knownTypes }: WritingOptions,
 ) => {
-  const { dialect, query, statement, transaction, failing } = database
+  const { dialect, query, statement, statements, transaction, failing } = database
   const types = typeNumbers(database, knownTypes)
 
   /** A record in the list that a statement gets. */
@@ -201,7 +205,11 @@ export const appending = (
         hashOf(options),
         records.map(listed),
       ])
-      return Effect.map(statement(dialect.append, [JSON.stringify(batches)]), (rows) => {
+      const list = [JSON.stringify(batches)]
+      const { start, append } = dialect
+      const startsSome = start !== undefined && group.some(({ options }) => options.expectedVersion === 0)
+      const written = startsSome ? statements([start, append], list) : statement(append, list)
+      return Effect.map(written, (rows) => {
         const appended = new Set(rows.map((row) => row["appended"]))
         return group.map(({ session }) => appended.has(session.toWellFormed()))
       })

@@ -100,7 +100,15 @@ const tables: ReadonlyArray<string> = [
      FROM summaries`,
 ]
 
+/** A session that exists is left as it is: its version is not 0, and nothing is appended to it. */
+const start = `INSERT INTO sessions (name, created_at)
+  SELECT value ->> 0, value ->> 5 ->> 0 ->> 0 FROM json_each(?)
+  WHERE value ->> 1 = 0 AND value ->> 2 IS NULL
+  ON CONFLICT DO NOTHING`
+
 /**
+ * A session that was started a moment ago has no last event.
+ *
  * `CROSS JOIN` keeps the order of the tables: a few batches are looked up in large tables. SQLite collects what it selects
  * before it inserts the first row, because there is a trigger: the trigger does not change what is selected.
  */
@@ -115,12 +123,13 @@ const append = `WITH batch AS MATERIALIZED (
     record.value ->> 0, record.value ->> 1, record.value ->> 2, record.value ->> 3, record.value ->> 4
   FROM batch
     CROSS JOIN sessions ON sessions.name = batch.session AND sessions.last_version = batch.version
-    CROSS JOIN events AS last ON last.id = sessions.id << 32 | sessions.last_version
-      AND (batch.last_batch_id IS NULL OR batch.last_batch_id = ${batchIdOf("last")})
+    LEFT JOIN events AS last ON last.id = sessions.id << 32 | sessions.last_version
     CROSS JOIN json_each(batch.records) AS record
-  WHERE batch.batch_hash IS NULL OR NOT EXISTS (
+  WHERE (last.id IS NOT NULL OR batch.version = 0)
+    AND (batch.last_batch_id IS NULL OR batch.last_batch_id = ${batchIdOf("last")})
+    AND (batch.batch_hash IS NULL OR NOT EXISTS (
     SELECT 1 FROM events INDEXED BY events_by_batch
-    WHERE session = sessions.id AND batch_hash = batch.batch_hash AND batch_id = batch.batch_id)
+    WHERE session = sessions.id AND batch_hash = batch.batch_hash AND batch_id = batch.batch_id))
   RETURNING CASE batch_position WHEN 0 THEN (SELECT name FROM sessions WHERE sessions.id = events.id >> 32) END AS appended`
 
 const codeOf = (cause: unknown): string =>
@@ -130,6 +139,7 @@ const codeOf = (cause: unknown): string =>
 export const sqlite: Dialect = {
   begin: "BEGIN IMMEDIATE",
   tables,
+  start,
   append,
   sessionOf: (events) => `${events}.session`,
   elements: "json_each(?)",

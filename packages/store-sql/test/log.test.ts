@@ -9,7 +9,7 @@ import { eventLogLaws } from "@memfold/testing/vitest"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { batchHash } from "../src/batchHash.js"
-import { database, type DatabaseOptions, logOf, numbered, reserving, sqlite } from "../src/index.js"
+import { database, type DatabaseOptions, logOf, numbered, reserving, sqlite, type Use } from "../src/index.js"
 
 /** A database in memory with the tables of the dialect. */
 const opened = (options: Partial<DatabaseOptions> = {}) =>
@@ -37,6 +37,43 @@ eventLogLaws({
   numRuns: often(4, 100),
   timeout: often(120_000, 900_000),
   timeLimit: 60_000,
+})
+
+it("starts sessions that come at the same time in a few transactions", async () => {
+  const begun: Array<string> = []
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const client = yield* makeClient({ filename: ":memory:" })
+        for (const table of sqlite.tables) yield* client.unsafe(table)
+        const counting = (connection: Connection): Connection => ({
+          ...connection,
+          execute: (sql, parameters, transform) => {
+            if (sql === sqlite.begin) begun.push(sql)
+            return connection.execute(sql, parameters, transform)
+          },
+        })
+        const use: Use = (body) => reserving(client)((connection) => body(counting(connection)))
+        const log = logOf(database(use, { dialect: sqlite }))
+        const append = (session: string) =>
+          log.append(session, records(2), { expectedVersion: 0, batchId: "c" })
+        const ids = Array.from({ length: 500 }, (_, position) => `s${position}`)
+        const results = yield* Effect.forEach(ids, append, { concurrency: "unbounded" })
+        expect(results).toEqual(ids.map(() => ({ fromVersion: 1, version: 2, duplicate: false })))
+        // One that exists by now is refused, and the others of its group are started.
+        const [exists, isNew] = yield* Effect.all(
+          [
+            Effect.either(log.append("s0", records(1), { expectedVersion: 0, batchId: "d" })),
+            Effect.either(append("new")),
+          ],
+          { concurrency: 2 },
+        )
+        expect([exists._tag, isNew._tag]).toEqual(["Left", "Right"])
+        expect(yield* log.list({ limit: 1_000 })).toHaveLength(501)
+      }).pipe(Effect.provide(Reactivity.layer)),
+    ),
+  )
+  expect(begun.length).toBeLessThan(20)
 })
 
 it("finds batches whose hashes are equal by their ids", async () => {

@@ -7,13 +7,16 @@ const mutant = (name: string, law: string, ...changes: ReadonlyArray<Change>): E
   changes,
 })
 
+/** A fault that only many of the inputs find. */
+const rare = (...given: Parameters<typeof mutant>): EngineMutant => ({ ...mutant(...given), rare: true })
+
 export const branchMutants: ReadonlyArray<EngineMutant> = [
   mutant("keeps a summary that covers messages beyond the place", "L3", {
     file: "session/switchBranch.ts",
     from: "coveredTo <= index && index < total && (coveredTo < index",
     to: "coveredTo >= 0 && index < total && (coveredTo !== index",
   }),
-  mutant("covers a call that is open again", "L3", {
+  rare("covers a call that is open again", "L3", {
     file: "session/switchBranch.ts",
     from: "(coveredTo < index || covered.structure.open === null)",
     to: "(coveredTo <= index || covered.structure.open === null)",
@@ -23,7 +26,7 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "(accepts(after) ? after : found)",
     to: "found ?? (accepts(after) ? after : null)",
   }),
-  mutant("cannot edit what was covered before a clear that was undone", "L3", {
+  rare("cannot edit what was covered before a clear that was undone", "L3", {
     file: "shell/earlierStates.ts",
     from: "state.total > 0 && isOnBranch",
     to: "state.clears === now.clears && isOnBranch",
@@ -53,12 +56,12 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "return event.version < state.version && !states.has(event.version)",
     to: "return event.version < 0 && !states.has(event.version)",
   }),
-  mutant("keeps earlier snapshots with summaries that are invalid", "L6: every process", {
+  rare("keeps earlier snapshots with summaries that are invalid", "L6: every process", {
     file: "shell/Sessions.ts",
     from: "{ kind: earlierSnapshots.kind, replace: true, rows: [] }",
     to: "{ kind: earlierSnapshots.kind, rows: [] }",
   }),
-  mutant("reverts a summary, and not what continues it on other branches", "L6: every process", {
+  rare("reverts a summary, and not what continues it on other branches", "L6: every process", {
     file: "history/revert.ts",
     from: "[...newer, ...continuations(newer, left)]",
     to: "[...newer, ...continuations([], left)]",
@@ -68,7 +71,7 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "if (kept !== -1) this.cutTo(kept)",
     to: "",
   }),
-  mutant("takes stored parts of an index for any branch", "L6: recall finds the branch in force", {
+  rare("takes stored parts of an index for any branch", "L6: recall finds the branch in force", {
     file: "recall/StoredParts.ts",
     from: "list.parts.filter(({ version }) => version < end)",
     to: "list.parts.filter(({ version }) => version <= Math.max(end, version))",
@@ -88,12 +91,12 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
       to: "!isOnBranch([], at) ? [] : recorded",
     },
   ),
-  mutant("goes back to a summary that was reverted since", "L6: every process", {
+  rare("goes back to a summary that was reverted since", "L6: every process", {
     file: "shell/earlierStates.ts",
     from: "if (invalidatedAt > version) {",
     to: "if (invalidatedAt < 0) {",
   }),
-  mutant("keeps a running compaction of messages that are cut", "L12: two edits", {
+  rare("keeps a running compaction of messages that are cut", "L12: two edits", {
     file: "session/switchBranch.ts",
     from: "running: state.running !== null && state.running.to <= index ? state.running : null,",
     to: "running: state.running,",
@@ -103,7 +106,7 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "running: before === state ? cut.running : null,",
     to: "running: null,",
   }),
-  mutant("redacts on the branch in force alone", "L15: a redacted message is erased from every branch", {
+  rare("redacts on the branch in force alone", "L15: a redacted message is erased from every branch", {
     file: "history/redact.ts",
     from: "version >= asked.version && isOnBranch(gaps[at] ?? [], asked.version),",
     to: "version >= asked.version && at >= 0 && isOnBranch(gaps.at(-1) ?? [], version),",
@@ -117,7 +120,7 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
       to: "isMessage(one) && isOnBranch([], one.version)",
     },
   ),
-  mutant(
+  rare(
     "loses branches after a clear that was undone",
     "L15: a redacted message is erased from every branch",
     {

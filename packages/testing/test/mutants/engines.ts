@@ -14,7 +14,7 @@ export interface Change {
 export interface EngineMutant {
   readonly name: string
   readonly law: string
-  /** It takes dozens of seeds to find, or hundreds: a deep run tries it, with more of them than the others. */
+  /** It takes dozens of seeds to find, or hundreds: a deep run alone tries it. */
   readonly rare?: true
   readonly changes: ReadonlyArray<Change>
 }

@@ -100,8 +100,9 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         const ids = Array.from({ length: count }, (_, number) => `session-${String(number).padStart(4, "0")}`)
         const description = { key: "", data: JSON.stringify({ owner: "ann", title: null }) }
         const projections = [{ kind: "description", rows: [description] }]
-        for (const id of ids.toReversed())
-          yield* log.append(id, numbered(1), { expectedVersion: 0, batchId: "c", projections })
+        const place = { expectedVersion: 0, batchId: "c", projections }
+        const append = (id: string) => log.append(id, numbered(1), place)
+        yield* Effect.forEach(ids.toReversed(), append, { concurrency: 20, discard: true })
         for (const owner of [undefined, "ann"]) {
           same(
             (yield* listed(log, owner)).map(({ session }) => session),

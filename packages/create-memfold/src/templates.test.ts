@@ -1,0 +1,147 @@
+/** Each template is made as `npm create memfold` makes it, and runs offline as `npm start` runs it. */
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { create, CreateError, templates } from "./index.js"
+
+const here = fileURLToPath(new URL("..", import.meta.url))
+const program = (name: string) => join(here, "node_modules/.bin", name)
+const tsc = createRequire(import.meta.url)
+  .resolve("typescript/package.json")
+  .replace("package.json", "bin/tsc")
+
+let workspace = ""
+beforeAll(() => {
+  workspace = mkdtempSync(join(tmpdir(), "memfold-create-"))
+  // What `npm install` brings is in this package: its dependencies are those of all templates.
+  symlinkSync(join(here, "node_modules"), join(workspace, "node_modules"))
+})
+afterAll(() => rmSync(workspace, { recursive: true, force: true }))
+
+/** The environment of a newcomer: no key, and no database. */
+const env = {
+  ...process.env,
+  OPENAI_API_KEY: undefined,
+  DATABASE_URL: undefined,
+  NODE_OPTIONS: undefined,
+  PORT: "0",
+}
+
+/** Makes a template, each time in a folder of its own. */
+const made = (template: string) => create(template, join(workspace, template, crypto.randomUUID()))
+
+/** Runs a program to its end, with lines on its standard input; resolves with what it printed. */
+const run = async (folder: string, file: string, input = "") => {
+  const child = execFile(program("tsx"), [file], { cwd: folder, env })
+  let printed = ""
+  child.stdout?.on("data", (text: string) => (printed += text))
+  child.stderr?.on("data", (text: string) => (printed += text))
+  child.stdin?.end(input)
+  const [code] = (await once(child, "close")) as [number]
+  expect({ code, printed }).toMatchObject({ code: 0 })
+  return printed
+}
+
+/** Runs a server until `use` has used its address. */
+const serve = async (folder: string, file: string, use: (url: string) => Promise<void>) => {
+  const child = spawn(program("tsx"), [file], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] })
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [url] = /http:\/\/[\d.:]+/u.exec(line) ?? []
+      if (url === undefined) continue
+      await use(url)
+      break
+    }
+  } finally {
+    child.kill()
+    if (child.exitCode === null) await once(child, "close")
+  }
+}
+
+const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  })
+
+describe.each(templates.map(({ name }) => name))("%s", (name) => {
+  it("names its packages in this version, and compiles", async () => {
+    const folder = made(name)
+    expect(existsSync(join(folder, ".gitignore"))).toBe(true)
+    expect(existsSync(join(folder, "_gitignore"))).toBe(false)
+    const manifest = readFileSync(join(folder, "package.json"), "utf8")
+    const { version } = JSON.parse(readFileSync(join(here, "package.json"), "utf8")) as { version: string }
+    expect(manifest).toContain(`"memfold": "^${version}"`)
+    expect(manifest).not.toContain("workspace:")
+    const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", folder]).catch(
+      (error: { stdout: string }) => error,
+    )
+    expect(stdout).toBe("")
+  })
+})
+
+describe("offline", () => {
+  it("terminal-chat remembers what another run was told", async () => {
+    const folder = made("terminal-chat")
+    await run(folder, "chat.ts", "My order is KX-4471.\n\n")
+    const printed = await run(folder, "chat.ts", "What was my order?\n\n")
+    expect(printed).toContain('session "me" has 2 messages')
+    expect(printed).toContain("You told me: My order is KX-4471.")
+  })
+
+  it("coding-agent does its task with tools", async () => {
+    const folder = made("coding-agent")
+    expect(await run(folder, "agent.ts")).toContain("I added product.js with a test, and the tests pass.")
+    expect(readFileSync(join(folder, "project/product.js"), "utf8")).toContain("product")
+  })
+
+  it("own-policy shows what the policy does", async () => {
+    expect(await run(made("own-policy"), "try.ts")).toMatch(
+      /became a summary of \d+ tokens\n.*the model gets/u,
+    )
+  })
+
+  it("serverless answers each request with the session's context", async () => {
+    await serve(made("serverless"), "local.ts", async (url) => {
+      await (await post(`${url}/chat-1`, { text: "Hello" })).json()
+      expect(await (await post(`${url}/chat-1`, { text: "And again" })).json()).toMatchObject({ messages: 3 })
+      expect((await post(`${url}/chat-1`, {})).status).toBe(400)
+      expect((await fetch(url)).status).toBe(404)
+    })
+  })
+
+  it("web-chat answers, lists the chat, and shows it to its browser alone", async () => {
+    await serve(made("web-chat"), "server.ts", async (url) => {
+      expect(await (await fetch(url)).text()).toContain('<div id="page">')
+      const cookie = (await fetch(`${url}/api/chats`)).headers.get("set-cookie")?.split(";")[0] ?? ""
+      const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Hi there" }] }
+      const asked = { messages: [message], trigger: "submit-message" }
+      expect(await (await post(`${url}/api/chats/c1/answer`, asked, { cookie })).text()).toContain("[DONE]")
+      const read = async (path: string, headers = {}) =>
+        (await (await fetch(`${url}/api${path}`, { headers })).json()) as ReadonlyArray<unknown>
+      expect(await read("/chats", { cookie })).toEqual([{ id: "c1", title: "Hi there" }])
+      expect(await read("/chats/c1/messages", { cookie })).toHaveLength(2)
+      expect(await read("/chats/c1/messages")).toEqual([])
+    })
+  })
+})
+
+describe("create", () => {
+  it("refuses a folder with files, and a template that is none", () => {
+    const folder = made("own-policy")
+    expect(() => create("own-policy", folder)).toThrow(CreateError)
+    expect(() => create("own-policy", folder)).toThrow("is not empty")
+    expect(() => create("chat", join(workspace, "other"))).toThrow(
+      'there is no template "chat"; there are: coding-agent, own-policy',
+    )
+    expect(existsSync(join(workspace, "other"))).toBe(false)
+  })
+})

@@ -1,0 +1,1 @@
+export const sum = (one, other) => one + other
