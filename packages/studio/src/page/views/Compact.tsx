@@ -73,8 +73,8 @@ const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
         </details>
       )}
       <p class="soft">
-        Nothing has been written yet. The messages stay in the log, and “Undo” takes a compaction back. The
-        service&apos;s own summarizer may choose other words than this preview.
+        Nothing has been written yet. The messages stay in the log. The service&apos;s own summarizer may
+        choose other words than this preview.
       </p>
     </>
   )
@@ -138,6 +138,7 @@ export const Compact = (props: Props) => {
   const wanted = { which, ...(which === "next" && text !== "" ? { instructions: text } : {}) }
   return (
     <CompactDialog {...props} title="Compact now" verb="Compact" wanted={wanted}>
+      <p>The oldest uncovered messages become part of the summary. “Undo” takes it back.</p>
       <label>
         Which
         <select
@@ -186,8 +187,9 @@ export const Recompact = (props: Props) => {
   return (
     <CompactDialog {...props} title="Recompact under another strategy" verb="Recompact" wanted={wanted}>
       <p>
-        A new summary is written from all messages, as the strategy does it. The summary in force is
-        superseded, and “Undo” brings it back. The strategy of the service stays as it is.
+        All compactions are taken back, and the messages are compacted anew as the strategy does it. “Undo”
+        takes the new compactions back one by one; the summaries in force now stay readable, but do not come
+        back. The strategy of the service stays as it is.
       </p>
       <label>
         Strategy
