@@ -257,6 +257,21 @@ const memory = HttpApiGroup.make("memory")
       ),
   )
   .add(
+    HttpApiEndpoint.post("trace", of("/trace"))
+      .setPath(schemas.Session)
+      .setPayload(schemas.TraceRequest)
+      .addSuccess(schemas.Trace)
+      .middleware(Reading)
+      .annotateContext(described("Which messages each sentence of a summary, or of a text, rests on")),
+  )
+  .add(
+    HttpApiEndpoint.get("traceMessage", of("/messages/:message/trace"))
+      .setPath(schemas.MessagePath)
+      .addSuccess(Schema.Struct({ summaries: Schema.Array(schemas.TracedSummary) }))
+      .middleware(Reading)
+      .annotateContext(described("The summaries that cover a message, with the sentences that rest on it")),
+  )
+  .add(
     HttpApiEndpoint.post("preview", of("/preview"))
       .setPath(schemas.Session)
       .setPayload(schemas.Preview)

@@ -183,6 +183,12 @@ const memoryOperations = <Messages>(
     (await once(memory.compact({ path: at(session), payload: options }))).outcomes,
   /** Every version of a session with the size of its context, and every compaction. */
   timeline: (session: string) => safely(memory.timeline({ path: at(session), headers: {} })),
+  /** Which messages each sentence of a text, or of a summary, rests on. */
+  trace: (session: string, what: string | { readonly summary: string }) =>
+    safely(memory.trace({ path: at(session), payload: typeof what === "string" ? { text: what } : what })),
+  /** The summaries that cover the message with this index, each with the sentences that rest on it. */
+  traceMessage: async (session: string, message: number) =>
+    (await safely(memory.traceMessage({ path: { ...at(session), message } }))).summaries,
   /** What `compact` would do; nothing is written. */
   preview: async (session: string, options: Options<typeof schemas.Preview> = {}) =>
     (await safely(

@@ -309,6 +309,47 @@ export const Timeline = Schema.Struct({
   ),
 }).annotations({ identifier: "Timeline" })
 
+export const TraceRequest = Schema.Struct({
+  text: optional(Schema.String, "A text: its sentences are traced to all messages"),
+  summary: optional(
+    Schema.String,
+    "The id of a summary, instead of a text: its sentences are traced to the messages that it covers",
+  ),
+})
+
+const sharing = {
+  share: Schema.Number.annotations({
+    description: "How much of the sentence's weight is there, from 0 to 1",
+  }),
+  words: Schema.Array(Schema.String).annotations({
+    description: "What both have, as the sentence writes it",
+  }),
+}
+
+export const Trace = Schema.Struct({
+  version: Schema.Number,
+  text: Schema.String,
+  sentences: Schema.Array(
+    Schema.Struct({
+      text: Schema.String,
+      from: Schema.Number.annotations({ description: "Where it begins in `text`, in UTF-16 code units" }),
+      to: Schema.Number,
+      supported: Schema.Boolean,
+      share: Schema.Number,
+      messages: Schema.Array(Schema.Struct({ index: Schema.Number, ...sharing })),
+      missing: Schema.Array(Schema.String).annotations({ description: "Identifiers that no message has" }),
+    }).annotations({ identifier: "TracedSentence" }),
+  ),
+}).annotations({ identifier: "Trace" })
+
+export const MessagePath = Schema.Struct({ session: Schema.String, message: count })
+
+export const TracedSummary = Schema.Struct({
+  summary: Schema.String,
+  status: Schema.Literal("active", "superseded", "invalid"),
+  sentences: Schema.Array(Schema.Struct({ text: Schema.String, ...sharing })),
+}).annotations({ identifier: "TracedSummary" })
+
 const searched = {
   query: text("A question, words, an identifier or a path, in any language"),
   tokens: optional(Schema.Int, "The most tokens of the result; 1,000 by default"),

@@ -36,6 +36,7 @@ import { previewOf } from "./memory/preview.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
+import { traceMessageOf, traceOf } from "./memory/trace.js"
 import { rewriteMessages } from "./memory/rewriteMessages.js"
 import { inTransaction } from "./memory/inTransaction.js"
 import * as metrics from "./observe/metrics.js"
@@ -54,6 +55,7 @@ export { UnknownBranch } from "./memory/readMessages.js"
 export type { BranchInfo, Edited, Undone } from "./memory/branching.js"
 export type { Preview, PreviewedCompaction, PreviewOptions, Replaced } from "./memory/preview.js"
 export type { Timeline, TimelineCompaction, TimelineVersion } from "./shell/timeline.js"
+export type { SupportingMessage, Trace, Traced, TracedSentence, TracedSummary } from "./memory/trace.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
@@ -146,6 +148,8 @@ const operations = (parts: MemoryParts): Service => {
         Effect.map(sessions.history(session), ({ summaries }) => summaries),
       ),
     timeline: (session) => Effect.zipRight(checkSession(session), sessions.timeline(session)),
+    trace: (session, what) => traceOf(parts, session, what),
+    traceMessage: (session, name) => traceMessageOf(parts, session, name),
     sessions: allSessions(log),
     sessionsOf: (owner, page) => ownedSessions(log, owner, page),
     eventsOf: (owner) =>

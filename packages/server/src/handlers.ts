@@ -331,6 +331,21 @@ const memoryGroup = (serving: Serving) =>
           }),
         ),
       )
+      .handle("trace", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { text, summary } = payload
+            if (summary !== undefined && text === undefined) return yield* memory.trace(session, { summary })
+            if (text !== undefined && summary === undefined) return yield* memory.trace(session, text)
+            return yield* Effect.fail(
+              problem(400, "InvalidInput", "Give `text` or `summary`, one of them", session),
+            )
+          }),
+        ),
+      )
+      .handle("traceMessage", ({ path: { session, message } }) =>
+        run((memory) => Effect.map(memory.traceMessage(session, message), (summaries) => ({ summaries }))),
+      )
       .handle("preview", ({ path: { session }, payload }) =>
         run((memory) =>
           Effect.gen(function* () {

@@ -32,6 +32,7 @@ import type {
 import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
 import type { Preview, PreviewOptions } from "./preview.js"
 import type { MessagePage, PageOptions, UnknownBranch } from "./readMessages.js"
+import type { Trace, Traced, TracedSummary } from "./trace.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
 import type { OwnedRecalled } from "../recall/recallOwned.js"
@@ -152,6 +153,20 @@ export interface Service {
    * became of it. It reads the whole log once; `context` with `atVersion` shows what the model got at one of the versions.
    */
   readonly timeline: (session: string) => Effect.Effect<Timeline, MemoryError>
+  /**
+   * Which messages each sentence of a text rests on: messages that share its words and identifiers, weighted by how rare they are. A
+   * sentence that none supports is marked, and so is one with an identifier that no message has. A summary is traced to the messages
+   * that it covers, a text to all messages since the last clear. No model is asked, and the answer is always the same.
+   */
+  readonly trace: (session: string, what: Traced) => Effect.Effect<Trace, MemoryError | UnknownSummary>
+  /**
+   * In which summaries a message lives on: every summary that covers it, with the sentences that rest on it. A summary without such
+   * a sentence has lost it.
+   */
+  readonly traceMessage: (
+    session: string,
+    message: MessageName,
+  ) => Effect.Effect<ReadonlyArray<TracedSummary>, MemoryError | UnknownMessage>
   /** The active facts of a session; none without memory layers. */
   readonly facts: (session: string) => Effect.Effect<ReadonlyArray<KnownFact>, MemoryError | LayersError>
   /** Removes a wrong or outdated fact; `false` if the session has no such active fact. */

@@ -34,7 +34,7 @@ import { mendSummaries } from "./projectionCheck.js"
 import { historyOf, projectionsOf } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
 import { makeSessionCache } from "./SessionCache.js"
-import { type Timeline, timelineOf, withStatus } from "./timeline.js"
+import { type Timeline, timelineIn } from "./timeline.js"
 import { makeTurns } from "./Turns.js"
 import { eventsIn } from "./wholeRange.js"
 import { makeId } from "./id.js"
@@ -293,12 +293,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     stateReaching: (now, index) => stateReaching(log, events, now, index),
     events,
     history,
-    timeline: (session) =>
-      Effect.zipWith(
-        retryTransient(timelineOf(session, events(session), (version) => past.at(session, version))),
-        history(session),
-        (timeline, { summaries }) => withStatus(timeline, summaries),
-      ),
+    timeline: (session) => timelineIn({ events, stateAt: past.at, history }, session),
     transact,
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,

@@ -2,9 +2,11 @@
 import { Effect, Stream } from "effect"
 import type { CompactionStarted, PlannedPart } from "../event/Event.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
-import type { SummaryRecord, SummaryStatus } from "../projection/summaries.js"
+import type { History, SummaryStatus } from "../projection/summaries.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { contextTokens, empty, type SessionState } from "../session/SessionState.js"
+import { retryTransient } from "./retry.js"
+import type { SessionError } from "./openSession.js"
 import { keepTip } from "../session/switchBranch.js"
 
 /** A version of a session: an event, and the state behind it. */
@@ -130,7 +132,7 @@ const note = (known: Map<string, Open>, recorded: RecordedEvent, before: Session
  * @param events - all events, from the first one
  * @param stateAt - the state behind an event that changes what is in the state before it already
  */
-export const timelineOf = <E, R>(
+const timelineOf = <E, R>(
   session: string,
   events: Stream.Stream<RecordedEvent, E, R>,
   stateAt: (version: number) => Effect.Effect<SessionState, E, R>,
@@ -166,14 +168,26 @@ export const timelineOf = <E, R>(
     }))
   })
 
-/** The timeline with what the summaries are now. */
-export const withStatus = (
-  { compactions, ...timeline }: Timeline,
-  summaries: ReadonlyArray<Pick<SummaryRecord, "id" | "status">>,
-): Timeline => {
-  const statusOf = new Map(summaries.map(({ id, status }) => [id, status]))
-  return {
-    ...timeline,
-    compactions: compactions.map((one) => ({ ...one, status: statusOf.get(one.summary ?? "") ?? null })),
-  }
+/** What a timeline is made from, see `Sessions`. */
+interface Reads {
+  readonly events: (session: string) => Stream.Stream<RecordedEvent, SessionError>
+  readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
+  readonly history: (session: string) => Effect.Effect<Pick<History, "summaries">, SessionError>
 }
+
+/** The timeline of a session, with what its summaries are now. */
+export const timelineIn = (
+  { events, stateAt, history }: Reads,
+  session: string,
+): Effect.Effect<Timeline, SessionError> =>
+  Effect.gen(function* () {
+    const { compactions, ...timeline } = yield* retryTransient(
+      timelineOf(session, events(session), (version) => stateAt(session, version)),
+    )
+    const { summaries } = yield* history(session)
+    const statusOf = new Map(summaries.map(({ id, status }) => [id, status]))
+    return {
+      ...timeline,
+      compactions: compactions.map((one) => ({ ...one, status: statusOf.get(one.summary ?? "") ?? null })),
+    }
+  })

@@ -654,6 +654,55 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   timeline(session: string): Promise<Memory.Timeline>
   /**
+   * Which messages each sentence of a text rests on: messages that share its words and identifiers, weighted by how rare they are. A
+   * sentence that none supports is marked, and so is one with an identifier that no message has. No model is asked, and the answer is
+   * always the same.
+   *
+   * @param session - the id of the session
+   * @param what - a text, traced to all messages since the last clear; or `{ summary }`, the id of a summary, traced to the messages
+   *   that it covers
+   * @returns the sentences with their places in the text, each with the messages it rests on and the words that both have
+   * @throws InvalidInput: the session id or the text is invalid
+   * @throws UnknownSummary: the session has no such summary
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { sentences } = await memory.trace("chat-1", "Order KX-4471 was sent on Monday.")
+   * for (const { text, supported, messages, missing } of sentences)
+   *   console.log(supported ? messages.map(({ index }) => index) : `nobody said: ${text}`, missing)
+   * await memory.close()
+   * ```
+   */
+  trace(session: string, what: Memory.Traced): Promise<Memory.Trace>
+  /**
+   * In which summaries a message lives on: every summary that covers it, with the sentences that rest on it.
+   *
+   * @param session - the id of the session
+   * @param message - the index of the message, or the version of the event that appended it
+   * @returns the summaries, oldest first; one without sentences has lost the message
+   * @throws InvalidInput: the session id or the name of the message is invalid
+   * @throws UnknownMessage: the session has no such message
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for (const { summary, sentences } of await memory.traceMessage("chat-1", 0)) console.log(summary, sentences.length)
+   * await memory.close()
+   * ```
+   */
+  traceMessage(session: string, message: MessageName): Promise<ReadonlyArray<Memory.TracedSummary>>
+  /**
    * What `compact` would do: the messages and the summary that would be replaced, what would stand in their place, and the
    * contexts before and behind it. It writes nothing, takes no lock, and asks no hook.
    *

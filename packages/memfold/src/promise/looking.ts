@@ -31,7 +31,9 @@ export const lookingOperations = <Format extends keyof Formats, System extends S
   /** The options of one call, in the form that the engine takes. */
   readonly requested: (given: RequestOptions) => Memory.StrategyOptions
   readonly formatted: (context: Render.Context) => FormattedContext<Format, System>
-}): Pick<PromiseMemory<Format, System>, "preview" | "timeline"> => ({
+}): Pick<PromiseMemory<Format, System>, "preview" | "timeline" | "trace" | "traceMessage"> => ({
+  trace: (session, what) => run((memory) => memory.trace(session, what)),
+  traceMessage: (session, message) => run((memory) => memory.traceMessage(session, message)),
   timeline: (session) => run((memory) => memory.timeline(session)),
   preview: async (session, { summarizer, ...given } = {}) => {
     const { before, after, ...preview } = await run((memory) =>
