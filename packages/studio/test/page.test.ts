@@ -157,6 +157,30 @@ describe("a session through time", () => {
   })
 })
 
+describe("a trace", () => {
+  it("shows what a sentence of a summary rests on, what nothing supports, and where a message lives on", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1&view=trace")
+    const status = page.getByRole("status")
+    await expect.poll(() => status.textContent()).toMatch(/\d+ sentences?, all supported/)
+    await page.locator(".sentence").filter({ hasText: "KX-" }).first().click()
+    await page
+      .getByText(/^Message \d+ has \d+ % of it: .*KX-44/)
+      .first()
+      .waitFor()
+    await page.getByLabel("A text of your own").fill("The zeppelin ZX-9000 flies to Graz.")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => status.textContent()).toContain("1 supported by no message")
+    await page.locator(".sentence").click()
+    await page.getByText("No message has: ZX-9000").waitFor()
+    await page.getByRole("button", name("Through time")).click()
+    await page.getByRole("slider").fill("4")
+    await page.getByRole("button", name("What to do with message 1")).click()
+    await page.getByText("Lives on in summaries").waitFor()
+    expect(await page.getByRole("dialog").textContent()).toContain("KX-4470")
+  })
+})
+
 describe("what can be done", () => {
   it("takes a compaction back in three clicks, and says before what it will do", async () => {
     const { url, memory } = await withSession()
@@ -335,13 +359,14 @@ describe("everybody can use it", () => {
     ["the list, dark and narrow", "", "narrow", true],
     ["a session", "#session=chat-1", "wide", false],
     ["a session, dark and narrow", "#session=chat-1", "narrow", true],
+    ["a trace", "#session=chat-1&view=trace", "narrow", true],
     ["tokens", "#session=chat-1&view=tokens", "wide", true],
     ["tokens, narrow", "#session=chat-1&view=tokens", "narrow", false],
   ] as const)("%s has no violation of axe", async (_, fragment, size, dark) => {
     const { url } = service
     const page = await opened(url, fragment, { size, dark })
     await page
-      .locator(fragment === "" ? "tbody tr" : ".where")
+      .locator(fragment === "" ? "tbody tr" : fragment.includes("trace") ? ".sentence" : ".where")
       .first()
       .waitFor()
     if (fragment.includes("tokens")) await page.locator("figure").waitFor()

@@ -18,7 +18,7 @@ interface Wanted {
 const pause = 250
 
 /** Asks what a compaction would do. Nothing is written, and no model is asked. */
-const usePreview = (session: string, wanted: Wanted) => {
+export const usePreview = (session: string, wanted: Wanted) => {
   const [found, set] = useState<{
     readonly preview: schemas.Previewed | null
     readonly problem: string | null
@@ -47,7 +47,7 @@ const usePreview = (session: string, wanted: Wanted) => {
 }
 
 /** What a compaction would do. */
-const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
+export const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
   const { compactions, before, after, idle, summarizer } = preview
   if (compactions.length === 0) return <p>Nothing would be done: {idle}.</p>
   const segments = compactions.flatMap((one) => one.segments)

@@ -5,6 +5,7 @@ import { count, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
 import { ask, ofSession } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
+import { LivesOn } from "./LivesOn.js"
 import type { Said, Timeline } from "../session/Timeline.js"
 
 interface Props {
@@ -134,6 +135,7 @@ export const MessageActions = (props: Props) => {
         Appended at version {count(said.version)}, {count(said.tokens)} tokens.
         {inForce ? "" : " It is not on the branch in force: return to its branch to change it."}
       </p>
+      {inForce ? <LivesOn session={timeline.session} index={said.index} /> : null}
       <div class="choices">
         <button type="button" disabled={!mayWrite || !inForce || !readable} onClick={() => choose("Edit")}>
           Edit from here…

@@ -10,7 +10,10 @@ import { marksOf } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
 import { useLog } from "../session/useLog.js"
 import { Actions } from "./Actions.js"
+import { CompareView } from "./CompareView.js"
+import { SettingsView } from "./SettingsView.js"
 import { TimeView } from "./TimeView.js"
+import { TraceView } from "./TraceView.js"
 import { TokensView } from "./TokensView.js"
 
 /** What every view of a session gets. */
@@ -31,9 +34,12 @@ const names: Readonly<Record<View, string>> = {
   settings: "Settings",
 }
 
-const components: Partial<Readonly<Record<View, (props: ViewProps) => preact.JSX.Element>>> = {
+const components: Readonly<Record<View, (props: ViewProps) => preact.JSX.Element>> = {
   time: TimeView,
   tokens: TokensView,
+  trace: TraceView,
+  compare: CompareView,
+  settings: SettingsView,
 }
 
 /** Whether a key that was pressed there is meant for something else. */
@@ -112,7 +118,7 @@ export const SessionView = ({ session, view, version: chosen }: Address & { read
       </main>
     )
   const { description, total } = timeline.at(newest)
-  const Shown = components[view] ?? TimeView
+  const Shown = components[view]
   return (
     <main class="session">
       <div class="session-head">
