@@ -257,6 +257,18 @@ const memory = HttpApiGroup.make("memory")
       ),
   )
   .add(
+    HttpApiEndpoint.post("compare", of("/compare"))
+      .setPath(schemas.Session)
+      .setPayload(schemas.Compare)
+      .addSuccess(schemas.Compared)
+      .middleware(Reading)
+      .annotateContext(
+        described(
+          "The session under a strategy, call by call: the size of the context, the cost, and what of needed identifiers was there",
+        ),
+      ),
+  )
+  .add(
     HttpApiEndpoint.post("trace", of("/trace"))
       .setPath(schemas.Session)
       .setPayload(schemas.TraceRequest)
@@ -349,6 +361,21 @@ const service = HttpApiGroup.make("service")
       .addSuccess(schemas.Access)
       .middleware(Reading)
       .annotateContext(described("What the caller may do")),
+  )
+  .add(
+    HttpApiEndpoint.get("settings", "/v1/settings")
+      .addSuccess(schemas.Settings)
+      .middleware(Reading)
+      .annotateContext(
+        described("The strategy of the service and its settings, and what every strategy can be set to"),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.put("changeSettings", "/v1/settings")
+      .setPayload(schemas.SettingsChange)
+      .addSuccess(schemas.Settings)
+      .middleware(Writing)
+      .annotateContext(described("Sets the strategy and its settings, for all requests that name none")),
   )
   .add(
     HttpApiEndpoint.get("health", "/health")

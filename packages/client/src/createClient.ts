@@ -54,6 +54,11 @@ const sessionOperations = ({ requests: { owners, sessions, service }, once, safe
     (await safely(owners.deleteOf({ path: { owner: encodeURIComponent(owner) } }))).deleted,
   /** Whether the store of the service answers. Rejects if it does not. */
   ready: async () => void (await once(service.ready())),
+  /** The strategy of the service with its settings, and the forms of all strategies. */
+  settings: () => safely(service.settings()),
+  /** Sets the strategy and its settings. */
+  changeSettings: (change: Options<typeof schemas.SettingsChange>) =>
+    safely(service.changeSettings({ payload: change })),
 })
 
 /** What is said in a session. */
@@ -189,6 +194,9 @@ const memoryOperations = <Messages>(
   /** The summaries that cover the message with this index, each with the sentences that rest on it. */
   traceMessage: async (session: string, message: number) =>
     (await safely(memory.traceMessage({ path: { ...at(session), message } }))).summaries,
+  /** The session under a strategy, call by call; `strategy: null` is the full history. */
+  compare: (session: string, options: Options<typeof schemas.Compare>) =>
+    safely(memory.compare({ path: at(session), payload: options })),
   /** What `compact` would do; nothing is written. */
   preview: async (session: string, options: Options<typeof schemas.Preview> = {}) =>
     (await safely(

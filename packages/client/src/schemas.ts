@@ -309,6 +309,41 @@ export const Timeline = Schema.Struct({
   ),
 }).annotations({ identifier: "Timeline" })
 
+export const Compare = Schema.Struct({
+  strategy: Schema.NullOr(Schema.String).annotations({
+    description: "The name of a strategy; `null` for the full history, which nothing compacts",
+  }),
+  settings: optional(Json, "Settings of the strategy"),
+  prices: optional(
+    Schema.Union(Schema.String, Json),
+    "What tokens cost: the name of a preset, or an object of prices; `claude-sonnet-5.5` by default",
+  ),
+})
+
+export const Compared = Schema.Struct({
+  strategy: Schema.NullOr(Schema.String),
+  prices: Schema.String.annotations({ description: "The model that the prices are of" }),
+  messages: Schema.Number,
+  compactions: Schema.Number,
+  failures: Schema.Number,
+  firstFailure: Schema.NullOr(Schema.String),
+  points: Schema.Array(
+    Schema.Struct({
+      index: Schema.Number.annotations({ description: "The message that the call answered with" }),
+      tokens: Schema.Number.annotations({ description: "The tokens of its context" }),
+      dollars: Schema.Number.annotations({
+        description: "What all calls up to here cost, without their answers",
+      }),
+      cached: Schema.Number.annotations({
+        description: "The share of the prompts up to here that the provider read from its cache",
+      }),
+      needed: Schema.Number.annotations({ description: "How many identifiers were needed up to here" }),
+      there: Schema.Number.annotations({ description: "How many of them were in the context" }),
+      compactions: Schema.Number,
+    }).annotations({ identifier: "CallPoint" }),
+  ),
+}).annotations({ identifier: "Compared" })
+
 export const TraceRequest = Schema.Struct({
   text: optional(Schema.String, "A text: its sentences are traced to all messages"),
   summary: optional(
@@ -609,5 +644,33 @@ export const Access = Schema.Struct({
   }),
   rights: Schema.Array(Schema.Literal("read", "write", "erase")),
 }).annotations({ identifier: "Access" })
+
+export const StrategyForm = Schema.Struct({
+  name: Schema.String,
+  section: Schema.Array(Schema.String).annotations({
+    description: "Where the settings stand in a settings file",
+  }),
+  defaults: Json,
+  schema: Json.annotations({
+    description: "A JSON schema: what each setting can be, its default, and what it is for",
+  }),
+}).annotations({ identifier: "StrategyForm" })
+
+export const Settings = Schema.Struct({
+  strategy: text("The strategy of requests that name none"),
+  settings: Json.annotations({ description: "Its settings; those that are missing have their defaults" }),
+  stored: Schema.Boolean.annotations({
+    description: "Whether changes are stored in the settings file, and outlive the service",
+  }),
+  section: Schema.Array(Schema.String),
+  strategies: Schema.Array(StrategyForm),
+}).annotations({ identifier: "Settings" })
+
+export const SettingsChange = Schema.Struct({
+  strategy: optional(Schema.String, "The name of a strategy; the present one by default"),
+  settings: Json.annotations({
+    description: "All settings of the strategy; those that are missing get their defaults",
+  }),
+})
 
 export const Health = Schema.Struct({ status: Schema.Literal("ok") })

@@ -5,27 +5,20 @@ import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import { type CompactionOutcome, Recall, Session } from "@memfold/core"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { changes } from "./changes.js"
+import { comparison } from "./comparison.js"
 import { contextIn } from "./contexts.js"
 import { previewed } from "./previewed.js"
 import { exported } from "./exported.js"
 import { failureFor, problemOf } from "./failure.js"
 import type { MayBegin } from "./limits.js"
-import {
-  decoded,
-  encoded,
-  formatOf,
-  given,
-  strategyOf,
-  type StrategySetting,
-  tagOf,
-  versionIn,
-} from "./requests.js"
+import { decoded, encoded, formatOf, given, strategyOf, tagOf, versionIn } from "./requests.js"
 import { sessionPage } from "./sessionPages.js"
+import type { ServiceSettings } from "./settings.js"
 import { problemFor, type Served, type TenantMemory, tenantMemory } from "./TenantMemory.js"
 
 /** What the handlers serve. */
 export interface Serving extends Served {
-  readonly strategy: StrategySetting
+  readonly settings: ServiceSettings
   /** Returns when the service begins to end. */
   readonly closing: Effect.Effect<void>
   /** Whether it has begun to. */
@@ -108,8 +101,8 @@ const logFailure = (error: unknown): Effect.Effect<void> =>
     : Effect.void
 
 /** What every group of handlers uses. */
-const using = ({ strategy, ...served }: Serving) => {
-  const requested = strategyOf(strategy)
+const using = ({ settings, ...served }: Serving) => {
+  const requested = strategyOf(settings.current)
   /** Runs an operation on the memory of the caller; its errors become problems. */
   const run = <A, E, R>(use: (memory: TenantMemory, tenant: string | null) => Effect.Effect<A, E, R>) =>
     Effect.flatMap(Caller, ({ tenant }) =>
@@ -331,6 +324,14 @@ const memoryGroup = (serving: Serving) =>
           }),
         ),
       )
+      .handle("compare", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.zipRight(
+            existing(memory, session),
+            comparison(memory, session, payload, serving.settings.current()),
+          ),
+        ),
+      )
       .handle("trace", ({ path: { session }, payload }) =>
         run((memory) =>
           Effect.gen(function* () {
@@ -425,11 +426,27 @@ const log = (serving: Serving) =>
       )
   })
 
-const service = ({ log, isClosing }: Serving) =>
+const service = ({ log, isClosing, settings }: Serving) =>
   HttpApiBuilder.group(api, "service", (handlers) => {
     const ok = { status: "ok" } as const
     return handlers
       .handle("access", () => Caller)
+      .handle("settings", () => Effect.sync(settings.show))
+      .handle("changeSettings", ({ payload }) =>
+        Effect.gen(function* () {
+          const { tenant } = yield* Caller
+          if (tenant !== null)
+            return yield* Effect.fail(
+              problem(
+                403,
+                "NotAllowed",
+                "The settings are for all tenants: who runs the service changes them",
+              ),
+            )
+          yield* settings.change(payload)
+          return settings.show()
+        }).pipe(Effect.mapError(problemOf)),
+      )
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
         isClosing()

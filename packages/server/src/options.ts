@@ -33,6 +33,11 @@ export interface ServeOptions {
   readonly strategy?: StrategyName
   /** A parsed settings file of the strategy, such as `agent-tools.json` with its section `agent.contextWindow`. */
   readonly settings?: object
+  /**
+   * The path of the settings file. It is read when the service starts, unless `settings` is given, and `PUT /v1/settings` writes it.
+   * Without it, changes count until the service ends.
+   */
+  readonly settingsFile?: string
   /** What environment variables with settings begin with; `MEMFOLD_` by default. */
   readonly environmentPrefix?: string
   /** Writes the summaries; `extractive` by default. */
@@ -53,6 +58,16 @@ export interface ServeOptions {
   readonly shutdown?: Duration.DurationInput
   /** A page to serve under `/studio/`: the files of `@memfold/studio`, from its `pageFiles()`. */
   readonly site?: Site
+  /**
+   * An OpenTelemetry collector that gets traces and metrics, by OTLP over HTTP: its address, such as `http://127.0.0.1:4318`, and headers,
+   * such as its token. Calls of the summarizer are spans by the GenAI conventions. Nothing of what was said is sent.
+   */
+  readonly otlp?: {
+    readonly url: string
+    readonly headers?: Readonly<Record<string, string>>
+    /** What the service is called there; `memfold` by default. */
+    readonly serviceName?: string
+  }
   /** What is logged, as lines of JSON on standard error: `info` (default) has a line for each request. */
   readonly log?: "error" | "info" | "none"
 }
@@ -80,6 +95,8 @@ const isWhole = (value: number, least: number, most: number): boolean =>
  */
 export const checkOptions = (options: ServeOptions): void => {
   const { port = 0, host = "127.0.0.1", tokens, maxBody = 1, rate = 1, maxSessions = 1 } = options
+  if (options.otlp !== undefined && !/^https?:\/\/[^/]/.test(options.otlp.url))
+    throw new ServeError("otlp is the address of a collector, such as http://127.0.0.1:4318")
   if (!isWhole(port, 0, 65_535)) throw new ServeError("port is a number from 0 to 65535")
   if (!localAddresses.has(host) && tokens === undefined)
     throw new ServeError(

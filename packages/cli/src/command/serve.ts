@@ -62,6 +62,20 @@ export const served = (given: ServeOptions, announce: (url: string) => string) =
     yield* asked
   }).pipe(Effect.scoped)
 
+/** The headers for a collector: `key=value` pairs of the environment, as OpenTelemetry has them. */
+const otlpHeaders = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (process.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "").split(",").flatMap((pair) => {
+      const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
+      if (name === undefined || value === undefined) return []
+      try {
+        return [[name, decodeURIComponent(value)] as const]
+      } catch {
+        return [[name, value] as const]
+      }
+    }),
+  )
+
 export const command = Command.make(
   "serve",
   {
@@ -109,6 +123,13 @@ export const command = Command.make(
     readOnly: Options.boolean("read-only").pipe(
       Options.withDescription("Without --tokens: let every request read, and none write."),
     ),
+    otlp: Options.text("otlp").pipe(
+      Options.withPseudoName("URL"),
+      Options.optional,
+      Options.withDescription(
+        "An OpenTelemetry collector for traces and metrics (OTLP over HTTP); OTEL_EXPORTER_OTLP_ENDPOINT by default.",
+      ),
+    ),
     quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
   },
   ({
@@ -129,14 +150,21 @@ export const command = Command.make(
       yield* options.summarizerOf(rest.summarizer)
       const { strategy, summarizer, rate, maxSessions } = rest
       const tokens = yield* Effect.transposeMapOption(rest.tokens, readTokens)
+      const collector = Option.orElse(rest.otlp, () =>
+        Option.fromNullable(process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] || null),
+      )
       const limits = given({
+        otlp: Option.map(collector, (url) => ({ url, headers: otlpHeaders() })),
         tokens,
         rate,
         maxSessions,
         maxBody: Option.map(maxBody, (mib) => mib * 2 ** 20),
       })
       const settings = Option.isSome(rest.settings)
-        ? { settings: (yield* options.readSettings(rest.settings)) as object }
+        ? {
+            settings: (yield* options.readSettings(rest.settings)) as object,
+            settingsFile: rest.settings.value,
+          }
         : {}
       const site = studio ? { site: yield* studioPage } : {}
       yield* served(

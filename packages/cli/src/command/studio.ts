@@ -2,7 +2,7 @@
 import { Args, Command, Options } from "@effect/cli"
 import { defaultStrategy, type UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { Strategy } from "@memfold/core"
-import { Console, Effect } from "effect"
+import { Console, Effect, Option } from "effect"
 import { type OpenedInput, openInput } from "../studio/openInput.js"
 import { clean, color, several } from "../terminal/terminal.js"
 import type { UsageError } from "./failure.js"
@@ -62,6 +62,8 @@ export const command = Command.make(
           port,
           strategy: given.strategy,
           settings,
+          // What is changed on the page is stored where it was read from.
+          ...(Option.isSome(given.settings) ? { settingsFile: given.settings.value } : {}),
           environmentPrefix: given.environmentPrefix,
           summarizer: given.summarizer,
           readOnly,

@@ -17,7 +17,9 @@ const sentenceLines = ({
   `${supported ? color.green("✓") : color.red("✗")} ${clean(text)}`,
   ...(missing.length === 0 ? [] : [color.red(`    no message has ${clean(missing.join(", "))}`)]),
   ...messages.map(({ index, share, words }) =>
-    color.dim(`    ${String(index).padStart(5)}  ${percent(share, 0).padStart(4)}  ${clean(words.join(" "))}`),
+    color.dim(
+      `    ${String(index).padStart(5)}  ${percent(share, 0).padStart(4)}  ${clean(words.join(" "))}`,
+    ),
   ),
 ]
 
