@@ -181,6 +181,41 @@ describe("a trace", () => {
   })
 })
 
+describe("other strategies", () => {
+  it("are compared on the session: sizes, costs at one's own prices, needed identifiers", async () => {
+    const { url, memory } = await withSession()
+    const before = await memory.session("chat-1")
+    const page = await opened(url, "#session=chat-1&view=compare")
+    await page.getByRole("spinbutton", name("input")).fill("7")
+    await page.locator("form").getByRole("button", name("Compare")).click()
+    const rows = page.locator("tbody tr")
+    await expect.poll(() => rows.count(), { timeout: 60_000 }).toBe(3)
+    expect(await page.locator("figure path").count()).toBe(9)
+    expect(await rows.first().textContent()).toMatch(/full history12/)
+    expect(await memory.session("chat-1")).toEqual(before)
+  })
+
+  it("are set in forms made from their schemas: A and B of rounds, with what they would have done", async () => {
+    const { url, memory } = await withSession()
+    const page = await opened(url, "#session=chat-1&view=settings")
+    await page.getByRole("combobox", { name: "Strategy" }).selectOption("rounds")
+    await page.getByRole("spinbutton", { name: /^A: fullContextTurns/ }).fill("2")
+    await page.getByRole("spinbutton", { name: /^B: cachedContextTurns/ }).fill("2")
+    const preview = page.getByRole("status", name("Preview"))
+    await expect.poll(() => preview.textContent(), { timeout: 30_000 }).toMatch(/the context goes from/)
+    await page.getByRole("button", name("Save for the service")).click()
+    await page.getByText("Saved.").waitFor()
+    const now = (await (await fetch(`${url}/v1/settings`)).json()) as Record<string, unknown>
+    expect(now).toMatchObject({
+      strategy: "rounds",
+      settings: { fullContextTurns: 2, cachedContextTurns: 2 },
+    })
+    expect(await memory.summaries("chat-1")).toHaveLength(2)
+    await page.getByRole("spinbutton", { name: /^A: fullContextTurns/ }).fill("0")
+    await expect.poll(() => preview.textContent()).toContain("fullContextTurns")
+  })
+})
+
 describe("what can be done", () => {
   it("takes a compaction back in three clicks, and says before what it will do", async () => {
     const { url, memory } = await withSession()
@@ -359,6 +394,8 @@ describe("everybody can use it", () => {
     ["the list, dark and narrow", "", "narrow", true],
     ["a session", "#session=chat-1", "wide", false],
     ["a session, dark and narrow", "#session=chat-1", "narrow", true],
+    ["settings", "#session=chat-1&view=settings", "narrow", false],
+    ["compare", "#session=chat-1&view=compare", "wide", true],
     ["a trace", "#session=chat-1&view=trace", "narrow", true],
     ["tokens", "#session=chat-1&view=tokens", "wide", true],
     ["tokens, narrow", "#session=chat-1&view=tokens", "narrow", false],
@@ -366,7 +403,7 @@ describe("everybody can use it", () => {
     const { url } = service
     const page = await opened(url, fragment, { size, dark })
     await page
-      .locator(fragment === "" ? "tbody tr" : fragment.includes("trace") ? ".sentence" : ".where")
+      .locator(fragment === "" ? "tbody tr" : /trace|compare|settings/.test(fragment) ? "form" : ".where")
       .first()
       .waitFor()
     if (fragment.includes("tokens")) await page.locator("figure").waitFor()
