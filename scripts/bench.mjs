@@ -18,7 +18,7 @@ if (given.length === 0 || given.includes("extractive")) {
 }
 // Recall is measured on the data sets in the folder MEMFOLD_DATA, ../shared/data by default.
 const env =
-  asked.length === 0 || asked.some((name) => name === "stores" || name === "turn")
+  asked.length === 0 || asked.some((name) => ["serve", "stores", "turn"].includes(name))
     ? { MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2) }
     : {}
 process.exitCode ||= await run(process.execPath, [join(root, "bench/dist/main.js"), ...asked], {

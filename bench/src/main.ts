@@ -4,8 +4,10 @@ import { fairness } from "./fairness.js"
 import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
 import { publishedNumbers } from "./published.js"
+import { proxy } from "./proxy/index.js"
 import { remember } from "./remember/index.js"
 import { search } from "./search.js"
+import { service } from "./serve/index.js"
 import { stores } from "./stores.js"
 import { turn } from "./turn/index.js"
 import { waiting } from "./waiting.js"
@@ -15,11 +17,13 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["history", () => history(2)],
   ["backlog", () => backlog(2)],
   ["stores", () => stores()],
+  ["serve", () => service()],
   ["waiting", () => waiting()],
   ["fairness", () => fairness()],
   ["remember", () => remember()],
   ["search", () => search()],
   ["languages", () => inLanguages()],
+  ["proxy", () => proxy()],
   ["published", () => publishedNumbers()],
 ])
 

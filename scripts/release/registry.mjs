@@ -28,6 +28,7 @@ const configuration = (uplink) => ({
   packages: {
     // Only what is published here: never a package of this name from elsewhere.
     memfold: { access: "$all", publish: "$all" },
+    "create-memfold": { access: "$all", publish: "$all" },
     "@memfold/*": { access: "$all", publish: "$all" },
     "**": { access: "$all", proxy: "npm" },
   },

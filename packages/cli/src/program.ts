@@ -10,7 +10,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
 import * as Compact from "./command/compact.js"
 import { copy, exportCommand } from "./command/copy.js"
-import { Findings } from "./command/failure.js"
+import { Ended, Findings } from "./command/failure.js"
 import { readableHelp } from "./terminal/help.js"
 import * as Import from "./command/import.js"
 import { version } from "./installation.js"
@@ -29,6 +29,7 @@ import * as Trace from "./command/trace.js"
 import * as Tour from "./tour/command.js"
 import * as Worker from "./command/worker.js"
 import * as Verify from "./command/verify.js"
+import * as Wrap from "./command/wrap.js"
 
 const memfold = Command.make("memfold").pipe(
   Command.withDescription("Event-sourced conversation memory for LLM applications."),
@@ -54,6 +55,7 @@ const memfold = Command.make("memfold").pipe(
     Serve.command,
     Serve.tokenCommand,
     Studio.command,
+    Wrap.command,
   ]),
 )
 
@@ -95,6 +97,7 @@ const report = (cause: Cause.Cause<unknown>): number => {
   // The parser has printed the error already.
   if (ValidationError.isValidationError(error)) return 2
   if (error instanceof Findings) return 1
+  if (error instanceof Ended) return error.code
   if (Cause.isFailure(cause) && error instanceof Error) {
     process.stderr.write(`memfold: ${clean(error.message)}\n`)
     return 2

@@ -58,8 +58,9 @@ it("every example compiles", async () => {
       copyFileSync(join(shown, name), join(folder, name))
     }
   }
-  // It depends on this package, so this package cannot depend on it.
+  // They depend on this package, so this package cannot depend on them.
   const paths = {
+    "create-memfold": ["../../create-memfold/dist/index.d.ts"],
     "@memfold/mcp": ["../../mcp/dist/index.d.ts"],
     "@modelcontextprotocol/server/stdio": [
       "../../mcp/node_modules/@modelcontextprotocol/server/dist/stdio.d.mts",

@@ -52,7 +52,7 @@ export const comparison = (
   session: string,
   { strategy, settings, prices }: typeof schemas.Compare.Type,
   { file, environmentPrefix }: StrategySetting,
-) =>
+): Effect.Effect<typeof schemas.Compared.Type, unknown> =>
   Effect.gen(function* () {
     const wrong = (error: Error) => problem(400, "WrongPrices", error.message, session)
     const charged = yield* Either.mapLeft(pricesOf(prices), wrong)

@@ -59,12 +59,11 @@ const taking: ReadonlyArray<readonly [header: string, by: RegExp]> = [
   ],
 ]
 
-/** Why a request is refused before anything is done for it; `null` if it is not. */
-const refusal = (
-  { headers, method, url }: HttpServerRequest.HttpServerRequest,
-  { names }: GuardOptions,
+/** Why a request under this host or of this origin is refused; `null` if it is not. */
+export const wrongName = (
+  { host, origin }: { readonly host?: string | undefined; readonly origin?: string | undefined },
+  names: ReadonlySet<string>,
 ): Problem | null => {
-  const { host, origin } = headers
   const name = nameIn(host)
   if (name === null || !names.has(name))
     return problem(
@@ -72,12 +71,19 @@ const refusal = (
       "WrongHost",
       "The service does not answer under this host name; --allow-host adds names",
     )
-  if (origin !== undefined && !names.has(hostOf(origin) ?? ""))
-    return problem(
-      403,
-      "WrongOrigin",
-      "The service does not answer pages of this origin; --allow-host adds names",
-    )
+  return origin !== undefined && !names.has(hostOf(origin) ?? "")
+    ? problem(403, "WrongOrigin", "The service does not answer pages of this origin; --allow-host adds names")
+    : null
+}
+
+/** Why a request is refused before anything is done for it; `null` if it is not. */
+const refusal = (
+  { headers, method, url }: HttpServerRequest.HttpServerRequest,
+  { names }: GuardOptions,
+): Problem | null => {
+  const { host, origin } = headers
+  const wrong = wrongName({ host, origin }, names)
+  if (wrong !== null) return wrong
   const [untaken] =
     taking.find(
       ([header, by]) => headers[header] !== undefined && !by.test(`${method} ${withoutQuery(url)}`),

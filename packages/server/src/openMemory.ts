@@ -10,7 +10,8 @@ import {
 import { EventLog, Memory, type Strategy, Summarizer } from "@memfold/core"
 import * as Layers from "@memfold/layers"
 import { Effect, Layer, type Scope } from "effect"
-import type { ServeOptions } from "./options.js"
+import { Calls, Savings, upstreamSummarizer } from "@memfold/proxy"
+import { type ServeOptions, upstreamsOf } from "./options.js"
 import { readSettingsFile } from "./settings.js"
 import type { StrategySetting } from "./requests.js"
 import { tracedSummarizer } from "./telemetry.js"
@@ -23,15 +24,33 @@ export const strategySetting = ({
   ...options
 }: ServeOptions): StrategySetting => ({ name: strategy, file: readSettingsFile(options), environmentPrefix })
 
+/** What a proxy and the summarizer of its memory share: the newest calls, and what they cost. */
+export interface Accounts {
+  readonly calls: Calls
+  readonly savings: Savings
+}
+
+/** With an upstream, its models write the summaries of the sessions whose requests go there. */
+const summarizerFor = (options: ServeOptions, { calls, savings }: Accounts): Summarizer.Service => {
+  const { summarizer = "extractive", summaryModel: model } = options
+  if (Object.keys(upstreamsOf(options)).length === 0) return summarizerOf(summarizer)
+  return upstreamSummarizer(calls, {
+    model,
+    otherwise: summarizer,
+    onUsage: (session, used, usage) => savings.summary(session, used, usage),
+  })
+}
+
 /** The store and the memory, open as long as the scope. */
 export const openMemory = (
   options: ServeOptions,
-): Effect.Effect<Served, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
+): Effect.Effect<Served & Accounts, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { store = "sqlite:memfold.db", summarizer = "extractive", layers, compaction } = options
+    const { store = "sqlite:memfold.db", layers, compaction } = options
+    const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
-    const untraced = summarizerOf(summarizer)
+    const untraced = summarizerFor(options, accounts)
     const writer = options.otlp === undefined ? untraced : tracedSummarizer(untraced)
     const stored = typeof store === "string" ? yield* storeLayer(store) : store
     const known =
@@ -50,5 +69,5 @@ export const openMemory = (
     const log = yield* Effect.provide(EventLog.EventLog, context)
     // A store that cannot be read is known now, and not at the first request.
     yield* log.list({ limit: 1 })
-    return { memory, log }
+    return { memory, log, ...accounts }
   })

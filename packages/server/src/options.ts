@@ -46,6 +46,13 @@ export interface ServeOptions {
   readonly layers?: boolean | LayersOptions
   /** When and how compactions run; in the background by default. */
   readonly compaction?: Memory.CompactionOptions
+  /**
+   * Where requests to the APIs of OpenAI and Anthropic go on to, which then get the memory of their session: an address for both,
+   * such as `https://api.openai.com`, or one for each. Nothing is passed on by default.
+   */
+  readonly upstream?: string | { readonly openai?: string; readonly anthropic?: string }
+  /** The model of the upstream that writes summaries; by default, the model of the session, in its context. */
+  readonly summaryModel?: string
   /** The largest body of a request, in bytes; 10 MiB by default. */
   readonly maxBody?: number
   /** The most requests a second for each token; 100 by default with tokens, and any number without. */
@@ -85,6 +92,21 @@ export const namesOf = ({ host = "127.0.0.1", allowedHosts = [] }: ServeOptions)
     ),
   )
 
+/** The upstreams, by whose API they have. */
+export const upstreamsOf = ({ upstream }: ServeOptions): Readonly<{ openai?: URL; anthropic?: URL }> => {
+  const given = typeof upstream === "string" ? { openai: upstream, anthropic: upstream } : (upstream ?? {})
+  return Object.fromEntries(
+    Object.entries(given).map(([name, address]) => {
+      const url = URL.canParse(address) ? new URL(address) : null
+      if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "")
+        throw new ServeError(
+          `upstream: the address of ${name} is http://HOST or https://HOST, with a path at most`,
+        )
+      return [name, url]
+    }),
+  )
+}
+
 const isWhole = (value: number, least: number, most: number): boolean =>
   Number.isSafeInteger(value) && value >= least && value <= most
 
@@ -104,6 +126,9 @@ export const checkOptions = (options: ServeOptions): void => {
     )
   if (options.readOnly === true && tokens !== undefined)
     throw new ServeError("readOnly is for a service without tokens: give tokens the right to read alone")
+  if (options.readOnly === true && Object.keys(upstreamsOf(options)).length > 0)
+    throw new ServeError("a proxy writes what passes through it: take readOnly or upstream, and not both")
+  upstreamsOf(options)
   if (!isWhole(maxBody, 1, 2 ** 29)) throw new ServeError("maxBody is a number of bytes from 1 to 512 MiB")
   if (!isWhole(rate, 1, 1_000_000)) throw new ServeError("rate is a number of requests from 1 to 1000000")
   if (!isWhole(maxSessions, 1, 1_000_000)) throw new ServeError("maxSessions is a number from 1 to 1000000")

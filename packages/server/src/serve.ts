@@ -25,6 +25,7 @@ import { telemetry } from "./telemetry.js"
 import { serviceSettings } from "./settings.js"
 import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
 import { withSite } from "./site.js"
+import { withProxy } from "./proxied.js"
 
 /** A service that listens. */
 export interface Service {
@@ -52,9 +53,13 @@ const logging = ({ log = "info" }: ServeOptions) =>
     Logger.minimumLogLevel(levels[log]),
   )
 
+/** The most requests a second for each token. */
+const rateOf = ({ tokens, rate = tokens === undefined ? undefined : 100 }: ServeOptions): number | null =>
+  rate ?? null
+
 /** The application: all routes behind the checks. */
 const application = (serving: Serving, options: ServeOptions) => {
-  const { tokens, rate = tokens === undefined ? undefined : 100, maxBody = 10 * 2 ** 20 } = options
+  const { tokens, maxBody = 10 * 2 ** 20 } = options
   const { timeout = "60 seconds" } = options
   const names = namesOf(options)
   const guard = { names, maxBody, timeout, isClosing: serving.isClosing }
@@ -70,7 +75,7 @@ const application = (serving: Serving, options: ServeOptions) => {
         Layer.provide(
           authorization(
             tokens ?? null,
-            makeRate(rate ?? null),
+            makeRate(rateOf(options)),
             options.readOnly === true ? ["read"] : undefined,
           ),
         ),
@@ -155,7 +160,11 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       mayBegin: makeSessionLimit(options.maxSessions ?? null),
     }
     const app = yield* application(serving, options)
-    const handler = yield* NodeHttpServer.makeHandler(app)
+    const handler = yield* withProxy(
+      { ...served, rate: makeRate(rateOf(options)), isClosing: () => isClosing },
+      options,
+      yield* NodeHttpServer.makeHandler(app),
+    )
     const { server, end } = makeListener(handler, options.shutdown ?? "10 seconds")
     const url = yield* listen(server, options)
     yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))

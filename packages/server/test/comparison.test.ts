@@ -1,5 +1,6 @@
 /** What other strategies would have made of a session, and what a summary rests on, over HTTP. */
 import { createClient } from "@memfold/client"
+import { Prices } from "@memfold/prices"
 import { describe, expect, it } from "vitest"
 import { ask, started, turn } from "./services.js"
 
@@ -17,8 +18,10 @@ describe("a session under several strategies", () => {
     expect(rounds.compactions).toBeGreaterThan(10)
     expect(rounds.points.at(-1)!.tokens).toBeLessThan(full.points.at(-1)!.tokens / 2)
     expect(full.points.at(-1)!.dollars).toBeGreaterThan(0)
-    const other = await memory.compare("s", { strategy: null, prices: "gpt-6.2-sol" })
-    expect(other.points.at(-1)!.dollars).not.toBe(full.points.at(-1)!.dollars)
+    const own = { ...Prices.presets["claude-sonnet-5.5"], model: "mine", input: 3_000, cacheWrite: 3_000 }
+    const other = await memory.compare("s", { strategy: null, prices: own })
+    expect(other.prices).toBe("mine")
+    expect(other.points.at(-1)!.dollars).toBeGreaterThan(100 * full.points.at(-1)!.dollars)
     const compare = `${url}/v1/sessions/s/compare`
     expect(await ask(compare, { body: { strategy: "none" } })).toMatchObject({ status: 400 })
     expect(await ask(compare, { body: { strategy: null, prices: "free" } })).toMatchObject({

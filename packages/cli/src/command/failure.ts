@@ -12,3 +12,6 @@ export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {
 
 /** A check has findings; they are printed already. Exit code 1. */
 export class Findings extends Schema.TaggedError<Findings>()("Findings", {}) {}
+
+/** A program that ran in the place of this one has ended with an exit code of its own; it has said why. */
+export class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Number }) {}

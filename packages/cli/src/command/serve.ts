@@ -75,6 +75,15 @@ const otlpHeaders = (): Readonly<Record<string, string>> =>
       }
     }),
   )
+/** The upstreams as they are written: an address for both APIs, or `NAME=ADDRESS` for one. */
+const upstreamsIn = (given: ReadonlyArray<string>): Exclude<ServeOptions["upstream"], string | undefined> =>
+  Object.assign(
+    {},
+    ...given.map((one) => {
+      const [, name, address] = /^(openai|anthropic)=(.*)$/s.exec(one) ?? []
+      return name === undefined ? { openai: one, anthropic: one } : { [name]: address }
+    }),
+  ) as Exclude<ServeOptions["upstream"], string | undefined>
 
 export const command = Command.make(
   "serve",
@@ -113,6 +122,20 @@ export const command = Command.make(
     summarizer: options.summarizer,
     layers: Options.boolean("layers").pipe(
       Options.withDescription("Learn facts about users and scopes, and recall them."),
+    ),
+    upstream: Options.text("upstream").pipe(
+      Options.withPseudoName("URL"),
+      Options.repeated,
+      Options.withDescription(
+        "Pass requests to the APIs of OpenAI and Anthropic on to this address, with the memory of their session; openai=URL and anthropic=URL for one of each.",
+      ),
+    ),
+    summaryModel: Options.text("summary-model").pipe(
+      Options.withPseudoName("MODEL"),
+      Options.optional,
+      Options.withDescription(
+        "The model of the upstream that writes summaries; the model of each session by default.",
+      ),
     ),
     maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
     rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
@@ -159,6 +182,7 @@ export const command = Command.make(
         rate,
         maxSessions,
         maxBody: Option.map(maxBody, (mib) => mib * 2 ** 20),
+        summaryModel: rest.summaryModel,
       })
       const settings = Option.isSome(rest.settings)
         ? {
@@ -179,12 +203,16 @@ export const command = Command.make(
           layers,
           readOnly,
           log: quiet ? "error" : "info",
+          upstream: upstreamsIn(rest.upstream),
           ...settings,
           ...limits,
           ...site,
         },
         (url) =>
           `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${url}\n` +
+          (rest.upstream.length > 0
+            ? `  ${color.green("and passes on")} to ${clean(rest.upstream.map(withoutSecrets).join(", "))}: name the session in x-session-id\n`
+            : "") +
           color.dim(
             `  ${studio ? `studio: ${url}/studio/   ` : ""}documentation: ${url}/docs   to end it: Ctrl+C`,
           ),

@@ -70,8 +70,8 @@ export const command = Command.make(
   },
   ({ session, store, json, ...what }) =>
     Effect.gen(function* () {
-      const given = [what.text, what.summary, what.message].filter((one) => Option.isSome(one))
-      if (given.length > 1)
+      const given = [Option.isSome(what.text), Option.isSome(what.summary), Option.isSome(what.message)]
+      if (given.filter(Boolean).length > 1)
         return yield* new UsageError({ problem: "--text, --summary and --message: name one of them" })
       yield* options.requireSession(session, store)
       const memory = yield* Memory.Memory

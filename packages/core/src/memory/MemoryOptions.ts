@@ -1,5 +1,6 @@
 /** The options of a memory and of its operations, and the errors of every operation. */
 import type { Duration } from "effect"
+import type { Message } from "../message/Message.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { TimeOptions } from "../recall/timed.js"
 import type { BoundReasoning } from "../render/Render.js"
@@ -46,8 +47,21 @@ export interface OwnerRecallOptions extends TimeOptions {
   readonly without?: ReadonlyArray<string>
 }
 
+/** Messages that are not appended yet: for a request that is written to the log once it is answered. */
+export interface Draft {
+  /** The messages; none are allowed. */
+  readonly messages: Message | ReadonlyArray<Message>
+  /** The index of the message in whose place they stand, as for `edit`; by default, they stand behind the newest message. */
+  readonly from?: number
+}
+
 /** Options of a context. */
 export interface ContextOptions extends AtVersionOptions {
+  /**
+   * Renders the context as it would be with these messages. Nothing is written. Then append the messages and the answer to them in
+   * one batch, or `edit` with them, and pass the `prefix` of this context. Not together with `atVersion`.
+   */
+  readonly draft?: Draft
   /**
    * Searches the earlier messages for the newest user message, and shows what is relevant and not in the context already
    * as one message right before it: a section `recalled` of at most `tokens` (1,000 by default). If nothing is relevant,

@@ -179,6 +179,16 @@ const describe = (
   duplicate,
 })
 
+/** The prefix of a context with the draft of an edit: the switch of the edit changes what was there before, and the draft knew of it. */
+const behindSwitch = (
+  prefix: Prefix | undefined,
+  { version }: SessionState,
+  from: SessionState,
+): Prefix | undefined =>
+  prefix !== undefined && prefix.total > from.total && prefix.version === version
+    ? { ...prefix, version: from.version }
+    : prefix
+
 /**
  * Goes on from an earlier place with checked messages, in one batch at the version of the state that the place was found in: if
  * another writer was first, the place is looked for again. What was said behind the place stays in the log, as a branch.
@@ -219,7 +229,7 @@ const goOnFrom = (
         (now, time) => {
           if (now.version !== state.version) return { events: [], answer: false }
           const origin = (from: SessionState) => ({
-            prefix,
+            prefix: behindSwitch(prefix, state, from),
             head: layers === null ? headOf(from, styleOf(strategy, from, time)) : undefined,
           })
           return {

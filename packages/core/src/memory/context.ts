@@ -6,6 +6,7 @@ import { recalledSection } from "../recall/recalledSection.js"
 import { type Context, shownIndexes } from "../render/Render.js"
 import type { BudgetOutcome } from "../shell/waitForBudget.js"
 import { checkRecall, checkSession } from "./input.js"
+import { withDraft } from "./draft.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { ContextOptions, MemoryError, StrategyOptions } from "./MemoryOptions.js"
 import { plainContext } from "./plainContext.js"
@@ -25,7 +26,8 @@ export const contextOf = (
     // A context of the past does not change, so there is nothing to wait for.
     const budget =
       atVersion === undefined ? yield* parts.schedule.waitForBudget(session, strategy) : undefined
-    const state = yield* readState(parts.sessions, session, request)
+    const stored = yield* readState(parts.sessions, session, request)
+    const state = yield* withDraft(parts, stored, strategy, request)
     const untilTime = yield* timeOf(parts.sessions, session, request)
     const now = untilTime ?? (yield* Clock.currentTimeMillis)
     const { plain, withRecalled } = yield* plainContext(parts, state, strategy, {
@@ -37,7 +39,9 @@ export const contextOf = (
       recall === undefined
         ? null
         : yield* recalledSection(parts.reading, state, shownIndexes(plain), recall.tokens ?? 1_000)
-    const context = recalled === null ? plain : yield* withRecalled(recalled)
+    const rendered = recalled === null ? plain : yield* withRecalled(recalled)
+    // What is in the log by now is what an append compares with.
+    const context = { ...rendered, prefix: { ...rendered.prefix, version: stored.version } }
     yield* metrics.record(metrics.contextTokens, context.tokens)
     return budget === undefined ? context : { ...context, budget }
   }).pipe(span("memfold.context", { session }))

@@ -21,7 +21,7 @@ import type { Entry, SessionState } from "./SessionState.js"
 export interface Prefix {
   /** The version of the session that was rendered. */
   readonly version: number
-  /** How many messages the session had. */
+  /** How many messages the session had, with those of a draft. */
   readonly total: number
   /** What stands in front of the messages and is not in the log: the cut of a cap, and recalled facts. Empty if nothing. */
   readonly head: string
@@ -180,7 +180,8 @@ export interface Origin {
  * The head behind which each message of a batch was produced, if it is the head of the session's current prefix. `undefined`
  * for messages without bound parts, messages produced behind another prefix, and messages that no model produced.
  *
- * With the prefix of the context that was sent, this is exact. Without it, the batch counts as the answer to the newest
+ * With the prefix of the context that was sent, this is exact, also if that context had the first messages of the batch as its
+ * draft. Without it, the batch counts as the answer to the newest
  * append. If that append came after the last change of the prefix, the batch was produced behind the current prefix. In
  * doubt it was not: after several inputs in a row, nobody knows which of them the model had seen.
  *
@@ -192,9 +193,13 @@ export const headsOf = (
   messages: ReadonlyArray<Message>,
   origin: Origin,
 ): ReadonlyArray<string | undefined> => {
-  let head = startsBehind(before, messages[0]?.role, origin)
+  // The context that the model saw had so many messages of the batch as its draft.
+  const drafted = origin.prefix === undefined ? 0 : Math.max(origin.prefix.total - before.total, 0)
+  let head = drafted > 0 ? undefined : startsBehind(before, messages[0]?.role, origin)
   let { structure } = before
   return messages.map((message, position) => {
+    if (drafted > 0 && position === drafted)
+      head = startsBehind({ ...before, structure, total: before.total + position }, message.role, origin)
     // A context shows a batch as it is, and so as the model saw it, only if its tool calls and results are in order. A
     // part that is left out makes the later ones of the batch invalid too: it was before them.
     const waiting = toolCalls(structure)

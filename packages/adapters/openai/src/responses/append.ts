@@ -40,16 +40,33 @@ export interface Appended {
 const pageSize = 100
 
 /** A response in a session: its branch, and the index of its last message. */
-interface Place {
+export interface Place {
   readonly branch: Memory.BranchInfo
   readonly index: number
 }
 
 const responseIdOf = (message: Message.Message): unknown => formOf(message).response?.["id"]
 
-/** Finds a response: on the branch in force, and then on the branches that were left, newest first. */
-const find = async (
-  memory: Memory.Neutral,
+/**
+ * Finds a response: on the branch in force, and then on the branches that were left, newest first. The conversation is read from its
+ * end, so an old response takes as long as it is old.
+ *
+ * @param memory what to read with
+ * @param session the id of the session
+ * @param response the `id` that the response had when it was appended
+ * @returns its place; `undefined` if the session has no such response
+ *
+ * @example
+ * ```ts
+ * import { Responses } from "@memfold/openai"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:chats.db" })
+ * console.log((await Responses.find(memory.neutral, "chat-1", "resp_1"))?.index)
+ * ```
+ */
+export const find = async (
+  memory: Pick<Memory.Neutral, "messages" | "branches">,
   session: string,
   response: string,
 ): Promise<Place | undefined> => {

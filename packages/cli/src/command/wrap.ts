@@ -1,0 +1,109 @@
+/** `memfold wrap`: a coding agent behind the proxy, for as long as it runs. */
+import { Args, Command, Options } from "@effect/cli"
+import { defaultStrategy } from "@memfold/catalog"
+import type { ServeOptions } from "@memfold/server"
+import { Effect, Option } from "effect"
+import { mkdirSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { type Tool, type ToolName, tools } from "../wrap/tools.js"
+import { runTool } from "../wrap/runTool.js"
+import { Ended, UsageError } from "./failure.js"
+import * as options from "./options.js"
+
+/** The service: a module that no other command needs. */
+const server = Effect.promise(() => import("@memfold/server"))
+
+/** Where sessions of wrapped tools are kept: not in the folder that the tool works on. */
+const defaultStore = (): string => {
+  const data = process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share")
+  const folder = join(data, "memfold")
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return `sqlite:${join(folder, "agents.db")}`
+}
+
+/** The address of a proxy that runs already. */
+const runningAt = (address: string): Effect.Effect<string, UsageError> => {
+  const url = URL.canParse(address) ? new URL(address) : null
+  return url !== null && /^https?:$/.test(url.protocol)
+    ? Effect.succeed(url.href.replace(/\/+$/, ""))
+    : new UsageError({ problem: `--proxy ${address}: an address is http://HOST:PORT` })
+}
+
+/** A proxy of its own, until the scope ends. */
+const ownProxy = (
+  tool: Tool,
+  {
+    upstream,
+    ...settings
+  }: Pick<ServeOptions, "store" | "strategy" | "summarizer"> & { readonly upstream: Option.Option<string> },
+) =>
+  Effect.gen(function* () {
+    const { serve } = yield* server
+    const service = yield* Effect.acquireRelease(
+      Effect.tryPromise({
+        try: () =>
+          serve({
+            ...settings,
+            port: 0,
+            log: "none",
+            upstream: Option.getOrElse(upstream, () => tool.upstreams(process.env)),
+          }),
+        catch: (error) => new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
+      }),
+      ({ close }) => Effect.promise(close),
+    )
+    return service.url
+  })
+
+export const command = Command.make(
+  "wrap",
+  {
+    tool: Args.choice(
+      Object.keys(tools).map((name) => [name, name as ToolName] as [string, ToolName]),
+      { name: "tool" },
+    ).pipe(Args.withDescription("The coding agent: claude, codex, opencode.")),
+    args: Args.text({ name: "args" }).pipe(
+      Args.repeated,
+      Args.withDescription('Its arguments, behind "--".'),
+    ),
+    store: Options.text("store").pipe(
+      Options.withPseudoName("URL"),
+      Options.optional,
+      Options.withDescription("Where its sessions are kept; a file of the user by default."),
+    ),
+    proxy: Options.text("proxy").pipe(
+      Options.withPseudoName("URL"),
+      Options.optional,
+      Options.withDescription(
+        'A "memfold serve --upstream" that runs already, in place of one for this run.',
+      ),
+    ),
+    upstream: Options.text("upstream").pipe(
+      Options.withPseudoName("URL"),
+      Options.optional,
+      Options.withDescription("The address of the API; by default, what the tool would use."),
+    ),
+    strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
+    summarizer: options.summarizer,
+  },
+  ({ tool: name, args, store, proxy, upstream, strategy, summarizer }) =>
+    Effect.gen(function* () {
+      const tool: Tool = tools[name]
+      yield* options.summarizerOf(summarizer)
+      const url = Option.isSome(proxy)
+        ? yield* runningAt(proxy.value)
+        : yield* ownProxy(tool, {
+            store: Option.getOrElse(store, defaultStore),
+            strategy,
+            upstream,
+            summarizer,
+          })
+      const code = yield* runTool(tool.program, tool.start(url, args, process.env))
+      if (code !== 0) return yield* new Ended({ code })
+    }).pipe(Effect.scoped),
+).pipe(
+  Command.withDescription(
+    "Run a coding agent with the memory: memfold wrap codex -- exec 'Fix the tests'. Nothing of its configuration is changed.",
+  ),
+)

@@ -1,0 +1,47 @@
+/** Messages that a context shows before they are in the log. */
+import { Clock, Effect } from "effect"
+import { edited } from "../engine/goBack.js"
+import { recordedAfter } from "../event/EventCodec.js"
+import type { Strategy } from "../policy/Strategy.js"
+import { evolve } from "../session/evolve.js"
+import type { SessionState } from "../session/SessionState.js"
+import type { SessionError } from "../shell/Sessions.js"
+import { counted } from "./appendMessages.js"
+import { findSwitch } from "./branching.js"
+import { checkCount, checkMessages, InvalidInput } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import type { ContextOptions } from "./MemoryOptions.js"
+
+/** The state as it would be if the draft of a request were appended; the state itself without one. */
+export const withDraft = (
+  { sessions, counter }: Pick<MemoryParts, "sessions" | "counter">,
+  state: SessionState,
+  strategy: Strategy,
+  { draft, atVersion }: Pick<ContextOptions, "draft" | "atVersion">,
+): Effect.Effect<SessionState, SessionError | InvalidInput> =>
+  Effect.gen(function* () {
+    if (draft === undefined) return state
+    const { session, total } = state
+    const refuse = (detail: string) => new InvalidInput({ session, detail })
+    if (atVersion !== undefined)
+      return yield* refuse("a draft stands behind the newest version, not `atVersion`")
+    const messages = yield* checkMessages(session, draft.messages)
+    const { from = total } = draft
+    yield* checkCount(session, "draft.from", from)
+    if (from > total) return yield* refuse(`"draft.from" is ${from}, and there are ${total} messages`)
+    const goBack = yield* findSwitch(sessions, state, from).pipe(
+      Effect.catchTag("UnknownMessage", ({ message }) => refuse(message)),
+    )
+    const time = yield* Clock.currentTimeMillis
+    const events = edited(state, goBack, {
+      messages: messages.map((message) => counted(counter, message)),
+      strategy,
+      time,
+    })
+    const states = goBack?.states
+    return recordedAfter(
+      state,
+      "draft",
+      events.map((event) => ({ time, event })),
+    ).reduce((before, recorded) => evolve(before, recorded, { states }), state)
+  })

@@ -1,0 +1,124 @@
+/** The request that goes upstream: the request of the client with the context of its session in place of its history. */
+import type { Fields } from "@memfold/codec"
+import { Message, type Render } from "@memfold/core"
+import { type Dialect, encode, type Unit } from "./dialects.js"
+import { type ListText, withItems } from "./jsonText.js"
+
+/** A request of a client, taken apart. */
+export interface Parsed {
+  readonly dialect: Dialect
+  readonly text: string
+  readonly body: Fields
+  readonly list: ListText
+  /** The items of the list; those before `from` are instructions, and stay as they are. */
+  readonly items: ReadonlyArray<unknown>
+  readonly from: number
+  readonly units: ReadonlyArray<Unit>
+}
+
+/** The end of the covered messages in a context. */
+const coveredTo = ({ layout }: Render.Context): number =>
+  layout.find(({ section }) => section === "summary")?.to ?? 0
+
+/** What the memory says, as a message of the user: wherever it stands, a provider takes it. */
+const told = (message: Message.Message): Message.Message =>
+  message.role === "system" ? { ...message, role: "user" } : message
+
+const boundParts = (messages: ReadonlyArray<Message.Message>): number =>
+  messages.reduce((sum, { parts }) => sum + parts.filter(Message.isBound).length, 0)
+
+const slices = ({ text, list }: Parsed, from: number, to: number): ReadonlyArray<string> =>
+  list.items.slice(from, to).map(([start, end]) => text.slice(start, end))
+
+/**
+ * The items of a client that the context shows word for word, as they came. Reasoning that the context leaves out is left out, too:
+ * the provider would refuse it behind a summary.
+ */
+const keptItems = (
+  parsed: Parsed,
+  { messages, sources }: Render.Context,
+  from: number,
+): ReadonlyArray<string> => {
+  const { dialect, units, items } = parsed
+  const kept: Array<string> = []
+  let index = 0
+  for (const unit of units) {
+    const until = index + unit.messages.length
+    const [start, end] = unit.items
+    if (index >= from) {
+      const shown = messages.filter((_, at) => {
+        const source = sources[at]
+        return source != null && source >= index && source < until
+      })
+      const isBare = shown.length > 0 && boundParts(shown) < boundParts(unit.messages)
+      if (isBare)
+        for (const item of items.slice(start, end)) {
+          const bare = dialect.withoutReasoning(item)
+          if (bare !== null) kept.push(JSON.stringify(bare))
+        }
+      else kept.push(...slices(parsed, start, end))
+    }
+    index = until
+  }
+  return kept
+}
+
+/** Whether a summary ends between two units: an item of the client is either covered or kept. */
+const isBorder = (units: ReadonlyArray<Unit>, index: number): boolean => {
+  let at = 0
+  for (const { messages } of units) {
+    if (at >= index) break
+    at += messages.length
+  }
+  return at === index
+}
+
+/** The marks of a prompt cache that a request has already. */
+const marksIn = (value: unknown): number =>
+  JSON.stringify(value ?? null).split('"cache_control":{').length - 1
+
+/** The most marks that Anthropic allows. */
+const mostMarks = 4
+
+const fromFullHistory = (parsed: Parsed, context: Render.Context): string | null => {
+  const end = coveredTo(context)
+  if (end === 0) return parsed.text
+  if (!isBorder(parsed.units, end)) return null
+  const first = context.sources.findIndex((source) => source !== null && source >= end)
+  const front = encode(parsed.dialect, context.messages.slice(0, first === -1 ? undefined : first).map(told))
+  if (front === null) return null
+  return withItems(parsed.text, parsed.list, [
+    ...slices(parsed, 0, parsed.from),
+    ...front.map((item) => JSON.stringify(item)),
+    ...keptItems(parsed, context, end),
+  ])
+}
+
+const fromNewMessages = (parsed: Parsed, context: Render.Context): string | null => {
+  // Nothing was said before.
+  const given = parsed.units.reduce((sum, { messages }) => sum + messages.length, 0)
+  if (context.messages.length === given && coveredTo(context) === 0) return parsed.text
+  const { body, dialect } = parsed
+  const room = mostMarks - marksIn(body["system"]) - marksIn(body["tools"])
+  const marks = dialect.provider === "anthropic" && room > 0 ? context.cacheMarks.slice(-room) : []
+  const encoded = encode(dialect, context.messages.map(told), {
+    cacheMarks: marks,
+    ...(marks.length > 0 ? { cacheControl: true } : {}),
+  })
+  if (encoded === null) return null
+  return withItems(parsed.text, parsed.list, [
+    ...slices(parsed, 0, parsed.from),
+    ...encoded.map((item) => JSON.stringify(item)),
+  ])
+}
+
+/**
+ * Writes the request for the upstream.
+ *
+ * @param parsed - the request of the client
+ * @param context - the context of its session, which has the messages of the request
+ * @param isWhole - whether the request has the whole conversation; without summaries, it goes up as it came
+ * @returns the body; `null` if the context cannot be said in the request
+ */
+export const compose = (parsed: Parsed, context: Render.Context, isWhole: boolean): string | null =>
+  isWhole ? fromFullHistory(parsed, context) : fromNewMessages(parsed, context)

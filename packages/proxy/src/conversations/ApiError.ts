@@ -1,0 +1,68 @@
+/** Errors in the shape of OpenAI's API, which its clients read. */
+
+/** What a request is refused with. */
+export class ApiError extends Error {
+  override readonly name = "ApiError"
+  readonly status: number
+  readonly param: string | null
+  readonly code: string | null
+  readonly type: string
+
+  constructor(
+    status: number,
+    message: string,
+    {
+      param = null,
+      code = null,
+      type = "invalid_request_error",
+    }: { readonly param?: string | null; readonly code?: string | null; readonly type?: string } = {},
+  ) {
+    super(message)
+    this.status = status
+    this.param = param
+    this.code = code
+    this.type = type
+  }
+
+  /** The body of the answer. */
+  get body(): { readonly error: Readonly<Record<string, unknown>> } {
+    const { message, type, param, code } = this
+    return { error: { message, type, param, code } }
+  }
+}
+
+/** A field of a request is wrong. */
+export const invalid = (param: string, message: string, code: string | null = null): ApiError =>
+  new ApiError(400, message, { param, code })
+
+/** There is no such thing. */
+export const notFound = (what: string, id: string, code: string | null = null): ApiError =>
+  new ApiError(404, `${what} with id '${id}' not found.`, { code })
+
+/** What is named in errors of the memory, and what a client can do about it. */
+const known: Readonly<Record<string, readonly [status: number, code: string, message: string]>> = {
+  InvalidInput: [400, "invalid_input", "The memory does not take this request."],
+  IdempotencyKeyReused: [
+    409,
+    "idempotency_key_reused",
+    "The idempotency key was used before for another request. Use a new key for each request.",
+  ],
+  LogError: [503, "store_unavailable", "The store failed. Try again."],
+  DamagedEvent: [500, "damaged_session", "A stored event is damaged. `npx memfold verify` shows it."],
+}
+
+const tagOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : ""
+
+/** The error that a client is told. What an unknown error says may quote the conversation, so it is not told. */
+export const apiErrorOf = (error: unknown): ApiError => {
+  if (error instanceof ApiError) return error
+  const tag = tagOf(error)
+  // Errors of the codec name the place and what is allowed there, and quote nothing.
+  if (tag === "OpenAIDecodeError") return invalid("input", (error as Error).message)
+  const [status, code, message] = known[tag] ?? [500, "internal_error", "The proxy failed."]
+  return new ApiError(status, message, {
+    code,
+    type: status < 500 ? "invalid_request_error" : "server_error",
+  })
+}

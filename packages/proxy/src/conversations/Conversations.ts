@@ -1,0 +1,144 @@
+/** `/v1/conversations`: conversations with their items. Each is a session of the memory. */
+import { type Fields, isFields } from "@memfold/codec"
+import type { Message } from "@memfold/core"
+import { invalid, notFound } from "./ApiError.js"
+import { conversationId, isConversationId } from "./ids.js"
+import {
+  inputItems,
+  itemPage,
+  type ItemPage,
+  itemsBack,
+  itemsOf,
+  listOf,
+  messagesOf,
+  shownItem,
+} from "./items.js"
+import { checkMetadata, readRegister, record, type Register } from "./register.js"
+import type { Store } from "./Store.js"
+
+/** How many items a request may add. */
+const mostItems = 20
+
+const shown = (id: string, { created, metadata }: Pick<Register, "created" | "metadata">): Fields => ({
+  id,
+  object: "conversation",
+  created_at: Math.floor((created ?? 0) / 1_000),
+  metadata,
+})
+
+/** The items of a request, as they are stored. */
+const givenItems = (items: unknown): ReadonlyArray<Fields> => {
+  if (!Array.isArray(items)) throw invalid("items", "Invalid type for 'items': expected an array.")
+  if (items.length > mostItems)
+    throw invalid(
+      "items",
+      `Invalid 'items': array too long. Expected at most ${mostItems}, but got ${items.length}.`,
+      "array_above_max_length",
+    )
+  return inputItems(items)
+}
+
+/** Conversations over a store. */
+export class StoredConversations {
+  /**
+   * @param store - the memory
+   * @param checkFree - fails while an answer is being written for a conversation
+   */
+  constructor(
+    private readonly store: Store,
+    private readonly checkFree: (conversation: string) => void,
+  ) {}
+
+  async create({ items = [], metadata: given }: Fields): Promise<Fields> {
+    const metadata = checkMetadata(given)
+    const messages = messagesOf(givenItems(items ?? []))
+    const id = conversationId()
+    const created = await this.store.now()
+    await record(this.store, id, { is: "created", time: created, metadata })
+    if (messages.length > 0) await this.store.append(id, messages)
+    return shown(id, { created, metadata })
+  }
+
+  private async found(id: string): Promise<Register> {
+    const register = isConversationId(id) ? await readRegister(this.store, id) : null
+    if (register === null || register.created === null || register.isDeleted)
+      throw notFound("Conversation", id, "conversation_not_found")
+    return register
+  }
+
+  async retrieve(id: string): Promise<Fields> {
+    return shown(id, await this.found(id))
+  }
+
+  async update(id: string, body: Fields): Promise<Fields> {
+    const { created } = await this.found(id)
+    const metadata = checkMetadata(body["metadata"])
+    await record(this.store, id, { is: "metadata", metadata })
+    return shown(id, { created, metadata })
+  }
+
+  /** Deletes a conversation. Its items stay: responses of it can still be read and continued. */
+  async delete(id: string): Promise<Fields> {
+    await this.found(id)
+    this.checkFree(id)
+    await record(this.store, id, { is: "deleted" })
+    return { id, object: "conversation.deleted", deleted: true }
+  }
+
+  async addItems(id: string, body: Fields, include: ReadonlySet<string>): Promise<Fields> {
+    await this.found(id)
+    const items = givenItems(body["items"])
+    const messages = messagesOf(items)
+    this.checkFree(id)
+    await this.store.inTurn(id, () => this.store.append(id, messages))
+    return listOf(
+      items.map((item) => shownItem(item, include)),
+      false,
+    )
+  }
+
+  async listItems(id: string, page: ItemPage): Promise<Fields> {
+    await this.found(id)
+    return await itemPage(itemsBack(this.store, id), page)
+  }
+
+  async retrieveItem(id: string, item: string, include: ReadonlySet<string>): Promise<Fields> {
+    await this.found(id)
+    for await (const one of itemsBack(this.store, id)) if (one["id"] === item) return shownItem(one, include)
+    throw notFound("Item", item, "item_not_found")
+  }
+
+  /** Deletes an item: the conversation goes on without it, and its message is erased from the log. */
+  async deleteItem(id: string, item: string): Promise<Fields> {
+    const register = await this.found(id)
+    this.checkFree(id)
+    await this.store.inTurn(id, async () => {
+      const isIn = (message: Message.Message): boolean => itemsOf([message]).some((one) => one["id"] === item)
+      let isThere = false
+      await this.store.rewrite(id, (messages) => {
+        isThere = messages.some(isIn)
+        return isThere
+          ? messages.flatMap((message) => (isIn(message) ? withoutItem(message, item) : [message]))
+          : null
+      })
+      if (!isThere) throw notFound("Item", item, "item_not_found")
+      for (const version of await this.store.versionsOf(id, isIn)) await this.store.redact(id, { version })
+    })
+    return shown(id, register)
+  }
+}
+
+/** A message without one of its items; none if that was all. What is kept of its response stays with it. */
+const withoutItem = (message: Message.Message, item: string): ReadonlyArray<Message.Message> => {
+  const messages = messagesOf(itemsOf([message]).filter((one) => one["id"] !== item))
+  return messages.map((rest, at) => {
+    if (at < messages.length - 1 || message.metadata === undefined) return rest
+    const metadata: Record<string, unknown> = { ...message.metadata, ...rest.metadata }
+    for (const [name, value] of Object.entries(message.metadata)) {
+      const changed = rest.metadata?.[name]
+      if (isFields(value) && "response" in value)
+        metadata[name] = { ...(isFields(changed) ? changed : {}), response: value["response"] }
+    }
+    return { ...rest, metadata }
+  })
+}

@@ -1,0 +1,176 @@
+/** The Responses API over an upstream that has Chat Completions alone: requests there, answers back. */
+import { type Fields, isFields } from "@memfold/codec"
+import type { Message } from "@memfold/core"
+import { encodeMessages } from "@memfold/openai"
+import { invalid } from "./ApiError.js"
+import { GrowingResponse } from "./events.js"
+import { itemId } from "./ids.js"
+
+const given = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
+
+const toolOf = (tool: unknown, index: number): Fields => {
+  const { type, name, description, parameters, strict, format } = (isFields(tool) ? tool : {}) as Fields
+  if (type === "function") return { type, function: given({ name, description, parameters, strict }) }
+  if (type === "custom") return { type, custom: given({ name, description, format }) }
+  throw invalid(
+    `tools[${index}].type`,
+    `This upstream has Chat Completions alone, which has no tools of type '${String(type)}'.`,
+    "unsupported_tool",
+  )
+}
+
+const choiceOf = (choice: unknown): unknown => {
+  if (!isFields(choice)) return choice
+  const { type, name } = choice
+  return type === "function" || type === "custom" ? { type, [type]: { name } } : choice
+}
+
+/** `text.format` as `response_format`. */
+const formatOf = (text: unknown): Fields => {
+  const format = isFields(text) && isFields(text["format"]) ? text["format"] : {}
+  const { type, ...schema } = format
+  if (type === "json_schema") return { response_format: { type, json_schema: schema } }
+  return type === "json_object" ? { response_format: { type } } : {}
+}
+
+/** Fields that are called the same in both APIs. */
+const alike = [
+  "model",
+  "temperature",
+  "top_p",
+  "parallel_tool_calls",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "service_tier",
+  "stream",
+] as const
+
+/** The body of a request to Chat Completions. */
+export const chatRequest = (body: Fields, messages: ReadonlyArray<Message.Message>): Fields => {
+  const { instructions, tools, tool_choice: choice, text, reasoning, max_output_tokens: most, stream } = body
+  const first = typeof instructions === "string" ? [{ role: "system", content: instructions }] : []
+  return given({
+    ...Object.fromEntries(alike.map((name) => [name, body[name]])),
+    messages: [...first, ...encodeMessages(messages)],
+    ...(Array.isArray(tools) && tools.length > 0
+      ? { tools: tools.map(toolOf), tool_choice: choiceOf(choice) }
+      : { parallel_tool_calls: undefined }),
+    ...formatOf(text),
+    verbosity: isFields(text) ? text["verbosity"] : undefined,
+    reasoning_effort: isFields(reasoning) ? reasoning["effort"] : undefined,
+    max_completion_tokens: most,
+    ...(stream === true ? { stream_options: { include_usage: true } } : {}),
+  })
+}
+
+const countOf = (value: unknown): number => (typeof value === "number" ? value : 0)
+
+const usageOf = (usage: unknown): Fields | null => {
+  if (!isFields(usage)) return null
+  const within = (name: string): Fields => (isFields(usage[name]) ? usage[name] : {})
+  const [input, output] = [countOf(usage["prompt_tokens"]), countOf(usage["completion_tokens"])]
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: countOf(within("prompt_tokens_details")["cached_tokens"]) },
+    output_tokens: output,
+    output_tokens_details: {
+      reasoning_tokens: countOf(within("completion_tokens_details")["reasoning_tokens"]),
+    },
+    total_tokens: input + output,
+  }
+}
+
+/** What the reason of an end says of a response. */
+const endingOf = (reason: unknown): Fields => {
+  if (reason === "length")
+    return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
+  if (reason === "content_filter")
+    return { status: "incomplete", incomplete_details: { reason: "content_filter" } }
+  return { status: "completed" }
+}
+
+/** Reads the pieces of an answer into a response. */
+class Reader {
+  private readonly growing: GrowingResponse
+  private reason: unknown = null
+  private usage: unknown = null
+  private model: unknown = undefined
+
+  constructor(begun: Fields) {
+    this.growing = new GrowingResponse(begun)
+  }
+
+  begin(): ReadonlyArray<Fields> {
+    return this.growing.begin()
+  }
+
+  /** A message of an answer, or a part of it. */
+  private said({ content, refusal, tool_calls: calls }: Fields): ReadonlyArray<Fields> {
+    const message = () => itemId("message")
+    return [
+      ...(typeof content === "string" && content !== ""
+        ? this.growing.text("output_text", content, message)
+        : []),
+      ...(typeof refusal === "string" && refusal !== ""
+        ? this.growing.text("refusal", refusal, message)
+        : []),
+      ...(Array.isArray(calls) ? calls : []).flatMap((call: unknown, position) => {
+        if (!isFields(call)) return []
+        const { name, arguments: args } = isFields(call["function"]) ? call["function"] : ({} as Fields)
+        const place = typeof call["index"] === "number" ? call["index"] : position
+        const delta = typeof args === "string" ? args : ""
+        return this.growing.call(place, { id: call["id"], name, delta }, () => itemId("function_call"))
+      }),
+    ]
+  }
+
+  /** A completion, or a chunk of one. */
+  read({ choices, usage, model }: Fields): ReadonlyArray<Fields> {
+    if (isFields(usage)) this.usage = usage
+    if (typeof model === "string") this.model = model
+    const [choice] = Array.isArray(choices) ? (choices as ReadonlyArray<unknown>) : []
+    if (!isFields(choice)) return []
+    if (typeof choice["finish_reason"] === "string") this.reason = choice["finish_reason"]
+    const said = choice["message"] ?? choice["delta"]
+    return isFields(said) ? this.said(said) : []
+  }
+
+  /** Whether the answer has come to its end. */
+  get isWhole(): boolean {
+    return this.reason !== null
+  }
+
+  end(time: number) {
+    return this.growing.end({
+      ...endingOf(this.reason),
+      completed_at: time,
+      usage: usageOf(this.usage),
+      ...(this.model === undefined ? {} : { model: this.model }),
+    })
+  }
+}
+
+/** The response that a completion is. */
+export const responseOfCompletion = (completion: Fields, begun: Fields, time: number): Fields => {
+  const reader = new Reader(begun)
+  reader.read(completion)
+  return reader.end(time).response
+}
+
+/**
+ * The events of a response while the chunks of a completion come. A stream that breaks off before its end has no last event.
+ *
+ * @param time - in seconds since the epoch, asked for at the end
+ */
+export async function* eventsOfChunks(
+  chunks: AsyncIterable<Fields>,
+  begun: Fields,
+  time: () => Promise<number>,
+): AsyncGenerator<Fields, void, void> {
+  const reader = new Reader(begun)
+  yield* reader.begin()
+  for await (const chunk of chunks) yield* reader.read(chunk)
+  if (reader.isWhole) yield* reader.end(await time()).events
+}

@@ -1,0 +1,52 @@
+/**
+ * Ids. The id of a response names its session, so that a response is found without an index, in every process over the store.
+ */
+import { createHash, randomBytes } from "node:crypto"
+
+const random = (bytes: number): string => randomBytes(bytes).toString("hex")
+
+/** Digits that follow from texts: a retry with a key of the client gets the ids of the first request. */
+const digits = (texts: ReadonlyArray<string>, length: number): string =>
+  createHash("sha256").update(JSON.stringify(texts)).digest("hex").slice(0, length)
+
+/** The id of a new conversation. */
+export const conversationId = (): string => `conv_${random(16)}`
+
+/** The session of responses that belong to no conversation. With a key, the same one each time. */
+export const chainId = (key: ReadonlyArray<string> | null): string =>
+  `chain_${key === null ? random(16) : digits(["chain", ...key], 32)}`
+
+const kinds = { c: "conv_", r: "chain_" } as const
+
+/** The id of a response in a session. With a key, the same one each time. */
+export const responseId = (session: string, key: ReadonlyArray<string> | null): string => {
+  const kind = session.startsWith(kinds.c) ? "c" : "r"
+  const own = key === null ? random(8) : digits(["response", session, ...key], 16)
+  return `resp_${kind}${session.slice(kinds[kind].length)}${own}`
+}
+
+/** The session of a response; `null` if this is not the id of one. */
+export const sessionOf = (response: string): string | null => {
+  const [, kind, digits] = /^resp_([cr])([0-9a-f]{32})[0-9a-f]{16}$/.exec(response) ?? []
+  return digits === undefined ? null : kinds[kind as "c" | "r"] + digits
+}
+
+export const isConversationId = (id: string): boolean => /^conv_[0-9a-f]{32}$/.test(id)
+
+/** How the ids of items of each type begin. */
+const prefixes: Readonly<Record<string, string>> = {
+  message: "msg",
+  function_call: "fc",
+  function_call_output: "fco",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctco",
+  reasoning: "rs",
+  compaction: "cmp",
+}
+
+/** An id for an item that came without one. */
+export const itemId = (type: string): string => `${prefixes[type] ?? "item"}_mf${random(12)}`
+
+/** Whether an item got its id here: no upstream knows it. */
+export const isOwnItemId = (id: unknown): boolean =>
+  typeof id === "string" && /^[a-z]+_mf[0-9a-f]{24}$/.test(id)

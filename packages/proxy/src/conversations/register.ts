@@ -1,0 +1,87 @@
+/**
+ * The register of a session: what OpenAI's API knows of a conversation beside its items. It is a session of its own, whose messages are
+ * records that only grow in number, so that every store keeps it.
+ */
+import { pagesBack } from "@memfold/codec"
+import type { Message } from "@memfold/core"
+import { invalid } from "./ApiError.js"
+import type { Store } from "./Store.js"
+
+export type Metadata = Readonly<Record<string, string>>
+
+/** A change of what is known. */
+type Change =
+  | { readonly is: "created"; readonly time: number; readonly metadata: Metadata }
+  | { readonly is: "metadata"; readonly metadata: Metadata }
+  | { readonly is: "deleted" }
+  | { readonly is: "response-deleted"; readonly response: string }
+
+/** What the register says. */
+export interface Register {
+  /** When the conversation was created, in milliseconds since the epoch; `null` for a session without a conversation. */
+  readonly created: number | null
+  readonly metadata: Metadata
+  readonly isDeleted: boolean
+  readonly deletedResponses: ReadonlySet<string>
+}
+
+const provider = "memfold-register"
+
+const registerOf = (session: string): string => `${session}.register`
+
+const messageOf = (record: Change): Message.Message => ({
+  role: "system",
+  parts: [{ type: "opaque", provider, data: record }],
+})
+
+const recordIn = ({ parts: [part] }: Message.Message): Change | null =>
+  part?.type === "opaque" && part.provider === provider ? (part.data as Change) : null
+
+/** Reads the register of a session. */
+export const readRegister = async (store: Store, session: string): Promise<Register> => {
+  const pages: Array<ReadonlyArray<Message.Message>> = []
+  for await (const { messages } of pagesBack(store, registerOf(session), { limit: 500 })) pages.push(messages)
+  const records = pages
+    .toReversed()
+    .flat()
+    .map(recordIn)
+    .filter((one) => one !== null)
+  const created = records.find(({ is }) => is === "created")
+  const described = records.findLast((one) => one.is === "created" || one.is === "metadata")
+  return {
+    created: created?.is === "created" ? created.time : null,
+    metadata: described !== undefined && "metadata" in described ? described.metadata : {},
+    isDeleted: records.some(({ is }) => is === "deleted"),
+    deletedResponses: new Set(
+      records.flatMap((one) => (one.is === "response-deleted" ? [one.response] : [])),
+    ),
+  }
+}
+
+/** Adds a record to the register of a session. */
+export const record = async (store: Store, session: string, added: Change): Promise<void> => {
+  await store.append(registerOf(session), messageOf(added))
+}
+
+/** Deletes the register with the session. */
+export const deleteWithRegister = async (store: Store, session: string): Promise<void> => {
+  await store.delete(session)
+  await store.delete(registerOf(session))
+}
+
+/** Metadata of a request: at most 16 pairs, keys of at most 64 and values of at most 512 characters. */
+export const checkMetadata = (given: unknown): Metadata => {
+  if (given === undefined || given === null) return {}
+  const wrong = (message: string) => invalid("metadata", message)
+  if (typeof given !== "object" || Array.isArray(given))
+    throw wrong("Invalid type for 'metadata': expected an object.")
+  const pairs = Object.entries(given)
+  if (pairs.length > 16)
+    throw wrong(`Invalid 'metadata': too many properties. Expected at most 16, but got ${pairs.length}.`)
+  for (const [key, value] of pairs) {
+    if ([...key].length > 64) throw wrong("Invalid 'metadata': a key has at most 64 characters.")
+    if (typeof value !== "string") throw wrong("Invalid 'metadata': a value is a string.")
+    if ([...value].length > 512) throw wrong("Invalid 'metadata': a value has at most 512 characters.")
+  }
+  return Object.fromEntries(pairs) as Metadata
+}

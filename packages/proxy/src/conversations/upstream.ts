@@ -1,0 +1,264 @@
+/** Asking the upstream: one that has the Responses API, or Chat Completions alone. Both answer as the Responses API does. */
+import { type Fields, isFields } from "@memfold/codec"
+import type { Message } from "@memfold/core"
+import type { IncomingMessage } from "node:http"
+import { ask } from "../forward.js"
+import { endToEnd, type Field } from "../headers.js"
+import { ownHeaders } from "../names.js"
+import { chatRequest, eventsOfChunks, responseOfCompletion } from "./chat.js"
+import { sentItems } from "./items.js"
+
+/**
+ * Where requests go.
+ *
+ * - `url`: the address that the paths of the API follow, such as `https://api.openai.com/v1`
+ * - `api`: `responses`, `chat` for an upstream that has Chat Completions alone, or `auto`: Chat Completions once the upstream has
+ *   said that it has no Responses API
+ */
+export interface ConversationUpstream {
+  readonly url: URL
+  readonly api: "responses" | "chat" | "auto"
+}
+
+/** What is asked. */
+export interface Question {
+  /** The request of the client. */
+  readonly body: Fields
+  /** The context of the session. */
+  readonly messages: ReadonlyArray<Message.Message>
+  /** The header fields of the client, as they came. */
+  readonly rawHeaders: ReadonlyArray<string>
+  /** The response as it begins, for an upstream that has none. */
+  readonly begun: Fields
+  /** The time in seconds since the epoch. */
+  readonly time: () => Promise<number>
+}
+
+/** The head of an answer that is passed on as it came. */
+export interface Refusal {
+  readonly _tag: "Refusal"
+  readonly status: number
+  readonly headers: ReadonlyArray<Field>
+  readonly body: Buffer
+}
+
+/** A request that was accepted: where it went, and what it said. */
+export interface Sent {
+  /** The path of the API, such as `/v1/responses`. */
+  readonly path: "/v1/responses" | "/v1/chat/completions"
+  readonly url: URL
+  readonly headers: ReadonlyArray<Field>
+  readonly body: Fields
+}
+
+/** What came back. */
+export type UpstreamAnswer =
+  | Refusal
+  | { readonly _tag: "Whole"; readonly response: Fields; readonly sent: Sent }
+  | { readonly _tag: "Stream"; readonly events: AsyncIterable<Fields>; readonly sent: Sent }
+
+/** The upstream broke off within its answer. */
+export class UpstreamBroke extends Error {
+  override readonly name = "UpstreamBroke"
+  constructor() {
+    super("the upstream broke off within its answer")
+  }
+}
+
+/** Header fields that are the client's and this server's own affair, or that the new body changes. */
+const stayHere = new Set([
+  ...ownHeaders,
+  "host",
+  "expect",
+  "content-length",
+  "content-encoding",
+  "accept-encoding",
+  "idempotency-key",
+])
+
+const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk)
+  } catch {
+    throw new UpstreamBroke()
+  }
+  if (!answer.complete) throw new UpstreamBroke()
+  return Buffer.concat(chunks)
+}
+
+const parsed = (text: string): Fields | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isFields(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** The data of server-sent events, as they come. Data that is no JSON object, such as `[DONE]`, is none. */
+async function* dataOf(answer: IncomingMessage): AsyncGenerator<Fields, void, void> {
+  const decoder = new TextDecoder()
+  let rest = ""
+  let data: Array<string> = []
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/)
+      rest = lines.pop() ?? ""
+      for (const line of lines) {
+        if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5))
+        if (line !== "") continue
+        const value = parsed(data.join("\n"))
+        data = []
+        if (value !== null) yield value
+      }
+    }
+  } catch {
+    throw new UpstreamBroke()
+  }
+}
+
+/** The code of an error of the API. */
+const codeIn = (body: Buffer): unknown => {
+  const { error } = parsed(body.toString("utf8")) ?? {}
+  return isFields(error) ? error["code"] : undefined
+}
+
+/** What models without reasoning refuse to be asked for. */
+const encrypted = "reasoning.encrypted_content"
+
+/** Statuses that say that there is no such route. A missing model has 404, too, and a code. */
+const isMissing = ({ status, body }: Refusal): boolean =>
+  [404, 405, 501].includes(status) && codeIn(body) !== "model_not_found"
+
+/** The request of a stateless upstream: the context in place of what only this server knows. */
+export const statelessRequest = ({ body, messages }: Pick<Question, "body" | "messages">): Fields => {
+  const { previous_response_id: _previous, conversation: _conversation, ...rest } = body
+  return { ...rest, input: sentItems(messages, body["model"]), store: false }
+}
+
+const addressOf = (url: URL, path: string): URL => new URL(`${url.href.replace(/\/$/, "")}/${path}`)
+
+/** Asks upstreams, and remembers what they have. */
+export class Upstreams {
+  private readonly withoutResponses = new Set<string>()
+  private readonly withoutReasoning = new Set<unknown>()
+
+  /** Sends a body to a path of the upstream. */
+  private async send(
+    { url }: ConversationUpstream,
+    path: string,
+    { rawHeaders }: Pick<Question, "rawHeaders">,
+    body: Fields,
+  ): Promise<IncomingMessage> {
+    const bytes = Buffer.from(JSON.stringify(body))
+    const address = addressOf(url, path)
+    return await ask({
+      url: address,
+      method: "POST",
+      headers: [
+        ["Host", address.host],
+        ...endToEnd(rawHeaders, stayHere),
+        ["Accept-Encoding", "identity"],
+        ["Content-Length", String(bytes.length)],
+      ],
+      body: bytes,
+      // The client may leave: the answer is kept for it all the same.
+      signal: new AbortController().signal,
+    })
+  }
+
+  private hasResponses({ url, api }: ConversationUpstream): boolean {
+    return api === "responses" || (api === "auto" && !this.withoutResponses.has(url.href))
+  }
+
+  /** Asks for an answer, and reads its head. */
+  private async answerOf(
+    upstream: ConversationUpstream,
+    path: string,
+    question: Question,
+    body: Fields,
+  ): Promise<IncomingMessage | Refusal> {
+    const answer = await this.send(upstream, path, question, body)
+    const { statusCode: status = 502, rawHeaders } = answer
+    if (status >= 200 && status < 300) return answer
+    return { _tag: "Refusal", status, headers: endToEnd(rawHeaders), body: await bytesOf(answer) }
+  }
+
+  /** Asks the model. */
+  async respond(upstream: ConversationUpstream, question: Question): Promise<UpstreamAnswer> {
+    const { body, begun, time, rawHeaders } = question
+    const sentTo = (path: string) => ({
+      url: addressOf(upstream.url, path),
+      headers: endToEnd(rawHeaders, stayHere),
+    })
+    if (this.hasResponses(upstream)) {
+      const answer = await this.responsesAnswer(upstream, question)
+      if (!("_tag" in answer)) {
+        const sent: Sent = {
+          path: "/v1/responses",
+          ...sentTo("responses"),
+          body: statelessRequest(question),
+        }
+        return isStream(answer)
+          ? { _tag: "Stream", events: dataOf(answer), sent }
+          : { _tag: "Whole", response: await wholeOf(answer), sent }
+      }
+      if (upstream.api !== "auto" || !isMissing(answer)) return answer
+      this.withoutResponses.add(upstream.url.href)
+    }
+    const request = chatRequest(body, question.messages)
+    const answer = await this.answerOf(upstream, "chat/completions", question, request)
+    if ("_tag" in answer) return answer
+    const sent: Sent = { path: "/v1/chat/completions", ...sentTo("chat/completions"), body: request }
+    return isStream(answer)
+      ? { _tag: "Stream", events: eventsOfChunks(dataOf(answer), begun, time), sent }
+      : { _tag: "Whole", response: responseOfCompletion(await wholeOf(answer), begun, await time()), sent }
+  }
+
+  /** The answer of the Responses API. Encrypted reasoning is asked for, unless the model has none. */
+  private async responsesAnswer(
+    upstream: ConversationUpstream,
+    question: Question,
+  ): Promise<IncomingMessage | Refusal> {
+    const { model, include } = question.body
+    const plain = statelessRequest(question)
+    const asked = Array.isArray(include) ? (include as ReadonlyArray<unknown>) : []
+    if (!this.withoutReasoning.has(model) && !asked.includes(encrypted)) {
+      const answer = await this.answerOf(upstream, "responses", question, {
+        ...plain,
+        include: [...asked, encrypted],
+      })
+      if (!("_tag" in answer) || !/encrypted content is not supported/i.test(answer.body.toString("utf8")))
+        return answer
+      this.withoutReasoning.add(model)
+    }
+    return await this.answerOf(upstream, "responses", question, plain)
+  }
+
+  /**
+   * Asks a route of the Responses API that answers without a model, such as `responses/input_tokens`.
+   *
+   * @returns `null` if the upstream has no such route
+   */
+  async helper(
+    upstream: ConversationUpstream,
+    path: string,
+    question: Pick<Question, "rawHeaders">,
+    body: Fields,
+  ): Promise<Refusal | Fields | null> {
+    if (!this.hasResponses(upstream)) return null
+    const answer = await this.answerOf(upstream, path, question as Question, body)
+    if (!("_tag" in answer)) return await wholeOf(answer)
+    return isMissing(answer) ? null : answer
+  }
+}
+
+const isStream = ({ headers }: IncomingMessage): boolean =>
+  (headers["content-type"] ?? "").startsWith("text/event-stream")
+
+const wholeOf = async (answer: IncomingMessage): Promise<Fields> => {
+  const value = parsed((await bytesOf(answer)).toString("utf8"))
+  if (value === null) throw new UpstreamBroke()
+  return value
+}

@@ -1,0 +1,274 @@
+/** One request of a client, sent on to an upstream, and its answer sent back, byte for byte as they come. */
+import {
+  request as requestHttp,
+  type ClientRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http"
+import { request as requestHttps } from "node:https"
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
+import type { Transform, Writable } from "node:stream"
+import { endToEnd, type Field, headersOf } from "./headers.js"
+
+/** A request to an upstream. */
+export interface Outgoing {
+  /** The whole address, with path and query. */
+  readonly url: URL
+  readonly method: string
+  readonly headers: ReadonlyArray<Field>
+  /** The body: bytes, or a stream that is sent as it comes. */
+  readonly body: Uint8Array | IncomingMessage | null
+  /** Ends the exchange, before or within the answer. */
+  readonly signal: AbortSignal
+}
+
+/** No answer came from the upstream: it cannot be reached, or it closed the connection first. */
+export class UpstreamUnreachable extends Error {
+  override readonly name = "UpstreamUnreachable"
+  /** The code of the system, such as `ECONNREFUSED`. */
+  readonly code: string
+  constructor(url: URL, cause: unknown) {
+    const { code = "unknown" } = cause as NodeJS.ErrnoException
+    super(`the upstream ${url.origin} did not answer (${code})`, { cause })
+    this.code = code
+  }
+}
+
+/** Waits until one of these happens, and leaves no listener behind. */
+const oneOf = (stream: Writable, events: ReadonlyArray<string>): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      for (const event of events) stream.off(event, done)
+      resolve()
+    }
+    for (const event of events) stream.on(event, done)
+  })
+
+/** Waits until a stream takes more. A broken one never drains. */
+const room = (stream: Writable): Promise<void> | undefined =>
+  stream.destroyed ? undefined : oneOf(stream, ["drain", "close"])
+
+const writeBody = async (outgoing: ClientRequest, body: Outgoing["body"]): Promise<void> => {
+  if (body === null || body instanceof Uint8Array) {
+    outgoing.end(body ?? undefined)
+    return
+  }
+  for await (const chunk of body) {
+    if (outgoing.destroyed) return
+    if (!outgoing.write(chunk)) await room(outgoing)
+  }
+  outgoing.end()
+}
+
+/**
+ * Sends a request and waits for the head of its answer. The body of the answer is not read.
+ *
+ * @throws UpstreamUnreachable: no answer came
+ * @throws the reason of `signal`, if it ended the request first
+ */
+export const ask = ({ url, method, headers, body, signal }: Outgoing): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const request = url.protocol === "https:" ? requestHttps : requestHttp
+    const outgoing = request(url, { method, headers: headersOf(headers), signal })
+    outgoing.once("response", resolve)
+    // An error after the head is told by the answer itself.
+    outgoing.on("error", (error) => {
+      reject(signal.aborted ? (signal.reason as Error) : new UpstreamUnreachable(url, error))
+    })
+    outgoing.flushHeaders()
+    writeBody(outgoing, body).catch((error: unknown) => {
+      outgoing.destroy(error instanceof Error ? error : new Error("the body of the client broke off"))
+    })
+  })
+
+/** Sees a copy of an answer. Nothing that it throws reaches the client. */
+export interface Tap {
+  /** The head, before the first byte of the body. */
+  readonly head?: (status: number, headers: IncomingMessage["headers"]) => void
+  /**
+   * Bytes of the body in their order, decompressed. A promise holds these bytes back from the client until it is settled: to
+   * store an answer before the client knows that it is whole.
+   */
+  readonly chunk?: (bytes: Uint8Array) => void | Promise<void>
+  /** The whole body has come; the client's answer ends once this is settled. */
+  readonly end?: () => void | Promise<void>
+}
+
+/** How an exchange ended. `bytes` of the body went to the client, compressed as they came. */
+export type Ending =
+  /** The whole answer came, and went to the client. */
+  | { readonly _tag: "Complete"; readonly status: number; readonly bytes: number }
+  /** The client closed the connection first. The upstream was told so. */
+  | { readonly _tag: "ClientLeft"; readonly status: number | null; readonly bytes: number }
+  /** The upstream broke off within the answer. The client sees a broken answer, too. */
+  | { readonly _tag: "UpstreamBroke"; readonly status: number; readonly bytes: number }
+  /** No answer came. The client got 502. */
+  | { readonly _tag: "Unreachable"; readonly code: string }
+
+/** One request of a client, and where it goes. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The whole address of the upstream, with path and query. */
+  readonly url: URL
+  /** What goes up instead of the body of the request, which then has been read; `undefined` sends the body as it comes. */
+  readonly body?: Uint8Array | undefined
+  /** Whether the body is still compressed as the client says. */
+  readonly keepEncoding?: boolean
+  /** Fields of the request that stay here, in lower case. */
+  readonly without?: ReadonlySet<string>
+  /** Fields that the answer gets besides its own. */
+  readonly answerHeaders?: ReadonlyArray<Field>
+  readonly tap?: Tap
+}
+
+/** The encodings that Node takes apart. */
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+/** A tap that may throw, behind what takes the encoding of the answer apart. */
+const readerOf = (tap: Tap, encoding: string | undefined) => {
+  const safely = async (look: () => void | Promise<void>): Promise<void> => {
+    try {
+      await look()
+    } catch {
+      // The client's answer does not depend on who looks on.
+    }
+  }
+  const see = (bytes: Uint8Array): Promise<void> => safely(() => tap.chunk?.(bytes))
+  const end = (): Promise<void> => safely(() => tap.end?.())
+  const name = (encoding ?? "identity").trim().toLowerCase()
+  if (name === "identity") return { see, end, drop: (): void => {} }
+  const decoder = decoders[name]?.()
+  // The tap sees no body, and its end finds nothing whole.
+  if (decoder === undefined) return { see: (): Promise<void> => Promise.resolve(), end, drop: (): void => {} }
+  decoder.on("data", (bytes: Buffer) => void see(bytes))
+  decoder.on("error", () => {})
+  return {
+    see: (bytes: Uint8Array): Promise<void> => {
+      if (!decoder.destroyed) decoder.write(bytes)
+      return Promise.resolve()
+    },
+    end: async (): Promise<void> => {
+      const closed = decoder.closed ? null : oneOf(decoder, ["close"])
+      decoder.end()
+      await closed
+      await end()
+    },
+    drop: (): void => void decoder.destroy(),
+  }
+}
+
+type Reader = ReturnType<typeof readerOf>
+
+/** The error as both providers' clients read it. */
+const unreachable = (response: ServerResponse, error: UpstreamUnreachable, fields: ReadonlyArray<Field>) => {
+  const { message, code } = error
+  response.writeHead(502, {
+    ...headersOf(fields),
+    "content-type": "application/json",
+  })
+  response.end(
+    JSON.stringify({
+      type: "error",
+      error: { type: "api_error", code: "upstream_unreachable", message, reason: code },
+    }),
+  )
+}
+
+/** Sends the body of the answer on as it comes, no faster than the client takes it. */
+const passBody = async (answer: IncomingMessage, response: ServerResponse, reader: Reader | null) => {
+  let bytes = 0
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      if (reader !== null) await reader.see(chunk)
+      if (response.destroyed) break
+      bytes += chunk.length
+      if (!response.write(chunk)) await room(response)
+    }
+  } catch {
+    return { bytes, isWhole: false }
+  }
+  return { bytes, isWhole: answer.complete }
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+
+/** What goes up: the fields of the client, and those of the connection to the upstream. */
+const outgoingOf = ({ request, url, body, keepEncoding, without = new Set(), tap }: Exchange) => {
+  // Who expects a 100 has got it from the listener. A tap can hold bytes back that are not compressed.
+  const replaced = [
+    "host",
+    "expect",
+    ...(body === undefined ? [] : ["content-length"]),
+    ...(body === undefined || keepEncoding === true ? [] : ["content-encoding"]),
+    ...(tap === undefined ? [] : ["accept-encoding"]),
+  ]
+  const headers: Array<Field> = [
+    ["Host", url.host],
+    ...endToEnd(request.rawHeaders, new Set([...without, ...replaced])),
+  ]
+  if (tap !== undefined) headers.push(["Accept-Encoding", "identity"])
+  if (body !== undefined) headers.push(["Content-Length", String(body.length)])
+  else if (request.headers["transfer-encoding"] !== undefined) headers.push(["Transfer-Encoding", "chunked"])
+  const sent = body ?? (hasBody(request) ? request : null)
+  return { url, method: request.method ?? "GET", headers, body: sent }
+}
+
+/**
+ * Sends one request of a client on to an upstream, and the answer back, both byte for byte and as they come: no part of a stream waits
+ * for the next one. Fields that belong to a connection stay behind, all others pass, known or not. If the client leaves, the
+ * request to the upstream ends; if the upstream breaks off, the client's answer breaks off, too, and is not taken for a whole one.
+ *
+ * @param exchange - the request, the response, and where it goes
+ * @returns how it ended, once the answer has gone to the client and the tap has seen it
+ */
+export const forward = async (exchange: Exchange): Promise<Ending> => {
+  const { request, response, answerHeaders = [], tap } = exchange
+  const left = new AbortController()
+  const leave = (): void => {
+    if (!response.writableFinished) left.abort(new Error("the client closed the connection"))
+  }
+  response.once("close", leave)
+  if (response.destroyed) leave()
+  let answer: IncomingMessage
+  try {
+    answer = await ask({ ...outgoingOf(exchange), signal: left.signal })
+  } catch (error) {
+    const isLeft = left.signal.aborted || request.errored !== null || response.destroyed
+    if (isLeft || !(error instanceof UpstreamUnreachable))
+      return { _tag: "ClientLeft", status: null, bytes: 0 }
+    unreachable(response, error, answerHeaders)
+    return { _tag: "Unreachable", code: error.code }
+  }
+  const status = answer.statusCode ?? 502
+  const fields = [...endToEnd(answer.rawHeaders), ...answerHeaders]
+  response.writeHead(status, answer.statusMessage ?? "", fields.flat())
+  response.flushHeaders()
+  try {
+    tap?.head?.(status, answer.headers)
+  } catch {
+    // As with the body: the client's answer does not depend on who looks on.
+  }
+  const reader = tap === undefined ? null : readerOf(tap, answer.headers["content-encoding"])
+  const { bytes, isWhole } = await passBody(answer, response, reader)
+  if (isWhole) await reader?.end()
+  else reader?.drop()
+  if (left.signal.aborted) {
+    answer.destroy()
+    return { _tag: "ClientLeft", status, bytes }
+  }
+  if (!isWhole) {
+    response.destroy()
+    return { _tag: "UpstreamBroke", status, bytes }
+  }
+  response.addTrailers(headersOf(endToEnd(answer.rawTrailers)) as Record<string, string>)
+  response.end()
+  if (!response.writableFinished && !response.closed) await oneOf(response, ["finish", "close"])
+  return { _tag: left.signal.aborted ? "ClientLeft" : "Complete", status, bytes }
+}

@@ -1,0 +1,29 @@
+/**
+ * `@memfold/proxy`: a proxy in front of OpenAI and Anthropic that gives each request the memory of its session.
+ *
+ * @packageDocumentation
+ */
+export { Calls } from "./Calls.js"
+export type { Provider, Usage } from "./dialects.js"
+export {
+  ask,
+  type Ending,
+  type Exchange,
+  forward,
+  type Outgoing,
+  type Tap,
+  UpstreamUnreachable,
+} from "./forward.js"
+export type { Field } from "./headers.js"
+export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
+export type { ProxyRecord } from "./ProxyRecord.js"
+export { pricesOf, Savings, type Totals } from "./Savings.js"
+export { type SummaryOptions, upstreamSummarizer } from "./summarizer.js"
+export {
+  type ConversationMemory,
+  type ConversationOptions,
+  type ConversationRequest,
+  type ConversationRoutes,
+  conversationRoutes,
+  type ConversationUpstream,
+} from "./conversations/index.js"

@@ -1,0 +1,275 @@
+/** Anthropic's Messages through the proxy, with the official client: a whole conversation each time, as agents send it. */
+import Anthropic from "@anthropic-ai/sdk"
+import { Message } from "@memfold/core"
+import { Prices } from "@memfold/prices"
+import { type Answering, cacheMiss, seeded, scripted } from "@memfold/strict-providers"
+import { BreakEven } from "@memfold/strategy-break-even"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { json } from "node:stream/consumers"
+import { afterEach, describe, expect, it } from "vitest"
+import { proxied, type ProxiedOptions } from "./proxied.js"
+
+const open: Array<() => Promise<void>> = []
+afterEach(async () => {
+  for (const close of open.splice(0)) await close()
+})
+
+/** Every compaction is worth it: small blocks, few kept messages. */
+const eager = BreakEven({
+  prices: { ...Prices.presets["claude-sonnet-5.5"], input: 0, output: 0, cacheWrite: 0, cached: 1 },
+  blockTokens: 800,
+  keepTokens: 200,
+  keepMessages: 4,
+})
+
+const start = async (options: ProxiedOptions = {}) => {
+  const proxy = await proxied({ strategy: eager, ...options })
+  open.push(proxy.close)
+  const client = new Anthropic({
+    baseURL: proxy.url,
+    apiKey: "key-of-the-client",
+    maxRetries: 0,
+    defaultHeaders: { "x-session-id": "agent-1" },
+  })
+  return { ...proxy, client }
+}
+
+const mark = { cache_control: { type: "ephemeral" as const } }
+const system = [{ type: "text" as const, text: "You are a coding agent.", ...mark }]
+const tools: Array<Anthropic.Tool> = [
+  { name: "read", description: "Reads a file", input_schema: { type: "object", properties: {} } },
+]
+
+/** The messages with a mark behind the last block, as Claude Code sends them. */
+const marked = (history: ReadonlyArray<Anthropic.MessageParam>): Array<Anthropic.MessageParam> =>
+  history.map((message, at): Anthropic.MessageParam => {
+    const content =
+      typeof message.content === "string"
+        ? [{ type: "text" as const, text: message.content }]
+        : message.content
+    const behind = (block: object, place: number) =>
+      place === content.length - 1 ? { ...block, ...mark } : block
+    const written = at < history.length - 1 ? content : content.map(behind)
+    return { ...message, content: written } as Anthropic.MessageParam
+  })
+
+/** An agent: it runs the tools that are called, and goes on with another question when there are none. */
+const run = async (
+  client: Anthropic,
+  rounds: number,
+  history: Array<Anthropic.MessageParam> = [{ role: "user", content: "Begin." }],
+) => {
+  const headers: Array<Headers> = []
+  for (let round = 0; round < rounds; round++) {
+    const { data, response } = await client.messages
+      .create({
+        model: "claude-sonnet-5-5",
+        max_tokens: 20_000,
+        thinking: { type: "adaptive" },
+        system,
+        tools,
+        messages: marked(history),
+        stream: true,
+      })
+      .withResponse()
+    headers.push(response.headers)
+    const events: Array<Anthropic.RawMessageStreamEvent> = []
+    for await (const event of data) events.push(event)
+    history.push(assembled(events))
+    const calls = (history.at(-1)!.content as Array<Anthropic.ContentBlockParam>).filter(
+      (block) => block.type === "tool_use",
+    )
+    history.push({
+      role: "user",
+      content:
+        calls.length > 0
+          ? calls.map(({ id }) => ({
+              type: "tool_result" as const,
+              tool_use_id: id,
+              content: `file ${round} `.repeat(60),
+            }))
+          : `Go on with part ${round}. ${"It matters. ".repeat(20)}`,
+    })
+  }
+  return { history, headers }
+}
+
+/** A model that answers by a seed, and writes summaries. */
+const agent = (): Answering => {
+  const model = seeded(3)
+  return (asked) =>
+    JSON.stringify(listOf(asked.body["messages"]).at(-1)).includes("Write the memory of the conversation")
+      ? { text: "The agent read files and went on." }
+      : model(asked)
+}
+
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** A message of a stream as a client keeps it. */
+const assembled = (events: ReadonlyArray<Anthropic.RawMessageStreamEvent>): Anthropic.MessageParam => {
+  const blocks: Array<Record<string, unknown>> = []
+  for (const event of events) {
+    if (event.type === "content_block_start") blocks.push({ ...event.content_block, json: "" })
+    if (event.type !== "content_block_delta") continue
+    const block = blocks[event.index]!
+    const { delta } = event
+    if (delta.type === "text_delta") block["text"] += delta.text
+    if (delta.type === "thinking_delta") block["thinking"] += delta.thinking
+    if (delta.type === "signature_delta") block["signature"] = delta.signature
+    if (delta.type === "input_json_delta") block["json"] += delta.partial_json
+  }
+  const content = blocks.map(({ json, citations: _citations, caller: _caller, ...block }) =>
+    block["type"] === "tool_use" ? { ...block, input: JSON.parse(String(json) || "{}") } : block,
+  )
+  return { role: "assistant", content: content as unknown as Array<Anthropic.ContentBlockParam> }
+}
+
+describe("an agent that sends the whole conversation", () => {
+  it("is answered behind summaries, and the prefix upstream stays between compactions", async () => {
+    const { client, provider, memory, savings, records } = await start({ answer: agent() })
+    const { history, headers } = await run(client, 40)
+    expect(provider.refused.map(({ violations }) => violations)).toEqual([])
+    const summaries = await Effect.runPromise(memory.summaries("agent-1"))
+    expect(summaries.length).toBeGreaterThan(1)
+
+    // Each request begins with the one before it, but for one after each compaction. The questions for summaries, too.
+    const sent = provider.received.map(({ body }) => body)
+    const misses = sent.slice(1).filter((later, at) => cacheMiss(sent[at]!, later) !== null)
+    expect(sent.length).toBeGreaterThan(40)
+    expect(misses.length).toBeGreaterThan(0)
+    expect(misses.length).toBeLessThanOrEqual(summaries.length)
+    const last = headers.at(-1)!
+    expect(Number(last.get("x-memfold-tokens-after"))).toBeLessThan(
+      Number(last.get("x-memfold-tokens-before")) / 2,
+    )
+    expect(savings.of("agent-1").before).toBeGreaterThan(savings.of("agent-1").after)
+
+    // Told for the log: what was charged, and that every answer was stored.
+    expect(records.filter(({ isStored }) => isStored).length).toBe(40)
+    expect(records.every(({ charged }) => charged !== null)).toBe(true)
+
+    // What goes upstream ends with what the client sent, byte for byte.
+    const newest = sent.findLast(({ stream }) => stream === true)!["messages"] as Array<unknown>
+    const given = marked(history.slice(0, -2))
+    expect(JSON.stringify(newest.at(-1))).toBe(JSON.stringify(given.at(-1)))
+    expect(newest.length).toBeLessThan(given.length)
+  })
+
+  it("keeps marks, thinking, unknown fields and beta headers as they are while nothing is covered", async () => {
+    const { client, provider } = await start({
+      strategy: BreakEven(),
+      answer: scripted([{ thinking: "Hm.", text: "Yes." }]),
+    })
+    const history: Array<Anthropic.MessageParam> = [{ role: "user", content: "Is it?" }]
+    const first = await client.messages.create({
+      model: "claude-sonnet-5-5",
+      max_tokens: 10_000,
+      thinking: { type: "adaptive" },
+      system,
+      messages: history,
+    })
+    history.push(
+      { role: "assistant", content: first.content as unknown as Anthropic.ContentBlockParam[] },
+      { role: "user", content: "Sure?" },
+    )
+    const body = {
+      model: "claude-sonnet-5-5",
+      max_tokens: 10_000,
+      thinking: { type: "adaptive" as const },
+      system,
+      messages: marked(history),
+      metadata: { user_id: "ann" },
+    }
+    await client.messages.create(body, { headers: { "anthropic-beta": "one-2026-01-01,two-2026-02-02" } })
+    expect(provider.refused).toEqual([])
+    expect(provider.received[1]!.body).toEqual(body)
+  })
+
+  it("is followed when it compacts by itself, and its other agents are apart", async () => {
+    const { client, memory } = await start({
+      strategy: BreakEven(),
+      answer: ({ turn }) => ({ text: `Answer ${turn}` }),
+    })
+    const { history } = await run(client, 6)
+    const ask = async (messages: Array<Anthropic.MessageParam>, more: object) => {
+      const { response } = await client.messages
+        .create({ model: "claude-sonnet-5-5", max_tokens: 10_000, system, tools, messages, ...more })
+        .withResponse()
+      return response.headers
+    }
+    const title = await ask(
+      [
+        { role: "user", content: "Write a title." },
+        { role: "assistant", content: "{" },
+        { role: "user", content: "Go" },
+      ],
+      { system: "You write titles.", tools: [] },
+    )
+    expect(title.get("x-memfold-followed")).toBe("aside")
+    expect(title.get("x-memfold-session")).toMatch(/^agent-1~[0-9a-f]{12}$/)
+    const compacted: Array<Anthropic.MessageParam> = [
+      { role: "user", content: "This goes on from a conversation that was compacted: all is well." },
+    ]
+    expect((await ask(compacted, {})).get("x-memfold-followed")).toBe("compacted")
+    const { messages } = await Effect.runPromise(memory.messages("agent-1"))
+    expect(messages.map(Message.text)).toEqual([compacted[0]!.content, "Answer 7"])
+    const branches = await Effect.runPromise(memory.branches("agent-1"))
+    expect(branches.map(({ total }) => total)).toEqual([2, history.length - 1])
+  })
+
+  it("has its tokens counted as they go upstream", async () => {
+    const counts: Array<Record<string, unknown>> = []
+    const counter = createServer((request, response) => {
+      const answer = async () => {
+        counts.push((await json(request)) as Record<string, unknown>)
+        response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":7}')
+      }
+      void answer()
+    })
+    counter.listen(0, "127.0.0.1")
+    await once(counter, "listening")
+    open.push(async () => void counter.close())
+    const { client, provider, memory, url } = await start({
+      answer: agent(),
+      counter: `http://127.0.0.1:${(counter.address() as AddressInfo).port}`,
+    })
+    const { history } = await run(client, 20)
+    const { version } = await Effect.runPromise(memory.state("agent-1"))
+    const counted = await client.messages.countTokens({
+      model: "claude-sonnet-5-5",
+      system,
+      tools,
+      messages: history,
+    })
+    expect(counted.input_tokens).toBe(7)
+    const sent = counts[0]!["messages"] as Array<unknown>
+    expect(sent.length).toBeLessThan(history.length)
+    expect(sent.at(-1)).toEqual(history.at(-1))
+    expect((await Effect.runPromise(memory.state("agent-1"))).version).toBe(version)
+    expect(url).not.toBe(provider.anthropicURL)
+  })
+})
+
+describe("a client that sends only what is new", () => {
+  it("gets marks of the prompt cache", async () => {
+    const { client, provider } = await start({
+      strategy: BreakEven(),
+      answer: ({ turn }) => ({ text: `Answer ${turn}` }),
+    })
+    for (const text of ["One", "Two", "Three"])
+      await client.messages.create({
+        model: "claude-sonnet-5-5",
+        max_tokens: 1_000,
+        system: "Be brief.",
+        messages: [{ role: "user", content: text }],
+      })
+    expect(provider.refused).toEqual([])
+    const sent = provider.received.map(({ body }) => body)
+    expect(cacheMiss(sent[1]!, sent[2]!)).toBeNull()
+    expect(JSON.stringify(sent[2]!["messages"])).toContain('"cache_control"')
+    expect((sent[2]!["messages"] as Array<unknown>).length).toBe(5)
+  })
+})

@@ -1,0 +1,93 @@
+/** A proxy over a memory, in front of a server that plays the providers. */
+import { type GivenSummarizer } from "@memfold/catalog"
+import { InMemoryEventLog, Memory, type Strategy, Summarizer } from "@memfold/core"
+import { providerServer, type ServerOptions } from "@memfold/strict-providers"
+import { BreakEven } from "@memfold/strategy-break-even"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Calls } from "../src/Calls.js"
+import { run } from "../src/Follower.js"
+import { Proxy } from "../src/Proxy.js"
+import type { ProxyRecord } from "../src/ProxyRecord.js"
+import { Savings } from "../src/Savings.js"
+import { upstreamSummarizer } from "../src/summarizer.js"
+
+export interface ProxiedOptions extends ServerOptions {
+  readonly strategy?: Strategy.Strategy
+  readonly compaction?: Memory.CompactionOptions
+  readonly otherwise?: GivenSummarizer
+  readonly model?: string
+  readonly maxBody?: number
+  /** An upstream in place of the strict server. */
+  readonly upstream?: string
+  /** Where tokens are counted, which the strict server does not do. */
+  readonly counter?: string
+}
+
+/** Starts both; `close` ends them. */
+export const proxied = async (options: ProxiedOptions = {}) => {
+  const {
+    strategy = BreakEven(),
+    compaction = { mode: "inline" },
+    otherwise,
+    model,
+    maxBody = 2 ** 24,
+    upstream,
+    counter,
+    ...played
+  } = options
+  const provider = await providerServer(played)
+  const scope = await Effect.runPromise(Scope.make())
+  const calls = new Calls()
+  const savings = new Savings()
+  const summarizer = upstreamSummarizer(calls, {
+    model,
+    otherwise,
+    onUsage: (session, model, usage) => savings.summary(session, model, usage),
+  })
+  const parts = Layer.merge(InMemoryEventLog.layer, Layer.succeed(Summarizer.Summarizer, summarizer))
+  const memory = await Effect.runPromise(
+    Memory.make({ strategy, compaction }).pipe(Effect.provide(parts), Scope.extend(scope)),
+  )
+  const records: Array<ProxyRecord> = []
+  const to = new URL(upstream ?? provider.anthropicURL)
+  const proxyTo = (to: URL) =>
+    new Proxy({
+      memory,
+      calls,
+      savings,
+      upstreams: { openai: to, anthropic: to },
+      maxBody,
+      onRequest: (record) => void records.push(record),
+    })
+  const proxy = proxyTo(to)
+  const counting = counter === undefined ? null : proxyTo(new URL(counter))
+  const server = createServer((request, response) => {
+    if (counter !== undefined && request.url?.includes("count_tokens") === true)
+      void counting!.handle(request, response)
+    else if (proxy.takes(request)) void proxy.handle(request, response)
+    else response.writeHead(404).end()
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    provider,
+    memory,
+    savings,
+    records,
+    said: async (session: string) => {
+      const { messages } = await run(memory.messages(session))
+      return messages
+    },
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await provider.close()
+    },
+  }
+}
