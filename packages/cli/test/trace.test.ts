@@ -18,7 +18,7 @@ describe("memfold compact --dry-run", () => {
     const before = await events()
     const options = ["compact", "work", ...where, "--set", "tail_keep_size=4"]
     const [preview] = lines((await memfold(...options, "--dry-run", "--json")).out)
-    expect(preview).toMatchObject({ type: "preview", outcome: "Committed", reason: "demand", idle: null })
+    expect(preview).toMatchObject({ type: "preview", outcome: "Committed", reason: "demand" })
     const shown = await memfold(...options, "--dry-run")
     expect(shown.out).toContain("replaces")
     expect(shown.out).toContain("nothing was written")

@@ -18,7 +18,7 @@ const expected = [
   ["system", "Be brief.", [], []],
   ["user", "Where is KX-4471?", [], []],
   ["assistant", "Let me look.", ['find {"order":"KX-4471"}'], []],
-  ["tool", "", [], ["sent on Monday"]],
+  ["tool", "sent on Monday", [], ["sent on Monday"]],
   ["assistant", "It was sent on Monday.", [], []],
 ]
 

@@ -48,6 +48,18 @@ interface Part {
   readonly range: MessageRange
 }
 
+/** The days, in UTC, on which the messages of a range were said. */
+const daysOf = (times: ArrayLike<number>, { from, to }: MessageRange): ReadonlySet<string> => {
+  const days = new Set<number>()
+  for (let at = from; at < Math.min(to, times.length); at++) days.add(Math.floor(times[at]! / 86_400_000))
+  return new Set(
+    [...days].flatMap((day) => {
+      const date = new Date(day * 86_400_000)
+      return Number.isNaN(date.getTime()) ? [] : [date.toISOString().slice(0, 10)]
+    }),
+  )
+}
+
 /** Traces texts, each to the messages of its range. */
 const traced = (
   { sessions, reading }: MemoryParts,
@@ -69,7 +81,9 @@ const traced = (
     for (const [at, sentences] of parsed.entries()) {
       // A long summary over a long session takes its time; others have their turn.
       yield* breathe
-      found.push(sentences.map((sentence) => supportOf(sentence, postings, parts[at]!.range)))
+      const { range } = parts[at]!
+      const days = daysOf(postings.times, range)
+      found.push(sentences.map((sentence) => supportOf(sentence, postings, range, days)))
     }
     return found
   })

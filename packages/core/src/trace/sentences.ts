@@ -7,8 +7,11 @@ export interface Sentence {
   readonly to: number
 }
 
-/** A sentence ends with its mark before white space, with a mark of a script without spaces, or with its line. */
-const ends = /[。！？；]+|[.!?…]+["'”’)\]]*(?=\s)|\n/gu
+/**
+ * A sentence ends with its mark before white space, with a mark of a script without spaces, or with its line. The dot of a number in a
+ * list ends nothing.
+ */
+const ends = /[。！？；]+|(?<!(?:^|\s)\d{1,3})[.!?]+["'”’)\]]*(?=\s)|\n/gmu
 
 /**
  * The sentences of a text. A line ends a sentence, too: summaries have lists and headings. A dot within an identifier, as in

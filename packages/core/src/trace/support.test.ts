@@ -98,6 +98,20 @@ describe("a sentence", () => {
     expect(real?.messages[0]?.words).toEqual(["customer", "wants", "parcel", "Friday"])
   })
 
+  it("may name the day on which its messages were said, and no other day", () => {
+    const [parsed] = parsedSentences("2026-05-01: the parcel was sent to Graz.")
+    const postings = postingsOf(["The parcel was sent to Graz."].map(termsOf))
+    const range = { from: 0, to: 1 }
+    expect(supportOf(parsed!, postings, range, new Set(["2026-05-01"]))).toMatchObject({
+      supported: true,
+      missing: [],
+    })
+    expect(supportOf(parsed!, postings, range, new Set(["2026-05-02"]))).toMatchObject({
+      supported: false,
+      missing: ["2026-05-01"],
+    })
+  })
+
   it("that joins two messages rests on both", () => {
     const messages = ["Deploy with make ship.", "Unrelated talk.", "The port is 8443."]
     const [found] = traced("Deploy with make ship; the port is 8443.", messages)
@@ -108,7 +122,8 @@ describe("a sentence", () => {
 
 describe("the sentences of a text", () => {
   it("are where they stand in it, and end at marks and lines, not within identifiers", () => {
-    const text = "## Goal\n- Fix src/money.ts. Then ship!\n订单已发。客户满意。 It costs 39.90 EUR"
+    const text =
+      "## Goal\n- Fix src/money.ts. Then ship!\n订单已发。客户满意。 It costs 39.90 EUR\n2. Keep it … short."
     const found = sentencesOf(text)
     expect(found.map((one) => one.text)).toEqual([
       "## Goal",
@@ -117,6 +132,7 @@ describe("the sentences of a text", () => {
       "订单已发。",
       "客户满意。",
       "It costs 39.90 EUR",
+      "2. Keep it … short.",
     ])
     for (const { text: said, from, to } of found) expect(text.slice(from, to)).toBe(said)
   })

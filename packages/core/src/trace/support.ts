@@ -95,11 +95,13 @@ const wordsWith = (sentence: string, shared: ReadonlySet<string>): ReadonlyArray
  * @param sentence - the sentence
  * @param postings - where its terms occur
  * @param range - which messages count
+ * @param days - the days on which they were said, as `2026-05-01`: summaries name them, and messages do not
  */
 export const supportOf = (
   { terms, identifiers, ...sentence }: Parsed,
   postings: TermPostings,
   range: MessageRange,
+  days: ReadonlySet<string> = new Set(),
 ): TracedSentence => {
   const total = Math.max(range.to - range.from, 1)
   const places = new Map(terms.map((term) => [term, indexesOf(postings, term, range)]))
@@ -147,7 +149,7 @@ export const supportOf = (
     }))
     .toSorted((one, other) => other.share - one.share || one.index - other.index)
   const missing = identifiers
-    .filter((one) => !one.terms.some((term) => weights.has(term)))
+    .filter((one) => !days.has(one.text) && !one.terms.some((term) => weights.has(term)))
     .map(({ text }) => text)
   const share = weightOf([...covered]) / all
   return {
