@@ -98,12 +98,15 @@ const wordsWith = (sentence: string, shared: ReadonlySet<string>): ReadonlyArray
  * @param days - the days on which they were said, as `2026-05-01`: summaries name them, and messages do not
  */
 export const supportOf = (
-  { terms, identifiers, ...sentence }: Parsed,
+  { terms: allTerms, identifiers, ...sentence }: Parsed,
   postings: TermPostings,
   range: MessageRange,
   days: ReadonlySet<string> = new Set(),
 ): TracedSentence => {
   const total = Math.max(range.to - range.from, 1)
+  // Of the day on which it was said, no message has the digits.
+  const named = new Set(identifiers.flatMap(({ text }) => (days.has(text) ? termsOf(text) : [])))
+  const terms = allTerms.filter((term) => !named.has(term))
   const places = new Map(terms.map((term) => [term, indexesOf(postings, term, range)]))
   const known = terms.filter((term) => places.get(term)!.length > 0)
   const weights = new Map(known.map((term) => [term, termWeight(total, places.get(term)!.length)]))
@@ -111,6 +114,8 @@ export const supportOf = (
   // A word of its own that a summary uses says as much as the middle one of the words that were said.
   const unsaid = found[Math.floor(found.length / 2)] ?? 1
   const all = terms.reduce((sum, term) => sum + (weights.get(term) ?? unsaid), 0)
+  // A line that has nothing but that day says nothing wrong.
+  if (terms.length === 0) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
 
   const termsIn = new Map<number, Array<string>>()
   for (const term of known)
