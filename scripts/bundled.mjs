@@ -92,6 +92,8 @@ export const bundled = (input, { folder, chosen = [] }) =>
         "better-sqlite3",
         "@electric-sql/pglite",
         "@memfold/store-libsql",
+        // Its files are those of a page, beside its module.
+        "@memfold/studio",
         "@memfold/worker-bullmq",
         "@memfold/worker-pg-boss",
       ],

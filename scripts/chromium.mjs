@@ -1,5 +1,5 @@
 /**
- * Finds Chromium, in which the tests of `@memfold/ai-sdk` open a page, or installs it if that needs no question.
+ * Finds Chromium, in which the tests of `@memfold/ai-sdk` and `@memfold/studio` open pages, or installs it if that needs no question.
  *
  * `node scripts/chromium.mjs` prints its path.
  */

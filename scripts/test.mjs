@@ -41,7 +41,7 @@ if (runs("postgres")) {
   }
 }
 if (runs("store-sqlite")) installRuntimes({ all: env.MEMFOLD_TEST_DEPTH === "deep" })
-if (runs("ai-sdk")) {
+if (runs("ai-sdk") || runs("studio")) {
   const browser = chromium()
   if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser
 }

@@ -142,6 +142,7 @@ const placed: ReadonlyArray<Part> = [
     ["The memory as a service", "docs/server.md"],
     ["The proxy", "docs/proxy.md"],
     ["Responses and conversations", "docs/conversations.md"],
+    ["See what the model saw", "docs/studio.md"],
     ["The command line", "packages/cli/README.md"],
   ),
   part(

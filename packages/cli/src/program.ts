@@ -24,6 +24,7 @@ import * as Repair from "./command/repair.js"
 import * as Replay from "./command/replay.js"
 import * as Spend from "./command/spend.js"
 import * as StoreFile from "./command/storeFile.js"
+import * as Studio from "./command/studio.js"
 import * as Summaries from "./command/summaries.js"
 import { clean, colorsWhereSeen } from "./terminal/terminal.js"
 import * as Trace from "./command/trace.js"
@@ -58,6 +59,7 @@ const memfold = Command.make("memfold").pipe(
     StoreFile.command,
     Serve.command,
     Serve.tokenCommand,
+    Studio.command,
     Wrap.command,
   ]),
 )

@@ -30,8 +30,16 @@ interface Running {
 }
 
 /** Starts the service in a folder, on a free port. */
-const started = async (folder: string, ...args: ReadonlyArray<string>): Promise<Running> => {
-  const child = spawn(process.execPath, [program, "serve", "--port", "0", ...args], {
+const started = (folder: string, ...args: ReadonlyArray<string>): Promise<Running> =>
+  startedAs("serve", folder, ...args)
+
+/** Starts a command that serves. */
+const startedAs = async (
+  command: string,
+  folder: string,
+  ...args: ReadonlyArray<string>
+): Promise<Running> => {
+  const child = spawn(process.execPath, [program, command, "--port", "0", ...args], {
     cwd: folder,
     env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
     stdio: ["ignore", "pipe", "pipe"],
@@ -46,7 +54,7 @@ const started = async (folder: string, ...args: ReadonlyArray<string>): Promise<
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString()
-      const [, found] = /at (http:\S+)\n/.exec(out) ?? []
+      const [, found] = / (http:\/\/[^\s/]+)(?:\/studio\/)?\n/.exec(out) ?? []
       if (found !== undefined) resolve(found)
     })
     child.once("close", () => reject(new Error(`the service ended: ${log}`)))
@@ -247,5 +255,44 @@ describe("what was acknowledged", () => {
       }
       for (const session of acknowledged.keys()) await memory.delete(session)
     }
+  })
+})
+
+describe("memfold studio", () => {
+  it("serves the page over the samples, and over a store that it only reads", async () => {
+    const folder = newFolder()
+    const samples = await startedAs("studio", folder)
+    const page = await fetch(`${samples.url}/studio/`)
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
+    const ofSamples = createClient({ url: samples.url })
+    expect((await ofSamples.sessions()).sessions.map(({ session }) => session)).toEqual([
+      "coding-agent",
+      "support-zh",
+    ])
+    expect((await ofSamples.summaries("coding-agent")).length).toBeGreaterThan(1)
+    expect(existsSync(join(folder, "memfold.db"))).toBe(false)
+
+    const store = createMemory({ store: `sqlite:${join(folder, "chats.db")}` })
+    await store.append("chat-1", said("Hello"))
+    await store.close()
+    const { url, child, ended } = await startedAs("studio", folder, "chats.db", "--read-only")
+    const memory = createClient({ url })
+    expect((await memory.messages("chat-1")).messages).toEqual([said("Hello")])
+    await expect(memory.append("chat-1", said("More"))).rejects.toMatchObject({ status: 403 })
+    child.kill("SIGTERM")
+    expect(await ended).toEqual([0, null])
+  })
+
+  it("is served beside the operations with serve --studio, and not without", async () => {
+    const folder = newFolder()
+    const withPage = await started(folder, "--studio", "--store", "memory:")
+    expect((await fetch(`${withPage.url}/studio/`)).status).toBe(200)
+    const without = await started(folder, "--store", "memory:")
+    expect((await fetch(`${without.url}/studio/`)).status).toBe(404)
+  })
+
+  it("says what it cannot open", async () => {
+    const { code, err } = await memfold("studio", "nothing.jsonl")
+    expect([code, err]).toEqual([2, expect.stringContaining("there is no such file")])
   })
 })

@@ -1,5 +1,5 @@
 /** What a client rejects with. */
-import { type Problem, statuses } from "./problem.js"
+import { type Problem, statuses } from "./statuses.js"
 
 /**
  * The service refused a request, or could not be reached. `problem` is what the service said; `null` if it said nothing that can be

@@ -24,7 +24,7 @@ export type Right = "read" | "write" | "erase"
 /** Who a request comes from. Without tokens, there is no tenant, and every session of the store is theirs. */
 export class Caller extends Context.Tag("@memfold/client/Caller")<
   Caller,
-  { readonly tenant: string | null }
+  { readonly tenant: string | null; readonly rights: ReadonlyArray<Right> }
 >() {}
 
 const options = {
@@ -356,6 +356,12 @@ const log = HttpApiGroup.make("log")
   )
 
 const service = HttpApiGroup.make("service")
+  .add(
+    HttpApiEndpoint.get("access", "/v1/access")
+      .addSuccess(schemas.Access)
+      .middleware(Reading)
+      .annotateContext(described("What the caller may do")),
+  )
   .add(
     HttpApiEndpoint.get("settings", "/v1/settings")
       .addSuccess(schemas.Settings)

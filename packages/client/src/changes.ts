@@ -1,6 +1,6 @@
 /** The events of a session as they come, over connections that may break. */
 import { createParser, type EventSourceMessage } from "eventsource-parser"
-import type { Problem } from "./problem.js"
+import type { Problem } from "./statuses.js"
 import type { RecordedEvent } from "./schemas.js"
 import { isProblem, ServiceError } from "./ServiceError.js"
 

@@ -1,12 +1,9 @@
 /** How the service says that it did not do what was asked: problem details (RFC 9457), with what to do about it. */
 import { HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
+import type { Problem, Status } from "./statuses.js"
 
-/** The statuses of problems. */
-export const statuses = [400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 503] as const
-
-/** The status of a problem. */
-export type Status = (typeof statuses)[number]
+export { type Problem, type Status, statuses } from "./statuses.js"
 
 const titles: Readonly<Record<Status, string>> = {
   400: "The request is wrong",
@@ -35,17 +32,6 @@ const schemaOf = <S extends Status>(status: S) =>
     ),
     { kind: "Json", contentType: "application/problem+json" },
   )
-
-/** A problem, as the service sends it. */
-export interface Problem {
-  /** `urn:memfold:` and the name of the error, such as `urn:memfold:IdempotencyKeyReused`. */
-  readonly type: string
-  readonly title: string
-  readonly status: Status
-  /** What happened, and what to do. */
-  readonly detail: string
-  readonly session?: string | undefined
-}
 
 /**
  * Makes a problem.

@@ -111,6 +111,15 @@ export const SessionOverview = Schema.Struct({
   summary: Schema.NullOr(Schema.String).annotations({ description: "The id of the active summary" }),
   branch: Schema.Number.annotations({ description: "The id of the branch in force" }),
   compacting: Schema.Boolean.annotations({ description: "Whether a compaction has the lock of the session" }),
+  tokens: Schema.Number.annotations({
+    description: "The tokens of the next context, without facts and recalled messages",
+  }),
+  summaries: Schema.Number.annotations({
+    description: "How many summaries were committed since the last clear",
+  }),
+  failures: Schema.Number.annotations({
+    description: "How many compactions have failed since the last one that succeeded",
+  }),
   owner: Schema.NullOr(Schema.String),
   title: Schema.NullOr(Schema.String),
 }).annotations({ identifier: "Session" })
@@ -631,6 +640,13 @@ export const ChangesHeaders = Schema.Struct({
     "The id of the last event that came: the stream goes on behind it",
   ),
 })
+
+export const Access = Schema.Struct({
+  tenant: Schema.NullOr(Schema.String).annotations({
+    description: "Whose sessions the caller sees; `null` for all",
+  }),
+  rights: Schema.Array(Schema.Literal("read", "write", "erase")),
+}).annotations({ identifier: "Access" })
 
 export const StrategyForm = Schema.Struct({
   name: Schema.String,

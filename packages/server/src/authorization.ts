@@ -10,20 +10,24 @@ import {
 } from "@memfold/client/api"
 import { Effect, Layer, Redacted } from "effect"
 import type { makeRate } from "./limits.js"
-import { finder, type StoredToken } from "./tokens.js"
+import { finder, rights, type StoredToken } from "./tokens.js"
 
 const missing = problem(401, "NoToken", "Send a token of this service: Authorization: Bearer TOKEN")
 const unknown = problem(401, "UnknownToken", "The service knows no such token; ask who runs it for one")
+const readOnly = (right: Right): Problem =>
+  problem(403, "NotAllowed", `This service is for reading; start it without --read-only to ${right}`)
 
 /**
  * The three rights, as the declaration asks for them.
  *
  * @param tokens - the tokens that are known; `null` if the service asks for none
  * @param rate - limits the requests of each token
+ * @param withoutToken - what every caller may do, if the service asks for no tokens
  */
 export const authorization = (
   tokens: ReadonlyArray<StoredToken> | null,
   rate: ReturnType<typeof makeRate>,
+  withoutToken: ReadonlyArray<Right> = rights,
 ) => {
   const find = tokens === null ? null : finder(tokens)
   const allow = (right: Right) => ({
@@ -31,7 +35,8 @@ export const authorization = (
       Effect.gen(function* () {
         if (find === null) {
           yield* rate("")
-          return { tenant: null }
+          if (!withoutToken.includes(right)) return yield* Effect.fail(readOnly(right))
+          return { tenant: null, rights: withoutToken }
         }
         const text = Redacted.value(given)
         if (text === "") return yield* Effect.fail(missing)
@@ -46,7 +51,7 @@ export const authorization = (
               `This needs a token with the right "${right}"; this one has: ${token.rights.join(", ")}`,
             ),
           )
-        return { tenant: token.tenant }
+        return { tenant: token.tenant, rights: token.rights }
       }),
   })
   return Layer.mergeAll(

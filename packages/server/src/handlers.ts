@@ -2,7 +2,7 @@
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { summarizerOf } from "@memfold/catalog"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
-import { type CompactionOutcome, Recall } from "@memfold/core"
+import { type CompactionOutcome, Recall, Session } from "@memfold/core"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { changes } from "./changes.js"
 import { comparison } from "./comparison.js"
@@ -46,10 +46,8 @@ const existing = (memory: TenantMemory, session: string) =>
 
 const overview = (memory: TenantMemory, session: string) =>
   Effect.gen(function* () {
-    const { version, total, coveredTo, summary, branch, running, description } = yield* existing(
-      memory,
-      session,
-    )
+    const state = yield* existing(memory, session)
+    const { version, total, coveredTo, summary, branch, running, description } = state
     yield* tagged(version)
     return {
       session,
@@ -59,6 +57,9 @@ const overview = (memory: TenantMemory, session: string) =>
       summary: summary?.id ?? null,
       branch: branch.id,
       compacting: running !== null,
+      tokens: Session.contextTokens(state),
+      summaries: state.supersededCount + (summary === null ? 0 : 1),
+      failures: state.failures?.count ?? 0,
       ...description,
     }
   })
@@ -429,6 +430,7 @@ const service = ({ log, isClosing, settings }: Serving) =>
   HttpApiBuilder.group(api, "service", (handlers) => {
     const ok = { status: "ok" } as const
     return handlers
+      .handle("access", () => Caller)
       .handle("settings", () => Effect.sync(settings.show))
       .handle("changeSettings", ({ payload }) =>
         Effect.gen(function* () {

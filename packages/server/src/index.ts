@@ -5,4 +5,5 @@
  */
 export { ServeError, type ServeOptions } from "./options.js"
 export { serve, type Service } from "./serve.js"
+export type { Site, SiteFile } from "./site.js"
 export { makeToken, rights, type StoredToken, TokenFileError, tokensIn } from "./tokens.js"

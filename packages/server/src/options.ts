@@ -3,6 +3,7 @@ import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
 import type { EventLog, Memory } from "@memfold/core"
 import type { Options as LayersOptions } from "@memfold/layers"
 import type { Duration, Layer } from "effect"
+import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
 
 /** An option of the service has a value that is not allowed. */
@@ -26,6 +27,8 @@ export interface ServeOptions {
   readonly allowedHosts?: ReadonlyArray<string>
   /** Who may use the service. Without tokens, whoever reaches the port may do everything. */
   readonly tokens?: ReadonlyArray<StoredToken>
+  /** Without tokens: whether every request may only read. */
+  readonly readOnly?: boolean
   /** The strategy, by its name; `break-even` by default. */
   readonly strategy?: StrategyName
   /** A parsed settings file of the strategy, such as `agent-tools.json` with its section `agent.contextWindow`. */
@@ -62,6 +65,8 @@ export interface ServeOptions {
   readonly timeout?: Duration.DurationInput
   /** How long requests may go on when the service ends; 10 seconds by default. */
   readonly shutdown?: Duration.DurationInput
+  /** A page to serve under `/studio/`: the files of `@memfold/studio`, from its `pageFiles()`. */
+  readonly site?: Site
   /**
    * An OpenTelemetry collector that gets traces and metrics, by OTLP over HTTP: its address, such as `http://127.0.0.1:4318`, and headers,
    * such as its token. Calls of the summarizer are spans by the GenAI conventions. Nothing of what was said is sent.
@@ -121,6 +126,10 @@ export const checkOptions = (options: ServeOptions): void => {
     throw new ServeError(
       `${host} can be reached from other machines: give tokens (--tokens FILE), or listen on 127.0.0.1`,
     )
+  if (options.readOnly === true && tokens !== undefined)
+    throw new ServeError("readOnly is for a service without tokens: give tokens the right to read alone")
+  if (options.readOnly === true && Object.keys(upstreamsOf(options)).length > 0)
+    throw new ServeError("a proxy writes what passes through it: take readOnly or upstream, and not both")
   upstreamsOf(options)
   if (!isWhole(maxBody, 1, 2 ** 29)) throw new ServeError("maxBody is a number of bytes from 1 to 512 MiB")
   if (!isWhole(rate, 1, 1_000_000)) throw new ServeError("rate is a number of requests from 1 to 1000000")

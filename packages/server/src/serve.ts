@@ -24,6 +24,7 @@ import { openMemory, strategySetting } from "./openMemory.js"
 import { telemetry } from "./telemetry.js"
 import { serviceSettings } from "./settings.js"
 import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
+import { withSite } from "./site.js"
 import { withProxy } from "./proxied.js"
 
 /** A service that listens. */
@@ -65,13 +66,19 @@ const application = (serving: Serving, options: ServeOptions) => {
   return HttpApiBuilder.httpApp.pipe(
     Effect.provide(
       Layer.mergeAll(
-        HttpApiBuilder.middleware((app) => guarded(app, guard)),
+        HttpApiBuilder.middleware((app) => guarded(withSite(app, options.site), guard)),
         HttpApiBuilder.middlewareOpenApi(),
         HttpApiSwagger.layer(),
       ).pipe(
         Layer.provideMerge(HttpApiBuilder.api(api)),
         Layer.provide(handlersOf(serving)),
-        Layer.provide(authorization(tokens ?? null, makeRate(rateOf(options)))),
+        Layer.provide(
+          authorization(
+            tokens ?? null,
+            makeRate(rateOf(options)),
+            options.readOnly === true ? ["read"] : undefined,
+          ),
+        ),
         // Ids of sessions can be long.
         Layer.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
         Layer.provideMerge(Layer.merge(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),

@@ -13,6 +13,12 @@ import { clean, color } from "../terminal/terminal.js"
 
 /** The service: a module that no other command needs. */
 const server = Effect.promise(() => import("@memfold/server"))
+/** The page of `--studio`: a package of its own, which is read only where it is asked for. */
+export const studioPage = Effect.tryPromise({
+  try: async () => (await import("@memfold/studio")).pageFiles(),
+  catch: () =>
+    new UsageError({ problem: "the page is not there: install @memfold/studio again, or build it" }),
+})
 
 const tokenFile = Options.text("tokens").pipe(Options.withPseudoName("FILE"))
 
@@ -43,6 +49,21 @@ const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(f
   Object.fromEntries(
     Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
   ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
+
+/** Serves until the process is asked to end; `announce` says what to print once it listens. */
+export const served = (given: ServeOptions, announce: (url: string) => string) =>
+  Effect.gen(function* () {
+    const { serve } = yield* server
+    const service = yield* Effect.acquireRelease(
+      Effect.tryPromise({
+        try: () => serve(given),
+        catch: (error) => new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
+      }),
+      ({ close }) => Effect.promise(close),
+    )
+    yield* Console.log(announce(service.url))
+    yield* asked
+  }).pipe(Effect.scoped)
 
 /** The headers for a collector: `key=value` pairs of the environment, as OpenTelemetry has them. */
 const otlpHeaders = (): Readonly<Record<string, string>> =>
@@ -122,6 +143,12 @@ export const command = Command.make(
     maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
     rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
     maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
+    studio: Options.boolean("studio").pipe(
+      Options.withDescription("Serve the page that shows what the model saw, under /studio/."),
+    ),
+    readOnly: Options.boolean("read-only").pipe(
+      Options.withDescription("Without --tokens: let every request read, and none write."),
+    ),
     otlp: Options.text("otlp").pipe(
       Options.withPseudoName("URL"),
       Options.optional,
@@ -133,9 +160,20 @@ export const command = Command.make(
     ...spend,
     quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
   },
-  ({ allowedHosts, environmentPrefix, host, layers, maxBody, port, quiet, store, ...rest }) =>
+  ({
+    allowedHosts,
+    environmentPrefix,
+    host,
+    layers,
+    maxBody,
+    port,
+    quiet,
+    readOnly,
+    store,
+    studio,
+    ...rest
+  }) =>
     Effect.gen(function* () {
-      const { serve } = yield* server
       // What the store and the summarizer are called is checked here: their errors name what is allowed.
       yield* options.summarizerOf(rest.summarizer)
       const { strategy, summarizer, rate, maxSessions } = rest
@@ -158,41 +196,38 @@ export const command = Command.make(
             settingsFile: rest.settings.value,
           }
         : {}
-      const service = yield* Effect.acquireRelease(
-        Effect.tryPromise({
-          try: () =>
-            serve({
-              store: Option.match(rest.archive, {
-                onNone: () => store,
-                onSome: (place) => withArchive(store, place),
-              }),
-              port,
-              host,
-              allowedHosts,
-              strategy,
-              environmentPrefix,
-              summarizer,
-              layers,
-              log: quiet ? "error" : "info",
-              upstream: upstreamsIn(rest.upstream),
-              ...settings,
-              ...limits,
-              ...caps,
-            } satisfies ServeOptions),
-          catch: (error) =>
-            new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
-        }),
-        ({ close }) => Effect.promise(close),
-      )
-      yield* Console.log(
-        `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${service.url}\n` +
+      const site = studio ? { site: yield* studioPage } : {}
+      yield* served(
+        {
+          store: Option.match(rest.archive, {
+            onNone: () => store,
+            onSome: (place) => withArchive(store, place),
+          }),
+          port,
+          host,
+          allowedHosts,
+          strategy,
+          environmentPrefix,
+          summarizer,
+          layers,
+          readOnly,
+          log: quiet ? "error" : "info",
+          upstream: upstreamsIn(rest.upstream),
+          ...settings,
+          ...limits,
+          ...caps,
+          ...site,
+        },
+        (url) =>
+          `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${url}\n` +
           (rest.upstream.length > 0
             ? `  ${color.green("and passes on")} to ${clean(rest.upstream.map(withoutSecrets).join(", "))}: name the session in x-session-id\n`
             : "") +
-          color.dim(`  documentation: ${service.url}/docs   to end it: Ctrl+C`),
+          color.dim(
+            `  ${studio ? `studio: ${url}/studio/   ` : ""}documentation: ${url}/docs   to end it: Ctrl+C`,
+          ),
       )
-      yield* asked
-    }).pipe(Effect.scoped),
+    }),
 ).pipe(Command.withDescription("Serve the memory over HTTP, for programs of any language."))
 
 export const tokenCommand = Command.make(

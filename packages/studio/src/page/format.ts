@@ -1,0 +1,45 @@
+/** Numbers and times as the page writes them. */
+
+/** A number with separators: 12,345. */
+export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+/** A number and its noun: `1 message`, `2 messages`. */
+export const several = (value: number, noun: string): string =>
+  `${count(value)} ${value === 1 ? noun : noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`}`
+
+/** A short form of a number of tokens: 950, 12k, 1.2M. */
+export const short = (value: number): string => {
+  if (value >= 1_000_000) return `${Number((value / 1_000_000).toFixed(1))}M`
+  return value >= 1_000 ? `${Number((value / 1_000).toFixed(value < 10_000 ? 1 : 0))}k` : count(value)
+}
+
+export const percent = (part: number, whole: number): string =>
+  whole === 0 ? "0 %" : `${Math.round((part / whole) * 100)} %`
+
+/** Dollars with as many digits as a small sum needs. */
+export const dollars = (value: number): string => `$${value.toFixed(value < 0.1 ? 4 : 2)}`
+
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
+
+/** A time, in milliseconds since the epoch. */
+export const moment = (time: number): string => day.format(time)
+
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" })
+
+/** How long ago a time was. */
+export const ago = (time: number, now: number): string => {
+  const [unit, length] = units.find(([, length]) => now - time >= length) ?? []
+  return unit === undefined ? "just now" : relative.format(-Math.round((now - time) / length!), unit)
+}
+
+/** The end of an id, which tells ids apart. */
+export const shortId = (id: string): string => (id.length > 8 ? `…${id.slice(-6)}` : id)
+
+/** A range of messages: `[0, 12)`. */
+export const range = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  `[${count(from)}, ${count(to)})`

@@ -1,0 +1,74 @@
+/** Requests to the service that the page came from. */
+import type { Problem } from "@memfold/client/api"
+
+/** The service refused a request, or could not be reached. */
+export class Refusal extends Error {
+  constructor(
+    /** The status of the response; 0 if there was none. */
+    readonly status: number,
+    detail: string,
+  ) {
+    super(detail)
+  }
+}
+
+const tokenKey = "memfold-studio-token"
+
+/** The token of the service that requests are sent with, for this tab; none by default. */
+export const token = {
+  get: (): string | null => sessionStorage.getItem(tokenKey),
+  set: (text: string): void =>
+    text === "" ? sessionStorage.removeItem(tokenKey) : sessionStorage.setItem(tokenKey, text),
+}
+
+/** The headers that every request has. */
+export const authorization = (): Readonly<Record<string, string>> => {
+  const text = token.get()
+  return text === null ? {} : { authorization: `Bearer ${text}` }
+}
+
+/** The address of a path of the service, wherever the page is served. */
+export const addressOf = (path: string): string => new URL(`..${path}`, document.baseURI).href
+
+/** What a request consists of, besides its path. */
+export interface Asked {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The problem in the body of a response, as a sentence. */
+const detailOf = async (response: Response): Promise<string> => {
+  const body = (await response.json().catch(() => null)) as Partial<Problem> | null
+  return body?.detail ?? `The service answered with the status ${response.status}`
+}
+
+/**
+ * Sends a request and reads its answer.
+ *
+ * @throws Refusal: the service refused it, or cannot be reached
+ */
+export const ask = async <Answer>(
+  path: string,
+  { method = "GET", query = {}, body, signal }: Asked = {},
+): Promise<Answer> => {
+  const url = new URL(addressOf(path))
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  const response = await fetch(url, {
+    method,
+    headers: { ...authorization(), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    throw new Refusal(0, "The service cannot be reached; is it still running?")
+  })
+  if (!response.ok) throw new Refusal(response.status, await detailOf(response))
+  return (await response.json()) as Answer
+}
+
+/** The path of a session. */
+export const ofSession = (session: string, path = ""): string =>
+  `/v1/sessions/${encodeURIComponent(session)}${path}`

@@ -1,0 +1,94 @@
+/** Loading the log of a session, and following it. */
+import type { schemas } from "@memfold/client"
+import type { EventCodec } from "@memfold/core"
+import { useEffect, useState } from "preact/hooks"
+import { ask, ofSession } from "../service/ask.js"
+import { follow } from "../service/changes.js"
+import { Timeline } from "./Timeline.js"
+
+type Recorded = EventCodec.RecordedEvent
+
+/** The most events of one request, and how many requests are under way at once. */
+const pageSize = 1_000
+const atOnce = 4
+
+/** The events up to a version, in order. */
+const load = async (
+  session: string,
+  version: number,
+  {
+    signal,
+    onPage,
+  }: { readonly signal: AbortSignal; readonly onPage: (events: ReadonlyArray<Recorded>) => void },
+): Promise<void> => {
+  const starts = Array.from({ length: Math.ceil(version / pageSize) }, (_, page) => page * pageSize + 1)
+  const page = (fromVersion: number) =>
+    ask<{ readonly events: ReadonlyArray<Recorded> }>(ofSession(session, "/events"), {
+      query: { fromVersion, toVersion: Math.min(fromVersion + pageSize - 1, version), limit: pageSize },
+      signal,
+    })
+  const underWay = starts.slice(0, atOnce).map(page)
+  for (let next = atOnce; underWay.length > 0; next++) {
+    const { events } = await underWay.shift()!
+    const start = starts[next]
+    if (start !== undefined) underWay.push(page(start))
+    onPage(events)
+  }
+}
+
+/** The log of a session on the page. */
+export interface Log {
+  /** The versions; `null` until they are there. */
+  readonly timeline: Timeline | null
+  /** How much of the log is there, from 0 to 1. */
+  readonly loaded: number
+  readonly problem: string | null
+  /** Grows with every change of the timeline. */
+  readonly changes: number
+}
+
+/** Loads the log of a session and follows it, as long as the component is there. */
+export const useLog = (session: string): Log => {
+  const [log, set] = useState<Log>({ timeline: null, loaded: 0, problem: null, changes: 0 })
+  useEffect(() => {
+    let current = new AbortController()
+    const fail = (error: unknown) => {
+      if (current.signal.aborted) return
+      set((log) => ({ ...log, problem: error instanceof Error ? error.message : String(error) }))
+    }
+    const start = async (): Promise<void> => {
+      current.abort()
+      current = new AbortController()
+      const { signal } = current
+      const timeline = new Timeline(session)
+      const { version } = await ask<schemas.SessionOverview>(ofSession(session), { signal })
+      await load(session, version, {
+        signal,
+        onPage: (events) => {
+          for (const recorded of events) timeline.add(recorded)
+          if (timeline.version < version) set((log) => ({ ...log, loaded: timeline.version / version }))
+        },
+      })
+      let drawn = 0
+      const draw = () => {
+        drawn = 0
+        set(({ changes }) => ({ timeline, loaded: 1, problem: null, changes: changes + 1 }))
+      }
+      draw()
+      void follow(session, timeline.version + 1, {
+        signal,
+        onEvent: (recorded) => {
+          // An erased text is gone from earlier events, and a session that was started again has others.
+          if (recorded.version !== timeline.version + 1 || recorded.event._tag === "MessageRedacted")
+            return void start().catch(fail)
+          timeline.add(recorded)
+          drawn ||= requestAnimationFrame(draw)
+        },
+        onEnd: fail,
+      })
+    }
+    start().catch(fail)
+    return () => current.abort()
+  }, [session])
+  return log
+}

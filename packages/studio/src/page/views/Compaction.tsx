@@ -1,0 +1,173 @@
+/** A compaction: why it was due, what it replaced, and what it put in the place. */
+import { diffWordsWithSpace } from "diff"
+import { useMemo } from "preact/hooks"
+import { count, moment, percent, range, several, shortId } from "../format.js"
+import { MessageCard } from "../parts/MessageCard.js"
+import { VirtualList } from "../parts/VirtualList.js"
+import { hasChanged, type Mark, textOf } from "../session/marks.js"
+import type { Timeline } from "../session/Timeline.js"
+
+interface Place {
+  readonly timeline: Timeline
+  readonly version: number
+  readonly changes: number
+}
+
+const outcomes: Readonly<Record<Mark["outcome"], string>> = {
+  committed: "Compressed",
+  pruned: "Pruned",
+  failed: "Failed",
+  released: "Stopped",
+  running: "Running",
+}
+
+/** The badges of a compaction. */
+const badgesOf = (mark: Mark): ReadonlyArray<string> => [
+  outcomes[mark.outcome],
+  ...(mark.splitTurn ? ["Split Turn"] : []),
+  ...(mark.outcome !== "pruned" && mark.pruned !== null ? ["Pruned"] : []),
+  ...(mark.invalidatedAt === null ? [] : ["Taken back"]),
+]
+
+/** A compaction in one line. */
+export const CompactionLine = ({
+  mark,
+  marks,
+  choose,
+}: Place & {
+  readonly mark: Mark | null
+  readonly marks: ReadonlyArray<Mark>
+  readonly choose: (version: number) => void
+}) => {
+  if (mark === null)
+    return <p class="compaction soft">No compaction yet: the model got everything word for word.</p>
+  const { started, committed, pruned, failed } = mark
+  const number = marks.filter(hasChanged).indexOf(mark) + 1
+  return (
+    <div class="compaction" role="group" aria-label="Compaction">
+      {badgesOf(mark).map((badge) => (
+        <span key={badge} class={`badge ${badge.toLowerCase().replaceAll(" ", "-")}`}>
+          {badge}
+        </span>
+      ))}
+      <button class="plain" onClick={() => choose(mark.version)}>
+        {number > 0
+          ? `Compaction ${count(number)} of ${count(marks.filter(hasChanged).length)}`
+          : "Compaction"}
+        , version {count(mark.version)}
+      </button>
+      <span>
+        messages {range(started)} because of <em>{started.reason}</em> ({started.strategy})
+      </span>
+      {committed === null ? null : (
+        <span>
+          {count(committed.tokensBefore)} → {count(committed.tokensAfter)} tokens, −
+          {percent(committed.tokensBefore - committed.tokensAfter, committed.tokensBefore)}; summary{" "}
+          {count(committed.tokens)} tokens by {committed.summarizer} in {several(committed.calls, "call")}
+        </span>
+      )}
+      {pruned === null ? null : <span>{several(pruned.outputs.length, "tool output")} shortened</span>}
+      {failed === null ? null : (
+        <span class="problem">
+          {failed.reason}: {failed.detail}
+        </span>
+      )}
+      <span class="soft">{moment(mark.time)}</span>
+    </div>
+  )
+}
+
+/** The text of the summary that a compaction committed. */
+export const SummaryText = ({ mark, timeline }: Place & { readonly mark: Mark }) => {
+  const { summary } = timeline.at(mark.version)
+  return (
+    <div class="scroll text" tabIndex={0} role="group" aria-label="Summary">
+      <p class="soft">
+        Summary {shortId(summary?.id ?? "")}, for the messages{" "}
+        {range({ from: 0, to: summary?.coveredTo ?? 0 })}
+      </p>
+      {(summary?.segments ?? []).map((segment, at) => (
+        <section key={at}>
+          <h3>
+            {segment.kind} {range(segment)}
+            {at < (summary?.carried ?? 0) ? <span class="badge">kept</span> : null}
+          </h3>
+          <p class="said">{segment.text}</p>
+        </section>
+      ))}
+      {summary !== null && summary.files.read.length + summary.files.modified.length > 0 ? (
+        <section>
+          <h3>Files</h3>
+          <p class="said">
+            {[
+              ...summary.files.modified.map((file) => `changed ${file}`),
+              ...summary.files.read.map((file) => `read ${file}`),
+            ].join("\n")}
+          </p>
+        </section>
+      ) : null}
+    </div>
+  )
+}
+
+/** Of what did not change, so much is shown beside a change, in characters. */
+const around = 160
+
+/** A text that did not change, without its middle. */
+const Unchanged = ({ text }: { readonly text: string }) => {
+  const middle = text.length - 2 * around
+  if (middle < around) return <span>{text}</span>
+  return (
+    <span>
+      {text.slice(0, around)}
+      <span class="badge">{several(middle, "character")} unchanged</span>
+      {text.slice(-around)}
+    </span>
+  )
+}
+
+/** The difference of a summary to the summary before. */
+export const Difference = ({ mark, timeline }: Place & { readonly mark: Mark }) => {
+  const [before, after] = [timeline.at(mark.version - 1).summary, timeline.at(mark.version).summary]
+  const changes = useMemo(() => diffWordsWithSpace(textOf(before), textOf(after)), [before, after])
+  return (
+    <div class="scroll text" tabIndex={0} role="group" aria-label="Difference to the summary before">
+      <p class="soft">
+        {before === null
+          ? "This is the first summary."
+          : `Against the summary before, ${shortId(before.id)}: what is struck out is gone, what is underlined is new.`}
+      </p>
+      <p class="said">
+        {changes.map(({ value, added, removed }, at) =>
+          added ? (
+            <ins key={at}>{value}</ins>
+          ) : removed ? (
+            <del key={at}>{value}</del>
+          ) : (
+            <Unchanged key={at} text={value} />
+          ),
+        )}
+      </p>
+    </div>
+  )
+}
+
+/** The messages that a compaction replaced. */
+export const Replaced = ({ mark, timeline }: Place & { readonly mark: Mark }) => {
+  const { from } = mark.started
+  const to = mark.committed?.coveredTo ?? mark.started.to
+  const messages = timeline.said(mark.version).slice(from, to)
+  return messages.length === 0 ? (
+    <p class="soft empty">It replaced no messages.</p>
+  ) : (
+    <VirtualList
+      label="What it replaced"
+      count={messages.length}
+      keyOf={(at) => messages[at]!.version}
+      row={(at) => {
+        const { index, version, message, tokens } = messages[at]!
+        return <MessageCard id={`r${version}`} message={message} place={`#${index}`} tokens={tokens} />
+      }}
+    />
+  )
+}

@@ -1,0 +1,101 @@
+/** What the model got at a version: the messages in their order, each with the section that it stands for. */
+import { Wording } from "@memfold/core"
+import { MessageCard } from "../parts/MessageCard.js"
+import { VirtualList } from "../parts/VirtualList.js"
+import { range, several } from "../format.js"
+import { whyLeftOut } from "../session/shares.js"
+import type { Timeline } from "../session/Timeline.js"
+import type { Shown } from "../session/useContextAt.js"
+
+type Memfold = {
+  readonly compressionTriggered?: true
+  readonly isSplitTurn?: boolean
+  readonly pruned?: true
+}
+
+const badgesOf = (metadata: Readonly<Record<string, unknown>> | undefined): ReadonlyArray<string> => {
+  const memfold = metadata?.["memfold"] as Memfold | undefined
+  return [
+    ...(memfold?.compressionTriggered === true ? ["Compressed"] : []),
+    ...(memfold?.isSplitTurn === true ? ["Split Turn"] : []),
+    ...(memfold?.pruned === true ? ["Pruned"] : []),
+  ]
+}
+
+/** What was left out of a context, and why. */
+const LeftOut = ({ layout }: Pick<Shown, "layout">) => {
+  const left = layout.filter(({ section }) => whyLeftOut[section] !== undefined)
+  return left.length === 0 ? null : (
+    <details class="left-out-list">
+      <summary>Left out: {several(left.length, "place")}</summary>
+      <ul>
+        {left.map((one, at) => (
+          <li key={at}>
+            Messages {range(one)}
+            {one.parts === undefined ? "" : ` (${one.parts.join(", ")})`}: {whyLeftOut[one.section]}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+export const ContextList = ({
+  context,
+  timeline,
+  version,
+}: {
+  readonly context: Shown
+  readonly timeline: Timeline
+  readonly version: number
+}) => {
+  const state = timeline.at(version)
+  const pinned = new Map(state.pinned.map((entry) => [entry.index, entry]))
+  const { summary, coveredTo } = state
+  const texts = new Set(summary === null ? [] : Wording.texts(summary.wording, summary))
+  const { messages, sources } = context
+  if (messages.length === 0)
+    return <p class="soft empty">The model would have got nothing at this version.</p>
+  const row = (at: number) => {
+    const message = messages[at]!
+    const source = sources[at] ?? null
+    if (source !== null) {
+      const entry = pinned.get(source) ?? state.uncovered.at(source)
+      const badges = [
+        ...(pinned.has(source) || entry?.pinned === true ? ["Pinned"] : []),
+        ...badgesOf(message.metadata),
+      ]
+      return (
+        <MessageCard
+          id={`c${entry?.version ?? source}`}
+          message={message}
+          place={`#${source}`}
+          tokens={entry?.tokens}
+          badges={badges}
+        />
+      )
+    }
+    const [first] = message.parts
+    const isSummary = first?.type === "text" && texts.has(first.text)
+    return (
+      <MessageCard
+        id={`c${version}-${at}`}
+        message={message}
+        place={isSummary ? `stands for ${range({ from: 0, to: coveredTo })}` : "added by memfold"}
+        tokens={isSummary && texts.size === 1 ? summary?.tokens : undefined}
+        badges={isSummary ? ["Summary"] : ["Memory"]}
+      />
+    )
+  }
+  return (
+    <>
+      <LeftOut layout={context.layout} />
+      <VirtualList
+        label="What the model got"
+        count={messages.length}
+        keyOf={(at) => sources[at] ?? `added-${at}`}
+        row={row}
+      />
+    </>
+  )
+}

@@ -1,0 +1,152 @@
+/** What can be done with one message. */
+import type { Message } from "@memfold/core"
+import { useState } from "preact/hooks"
+import { count, several } from "../format.js"
+import { Dialog } from "../parts/Dialog.js"
+import { ask, ofSession } from "../service/ask.js"
+import { useRight } from "../service/rights.js"
+import { LivesOn } from "./LivesOn.js"
+import type { Said, Timeline } from "../session/Timeline.js"
+
+interface Props {
+  readonly timeline: Timeline
+  readonly version: number
+  readonly said: Said
+  readonly onClose: () => void
+}
+
+const textOf = (message: Message.Message): string =>
+  message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+
+/** The message with another text; its other parts stay. */
+const withText = (message: Message.Message, text: string): Message.Message => {
+  const first = message.parts.findIndex(({ type }) => type === "text")
+  const rest = message.parts.filter((part, at) => part.type !== "text" || at === first)
+  const parts = rest.map((part) => (part.type === "text" ? { ...part, text } : part))
+  return { ...message, parts: first === -1 ? [...parts, { type: "text", text }] : parts }
+}
+
+/** Goes on from a message with others. A message that is there already keeps its time. */
+const edit = (timeline: Timeline, { version }: Said, messages: ReadonlyArray<Message.Message>) =>
+  ask(ofSession(timeline.session, "/edit"), {
+    method: "POST",
+    query: { format: "memfold" },
+    body: { from: { version }, messages },
+  })
+
+const Edit = ({ timeline, said, onClose }: Props) => {
+  const behind = timeline.said(timeline.version).length - said.index - 1
+  const message = said.message!
+  return (
+    <Dialog
+      title={`Edit message ${count(said.index)}`}
+      verb="Edit"
+      act={async (form) => {
+        await edit(timeline, said, [withText(message, String(form.get("text")))])
+      }}
+      onClose={onClose}
+    >
+      <p>
+        The conversation goes on from here with the new text. The {several(behind, "message")} behind it stay
+        in the log as a branch; “Undo” or a return to the branch brings them back.
+      </p>
+      <label>
+        Text
+        <textarea name="text" rows={8}>
+          {textOf(message)}
+        </textarea>
+      </label>
+    </Dialog>
+  )
+}
+
+const Pin = ({ timeline, said, onClose }: Props) => {
+  const rest = timeline.said(timeline.version).slice(said.index + 1)
+  const isPinned = said.message!.pinned === true
+  const unreadable = rest.some(({ message }) => message === null)
+  if (unreadable)
+    return (
+      <Dialog title="Pin" onClose={onClose}>
+        <p>
+          Behind this message there is one that cannot be read, so the conversation cannot be written anew.
+        </p>
+      </Dialog>
+    )
+  return (
+    <Dialog
+      title={`${isPinned ? "Unpin" : "Pin"} message ${count(said.index)}`}
+      verb={isPinned ? "Unpin" : "Pin"}
+      act={async () => {
+        const { pinned: _pinned, ...message } = said.message!
+        const again = rest.map(({ message }) => message!)
+        await edit(timeline, said, [isPinned ? message : { ...message, pinned: true }, ...again])
+      }}
+      onClose={onClose}
+    >
+      <p>
+        {isPinned
+          ? "Summaries may cover this message again."
+          : "This message stays in every context word for word, whatever summaries cover."}{" "}
+        What was said does not change in a log: the conversation goes on as a branch, in which this message
+        and the {several(rest.length, "message")} behind it are appended again. A summary that covers them is
+        written again when it is due. “Undo” takes it back.
+      </p>
+    </Dialog>
+  )
+}
+
+const Redact = ({ timeline, said, onClose }: Props) => (
+  <Dialog
+    title={`Redact message ${count(said.index)}`}
+    verb="Erase for good"
+    danger
+    act={async () => {
+      await ask(ofSession(timeline.session, "/redact"), {
+        method: "POST",
+        body: { message: { version: said.version } },
+      })
+    }}
+    onClose={onClose}
+  >
+    <p>
+      Erases the text of this message from the store: from the log, from snapshots, and from the summaries
+      that it went into, which become invalid. <strong>Nothing brings it back.</strong> That a message was
+      here stays known.
+    </p>
+  </Dialog>
+)
+
+const actions = { Edit, Pin, Redact } as const
+
+/** Asks what to do with a message. */
+export const MessageActions = (props: Props) => {
+  const [chosen, choose] = useState<keyof typeof actions | null>(null)
+  const [mayWrite, mayErase] = [useRight("write"), useRight("erase")]
+  const { said, timeline, onClose } = props
+  if (chosen !== null) {
+    const Chosen = actions[chosen]
+    return <Chosen {...props} />
+  }
+  const inForce = timeline.said(timeline.version)[said.index]?.version === said.version
+  const readable = said.message !== null
+  return (
+    <Dialog title={`Message ${count(said.index)}`} onClose={onClose}>
+      <p class="soft">
+        Appended at version {count(said.version)}, {count(said.tokens)} tokens.
+        {inForce ? "" : " It is not on the branch in force: return to its branch to change it."}
+      </p>
+      {inForce ? <LivesOn session={timeline.session} index={said.index} /> : null}
+      <div class="choices">
+        <button type="button" disabled={!mayWrite || !inForce || !readable} onClick={() => choose("Edit")}>
+          Edit from here…
+        </button>
+        <button type="button" disabled={!mayWrite || !inForce || !readable} onClick={() => choose("Pin")}>
+          {said.message?.pinned === true ? "Unpin…" : "Pin…"}
+        </button>
+        <button type="button" disabled={!mayErase} onClick={() => choose("Redact")}>
+          Redact…
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,258 @@
+/** The settings of the strategies, in forms made from their schemas, with what they would have done to this session. */
+import type { schemas } from "@memfold/client"
+import { useEffect, useState } from "preact/hooks"
+import { ask } from "../service/ask.js"
+import { useRight } from "../service/rights.js"
+import { Previewed, usePreview } from "./Compact.js"
+import type { ViewProps } from "./SessionView.js"
+
+type Settings = typeof schemas.Settings.Type
+type Form = Settings["strategies"][number]
+type Values = Readonly<Record<string, unknown>>
+
+/** What a JSON schema says of one setting. */
+interface Property {
+  readonly type?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly enum?: ReadonlyArray<unknown>
+}
+
+/** How the two settings of rounds are known. */
+const letters: Readonly<Record<string, string>> = { fullContextTurns: "A", cachedContextTurns: "B" }
+
+const limitsOf = ({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Property): string =>
+  [
+    minimum === undefined ? "" : `at least ${minimum}`,
+    exclusiveMinimum === undefined ? "" : `above ${exclusiveMinimum}`,
+    maximum === undefined ? "" : `at most ${maximum}`,
+    exclusiveMaximum === undefined ? "" : `below ${exclusiveMaximum}`,
+  ]
+    .filter(Boolean)
+    .join(", ")
+
+const isNumber = ({ type }: Property, value: unknown): boolean =>
+  type === "number" || type === "integer" || typeof value === "number"
+
+/** The field of one setting. What is neither a number, a choice nor yes or no is written as JSON. */
+const Field = ({
+  name,
+  property,
+  fallback,
+  values,
+  set,
+}: {
+  readonly name: string
+  readonly property: Property
+  readonly fallback: unknown
+  readonly values: Values
+  readonly set: (value: unknown) => void
+}) => {
+  const value = values[name]
+  const shown = value ?? fallback
+  const about = [
+    property.description ?? "",
+    limitsOf(property),
+    `default ${JSON.stringify(fallback ?? null)}`,
+  ]
+  const hint = `${name}-about`
+  const common = { "aria-describedby": hint }
+  return (
+    <div class="setting">
+      <label>
+        {letters[name] === undefined ? name : `${letters[name]}: ${name}`}
+        {typeof shown === "boolean" || property.type === "boolean" ? (
+          <select
+            {...common}
+            value={String(shown)}
+            onChange={({ currentTarget }) => set(currentTarget.value === "true")}
+          >
+            <option>true</option>
+            <option>false</option>
+          </select>
+        ) : property.enum !== undefined ? (
+          <select
+            {...common}
+            value={String(shown)}
+            onChange={({ currentTarget }) => set(currentTarget.value)}
+          >
+            {property.enum.map((one) => (
+              <option key={String(one)}>{String(one)}</option>
+            ))}
+          </select>
+        ) : isNumber(property, shown) ? (
+          <input
+            {...common}
+            type="number"
+            step="any"
+            min={property.minimum}
+            max={property.maximum}
+            value={String(shown ?? "")}
+            onInput={({ currentTarget }) =>
+              set(currentTarget.value === "" ? undefined : Number(currentTarget.value))
+            }
+          />
+        ) : (
+          <input
+            {...common}
+            value={shown === undefined || shown === null ? "" : JSON.stringify(shown)}
+            onChange={({ currentTarget }) => {
+              try {
+                set(currentTarget.value === "" ? undefined : (JSON.parse(currentTarget.value) as unknown))
+              } catch {
+                set(currentTarget.value)
+              }
+            }}
+          />
+        )}
+      </label>
+      <p id={hint} class="soft">
+        {about.filter(Boolean).join(" · ")}
+      </p>
+    </div>
+  )
+}
+
+const propertiesOf = ({ schema, defaults }: Form): ReadonlyArray<readonly [string, Property]> => {
+  const known = (schema["properties"] ?? {}) as Readonly<Record<string, Property>>
+  return [...new Set([...Object.keys(known), ...Object.keys(defaults)])].map((name) => [
+    name,
+    known[name] ?? {},
+  ])
+}
+
+/** The settings without those that are not set. */
+const given = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ""))
+
+const Strategy = ({
+  form,
+  initial,
+  session,
+  settings,
+  onSaved,
+}: {
+  readonly form: Form
+  readonly initial: Values
+  readonly session: string
+  readonly settings: Settings
+  readonly onSaved: (settings: Settings) => void
+}) => {
+  const [values, setValues] = useState<Values>(initial)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [saved, setSaved] = useState(false)
+  const mayWrite = useRight("write")
+  const preview = usePreview(session, { which: "all", strategy: form.name, settings: given(values) })
+  const save = async () => {
+    const body = { strategy: form.name, settings: given(values) }
+    onSaved(await ask<Settings>("/v1/settings", { method: "PUT", body }))
+    setSaved(true)
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        setProblem(null)
+        setSaved(false)
+        save().catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+      }}
+    >
+      <div class="settings">
+        {propertiesOf(form).map(([name, property]) => (
+          <Field
+            key={name}
+            name={name}
+            property={property}
+            fallback={form.defaults[name] ?? property.default}
+            values={values}
+            set={(value) => setValues({ ...values, [name]: value })}
+          />
+        ))}
+      </div>
+      <h3>What it would have done to this session</h3>
+      <div class="preview" role="status" aria-label="Preview">
+        {preview.problem !== null ? (
+          <p class="problem">{preview.problem}</p>
+        ) : preview.preview === null ? (
+          <p class="soft">Looking at what it would do…</p>
+        ) : (
+          <Previewed preview={preview.preview} />
+        )}
+      </div>
+      <p class="soft">
+        Saving sets the strategy of the service for all requests that name none, of every session.{" "}
+        {settings.stored
+          ? "It is stored in the settings file, and outlives the service."
+          : "It holds until the service ends: it was started without a settings file."}
+      </p>
+      {problem === null ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <button class="primary" disabled={!mayWrite} title={mayWrite ? undefined : "You may only read"}>
+        Save for the service
+      </button>{" "}
+      <button type="button" onClick={() => setValues({})}>
+        Defaults
+      </button>{" "}
+      {saved ? <span role="status">Saved.</span> : null}
+    </form>
+  )
+}
+
+export const SettingsView = ({ timeline: { session } }: ViewProps) => {
+  const [settings, set] = useState<Settings | null>(null)
+  const [chosen, choose] = useState<string | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  useEffect(() => {
+    const read = async () => set(await ask<Settings>("/v1/settings"))
+    read().catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+  }, [])
+  if (settings === null)
+    return problem === null ? (
+      <p class="soft">Reading…</p>
+    ) : (
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+    )
+  const name = chosen ?? settings.strategy
+  const form = settings.strategies.find((one) => one.name === name)
+  return (
+    <div class="page-view">
+      <h2>Settings of the service</h2>
+      <label>
+        Strategy
+        <select value={name} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          {settings.strategies.map((one) => (
+            <option key={one.name} value={one.name}>
+              {one.name}
+              {one.name === settings.strategy ? " (in force)" : ""}
+            </option>
+          ))}
+        </select>
+      </label>
+      {name === "rounds" ? (
+        <p>
+          A is how many turns stay word for word, B how many turns become one block of the summary. Once A + B
+          turns are uncovered, the oldest B of them are compacted. The defaults suit most conversations.
+        </p>
+      ) : null}
+      {form === undefined ? null : (
+        <Strategy
+          key={name}
+          form={form}
+          initial={name === settings.strategy ? settings.settings : {}}
+          session={session}
+          settings={settings}
+          onSaved={set}
+        />
+      )}
+    </div>
+  )
+}

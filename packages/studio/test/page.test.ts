@@ -1,0 +1,431 @@
+/** The page in a real browser, over real services. */
+import { createClient } from "@memfold/client"
+import { makeToken, serve, type Service } from "@memfold/server"
+import axe from "axe-core"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
+import { pageFiles } from "../src/index.js"
+import { browser as launch, problemsOf, started, turn } from "./services.js"
+
+let browser: Browser
+beforeAll(async () => void (browser = await launch()))
+afterAll(() => browser.close())
+
+const sizes = { wide: { width: 1_440, height: 900 }, narrow: { width: 390, height: 844 } } as const
+
+/** Opens the page; what goes wrong on it fails the test. */
+const opened = async (
+  url: string,
+  fragment = "",
+  { size = "wide", dark = false }: { readonly size?: keyof typeof sizes; readonly dark?: boolean } = {},
+): Promise<Page> => {
+  const page = await browser.newPage({ viewport: sizes[size], colorScheme: dark ? "dark" : "light" })
+  const problems = problemsOf(page)
+  onTestFinished(async () => {
+    await page.close()
+    expect(problems).toEqual([])
+  })
+  await page.goto(`${url}/studio/${fragment}`)
+  return page
+}
+
+/** A conversation that was compacted twice. */
+const filled = async (url: string) => {
+  const memory = createClient({ url })
+  const strategy = { strategy: "rounds" } as const
+  await memory.append("chat-1", { role: "system", content: "Be brief." }, { owner: "ann", title: "Orders" })
+  for (let n = 0; n < 12; n++) {
+    await memory.append("chat-1", turn(n), strategy)
+    if (n === 6 || n === 9) await memory.compact("chat-1", strategy)
+  }
+  return { url, memory }
+}
+/** A service with it, for one test. */
+const withSession = async (options: Parameters<typeof started>[0] = {}) =>
+  filled((await started(options)).url)
+
+const name = (text: string | RegExp) => ({ name: text, exact: typeof text === "string" })
+
+describe("the list of sessions", () => {
+  it("shows, filters, searches words, follows what is new, and opens a session", async () => {
+    const { url, memory } = await withSession()
+    await memory.append("chat-2", { role: "user", content: "The zeppelin flies to Graz." }, { owner: "bob" })
+    await memory.append("chat-3", { role: "user", content: "Nothing of that kind." })
+    const page = await opened(url)
+    const rows = page.locator("tbody tr")
+    await expect.poll(() => rows.count()).toBe(3)
+    const orders = rows.filter({ hasText: "Orders" })
+    await expect.poll(() => orders.textContent()).toContain("25")
+    await expect.poll(() => orders.locator("td").nth(3).textContent()).toMatch(/^[1-9]/)
+    await page.getByRole("searchbox").fill("BOB")
+    await expect.poll(() => rows.allTextContents()).toHaveLength(1)
+    await page.getByRole("searchbox").fill("zeppelin")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => rows.allTextContents()).toHaveLength(1)
+    expect(await rows.textContent()).toContain("flies to Graz")
+    await page.getByRole("searchbox").fill("")
+    await memory.append("chat-4", { role: "user", content: "I am new." })
+    await expect.poll(() => rows.count(), { timeout: 30_000 }).toBe(4)
+    await page.getByRole("link", name("Orders")).click()
+    await page.getByRole("heading", name("Orders")).waitFor()
+    await page.goBack()
+    await page.getByRole("heading", name("Sessions")).waitFor()
+  })
+})
+
+describe("a session through time", () => {
+  it("shows what the model got at each version, by slider, keys and marks", async () => {
+    const { url, memory } = await withSession()
+    const page = await opened(url, "#session=chat-1")
+    const got = page.getByRole("group", name("What the model got"))
+    const where = page.locator(".where strong")
+    const versions = (await memory.session("chat-1")).version
+    await got.getByText("[Session Memory]").first().waitFor()
+    expect(await where.textContent()).toBe(`Version ${versions} of ${versions}`)
+    await page.keyboard.press("[")
+    const commit = await page.getByRole("slider").inputValue()
+    expect((await memory.summaries("chat-1")).map(({ version }) => String(version))).toContain(commit)
+    expect(await page.getByRole("group", name("Compaction")).textContent()).toMatch(
+      /Compressed.*messages \[\d+, \d+\).*→.*tokens/,
+    )
+    await page.getByRole("tab", name("Difference")).click()
+    await page.locator("ins").first().waitFor()
+    await page.getByRole("tab", name("Replaced")).click()
+    await page.getByRole("group", name("What it replaced")).getByText("Question").first().waitFor()
+    await page.getByRole("tab", name("Summary")).click()
+    expect(await page.getByRole("group", name("Summary")).textContent()).toContain("KX-")
+    await page.getByRole("tab", name("What the model got")).click()
+    await page.getByRole("slider").fill("4")
+    expect(page.url()).toContain("version=4")
+    expect(await got.locator("article").count()).toBe(
+      (await memory.context("chat-1", { atVersion: 4 })).messages.length,
+    )
+    await page.keyboard.press("ArrowRight")
+    await expect.poll(() => where.textContent()).toContain("Version 5 ")
+    await page.reload()
+    await expect.poll(() => where.textContent()).toContain("Version 5 ")
+  })
+
+  it("follows new messages, and shows an edit as a branch to return to", async () => {
+    const { url, memory } = await withSession()
+    const page = await opened(url, "#session=chat-1")
+    const said = page.getByRole("group", name("The conversation as it was said"))
+    await said.getByText("Answer 11").waitFor()
+    await memory.append("chat-1", { role: "user", content: "Are you there?" })
+    await said.getByText("Are you there?").waitFor()
+    await page.getByRole("button", name("What to do with message 25")).click()
+    await page.getByRole("button", name("Edit from here…")).click()
+    await page.getByLabel("Text").fill("Were you there?")
+    await page.getByRole("button", name("Edit")).click()
+    await said.getByText("Were you there?").waitFor()
+    await page.getByText("2 branches").click()
+    await page.getByRole("button", name("Return to it…")).click()
+    await page.getByRole("dialog").getByRole("button", name("Return to it")).click()
+    await said.getByText("Are you there?").waitFor()
+    expect((await memory.session("chat-1")).branch).toBe(0)
+  })
+
+  it("keeps few rows on the page, however long the conversation is", async () => {
+    const { url } = await started({ compaction: { mode: "off" } })
+    const memory = createClient({ url })
+    const messages = Array.from({ length: 500 }, (_, n) => turn(n)).flat()
+    await memory.append("long", messages)
+    const page = await opened(url, "#session=long")
+    await page.getByText("Answer 499").first().waitFor()
+    await page.getByRole("slider").fill("500")
+    await expect.poll(() => page.locator(".where strong").textContent()).toContain("Version 500 ")
+    const cards = await page.locator("article").count()
+    expect(cards).toBeGreaterThan(3)
+    expect(cards).toBeLessThan(80)
+  })
+
+  it("folds long tool outputs until they are opened", async () => {
+    const { url } = await started()
+    const memory = createClient({ url })
+    const call = { id: "c", type: "function", function: { name: "read_file", arguments: '{"path":"a"}' } }
+    await memory.append("s", [
+      { role: "user", content: "Read it." },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "c", content: `${"line ".repeat(200)}the end` },
+    ])
+    const page = await opened(url, "#session=s")
+    const said = page.getByRole("group", name("The conversation as it was said"))
+    await said.getByText(/1,007 characters/).waitFor()
+    expect(await said.getByText("the end").count()).toBe(0)
+    await said.getByText(/1,007 characters/).click()
+    await said.getByText("the end").waitFor()
+  })
+})
+
+describe("a trace", () => {
+  it("shows what a sentence of a summary rests on, what nothing supports, and where a message lives on", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1&view=trace")
+    const status = page.getByRole("status")
+    await expect.poll(() => status.textContent()).toMatch(/\d+ sentences?, all supported/)
+    await page.locator(".sentence").filter({ hasText: "KX-" }).first().click()
+    await page
+      .getByText(/^Message \d+ has \d+ % of it: .*KX-44/)
+      .first()
+      .waitFor()
+    await page.getByLabel("A text of your own").fill("The zeppelin ZX-9000 flies to Graz.")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => status.textContent()).toContain("1 supported by no message")
+    await page.locator(".sentence").click()
+    await page.getByText("No message has: ZX-9000").waitFor()
+    await page.getByRole("button", name("Through time")).click()
+    await page.getByRole("slider").fill("4")
+    await page.getByRole("button", name("What to do with message 1")).click()
+    await page.getByText("Lives on in summaries").waitFor()
+    expect(await page.getByRole("dialog").textContent()).toContain("KX-4470")
+  })
+})
+
+describe("other strategies", () => {
+  it("are compared on the session: sizes, costs at one's own prices, needed identifiers", async () => {
+    const { url, memory } = await withSession()
+    const before = await memory.session("chat-1")
+    const page = await opened(url, "#session=chat-1&view=compare")
+    await page.getByRole("spinbutton", name("input")).fill("7")
+    await page.locator("form").getByRole("button", name("Compare")).click()
+    const rows = page.locator("tbody tr")
+    await expect.poll(() => rows.count(), { timeout: 60_000 }).toBe(3)
+    expect(await page.locator("figure path").count()).toBe(9)
+    expect(await rows.first().textContent()).toMatch(/full history12/)
+    expect(await memory.session("chat-1")).toEqual(before)
+  })
+
+  it("are set in forms made from their schemas: A and B of rounds, with what they would have done", async () => {
+    const { url, memory } = await withSession()
+    const page = await opened(url, "#session=chat-1&view=settings")
+    await page.getByRole("combobox", { name: "Strategy" }).selectOption("rounds")
+    await page.getByRole("spinbutton", { name: /^A: fullContextTurns/ }).fill("2")
+    await page.getByRole("spinbutton", { name: /^B: cachedContextTurns/ }).fill("2")
+    const preview = page.getByRole("status", name("Preview"))
+    await expect.poll(() => preview.textContent(), { timeout: 30_000 }).toMatch(/the context goes from/)
+    await page.getByRole("button", name("Save for the service")).click()
+    await page.getByText("Saved.").waitFor()
+    const now = (await (await fetch(`${url}/v1/settings`)).json()) as Record<string, unknown>
+    expect(now).toMatchObject({
+      strategy: "rounds",
+      settings: { fullContextTurns: 2, cachedContextTurns: 2 },
+    })
+    expect(await memory.summaries("chat-1")).toHaveLength(2)
+    await page.getByRole("spinbutton", { name: /^A: fullContextTurns/ }).fill("0")
+    await expect.poll(() => preview.textContent()).toContain("fullContextTurns")
+  })
+})
+
+describe("what can be done", () => {
+  it("takes a compaction back in three clicks, and says before what it will do", async () => {
+    const { url, memory } = await withSession()
+    const before = await memory.summaries("chat-1")
+    const page = await opened(url)
+    await page.getByRole("link", name("Orders")).click()
+    await page.getByRole("button", name("Undo…")).click()
+    expect(await page.getByRole("dialog").textContent()).toMatch(/Takes back the compaction of .* tokens/)
+    expect(await memory.summaries("chat-1")).toEqual(before)
+    await page.getByRole("button", name("Take back")).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    const after = await memory.summaries("chat-1")
+    expect(after.map(({ status }) => status)).toEqual(["active", "invalid"])
+    await page.keyboard.press("[")
+    await page.getByText("Taken back").waitFor()
+  })
+
+  it("recompacts under another strategy, after a preview, and takes the new summary back", async () => {
+    const { url, memory } = await withSession({ strategy: "rounds", compaction: { mode: "manual" } })
+    const page = await opened(url, "#session=chat-1")
+    const before = await memory.context("chat-1")
+    await page.getByRole("button", name("Recompact…")).click()
+    const dialog = page.getByRole("dialog")
+    await page.getByRole("combobox", { name: "Strategy" }).selectOption("sliding-window")
+    await page.getByLabel("Settings, as JSON").fill('{"tailKeepSize": 2, "compressionWindowSize": 2}')
+    await dialog.getByText(/the context goes from/).waitFor()
+    expect(await memory.context("chat-1")).toEqual(before)
+    await dialog.getByRole("button", name("Recompact")).click()
+    await dialog.waitFor({ state: "detached" })
+    const after = await memory.context("chat-1")
+    expect(after.tokens).toBeLessThan(before.tokens)
+    const { summary } = await memory.session("chat-1")
+    await page.getByRole("button", name("Undo…")).click()
+    await page.getByRole("button", name("Take back")).click()
+    await dialog.waitFor({ state: "detached" })
+    const known = await memory.summaries("chat-1")
+    expect(known.find(({ id }) => id === summary)?.status).toBe("invalid")
+    expect((await memory.context("chat-1")).tokens).toBeGreaterThan(after.tokens)
+  })
+
+  it("compacts, pins, forks, and redacts", async () => {
+    const { url, memory } = await withSession({ strategy: "rounds", compaction: { mode: "manual" } })
+    const page = await opened(url, "#session=chat-1")
+    const { coveredTo } = await memory.session("chat-1")
+    const dialog = page.getByRole("dialog")
+    const { version } = await memory.append("chat-1", turn(12))
+    await page.getByRole("button", name("Compact…")).click()
+    await dialog.getByText(/the context goes from [\d,]+ to [\d,]+ tokens/).waitFor()
+    expect((await memory.session("chat-1")).version).toBe(version)
+    await dialog.getByRole("button", name("Compact")).click()
+    await dialog.waitFor({ state: "detached" })
+    expect((await memory.session("chat-1")).coveredTo).toBeGreaterThan(coveredTo)
+
+    await page.getByRole("button", name("What to do with message 23")).click()
+    await page.getByRole("button", name("Pin…")).click()
+    await dialog.getByRole("button", name("Pin")).click()
+    await dialog.waitFor({ state: "detached" })
+    const inNeutral = createClient<{ readonly pinned?: boolean }>({ url, format: "memfold" })
+    const { messages } = await inNeutral.messages("chat-1")
+    expect(messages.map(({ pinned }) => pinned === true).lastIndexOf(true)).toBe(23)
+    expect(messages).toHaveLength(27)
+
+    await page.getByRole("button", name("Fork…")).click()
+    await dialog.getByRole("button", name("Fork")).click()
+    await expect.poll(() => page.url()).toContain("chat-1-fork")
+    await page.getByRole("button", name("What to do with message 26")).click()
+    await page.getByRole("button", name("Redact…")).click()
+    await dialog.getByRole("button", name("Erase for good")).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(JSON.stringify((await memory.messages("chat-1-fork")).messages)).not.toContain("Answer 12")
+  })
+
+  it("says what went wrong, and writes nothing", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1")
+    await page.getByRole("button", name("Fork…")).click()
+    await page.getByLabel("The id of the new session").fill("chat-1")
+    await page.getByRole("dialog").getByRole("button", name("Fork")).click()
+    await page.getByRole("dialog").getByRole("alert").waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+  })
+})
+
+describe("who may do what", () => {
+  it("asks for a token, and only shows what it may do", async () => {
+    const { token, stored } = makeToken({ tenant: "acme", rights: ["read"] })
+    const writer = makeToken({ tenant: "acme", rights: ["read", "write"] })
+    const { url } = await started({ tokens: [stored, writer.stored] })
+    await createClient({ url, token: writer.token }).append("s", { role: "user", content: "Hello" })
+    const page = await opened(url)
+    await page.getByRole("textbox", name("Token")).fill("wrong")
+    await page.getByRole("button", name("Use it")).click()
+    await page.getByRole("alert").waitFor()
+    await page.getByRole("textbox", name("Token")).fill(token)
+    await page.getByRole("button", name("Use it")).click()
+    await page.getByRole("link", name("s")).click()
+    await page.getByText("Read only").waitFor()
+    expect(await page.getByRole("button", name("Compact…")).isDisabled()).toBe(true)
+    expect(await page.getByRole("button", name("Export…")).isDisabled()).toBe(false)
+  })
+
+  it("only reads where the service only reads", async () => {
+    const { url } = await started({ readOnly: true })
+    const refused = await createClient({ url })
+      .append("s", { role: "user", content: "Hello" })
+      .catch(({ status }: { readonly status: number }) => status)
+    expect(refused).toBe(403)
+    const page = await opened(url)
+    await page.getByText("Read only").waitFor()
+  })
+})
+
+describe("what messages have in them", () => {
+  it("stays text: scripts, handlers, links and names of files", async () => {
+    const { url } = await started()
+    const memory = createClient({ url })
+    const attack = `<script>window.hit=1</script><img src=x onerror="window.hit=2"><a href="javascript:window.hit=3">x</a>`
+    const call = { id: "c", type: "function", function: { name: `f"><b>`, arguments: attack } }
+    await memory.append(
+      attack,
+      [
+        { role: "user", content: attack },
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "c", content: attack },
+        { role: "user", content: [{ type: "image_url", image_url: { url: "javascript:window.hit=4" } }] },
+      ],
+      { title: attack, owner: attack },
+    )
+    const page = await opened(url)
+    await page.getByRole("link", name(attack)).click()
+    await page.getByRole("heading", name(attack)).waitFor()
+    await page.getByText(attack).nth(3).waitFor()
+    expect(await page.locator("#page script, #page img, #page b, a[href^='javascript']").count()).toBe(0)
+    expect(await page.evaluate("window.hit")).toBe(undefined)
+  })
+
+  it("could not do anything if it became an element: the policy refuses it", async () => {
+    const { url } = await started()
+    const response = await fetch(`${url}/studio/`)
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self'")
+    const page = await browser.newPage()
+    onTestFinished(() => page.close())
+    await page.goto(`${url}/studio/`)
+    const refused = await page.evaluate(async () => {
+      const names: Array<string> = []
+      document.addEventListener("securitypolicyviolation", (event) => names.push(event.effectiveDirective))
+      const image = document.createElement("img")
+      image.src = "https://example.org/x.png"
+      document.body.append(image)
+      const link = document.createElement("a")
+      link.href = "javascript:window.hit=1"
+      document.body.append(link)
+      link.click()
+      try {
+        document.body.innerHTML = "<img src=x onerror='window.hit=2'>"
+      } catch {
+        names.push("innerHTML")
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return [...names, (window as { hit?: number }).hit ?? "nothing ran"]
+    })
+    expect(refused).toEqual(expect.arrayContaining(["img-src", "innerHTML", "nothing ran"]))
+  })
+})
+
+describe("everybody can use it", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await serve({ store: "memory:", port: 0, log: "none", site: pageFiles() })
+    await filled(service.url)
+  })
+  afterAll(() => service.close())
+  it.each([
+    ["the list", "", "wide", false],
+    ["the list, dark and narrow", "", "narrow", true],
+    ["a session", "#session=chat-1", "wide", false],
+    ["a session, dark and narrow", "#session=chat-1", "narrow", true],
+    ["settings", "#session=chat-1&view=settings", "narrow", false],
+    ["compare", "#session=chat-1&view=compare", "wide", true],
+    ["a trace", "#session=chat-1&view=trace", "narrow", true],
+    ["tokens", "#session=chat-1&view=tokens", "wide", true],
+    ["tokens, narrow", "#session=chat-1&view=tokens", "narrow", false],
+  ] as const)("%s has no violation of axe", async (_, fragment, size, dark) => {
+    const { url } = service
+    const page = await opened(url, fragment, { size, dark })
+    await page
+      .locator(fragment === "" ? "tbody tr" : /trace|compare|settings/.test(fragment) ? "form" : ".where")
+      .first()
+      .waitFor()
+    if (fragment.includes("tokens")) await page.locator("figure").waitFor()
+    // As an extension of the browser would: the policy takes no program from elsewhere.
+    const session = await page.context().newCDPSession(page)
+    const evaluated = async (expression: string) => {
+      const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      })
+      expect(exceptionDetails).toBe(undefined)
+      return result.value as unknown
+    }
+    await evaluated(`${axe.source}; undefined`)
+    const found = await evaluated(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + failureSummary) })))",
+    )
+    expect(found).toEqual([])
+    // Nothing is wider than the page.
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      sizes[size].width,
+    )
+  })
+})
