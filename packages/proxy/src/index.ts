@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export { type Call, Calls } from "./Calls.js"
-export type { Provider, Usage } from "./dialects.js"
+export type { Dialect, Provider, Usage } from "./dialects.js"
 export {
   ask,
   type Ending,
