@@ -67,6 +67,7 @@ export const coreFolders = [
   "engine",
   "shell",
   "recall",
+  "trace",
   "history",
   "verify",
   "memory",

@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { chromium } from "./chromium.mjs"
 import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
+import { installRuntimes } from "./runtimes.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
 
 const env = {}
@@ -39,6 +40,7 @@ if (runs("postgres")) {
     env.MEMFOLD_PGBOUNCER = programs.bouncer
   }
 }
+if (runs("store-sqlite")) installRuntimes({ all: env.MEMFOLD_TEST_DEPTH === "deep" })
 if (runs("ai-sdk")) {
   const browser = chromium()
   if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser

@@ -1,7 +1,17 @@
 /** A project outside the workspace that installs the packages, as whoever uses them does. */
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
+import { which } from "../install.mjs"
 import { packages, readme } from "./packages.mjs"
 
 /** READMEs whose first block is compiled, and not run. */
@@ -9,6 +19,10 @@ const notRun = {
   "@memfold/store-redis": "needs a Redis server",
   "@memfold/sqlite-vec": "declares the model that it calls",
   "@memfold/mcp": "serves until its client goes away",
+  "@memfold/store-cloudflare": "is a Worker",
+  "@memfold/server": "serves until it is ended",
+  "@memfold/worker-bullmq": "needs a Redis server",
+  "@memfold/worker-pg-boss": "needs a PostgreSQL server",
 }
 
 /** Files that a block reads. */
@@ -71,15 +85,36 @@ const megabytes = (folder) =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0) / 1e6
 
-/** What `npm install` of some packages brings, before anything is compiled: how many packages, and how many MB. */
-export const weigh = (folder, registry, names) => {
-  project(folder, "npm", registry)
-  install(folder, "npm", ["--ignore-scripts", ...names])
-  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"))
-  return {
-    packages: Object.keys(lock.packages).filter((path) => path !== "").length,
+/** How many packages are in a project. */
+const countOf = (folder, manager) => {
+  if (manager === "npm") {
+    const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"))
+    return Object.keys(lock.packages).filter((path) => path !== "").length
+  }
+  return readdirSync(join(folder, "node_modules/.pnpm")).filter((name) => name.includes("@")).length
+}
+
+/**
+ * What the installation of some packages brings: how many packages, how many MB, and how many seconds it took with all of them in
+ * the manager's cache. Nothing is compiled, unless `scripts` says so.
+ */
+export const weigh = (parent, manager, registry, names, { scripts = false } = {}) => {
+  const folder = join(parent, `weigh-${manager}`)
+  const once = () => {
+    rmSync(folder, { recursive: true, force: true })
+    project(folder, manager, registry)
+    const began = performance.now()
+    install(folder, manager, [...(scripts ? [] : ["--ignore-scripts"]), ...names])
+    return (performance.now() - began) / 1000
+  }
+  once()
+  const weight = {
+    seconds: once(),
+    packages: countOf(folder, manager),
     megabytes: Math.round(megabytes(join(folder, "node_modules"))),
   }
+  rmSync(folder, { recursive: true, force: true })
+  return weight
 }
 
 /** Errors of the compiler in what is ours: in the examples, and in our declarations. */
@@ -90,38 +125,92 @@ const ours = (out) =>
       (line) => /error TS/u.test(line) && !/node_modules\/(?!(?:.*\/)?(?:memfold|@memfold)\/)/u.test(line),
     )
 
+/** The first block of each README, and what it says to install. */
+const examples = packages.map(({ folder: source, manifest: { name } }) => ({ name, ...readme(source) }))
+
+const fileOf = (name) => name.replace("@", "").replace("/", "-")
+
+/** What the project of all examples installs. */
+const allNames = (nodeMajor = 20) => [
+  ...new Set([
+    ...examples.flatMap(({ name, install }) => [name, ...install]),
+    "typescript@7",
+    `@types/node@${nodeMajor}`,
+    "@anthropic-ai/sdk",
+    "openai",
+    "@modelcontextprotocol/server",
+  ]),
+]
+
+/** Writes the examples into a project. */
+const writeExamples = (folder) => {
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+  for (const { name, code } of examples)
+    if (code !== undefined) writeFileSync(join(folder, `${fileOf(name)}.ts`), `${code}\nexport {}\n`)
+}
+
+/** Compiles the examples under a resolution; returns what the compiler says. */
+const compile = (folder, name, skipLibCheck) => {
+  const compilerOptions = {
+    target: "es2022",
+    strict: true,
+    skipLibCheck,
+    types: ["node"],
+    ...compilers[name],
+  }
+  const file = `tsconfig.${name}.json`
+  writeFileSync(join(folder, file), JSON.stringify({ compilerOptions, include: ["*.ts"] }))
+  return call(folder, tsc(folder), ["-p", file]).out
+}
+
+/** Runs the compiled first block of a README. */
+const runExample = (folder, name, command = [process.execPath]) => {
+  const file = `out/${fileOf(name)}.js`
+  if (name !== "@memfold/testing") return call(folder, command[0], [...command.slice(1), file], 120_000)
+  const vitest = join(folder, "node_modules/vitest/vitest.mjs")
+  return call(
+    folder,
+    command[0],
+    [...command.slice(1), vitest, "run", "--dir", ".", "--include", file],
+    180_000,
+  )
+}
+
+/** Installs all packages with the npm of a Node, which chooses versions for it, and compiles the examples. */
+export const projectFor = (folder, registry, { program, version }) => {
+  project(folder, "npm", registry)
+  const npm = join(dirname(dirname(process.execPath)), "lib/node_modules/npm/bin/npm-cli.js")
+  const cli = existsSync(npm) ? npm : realpathSync(which("npm"))
+  const [major] = version.split(".")
+  // Node 20 has no SQLite: its driver is compiled. The others use their own.
+  const scripts = major === "20" ? [] : ["--ignore-scripts"]
+  const { ok, out } = call(
+    folder,
+    program,
+    [cli, "install", "--no-audit", "--no-fund", ...scripts, ...allNames(major)],
+    900_000,
+  )
+  if (!ok) throw new Error(out)
+  writeExamples(folder)
+  compile(folder, "nodenext", true)
+}
+
+/** Runs the first block of each README by a runtime. Returns what each came to: `null`, or the end of what it said. */
+export const runAll = (folder, command) =>
+  examples.flatMap(({ name, code }) => {
+    if (code === undefined || name in notRun) return []
+    const { ok, out } = runExample(folder, name, command)
+    return [{ name, failure: ok ? null : out.slice(-1_000) }]
+  })
+
 /** Installs all packages, compiles the first block of each README under each resolution, and runs it. Returns what fails. */
 export const tryAll = (folder, manager, registry, say) => {
   const failures = []
   project(folder, manager, registry)
-  const examples = packages.map(({ folder: source, manifest: { name } }) => ({ name, ...readme(source) }))
-  const names = new Set(examples.flatMap(({ name, install }) => [name, ...install]))
-  for (const name of [
-    "typescript@7",
-    "@types/node@20",
-    "@anthropic-ai/sdk",
-    "openai",
-    "@modelcontextprotocol/server",
-  ])
-    names.add(name)
-  install(folder, manager, [...names])
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
-  const fileOf = (name) => name.replace("@", "").replace("/", "-")
-  for (const { name, code } of examples)
-    if (code !== undefined) writeFileSync(join(folder, `${fileOf(name)}.ts`), `${code}\nexport {}\n`)
-  for (const [name, options] of Object.entries(compilers)) {
-    const compilerOptions = {
-      target: "es2022",
-      strict: true,
-      skipLibCheck: false,
-      types: ["node"],
-      ...options,
-    }
-    writeFileSync(
-      join(folder, `tsconfig.${name}.json`),
-      JSON.stringify({ compilerOptions, include: ["*.ts"] }),
-    )
-    const { out } = call(folder, tsc(folder), ["-p", `tsconfig.${name}.json`])
+  install(folder, manager, allNames())
+  writeExamples(folder)
+  for (const name of Object.keys(compilers)) {
+    const out = compile(folder, name, false)
     const errors = ours(out)
     failures.push(...errors.map((line) => `${manager}, ${name}: ${line}`))
     const others = out.split("\n").filter((line) => /error TS/u.test(line)).length - errors.length
@@ -133,16 +222,7 @@ export const tryAll = (folder, manager, registry, say) => {
       say(`${manager}: not run: ${name}, ${notRun[name] ?? "its README has no block"}`)
       continue
     }
-    const file = `${fileOf(name)}.js`
-    const isTest = name === "@memfold/testing"
-    const { ok, out } = isTest
-      ? call(
-          folder,
-          join(folder, "node_modules/.bin/vitest"),
-          ["run", "--dir", ".", "--include", `out/${file}`],
-          180_000,
-        )
-      : call(folder, process.execPath, [join("out", file)], 120_000)
+    const { ok, out } = runExample(folder, name)
     if (ok) passed++
     else failures.push(`${manager}: the first block of ${name} failed\n${out.slice(-2_000)}`)
   }

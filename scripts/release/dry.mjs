@@ -1,6 +1,7 @@
 /**
  * `npm run release:dry`: a release without its registry. In a copy of the work tree, it sets the versions, builds and packs;
- * publishes to a registry on this machine; installs from there into empty projects, and runs the READMEs' first blocks.
+ * publishes to a registry on this machine; installs from there into empty projects, and runs the READMEs' first blocks. With
+ * `--runtimes` or `--installs`, makes the tables of docs/runtimes.md instead.
  */
 import { spawnSync } from "node:child_process"
 import {
@@ -19,6 +20,7 @@ import { root } from "../setup.mjs"
 import { tryAll, weigh } from "./consumer.mjs"
 import { packages } from "./packages.mjs"
 import { startRegistry } from "./registry.mjs"
+import { tryRuntimes, writeInstalls } from "./runtimes.mjs"
 
 const say = (text) => process.stdout.write(`${text}\n`)
 const workspace = mkdtempSync(join(tmpdir(), "memfold-release-"))
@@ -86,6 +88,25 @@ const checkSizes = () => {
   )
 }
 
+/** What the installation of each store brings. */
+const weighAll = (url) =>
+  [
+    ["effect@3"],
+    ["memfold"],
+    ["memfold", "better-sqlite3"],
+    ["memfold", "@memfold/store-libsql"],
+    ["memfold", "@memfold/store-cloudflare"],
+    ["@memfold/core", "effect@3"],
+    ["@memfold/store-sqlite", "effect@3"],
+    ["@memfold/store-redis", "effect@3"],
+    ["@memfold/store-postgres", "effect@3"],
+  ].map((names) => {
+    const [npm, pnpm] = ["npm", "pnpm"].map((manager) => weigh(workspace, manager, url, names))
+    for (const [manager, { packages: count, megabytes, seconds }] of Object.entries({ npm, pnpm }))
+      say(`${manager} ${names.join(" ")}: ${count} packages, ${megabytes} MB, ${seconds.toFixed(1)} s`)
+    return { names, npm, pnpm }
+  })
+
 let registry
 const failures = []
 try {
@@ -112,24 +133,19 @@ try {
   )
   pnpm("publish", "--recursive", "--no-git-checks", "--registry", registry.url)
   say(`published ${readdirSync(join(workspace, "registry/storage/@memfold")).length + 1} packages`)
-  for (const names of [
-    ["memfold"],
-    ["memfold", "better-sqlite3"],
-    ["@memfold/core", "effect@3"],
-    ["@memfold/store-sqlite", "effect@3"],
-  ]) {
-    const folder = join(workspace, `weigh-${names.join("-").replaceAll("/", "-")}`)
-    const { packages: count, megabytes } = weigh(folder, registry.url, names)
-    say(`npm install ${names.join(" ")}: ${count} packages, ${megabytes} MB`)
-    rmSync(folder, { recursive: true, force: true })
+  const asked = (name) => process.argv.includes(name)
+  if (asked("--runtimes")) failures.push(...tryRuntimes(workspace, registry.url, say))
+  if (asked("--installs")) writeInstalls(weighAll(registry.url))
+  if (!asked("--runtimes") && !asked("--installs")) {
+    weighAll(registry.url)
+    for (const manager of ["npm", "pnpm"])
+      try {
+        failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
+      } catch (error) {
+        // The other package manager is tried all the same.
+        failures.push(error.message)
+      }
   }
-  for (const manager of ["npm", "pnpm"])
-    try {
-      failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
-    } catch (error) {
-      // The other package manager is tried all the same.
-      failures.push(error.message)
-    }
 } finally {
   registry?.stop()
   if (process.argv.includes("--keep")) say(`kept: ${workspace}`)

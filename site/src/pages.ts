@@ -134,6 +134,7 @@ const placed: ReadonlyArray<Part> = [
   part(
     "Use",
     ["Choose or write a store", "docs/stores.md"],
+    ["Runtimes and versions", "docs/runtimes.md"],
     ["Edit, regenerate, go back", "docs/branches.md"],
     ["Recall", "docs/recall.md"],
     ["Operate", "docs/operations.md"],

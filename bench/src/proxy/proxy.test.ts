@@ -23,4 +23,12 @@ describe.each(agents)("80 turns in $name", (agent) => {
     expect(sent.slice(0, until)).toEqual(without.sent.slice(0, until))
     expect(through.after.slice(0, until)).toEqual(without.after.slice(0, until))
   })
+
+  it("is answered while summaries are written in the background", async () => {
+    const without = await run(agent, 80, false)
+    const through = await run(agent, 80, true, "background")
+    expect(through.refused).toBe(0)
+    expect(through.summaries).toBeGreaterThan(0)
+    expect(through.dollars).toBeLessThan(without.dollars)
+  })
 })

@@ -25,10 +25,15 @@ const isSummary = ({ body }: Received): boolean => body["stream"] !== true
  *
  * @param agent - the agent
  * @param turns - how many requests it sends
- * @param throughProxy - whether they go through `memfold serve`, with its defaults but for compactions, which run inline, so that
- *   each run is the same
+ * @param throughProxy - whether they go through `memfold serve`, with its defaults
+ * @param mode - when compactions run: inline, so that each run is the same, or in the background, as by default
  */
-export const run = async (agent: Agent, turns: number, throughProxy: boolean): Promise<Cost> => {
+export const run = async (
+  agent: Agent,
+  turns: number,
+  throughProxy: boolean,
+  mode: "inline" | "background" = "inline",
+): Promise<Cost> => {
   const said: Array<number> = []
   const answer = model()
   const provider = await providerServer({
@@ -45,7 +50,7 @@ export const run = async (agent: Agent, turns: number, throughProxy: boolean): P
         log: "none",
         upstream: provider.anthropicURL,
         settings: { prices: agent.prices },
-        compaction: { mode: "inline" },
+        compaction: { mode },
       })
     : null
   try {

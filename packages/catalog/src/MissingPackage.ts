@@ -61,7 +61,7 @@ const packageManager = (): string => {
 }
 
 /**
- * A store needs a package that is not installed. `command` installs it, with the package manager in use: the one that started
+ * A store or a queue needs a package that is not installed. `command` installs it, with the package manager in use: the one that started
  * the process, or the one whose lock file is found.
  *
  * @example
@@ -82,7 +82,7 @@ export class MissingPackage extends Schema.TaggedError<MissingPackage>()("Missin
   command: Schema.String,
 }) {
   override get message(): string {
-    return `this store needs the package ${this.package}, which is not installed; type: ${this.command}`
+    return `the package ${this.package} is needed, and is not installed; type: ${this.command}`
   }
 
   /** @internal Fails with the error for what a module loader did not find. */
@@ -93,3 +93,9 @@ export class MissingPackage extends Schema.TaggedError<MissingPackage>()("Missin
     }).pipe(Effect.flatMap((error) => Effect.fail(error)))
   }
 }
+
+/** Loads a package. What is wrong with it, other than that it or a package that it needs is not installed, is a defect. */
+export const loading = <Package>(load: () => Promise<Package>): Effect.Effect<Package, MissingPackage> =>
+  Effect.catchAll(Effect.tryPromise({ try: load, catch: (error) => error }), (error) =>
+    isMissing(error) ? MissingPackage.of(error) : Effect.die(error),
+  )

@@ -1,15 +1,19 @@
 /** Queues by URL: `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`. Each is a package that only its users install. */
-import { Dispatcher } from "@memfold/core"
+import type { Dispatcher } from "@memfold/core"
 import { Effect, Either, type Scope } from "effect"
 import { queues } from "#servers"
+import { loading, type MissingPackage } from "./MissingPackage.js"
 import { UnknownName } from "./names.js"
 import { withoutSecrets } from "./stores.js"
 
 /** The URL of a queue. A type checker accepts any text, and an editor suggests these forms. */
 export type QueueUrl = `redis://${string}` | `rediss://${string}` | `postgres://${string}` | (string & {})
 
+/** Why a queue cannot be opened. */
+export type QueueError = Dispatcher.DispatchError | MissingPackage
+
 /** Opens a queue, which is closed with the scope. */
-export type OpenQueue = Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope>
+export type OpenQueue = Effect.Effect<Dispatcher.Queue, QueueError, Scope.Scope>
 
 /** How a queue is opened. */
 export interface QueueOptions {
@@ -21,11 +25,13 @@ export interface QueueOptions {
 
 /** What the package of a queue exports. */
 export interface QueuePackage {
-  readonly make: (options: QueueOptions & { readonly url: string }) => OpenQueue
+  readonly make: (
+    options: QueueOptions & { readonly url: string },
+  ) => Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope>
 }
 
 /** How to load the package of a queue. */
-export type LoadQueue = readonly [name: string, load: () => Promise<QueuePackage>]
+export type LoadQueue = () => Promise<QueuePackage>
 
 const schemes: ReadonlyMap<string, LoadQueue> = new Map(queues)
 
@@ -39,21 +45,10 @@ const allowed = ["redis://HOST", "postgres://HOST/DATABASE"]
  * @param options - The name of the queue on the server, and its lease.
  */
 export const queueOf = (url: string, options: QueueOptions = {}): Either.Either<OpenQueue, UnknownName> => {
-  const found = schemes.get(url.split("://")[0] ?? "")
-  if (found === undefined || !url.includes("://"))
+  const load = schemes.get(url.split("://")[0] ?? "")
+  if (load === undefined || !url.includes("://"))
     return Either.left(
       new UnknownName({ kind: "queue", name: withoutSecrets(url).replace(/[?#;].*$/s, "…"), allowed }),
     )
-  const [packageName, load] = found
-  return Either.right(
-    Effect.tryPromise({
-      try: load,
-      catch: () =>
-        new Dispatcher.DispatchError({
-          operation: "open",
-          session: null,
-          reason: `this queue is a package of its own; install it: npm install ${packageName}`,
-        }),
-    }).pipe(Effect.flatMap(({ make }) => make({ url, ...options }))),
-  )
+  return Either.right(Effect.flatMap(loading(load), ({ make }) => make({ url, ...options })))
 }

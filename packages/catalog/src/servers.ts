@@ -1,18 +1,14 @@
 /** The stores in files and on servers, and the queues. Each is loaded when a URL needs it, so that programs without it start faster. */
 import { Effect } from "effect"
-import { isMissing, MissingPackage } from "./MissingPackage.js"
+import { isMissing, loading, MissingPackage } from "./MissingPackage.js"
 import type { Open, OpenStore } from "./OpenStore.js"
 import type { LoadQueue } from "./queues.js"
 
 /** Loads a store and opens it. The store loads its driver: that package may be missing as well. */
-const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore => {
-  const loaded = Effect.catchAll(Effect.tryPromise({ try: load, catch: (error) => error }), (error) =>
-    isMissing(error) ? MissingPackage.of(error) : Effect.die(error),
-  )
-  return Effect.catchAll(Effect.flatMap(loaded, open), (error) =>
+const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore =>
+  Effect.catchAll(Effect.flatMap(loading(load), open), (error) =>
     error._tag === "LogError" && isMissing(error.cause) ? MissingPackage.of(error.cause) : Effect.fail(error),
   )
-}
 
 const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
   lazy(
@@ -49,8 +45,8 @@ export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = [
   ["libsql", libsql],
 ]
 
-const bullmq: LoadQueue = ["@memfold/worker-bullmq", () => import("@memfold/worker-bullmq")]
-const pgBoss: LoadQueue = ["@memfold/worker-pg-boss", () => import("@memfold/worker-pg-boss")]
+const bullmq: LoadQueue = () => import("@memfold/worker-bullmq")
+const pgBoss: LoadQueue = () => import("@memfold/worker-pg-boss")
 
 /** How to load the queue of each URL scheme. */
 export const queues: ReadonlyArray<readonly [scheme: string, queue: LoadQueue]> = [

@@ -56,6 +56,11 @@ export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<
     ? [url.slice(0, url.indexOf(":")), behind(url)]
     : [url, undefined]
   const open = schemes.get(scheme)
+  // A file of this name would be made, while whoever gives parameters means something else. A name may have a question mark.
+  if (scheme === "sqlite" && /\?[^/?=]+=/.test(path ?? ""))
+    return Either.left(
+      new UnknownName({ kind: "store", name: url, allowed: ["sqlite:PATH, without parameters"] }),
+    )
   const complete = path !== undefined && (scheme === "memory") === (path === "")
   return open === undefined || !complete
     ? Either.left(new UnknownName({ kind: "store", name: unknownUrl(url), allowed }))

@@ -5,15 +5,17 @@ import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/stra
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
-import { Either } from "effect"
+import { Either, type Schema } from "effect"
 import { byName, type Suggested, type UnknownName } from "./names.js"
 
 /** The parts of a strategy's definition that do not depend on the type of its settings. */
 export type AnyStrategy = Pick<
   Strategy.Definition<never>,
-  "knows" | "resolve" | "strategyName" | "unknownIn"
+  "knows" | "resolve" | "strategyName" | "unknownIn" | "section"
 > & {
   readonly defaults: object
+  readonly settings: Schema.Schema.All
+  readonly descriptions: Readonly<Record<string, string>> | null
 }
 
 const shipped = {
@@ -38,7 +40,10 @@ export const defaultStrategy = "break-even" satisfies keyof typeof shipped
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(Object.entries(shipped))
 
 /** The strategies by all their names: `rolling` is the name under which the states of such a program are imported. */
-const strategyNames: ReadonlyMap<string, AnyStrategy> = new Map([...strategies, ["rolling", RollingBuffer]])
+const strategyNames: ReadonlyMap<string, AnyStrategy> = new Map<string, AnyStrategy>([
+  ...strategies,
+  ["rolling", RollingBuffer],
+])
 
 /**
  * The names in a settings file that no shipped strategy knows as a setting. If the file has the section of one, only

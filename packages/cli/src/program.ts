@@ -24,6 +24,7 @@ import * as Replay from "./command/replay.js"
 import * as StoreFile from "./command/storeFile.js"
 import * as Summaries from "./command/summaries.js"
 import { clean, colorsWhereSeen } from "./terminal/terminal.js"
+import * as Trace from "./command/trace.js"
 import * as Tour from "./tour/command.js"
 import * as Worker from "./command/worker.js"
 import * as Verify from "./command/verify.js"
@@ -40,6 +41,7 @@ const memfold = Command.make("memfold").pipe(
     context,
     Recall.command,
     Summaries.command,
+    Trace.command,
     Compact.command,
     Worker.command,
     deadLetters,

@@ -247,6 +247,53 @@ const memory = HttpApiGroup.make("memory")
       .annotateContext(described("Runs compactions, whether they are due or not")),
   )
   .add(
+    HttpApiEndpoint.get("timeline", of("/timeline"))
+      .setPath(schemas.Session)
+      .setHeaders(schemas.ReadHeaders)
+      .addSuccess(schemas.Timeline)
+      .middleware(Reading)
+      .annotateContext(
+        described("Every version with the size of its context, and every compaction with what became of it"),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.post("compare", of("/compare"))
+      .setPath(schemas.Session)
+      .setPayload(schemas.Compare)
+      .addSuccess(schemas.Compared)
+      .middleware(Reading)
+      .annotateContext(
+        described(
+          "The session under a strategy, call by call: the size of the context, the cost, and what of needed identifiers was there",
+        ),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.post("trace", of("/trace"))
+      .setPath(schemas.Session)
+      .setPayload(schemas.TraceRequest)
+      .addSuccess(schemas.Trace)
+      .middleware(Reading)
+      .annotateContext(described("Which messages each sentence of a summary, or of a text, rests on")),
+  )
+  .add(
+    HttpApiEndpoint.get("traceMessage", of("/messages/:message/trace"))
+      .setPath(schemas.MessagePath)
+      .addSuccess(Schema.Struct({ summaries: Schema.Array(schemas.TracedSummary) }))
+      .middleware(Reading)
+      .annotateContext(described("The summaries that cover a message, with the sentences that rest on it")),
+  )
+  .add(
+    HttpApiEndpoint.post("preview", of("/preview"))
+      .setPath(schemas.Session)
+      .setPayload(schemas.Preview)
+      .addSuccess(schemas.Previewed)
+      .middleware(Reading)
+      .annotateContext(
+        described("What `compact` would do, with the contexts before and behind it; nothing is written"),
+      ),
+  )
+  .add(
     HttpApiEndpoint.post("revert", of("/revert"))
       .setPath(schemas.Session)
       .setPayload(schemas.Revert)
@@ -309,6 +356,21 @@ const log = HttpApiGroup.make("log")
   )
 
 const service = HttpApiGroup.make("service")
+  .add(
+    HttpApiEndpoint.get("settings", "/v1/settings")
+      .addSuccess(schemas.Settings)
+      .middleware(Reading)
+      .annotateContext(
+        described("The strategy of the service and its settings, and what every strategy can be set to"),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.put("changeSettings", "/v1/settings")
+      .setPayload(schemas.SettingsChange)
+      .addSuccess(schemas.Settings)
+      .middleware(Writing)
+      .annotateContext(described("Sets the strategy and its settings, for all requests that name none")),
+  )
   .add(
     HttpApiEndpoint.get("health", "/health")
       .addSuccess(schemas.Health)

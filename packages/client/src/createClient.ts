@@ -24,6 +24,12 @@ export type Found<Answer extends { readonly messages: ReadonlyArray<object> }, M
   >
 }
 
+/** A preview with the messages of its contexts in the types of the caller. */
+type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "after"> & {
+  readonly before: WithMessages<schemas.Previewed["before"], Messages>
+  readonly after: WithMessages<schemas.Previewed["after"], Messages>
+}
+
 /** The path of a session: its id can have any characters, and the requests of the platform are sent with the path as it is. */
 const at = (session: string) => ({ session: encodeURIComponent(session) })
 
@@ -50,6 +56,11 @@ const sessionOperations = ({ requests: { owners, sessions, service }, once, safe
     (await safely(owners.deleteOf({ path: { owner: encodeURIComponent(owner) } }))).deleted,
   /** Whether the store of the service answers. Rejects if it does not. */
   ready: async () => void (await once(service.ready())),
+  /** The strategy of the service with its settings, and the forms of all strategies. */
+  settings: () => safely(service.settings()),
+  /** Sets the strategy and its settings. */
+  changeSettings: (change: Options<typeof schemas.SettingsChange>) =>
+    safely(service.changeSettings({ payload: change })),
 })
 
 /** What is said in a session. */
@@ -188,6 +199,22 @@ const memoryOperations = <Messages>(
   /** Runs compactions, whether they are due or not. */
   compact: async (session: string, options: OperationOptions<typeof schemas.Compact> = {}) =>
     (await once(memory.compact({ path: at(session), payload: options }))).outcomes,
+  /** Every version of a session with the size of its context, and every compaction. */
+  timeline: (session: string) => safely(memory.timeline({ path: at(session), headers: {} })),
+  /** Which messages each sentence of a text, or of a summary, rests on. */
+  trace: (session: string, what: string | { readonly summary: string }) =>
+    safely(memory.trace({ path: at(session), payload: typeof what === "string" ? { text: what } : what })),
+  /** The summaries that cover the message with this index, each with the sentences that rest on it. */
+  traceMessage: async (session: string, message: number) =>
+    (await safely(memory.traceMessage({ path: { ...at(session), message } }))).summaries,
+  /** The session under a strategy, call by call; `strategy: null` is the full history. */
+  compare: (session: string, options: Options<typeof schemas.Compare>) =>
+    safely(memory.compare({ path: at(session), payload: options })),
+  /** What `compact` would do; nothing is written. */
+  preview: async (session: string, options: Options<typeof schemas.Preview> = {}) =>
+    (await safely(
+      memory.preview({ path: at(session), payload: { ...options, ...urlParams } }),
+    )) as PreviewWithMessages<Messages>,
   /** Takes compactions back, and answers how many. */
   revert: async (session: string, options: OperationOptions<typeof schemas.Revert> = {}) =>
     (await once(memory.revert({ path: at(session), payload: options }))).reverted,

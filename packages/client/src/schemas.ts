@@ -234,6 +234,14 @@ export const EventPage = Schema.Struct({ events: Schema.Array(RecordedEvent) }).
   identifier: "EventPage",
 })
 
+export const Segment = Schema.Struct({
+  kind: Schema.String,
+  from: Schema.Number,
+  to: Schema.Number,
+  text: Schema.String,
+}).annotations({ identifier: "Segment" })
+export type Segment = typeof Segment.Type
+
 export const Summary = Schema.Struct({
   id: Schema.String,
   version: Schema.Number,
@@ -241,10 +249,132 @@ export const Summary = Schema.Struct({
   supersededBy: Schema.NullOr(Schema.String),
   coveredTo: Schema.Number,
   text: Schema.String,
+  segments: Schema.Array(Segment).annotations({
+    description: "Its parts, each with the messages that it covers",
+  }),
+  carried: Schema.Number.annotations({
+    description: "How many of them stayed as they were in the summary before it",
+  }),
   tokens: Schema.Number,
   time: Time,
 }).annotations({ identifier: "Summary" })
 export type Summary = typeof Summary.Type
+
+const Part = Schema.Struct({ kind: Schema.String, from: Schema.Number, to: Schema.Number })
+
+export const Timeline = Schema.Struct({
+  version: Schema.Number,
+  versions: Schema.Array(
+    Schema.Struct({
+      version: Schema.Number,
+      time: Time,
+      event: Schema.String.annotations({ description: "The type of the event" }),
+      total: Schema.Number.annotations({ description: "How many messages the conversation has" }),
+      coveredTo: Schema.Number,
+      tokens: Schema.Number.annotations({ description: "The tokens of the context" }),
+      branch: Schema.Number,
+    }).annotations({ identifier: "TimelineVersion" }),
+  ),
+  compactions: Schema.Array(
+    Schema.Struct({
+      compaction: Schema.String,
+      outcome: Schema.Literal("running", "committed", "pruned", "failed", "released"),
+      strategy: Schema.String,
+      reason: Schema.String,
+      startedAt: Schema.Number.annotations({ description: "The version of its start" }),
+      endedAt: Schema.NullOr(Schema.Number),
+      startTime: Time,
+      endTime: Schema.NullOr(Time),
+      parts: Schema.Array(Part),
+      coveredTo: Schema.NullOr(Schema.Number),
+      summary: Schema.NullOr(Schema.String).annotations({ description: "The id of its summary" }),
+      status: Schema.NullOr(Schema.Literal("active", "superseded", "invalid")),
+      supersedes: Schema.NullOr(Schema.String),
+      tokensBefore: Schema.NullOr(Schema.Number),
+      tokensAfter: Schema.NullOr(Schema.Number),
+      summarizer: Schema.NullOr(Schema.String),
+      calls: Schema.NullOr(Schema.Number),
+      pruned: Schema.Array(Schema.Number),
+      failure: Schema.NullOr(Schema.String),
+    }).annotations({ identifier: "TimelineCompaction" }),
+  ),
+}).annotations({ identifier: "Timeline" })
+
+export const Compare = Schema.Struct({
+  strategy: Schema.NullOr(Schema.String).annotations({
+    description: "The name of a strategy; `null` for the full history, which nothing compacts",
+  }),
+  settings: optional(Json, "Settings of the strategy"),
+  prices: optional(
+    Schema.Union(Schema.String, Json),
+    "What tokens cost: the name of a preset, or an object of prices; `claude-sonnet-5.5` by default",
+  ),
+})
+
+export const Compared = Schema.Struct({
+  strategy: Schema.NullOr(Schema.String),
+  prices: Schema.String.annotations({ description: "The model that the prices are of" }),
+  messages: Schema.Number,
+  compactions: Schema.Number,
+  failures: Schema.Number,
+  firstFailure: Schema.NullOr(Schema.String),
+  points: Schema.Array(
+    Schema.Struct({
+      index: Schema.Number.annotations({ description: "The message that the call answered with" }),
+      tokens: Schema.Number.annotations({ description: "The tokens of its context" }),
+      dollars: Schema.Number.annotations({
+        description: "What all calls up to here cost, without their answers",
+      }),
+      cached: Schema.Number.annotations({
+        description: "The share of the prompts up to here that the provider read from its cache",
+      }),
+      needed: Schema.Number.annotations({ description: "How many identifiers were needed up to here" }),
+      there: Schema.Number.annotations({ description: "How many of them were in the context" }),
+      compactions: Schema.Number,
+    }).annotations({ identifier: "CallPoint" }),
+  ),
+}).annotations({ identifier: "Compared" })
+
+export const TraceRequest = Schema.Struct({
+  text: optional(Schema.String, "A text: its sentences are traced to all messages"),
+  summary: optional(
+    Schema.String,
+    "The id of a summary, instead of a text: its sentences are traced to the messages that it covers",
+  ),
+})
+
+const sharing = {
+  share: Schema.Number.annotations({
+    description: "How much of the sentence's weight is there, from 0 to 1",
+  }),
+  words: Schema.Array(Schema.String).annotations({
+    description: "What both have, as the sentence writes it",
+  }),
+}
+
+export const Trace = Schema.Struct({
+  version: Schema.Number,
+  text: Schema.String,
+  sentences: Schema.Array(
+    Schema.Struct({
+      text: Schema.String,
+      from: Schema.Number.annotations({ description: "Where it begins in `text`, in UTF-16 code units" }),
+      to: Schema.Number,
+      supported: Schema.Boolean,
+      share: Schema.Number,
+      messages: Schema.Array(Schema.Struct({ index: Schema.Number, ...sharing })),
+      missing: Schema.Array(Schema.String).annotations({ description: "Identifiers that no message has" }),
+    }).annotations({ identifier: "TracedSentence" }),
+  ),
+}).annotations({ identifier: "Trace" })
+
+export const MessagePath = Schema.Struct({ session: Schema.String, message: count })
+
+export const TracedSummary = Schema.Struct({
+  summary: Schema.String,
+  status: Schema.Literal("active", "superseded", "invalid"),
+  sentences: Schema.Array(Schema.Struct({ text: Schema.String, ...sharing })),
+}).annotations({ identifier: "TracedSummary" })
 
 const searched = {
   query: text("A question, words, an identifier or a path, in any language"),
@@ -310,6 +440,55 @@ export const Outcome = Schema.Struct({
   tokensAfter: Schema.optional(Schema.Number),
 }).annotations({ identifier: "CompactionOutcome" })
 export type Outcome = typeof Outcome.Type
+
+export const Preview = Schema.Struct({
+  ...inFormat,
+  which: Compact.fields.which,
+  instructions: Compact.fields.instructions,
+  takeOver: Compact.fields.takeOver,
+  summarizer: optional(
+    Schema.Literal("extractive", "own"),
+    "Writes the summaries of the preview: the extractive summarizer (default), which costs nothing, or the service's own, which may ask a model",
+  ),
+  ...ofRequest,
+})
+
+export const Previewed = Schema.Struct({
+  version: Schema.Number,
+  strategy: Schema.String,
+  summarizer: Schema.String.annotations({ description: "Who wrote the summaries of the preview" }),
+  compactions: Schema.Array(
+    Schema.Struct({
+      outcome: Schema.Literal("Committed", "Pruned", "Failed"),
+      reason: Schema.String.annotations({ description: "Why it would run" }),
+      failure: optional(Schema.String, "Why it would fail"),
+      from: Schema.Number,
+      to: Schema.Number,
+      tailFrom: Schema.Number,
+      parts: Schema.Array(Part),
+      segments: Schema.Array(Segment).annotations({ description: "The segments that would be written" }),
+      carried: Schema.Number.annotations({
+        description: "How many segments of the earlier summary would stay in front of them",
+      }),
+      pruned: Schema.Array(Schema.Number).annotations({
+        description: "The indexes of messages whose tool outputs would be shortened",
+      }),
+      replaced: Schema.Struct({
+        messages: Schema.Number,
+        tokens: Schema.Number,
+        segments: Schema.Array(Segment),
+      }),
+      tokensBefore: Schema.NullOr(Schema.Number),
+      tokensAfter: Schema.NullOr(Schema.Number),
+    }).annotations({ identifier: "PreviewedCompaction" }),
+  ),
+  idle: Schema.NullOr(Schema.String).annotations({
+    description: "Why nothing, or nothing more, would be done",
+  }),
+  before: Context,
+  after: Context,
+}).annotations({ identifier: "Preview" })
+export type Previewed = typeof Previewed.Type
 
 export const Compacted = Schema.Struct({ outcomes: Schema.Array(Outcome) })
 
@@ -448,6 +627,34 @@ export const ChangesHeaders = Schema.Struct({
     Schema.String,
     "The id of the last event that came: the stream goes on behind it",
   ),
+})
+
+export const StrategyForm = Schema.Struct({
+  name: Schema.String,
+  section: Schema.Array(Schema.String).annotations({
+    description: "Where the settings stand in a settings file",
+  }),
+  defaults: Json,
+  schema: Json.annotations({
+    description: "A JSON schema: what each setting can be, its default, and what it is for",
+  }),
+}).annotations({ identifier: "StrategyForm" })
+
+export const Settings = Schema.Struct({
+  strategy: text("The strategy of requests that name none"),
+  settings: Json.annotations({ description: "Its settings; those that are missing have their defaults" }),
+  stored: Schema.Boolean.annotations({
+    description: "Whether changes are stored in the settings file, and outlive the service",
+  }),
+  section: Schema.Array(Schema.String),
+  strategies: Schema.Array(StrategyForm),
+}).annotations({ identifier: "Settings" })
+
+export const SettingsChange = Schema.Struct({
+  strategy: optional(Schema.String, "The name of a strategy; the present one by default"),
+  settings: Json.annotations({
+    description: "All settings of the strategy; those that are missing get their defaults",
+  }),
 })
 
 export const Health = Schema.Struct({ status: Schema.Literal("ok") })

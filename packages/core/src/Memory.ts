@@ -32,9 +32,11 @@ import {
   type StrategyOptions,
 } from "./memory/MemoryService.js"
 import { logsOfOwned, ownedSessions } from "./memory/ownedSessions.js"
+import { previewOf } from "./memory/preview.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
+import { traceMessageOf, traceOf } from "./memory/trace.js"
 import { rewriteMessages } from "./memory/rewriteMessages.js"
 import { inTransaction } from "./memory/inTransaction.js"
 import * as metrics from "./observe/metrics.js"
@@ -53,6 +55,9 @@ export type { CompactionSettings } from "./shell/CompactionSettings.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export { UnknownBranch } from "./memory/readMessages.js"
 export type { BranchInfo, Edited, Undone } from "./memory/branching.js"
+export type { Preview, PreviewedCompaction, PreviewOptions, Replaced } from "./memory/preview.js"
+export type { Timeline, TimelineCompaction, TimelineVersion } from "./shell/timeline.js"
+export type { SupportingMessage, Trace, Traced, TracedSentence, TracedSummary } from "./memory/trace.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
@@ -144,6 +149,9 @@ const operations = (parts: MemoryParts): Service => {
         checkSession(session),
         Effect.map(sessions.history(session), ({ summaries }) => summaries),
       ),
+    timeline: (session) => Effect.zipRight(checkSession(session), sessions.timeline(session)),
+    trace: (session, what) => traceOf(parts, session, what),
+    traceMessage: (session, name) => traceMessageOf(parts, session, name),
     sessions: allSessions(log),
     sessionsOf: (owner, page) => ownedSessions(log, owner, page),
     eventsOf: (owner) =>
@@ -161,6 +169,7 @@ const operations = (parts: MemoryParts): Service => {
 
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
     compact: ((session, request) => compact(parts, session, request)) as Compact,
+    preview: (session, request) => previewOf(parts, session, request),
 
     revert: (session, request) => revertTo(parts, session, request),
     fork: (session, to, request) => forkTo(parts, session, to, request),

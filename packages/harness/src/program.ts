@@ -30,13 +30,17 @@ export interface CallResult {
 /** Not a terminal, and not told by the environment of the tests to print colours. */
 const environment = (): NodeJS.ProcessEnv => ({ ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined })
 
-/** The program of an installation, run in a folder. */
+/** The program of an installation, run in a folder by a runtime: by the Node of the tests, if none is given. */
 export const programAt =
-  (path: string, folder: string) =>
+  (
+    path: string,
+    folder: string,
+    [runtime, ...before]: readonly [program: string, ...before: ReadonlyArray<string>] = [process.execPath],
+  ) =>
   (...args: ReadonlyArray<string>): Promise<CallResult> =>
     new Promise((resolve) => {
       const options = { cwd: folder, maxBuffer: 1 << 27, env: environment() }
-      execFile(process.execPath, [path, ...args], options, (error, out, err) =>
+      execFile(runtime, [...before, path, ...args], options, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       )
     })

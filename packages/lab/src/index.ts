@@ -3,6 +3,7 @@
  * what it keeps. No model and no network is used, and the same input gives the same report.
  */
 export { type Conversation, ofTranscript, type Question } from "./Conversation.js"
+export { type Curve, curveOf } from "./curve.js"
 export { DataSetError, readDataSet } from "./datasets/index.js"
 export { identifiersIn, recentMessages } from "./identifiers.js"
 export {
@@ -16,7 +17,14 @@ export {
 export { page } from "./page/index.js"
 export { fullHistory, prepare, type Prepared } from "./prepare.js"
 export { withoutPromptSize } from "./recordedUsage.js"
-export { type Answered, type MakeLayers, replay, type Replayed, type ReplayOptions } from "./replay.js"
+export {
+  type Answered,
+  type CallPoint,
+  type MakeLayers,
+  replay,
+  type Replayed,
+  type ReplayOptions,
+} from "./replay.js"
 export {
   type CostParts,
   costOf,

@@ -46,6 +46,22 @@ export interface ReplayOptions {
   readonly summarizer?: Summarizer.Service
   /** Whether the calls of the summarizer are charged as questions in context, while the cache is alive; `false` by default. */
   readonly askInContext?: boolean
+  /** Whether the result has a point for each call, for curves; `false` by default. */
+  readonly curve?: boolean
+}
+
+/** A call of the model, and what all calls up to it came to. */
+export interface CallPoint {
+  /** The index of the message that the call answered with. */
+  readonly index: number
+  /** The tokens of its context. */
+  readonly tokens: number
+  /** What was spent up to here, for each of the prices. */
+  readonly spent: ReadonlyArray<Omit<Cost.Spent, "newest">>
+  /** How many identifiers were needed up to here, and how many of them were in the context. */
+  readonly needed: number
+  readonly there: number
+  readonly compactions: number
 }
 
 /** What the questions came to. The shares of evidence are sums over `asked`, each from 0 to 1. */
@@ -72,6 +88,8 @@ export interface Replayed {
   readonly spent: ReadonlyArray<Omit<Cost.Spent, "newest">>
   /** The tokens of the context of each call, in order. */
   readonly contexts: ReadonlyArray<number>
+  /** A point for each call, if they were asked for. */
+  readonly curve?: ReadonlyArray<CallPoint>
   /** The tokens of all calls that memory layers and automatic recall added to the conversation. */
   readonly added: number
   readonly compactions: number
@@ -220,6 +238,7 @@ export const replay = async (
     layers,
     summarizer = ExtractiveSummarizer.make(),
     askInContext = false,
+    curve = false,
   }: ReplayOptions,
 ): Promise<Replayed> => {
   const { messages, questions } = conversation
@@ -230,6 +249,7 @@ export const replay = async (
   const asInMemory = withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
   let spent = prices.map((): Cost.Spent => Cost.nothing)
   const contexts: Array<number> = []
+  const points: Array<CallPoint> = []
   const sums = { added: 0, compactions: 0, failures: 0 }
   let firstFailure: string | null = null
   const identifiers = { needed: 0, there: 0 }
@@ -262,7 +282,7 @@ export const replay = async (
         moveTo(time)
       })
 
-    const call = (needed: ReadonlyArray<string>) =>
+    const call = (index: number, needed: ReadonlyArray<string>) =>
       Effect.gen(function* () {
         const context = yield* memory.context(session, recall)
         const prompt = promptOf(context)
@@ -271,6 +291,14 @@ export const replay = async (
         spent = spent.map((before, at) => Cost.call(before, { time: now(), prompt }, prices[at]!))
         identifiers.needed += needed.length
         identifiers.there += needed.filter((one) => prompt.some(({ text }) => text.includes(one))).length
+        if (curve)
+          points.push({
+            index,
+            tokens: context.tokens,
+            spent: spent.map(({ newest: _newest, ...sums }) => sums),
+            ...identifiers,
+            compactions: sums.compactions,
+          })
         return context.prefix
       })
 
@@ -309,7 +337,7 @@ export const replay = async (
       if (message.time !== undefined && index > 0) yield* waitUntil(message.time)
       // Signed reasoning stays in later contexts only if its memory knows what it was produced behind.
       const origin =
-        message.role === "assistant" ? { prefix: yield* call(prepared?.needed[index] ?? []) } : {}
+        message.role === "assistant" ? { prefix: yield* call(index, prepared?.needed[index] ?? []) } : {}
       yield* memory.append(session, withoutPromptSize(message), origin)
       yield* compact
       const total = index + 1
@@ -339,6 +367,7 @@ export const replay = async (
   return {
     spent: spent.map(({ newest: _newest, ...sums }) => sums),
     contexts,
+    ...(curve ? { curve: points } : {}),
     ...sums,
     firstFailure,
     identifiers,

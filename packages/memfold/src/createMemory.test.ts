@@ -139,6 +139,8 @@ describe("createMemory", () => {
 
   it("rejects with typed errors", async () => {
     expect(() => createMemory({ store: "floppy:a" })).toThrow(UnknownName)
+    // Not the name of a file: whoever writes this means a parameter.
+    expect(() => createMemory({ store: "sqlite:/tmp/a.db?mode=ro" })).toThrow("without parameters")
     expect(() => createMemory({ store: "memory:", summarizer: "magic" })).toThrow("extractive, echo")
     const memory = createMemory({ store: "memory:" })
     await expect(memory.append("", { role: "user", content: "x" })).rejects.toMatchObject({

@@ -2,7 +2,6 @@
 import {
   codecs,
   defaultStrategy,
-  formatContext,
   type Formats,
   type SystemMessages,
   wrongCacheControl,
@@ -11,11 +10,11 @@ import {
 import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
+import { contextsIn, lookingOperations } from "./promise/looking.js"
 import { neutralOperations } from "./promise/neutral.js"
 import { checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
   CreateOptions,
-  FormattedContext,
   PromiseMemory,
   RequestOptions,
   TransactionMemory,
@@ -81,6 +80,7 @@ export const createMemory = <
     message: codec.encodeExact([message]) as Formats[Format]["context"],
   })
 
+  const formattedContext = contextsIn<Format, System>(format as Format, systemMessages as System)
   /** Messages of the format, one by one. */
   const listCodec: ListCodec<Formats[Format]["given"]> = {
     decode: (items) => Either.getOrThrowWith(codec.decode(items), same),
@@ -135,12 +135,7 @@ export const createMemory = <
         ...(cacheControl === undefined ? {} : { cacheControl }),
         ...(extraFields === undefined ? {} : { extraFields }),
       }
-      const context = await run((memory) => memory.context(session, requested(given)))
-      const { messages: _messages, sources: _sources, cacheMarks: _marks, ...rest } = context
-      return { ...rest, ...formatContext(format, context, systemMessages, options) } as FormattedContext<
-        Format,
-        System
-      >
+      return formattedContext(await run((memory) => memory.context(session, requested(given))), options)
     },
     recall: async (session, query, given) => {
       const found = await run((memory) => memory.recall(session, query, requested(given)))
@@ -169,6 +164,7 @@ export const createMemory = <
     // What `which` says decides between one outcome and a list, which only the types of `compact` can tell.
     compact: ((session: string, given?: RequestOptions & Memory.CompactOptions) =>
       run((memory) => memory.compact(session, requested(given)))) as PromiseMemory<Format, System>["compact"],
+    ...lookingOperations({ run, requested, formatted: formattedContext }),
     subscribe: (session, given) => iterate((memory) => memory.subscribe(session, given)),
     facts: (session) => run((memory) => memory.facts(session)),
     removeFact: (session, fact, given) => run((memory) => memory.removeFact(session, fact, given)),

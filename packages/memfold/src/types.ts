@@ -28,6 +28,24 @@ export type AppendedMessages = Memory.AppendedMessages
 export type BranchInfo = Memory.BranchInfo
 /** What became of an edit, a regeneration or a checkout. */
 export type Edited = Memory.Edited
+/** A compaction that would run, and what it would replace. */
+export type PreviewedCompaction = Memory.PreviewedCompaction
+/** A session through time. */
+export type Timeline = Memory.Timeline
+/** A version of a session, with the size of its context. */
+export type TimelineVersion = Memory.TimelineVersion
+/** A compaction, and how it ended. */
+export type TimelineCompaction = Memory.TimelineCompaction
+/** A text or a summary to trace. */
+export type Traced = Memory.Traced
+/** A text with what its sentences rest on. */
+export type Trace = Memory.Trace
+/** A sentence with the messages that it rests on. */
+export type TracedSentence = Memory.TracedSentence
+/** A message that a sentence rests on. */
+export type SupportingMessage = Memory.SupportingMessage
+/** A summary that covers a message, with its sentences that rest on it. */
+export type TracedSummary = Memory.TracedSummary
 /** What `undo` has taken back. */
 export type Undone = Memory.Undone
 /** An event of a session. */

@@ -1,5 +1,16 @@
 /** The package as it is published: a bundle, and a command line that is one, too. All that SQLite needs besides is its driver. */
-import { cpSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { createClient } from "@memfold/client"
+import { spawn } from "node:child_process"
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -7,11 +18,15 @@ import { runInNewContext } from "node:vm"
 import { gzipSync } from "node:zlib"
 import { build } from "vite"
 import { describe, expect, it } from "vitest"
+import { child } from "@memfold/harness/children"
 import { inFolder, lines, programAt, sample } from "@memfold/harness/program"
+import { runtimes } from "@memfold/harness/runtimes"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const cli = fileURLToPath(new URL("../../cli", import.meta.url))
 const { folder } = inFolder("published")
+/** Whether the Node of the tests has a SQLite of its own: then no driver is missed. */
+const hasSqlite = process.getBuiltinModule("node:sqlite") !== undefined
 /** The sizes of the bundles for a browser and for edge runtimes. */
 const sizes: Array<number> = []
 
@@ -53,7 +68,7 @@ describe("the published program", () => {
     cpSync(join(modules, name), join(bare, "node_modules", name), { recursive: true })
   }
 
-  it("says what to type where SQLite's driver is not installed", async () => {
+  it.skipIf(hasSqlite)("says what to type where SQLite's driver is not installed", async () => {
     writeFileSync(
       join(bare, "program.mjs"),
       `import { createMemory, LogError, MissingPackage } from "memfold"
@@ -99,6 +114,55 @@ describe("the published program", () => {
     expect(code).toBe(2)
     expect(err).toContain("better-sqlite3")
     expect(err.trim().split("\n")).toHaveLength(1)
+    // Neither call has made the file that it could not open.
+    expect(readdirSync(bare).filter((name) => name.startsWith("a.db"))).toEqual([])
+  })
+
+  it.for(runtimes)("needs no driver where the runtime has SQLite: $name", async ({ name, command }) => {
+    const file = `${name}.db`
+    writeFileSync(
+      join(bare, "opens.mjs"),
+      `import { createMemory } from "memfold"
+      const memory = createMemory({ store: "sqlite:${file}" })
+      await memory.append("s", [{ role: "user", content: "Hello" }])
+      console.log(JSON.stringify((await memory.context("s")).messages))
+      await memory.close()`,
+    )
+    const opened = await programAt(join(bare, "opens.mjs"), bare, command())()
+    expect(opened).toMatchObject({ code: 0, out: '[{"role":"user","content":"Hello"}]\n' })
+    const main = join(bare, "node_modules/memfold/bin/memfold.js")
+    const found = await programAt(main, bare, command())("sessions", "--store", `sqlite:${file}`, "--json")
+    expect(lines(found.out)).toMatchObject([{ session: "s" }])
+
+    const [program, ...before] = command()
+    const service = child(
+      spawn(program, [...before, main, "serve", "--port", "0", "--store", `sqlite:${file}`], {
+        cwd: bare,
+        stdio: ["pipe", "pipe", "ignore"],
+      }),
+    )
+    const [, url = ""] = /at (http:\S+)/.exec((await service.line()) ?? "") ?? []
+    const client = createClient({ url })
+    await client.append("s", [{ role: "assistant", content: "Hi" }])
+    expect((await client.context("s")).messages).toMatchObject([{ content: "Hello" }, { content: "Hi" }])
+    service.kill()
+  })
+
+  it("says what to type where the package of a queue is not installed, and only then", async () => {
+    const main = programAt(join(bare, "node_modules/memfold/bin/memfold.js"), bare)
+    const call = ["dead-letters", "--queue", "redis://127.0.0.1:1"]
+    expect(await main(...call)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("npm install @memfold/worker-bullmq"),
+    })
+    const broken = join(bare, "node_modules/@memfold/worker-bullmq")
+    mkdirSync(broken, { recursive: true })
+    writeFileSync(join(broken, "package.json"), '{ "exports": "./index.js", "type": "module" }')
+    writeFileSync(join(broken, "index.js"), 'throw new Error("it is broken")')
+    const { code, err } = await main(...call)
+    expect(code).toBe(70)
+    expect(err).toContain("it is broken")
+    expect(err).not.toContain("npm install")
   })
 
   it("has the forms of its sources' source maps where they are installed", () => {
@@ -161,7 +225,7 @@ describe("the published program", () => {
     expect(Math.max(...sizes)).toBeLessThan(330_000)
   })
 
-  it("says in one line what to do where SQLite's driver was not built", async () => {
+  it.skipIf(hasSqlite)("says in one line what to do where SQLite's driver was not built", async () => {
     const unbuilt = join(folder, "unbuilt")
     for (const name of ["memfold", "@memfold/cli"]) {
       cpSync(join(modules, name), join(unbuilt, "node_modules", name), { recursive: true })

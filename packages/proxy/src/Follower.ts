@@ -17,6 +17,23 @@ export interface Given {
   /** The client says that it sends the request again. */
   readonly isRetry: boolean
   readonly idempotencyKey: string | undefined
+  /** Rejects if the session may not begin. */
+  readonly mayBegin: (session: string) => Promise<void>
+}
+
+/** A session may not begin: there are too many. */
+export class MayNotBegin extends Error {
+  override readonly name = "MayNotBegin"
+}
+
+/** Asks whether a session may begin that is not there yet. */
+const checkBegin = async ({ mayBegin }: Given, session: string, version: number): Promise<void> => {
+  if (version > 0) return
+  try {
+    await mayBegin(session)
+  } catch (error) {
+    throw new MayNotBegin(`the session "${session}" may not begin`, { cause: error })
+  }
 }
 
 /** How a session was followed. */
@@ -189,6 +206,7 @@ export class Follower {
       const { target, known, step, how, isWhole } = await this.place(given, keys)
       if (target === given.session && this.habits.get(target) === undefined)
         this.habits.set(target, { sendsAll: false, setting: given.setting })
+      await checkBegin(given, target, known.version)
       await this.write(target, known, step.keep, given.messages.slice(step.from))
       return { session: target, how, isWhole }
     })
@@ -198,6 +216,8 @@ export class Follower {
   private async repeated(given: Given, key: string): Promise<Followed | null> {
     if (given.messages.some(({ role }) => role === "assistant")) return null
     const { session, messages } = given
+    const { version } = await run(this.memory.state(session))
+    await checkBegin(given, session, version)
     const idempotencyKey = `proxy/${key}`
     const { duplicate, to } = await run(this.memory.append(session, messages, { idempotencyKey }))
     const { total } = await run(this.memory.state(session))

@@ -10,7 +10,7 @@ import type { ConversationRoutes } from "./conversations/index.js"
 import { compose, type Parsed } from "./compose.js"
 import { keyOf } from "./conversation.js"
 import { decode, type Dialect, dialects, encodeAnswer, type Provider, type Usage } from "./dialects.js"
-import { type Followed, Follower, run } from "./Follower.js"
+import { type Followed, Follower, MayNotBegin, run } from "./Follower.js"
 import { forward } from "./forward.js"
 import { endToEnd, type Field } from "./headers.js"
 import { type Named, ownHeaders, sessionOf } from "./names.js"
@@ -38,19 +38,26 @@ export interface ProxyParts {
 export interface HandleOptions {
   /** What the id of each session begins with in the store. */
   readonly prefix?: string
+  /** Rejects if no more sessions may begin: the request passes as it came. */
+  readonly mayBegin?: (session: string) => Promise<void>
 }
 
 /** The path without its query; `null` for an address that is no path. */
 const pathOf = (url: string | undefined): string | null =>
   url?.startsWith("/") === true ? (url.split("?", 1)[0] ?? null) : null
 
-/** Whose API a request speaks. */
-const providerOf = ({ headers }: IncomingMessage, path: string): Provider =>
-  headers["anthropic-version"] !== undefined ||
-  headers["x-api-key"] !== undefined ||
-  path.startsWith("/v1/messages")
-    ? "anthropic"
-    : "openai"
+/** Paths that one API alone has. */
+const pathsOf: ReadonlyArray<readonly [RegExp, Provider]> = [
+  [/^\/v1\/messages(?:\/|$)/, "anthropic"],
+  [/^\/v1\/(?:chat|responses|conversations|completions|embeddings)(?:\/|$)/, "openai"],
+]
+
+/** Whose API a request speaks: by its path, or by the headers of its client. */
+const providerOf = ({ headers }: IncomingMessage, path: string): Provider => {
+  const [, provider] = pathsOf.find(([paths]) => paths.test(path)) ?? []
+  const isAnthropic = headers["anthropic-version"] !== undefined || headers["x-api-key"] !== undefined
+  return provider ?? (isAnthropic ? "anthropic" : "openai")
+}
 
 /** The address of the upstream with the path and the query of the request. */
 const target = (upstream: URL, url: string): URL => {
@@ -89,6 +96,8 @@ interface Prepared {
   readonly followed: Followed
   readonly context: Render.Context
   readonly text: string
+  /** What goes upstream, if the list in `text` was written in a shorter way. */
+  readonly sent: string
   readonly before: number
   /** What the conversation said when the model was asked. */
   readonly asked: ReadonlyArray<string>
@@ -279,7 +288,7 @@ export class Proxy {
     request: IncomingMessage,
     dialect: Dialect,
     text: string,
-    { prefix = "" }: HandleOptions,
+    { prefix = "", mayBegin = () => Promise.resolve() }: HandleOptions,
     counting: boolean,
   ): Promise<Prepared | { readonly doubt: string }> {
     try {
@@ -290,7 +299,7 @@ export class Proxy {
       const parsed = parse(dialect, text)
       if ("doubt" in parsed) return parsed
       const messages = parsed.units.flatMap((unit) => unit.messages)
-      const history = historyOf(request, dialect, named)
+      const history = historyOf(request, named)
       const given = {
         session: `${prefix}${named.session}`,
         messages,
@@ -298,6 +307,7 @@ export class Proxy {
         setting: settingOf(parsed),
         isRetry: Number(request.headers["x-stainless-retry-count"] ?? 0) > 0,
         idempotencyKey: [request.headers["idempotency-key"]].flat()[0],
+        mayBegin: (id: string) => mayBegin(id.slice(prefix.length)),
       }
       const { memory } = this.parts
       if (counting) return await this.counted(parsed, given.session, messages, prefix)
@@ -309,8 +319,18 @@ export class Proxy {
       if (composed === null) return { doubt: "not-sayable" }
       const { appendedTokens } = await run(memory.state(session))
       const name = session.slice(prefix.length)
-      return { session, name, followed, context, text: composed, before: appendedTokens, asked }
-    } catch {
+      return {
+        session,
+        name,
+        followed,
+        context,
+        text: composed,
+        sent: composed === parsed.text ? text : composed,
+        before: appendedTokens,
+        asked,
+      }
+    } catch (error) {
+      if (error instanceof MayNotBegin) return { doubt: "too-many-sessions" }
       // A session that cannot be read, a message that the memory refuses: the client gets its answer without the memory.
       return { doubt: "memory-failed" }
     }
@@ -328,7 +348,7 @@ export class Proxy {
     }: { readonly path: string; readonly url: URL; readonly dialect: Dialect; readonly counting: boolean },
     prepared: Prepared,
   ): Promise<void> {
-    const { session, name, followed, context, text, before } = prepared
+    const { session, name, followed, context, sent, before } = prepared
     const { savings, onRequest } = this.parts
     const { tokens } = context
     const { cached, written, saved } = savings.of(session)
@@ -356,7 +376,7 @@ export class Proxy {
       request,
       response,
       url,
-      body: Buffer.from(text),
+      body: Buffer.from(sent),
       without: ownHeaders,
       answerHeaders,
       ...(counting ? {} : { tap: answerTap(dialect, store) }),
@@ -423,6 +443,7 @@ export class Proxy {
           followed: { session, how: "append", isWhole: true },
           context,
           text: composed,
+          sent: composed,
           before: appendedTokens,
           asked,
         }
@@ -430,12 +451,8 @@ export class Proxy {
 }
 
 /** What a client sends: its conversation, or only what is new. */
-const historyOf = (
-  { headers }: IncomingMessage,
-  dialect: Dialect,
-  { byAgent }: Named,
-): "new" | "full" | "auto" => {
+const historyOf = ({ headers }: IncomingMessage, { byAgent }: Named): "new" | "full" | "auto" => {
   const said = headers["x-memfold-history"]
   if (said === "new" || said === "full") return said
-  return byAgent || dialect.list === "input" ? "full" : "auto"
+  return byAgent ? "full" : "auto"
 }

@@ -1,5 +1,5 @@
 /** The request that goes upstream: the request of the client with the context of its session in place of its history. */
-import type { Fields } from "@memfold/codec"
+import { type Fields, isFields } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import { type Dialect, encode, type Unit } from "./dialects.js"
 import { type ListText, withItems } from "./jsonText.js"
@@ -80,6 +80,22 @@ const marksIn = (value: unknown): number =>
 /** The most marks that Anthropic allows. */
 const mostMarks = 4
 
+/** A value with the newest marks of a prompt cache that there is room for; they stand in the order of the text. */
+const newestMarks = (value: unknown, room: { left: number }): unknown => {
+  if (Array.isArray(value))
+    return value
+      .toReversed()
+      .map((one) => newestMarks(one, room))
+      .toReversed()
+  if (!isFields(value)) return value
+  const { cache_control: mark, ...rest } = value
+  // The mark of a block stands behind those inside it.
+  const isKept = mark != null && room.left > 0
+  if (isKept) room.left--
+  const inside = "content" in rest ? { ...rest, content: newestMarks(rest["content"], room) } : rest
+  return isKept ? { ...inside, cache_control: mark } : inside
+}
+
 const fromFullHistory = (parsed: Parsed, context: Render.Context): string | null => {
   const end = coveredTo(context)
   if (end === 0) return parsed.text
@@ -99,16 +115,18 @@ const fromNewMessages = (parsed: Parsed, context: Render.Context): string | null
   const given = parsed.units.reduce((sum, { messages }) => sum + messages.length, 0)
   if (context.messages.length === given && coveredTo(context) === 0) return parsed.text
   const { body, dialect } = parsed
-  const room = mostMarks - marksIn(body["system"]) - marksIn(body["tools"])
-  const marks = dialect.provider === "anthropic" && room > 0 ? context.cacheMarks.slice(-room) : []
+  const isMarked = dialect.provider === "anthropic"
+  const room = Math.max(0, mostMarks - marksIn(body["system"]) - marksIn(body["tools"]))
+  const marks = isMarked && room > 0 ? context.cacheMarks.slice(-room) : []
   const encoded = encode(dialect, context.messages.map(told), {
     cacheMarks: marks,
     ...(marks.length > 0 ? { cacheControl: true } : {}),
   })
   if (encoded === null) return null
+  const items = isMarked ? (newestMarks(encoded, { left: room }) as ReadonlyArray<unknown>) : encoded
   return withItems(parsed.text, parsed.list, [
     ...slices(parsed, 0, parsed.from),
-    ...encoded.map((item) => JSON.stringify(item)),
+    ...items.map((item) => JSON.stringify(item)),
   ])
 }
 

@@ -13,6 +13,7 @@ describe("the session of a request", () => {
     [{}, { conversation: "conv_1" }, "conv_1", false],
     [{}, { conversation: { id: "conv_2" } }, "conv_2", false],
     [{}, { prompt_cache_key: "c" }, "c", false],
+    [{}, { prompt_cache_key: "c", input: [] }, "c", true],
     [{}, { metadata: { user_id: "user_12_account__session_0f9c2a54-6b1e" } }, "0f9c2a54-6b1e", true],
     [{}, { metadata: { user_id: '{"device_id":"d","session_id":"s-1"}' } }, "s-1", true],
   ])("%j %j is %s", (headers, body, session, byAgent) => {

@@ -81,5 +81,6 @@ export const sessionOf = (headers: IncomingHttpHeaders, body: Fields): Named | n
   const ofUser = sessionOfUser(metadata["user_id"])
   if (ofUser !== null) return { session: ofUser, byAgent: true }
   const key = textIn(body["prompt_cache_key"])
-  return key === null ? null : { session: key, byAgent: false }
+  // In requests to Responses, it comes from agents that keep the conversation themselves.
+  return key === null ? null : { session: key, byAgent: body["input"] !== undefined }
 }

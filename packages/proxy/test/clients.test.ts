@@ -175,6 +175,25 @@ describe("the Responses API without state", () => {
     expect(proxy.records.map(({ how }) => how)).toEqual(["append", "append", "append"])
   })
 
+  it("is given the conversation by a client that sends a text", async () => {
+    const proxy = await start({ answer: ({ turn }) => ({ text: `Answer ${turn}` }) })
+    const client = new OpenAI({
+      baseURL: `${proxy.url}/v1`,
+      apiKey: "key",
+      maxRetries: 0,
+      defaultHeaders: { "x-session-id": "r-1" },
+    })
+    for (const input of ["One", "Two"]) await client.responses.create({ model: "gpt-5", input, store: false })
+    const [first, second] = proxy.provider.received.map(({ body }) => body["input"])
+    expect(first).toBe("One")
+    expect(second).toMatchObject([
+      { role: "user", content: "One" },
+      { role: "assistant", content: [{ text: "Answer 0" }] },
+      { role: "user", content: "Two" },
+    ])
+    expect(proxy.provider.refused).toEqual([])
+  })
+
   it("passes a request of a state that the upstream has", async () => {
     const proxy = await start()
     const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: "key", maxRetries: 0 })

@@ -272,4 +272,23 @@ describe("a client that sends only what is new", () => {
     expect(JSON.stringify(sent[2]!["messages"])).toContain('"cache_control"')
     expect((sent[2]!["messages"] as Array<unknown>).length).toBe(5)
   })
+
+  it("may mark each message: a request has four marks at most", async () => {
+    const { client, provider } = await start({
+      strategy: BreakEven(),
+      answer: ({ turn }) => ({ text: `Answer ${turn}` }),
+    })
+    for (let turn = 0; turn < 7; turn++)
+      await client.messages.create({
+        model: "claude-sonnet-5-5",
+        max_tokens: 1_000,
+        system,
+        tools: [{ ...tools[0]!, ...mark }],
+        messages: [{ role: "user", content: [{ type: "text", text: `Question ${turn}`, ...mark }] }],
+      })
+    expect(provider.refused).toEqual([])
+    const last = provider.received.at(-1)!.body
+    expect(JSON.stringify(last).split("cache_control").length - 1).toBe(4)
+    expect(JSON.stringify((last["messages"] as Array<unknown>).at(-1))).toContain("cache_control")
+  })
 })

@@ -1,29 +1,24 @@
 /** The handlers: each one is an operation of the memory, with what the request says. */
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
-import { formatContext } from "@memfold/catalog"
+import { summarizerOf } from "@memfold/catalog"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import { type CompactionOutcome, Recall } from "@memfold/core"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { changes } from "./changes.js"
+import { comparison } from "./comparison.js"
+import { contextIn } from "./contexts.js"
+import { previewed } from "./previewed.js"
 import { exported } from "./exported.js"
 import { failureFor, problemOf } from "./failure.js"
 import type { MayBegin } from "./limits.js"
-import {
-  decoded,
-  encoded,
-  formatOf,
-  given,
-  strategyOf,
-  type StrategySetting,
-  tagOf,
-  versionIn,
-} from "./requests.js"
+import { decoded, encoded, formatOf, given, strategyOf, tagOf, versionIn } from "./requests.js"
 import { sessionPage } from "./sessionPages.js"
+import type { ServiceSettings } from "./settings.js"
 import { problemFor, type Served, type TenantMemory, tenantMemory } from "./TenantMemory.js"
 
 /** What the handlers serve. */
 export interface Serving extends Served {
-  readonly strategy: StrategySetting
+  readonly settings: ServiceSettings
   /** Returns when the service begins to end. */
   readonly closing: Effect.Effect<void>
   /** Whether it has begun to. */
@@ -84,6 +79,9 @@ const outcomeOf = (outcome: CompactionOutcome): schemas.Outcome => {
   }
 }
 
+/** Writes the summaries of previews, unless the summarizer of the service is asked for. */
+const extractive = summarizerOf("extractive")
+
 /** The definitions of the tools of recall. */
 const tools: typeof schemas.Tools.Type = {
   openai: Recall.toolDefinitions.map((tool) => ({ type: "function", function: { ...tool } })),
@@ -102,8 +100,8 @@ const logFailure = (error: unknown): Effect.Effect<void> =>
     : Effect.void
 
 /** What every group of handlers uses. */
-const using = ({ strategy, ...served }: Serving) => {
-  const requested = strategyOf(strategy)
+const using = ({ settings, ...served }: Serving) => {
+  const requested = strategyOf(settings.current)
   /** Runs an operation on the memory of the caller; its errors become problems. */
   const run = <A, E, R>(use: (memory: TenantMemory, tenant: string | null) => Effect.Effect<A, E, R>) =>
     Effect.flatMap(Caller, ({ tenant }) =>
@@ -227,15 +225,13 @@ const conversation = (serving: Serving) =>
           Effect.gen(function* () {
             const { systemMessages, atVersion, recall, model, summaries, cacheControl, extraFields } =
               urlParams
-            const { cacheMarks, sources, ...context } = yield* memory.context(session, {
+            const context = yield* memory.context(session, {
               ...(yield* requested(urlParams)),
               ...given({ atVersion, recall: recall === undefined ? undefined : { tokens: recall } }),
             })
             yield* tagged(context.prefix.version)
             const form = given({ model, summaries, cacheControl, extraFields })
-            const whole = { ...context, cacheMarks, sources }
-            const { messages, ...rest } = formatContext(formatOf(urlParams), whole, systemMessages, form)
-            return { ...context, ...rest, messages: messages as schemas.Json }
+            return contextIn(formatOf(urlParams), context, { systemMessages, ...form })
           }),
         ),
       )
@@ -318,6 +314,52 @@ const memoryGroup = (serving: Serving) =>
           }),
         ),
       )
+      .handle("timeline", ({ path: { session }, headers }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { version } = yield* existing(memory, session)
+            yield* tagged(version)
+            return headers["if-none-match"] === tagOf(version) ? notModified : yield* memory.timeline(session)
+          }),
+        ),
+      )
+      .handle("compare", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.zipRight(
+            existing(memory, session),
+            comparison(memory, session, payload, serving.settings.current()),
+          ),
+        ),
+      )
+      .handle("trace", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { text, summary } = payload
+            if (summary !== undefined && text === undefined) return yield* memory.trace(session, { summary })
+            if (text !== undefined && summary === undefined) return yield* memory.trace(session, text)
+            return yield* Effect.fail(
+              problem(400, "InvalidInput", "Give `text` or `summary`, one of them", session),
+            )
+          }),
+        ),
+      )
+      .handle("traceMessage", ({ path: { session, message } }) =>
+        run((memory) => Effect.map(memory.traceMessage(session, message), (summaries) => ({ summaries }))),
+      )
+      .handle("preview", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { format, which, instructions, takeOver, summarizer = "extractive" } = payload
+            const preview = yield* memory.preview(session, {
+              ...(yield* requested(payload)),
+              ...given({ which, instructions, takeOver }),
+              ...(summarizer === "own" ? {} : { summarizer: extractive }),
+            })
+            yield* tagged(preview.version)
+            return previewed(preview, formatOf({ format }))
+          }),
+        ),
+      )
       .handle("revert", ({ path: { session }, payload }) =>
         run((memory) => Effect.map(memory.revert(session, given(payload)), (reverted) => ({ reverted }))),
       )
@@ -383,10 +425,26 @@ const log = (serving: Serving) =>
       )
   })
 
-const service = ({ log, isClosing }: Serving) =>
+const service = ({ log, isClosing, settings }: Serving) =>
   HttpApiBuilder.group(api, "service", (handlers) => {
     const ok = { status: "ok" } as const
     return handlers
+      .handle("settings", () => Effect.sync(settings.show))
+      .handle("changeSettings", ({ payload }) =>
+        Effect.gen(function* () {
+          const { tenant } = yield* Caller
+          if (tenant !== null)
+            return yield* Effect.fail(
+              problem(
+                403,
+                "NotAllowed",
+                "The settings are for all tenants: who runs the service changes them",
+              ),
+            )
+          yield* settings.change(payload)
+          return settings.show()
+        }).pipe(Effect.mapError(problemOf)),
+      )
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
         isClosing()

@@ -12,15 +12,17 @@ import * as Layers from "@memfold/layers"
 import { Effect, Layer, type Scope } from "effect"
 import { Calls, Savings, upstreamSummarizer } from "@memfold/proxy"
 import { type ServeOptions, upstreamsOf } from "./options.js"
+import { readSettingsFile } from "./settings.js"
 import type { StrategySetting } from "./requests.js"
+import { tracedSummarizer } from "./telemetry.js"
 import type { Served } from "./TenantMemory.js"
 
 /** The strategy that the service is set to. */
 export const strategySetting = ({
   strategy = defaultStrategy,
-  settings,
   environmentPrefix,
-}: ServeOptions): StrategySetting => ({ name: strategy, file: settings, environmentPrefix })
+  ...options
+}: ServeOptions): StrategySetting => ({ name: strategy, file: readSettingsFile(options), environmentPrefix })
 
 /** What a proxy and the summarizer of its memory share: the newest calls, and what they cost. */
 export interface Accounts {
@@ -48,13 +50,15 @@ export const openMemory = (
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
-    const stored = yield* storeLayer(store)
+    const untraced = summarizerFor(options, accounts)
+    const writer = options.otlp === undefined ? untraced : tracedSummarizer(untraced)
+    const stored = typeof store === "string" ? yield* storeLayer(store) : store
     const known =
       layers === undefined || layers === false
         ? Layer.empty
         : (Layers.layer(layers === true ? {} : layers) as Layer.Layer<never, never, EventLog.EventLog>)
     const parts = Layer.mergeAll(
-      Layer.succeed(Summarizer.Summarizer, summarizerFor(options, accounts)),
+      Layer.succeed(Summarizer.Summarizer, writer),
       Layer.provideMerge(known, stored),
     )
     const context = yield* Layer.build(parts)

@@ -1,8 +1,8 @@
 /** How the service is set, and the checks of that. */
 import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
-import type { Memory } from "@memfold/core"
+import type { EventLog, Memory } from "@memfold/core"
 import type { Options as LayersOptions } from "@memfold/layers"
-import type { Duration } from "effect"
+import type { Duration, Layer } from "effect"
 import type { StoredToken } from "./tokens.js"
 
 /** An option of the service has a value that is not allowed. */
@@ -13,8 +13,8 @@ export class ServeError extends Error {
 
 /** The options of `serve`. All of them have defaults. */
 export interface ServeOptions {
-  /** The store, by its URL; `sqlite:memfold.db` by default. */
-  readonly store?: StoreUrl
+  /** The store, by its URL or as a layer; `sqlite:memfold.db` by default. */
+  readonly store?: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /** The port; 4710 by default, and 0 takes a free one. */
   readonly port?: number
   /** The address to listen on; `127.0.0.1` by default. Any other than an address of this machine alone needs `tokens`. */
@@ -30,6 +30,11 @@ export interface ServeOptions {
   readonly strategy?: StrategyName
   /** A parsed settings file of the strategy, such as `agent-tools.json` with its section `agent.contextWindow`. */
   readonly settings?: object
+  /**
+   * The path of the settings file. It is read when the service starts, unless `settings` is given, and `PUT /v1/settings` writes it.
+   * Without it, changes count until the service ends.
+   */
+  readonly settingsFile?: string
   /** What environment variables with settings begin with; `MEMFOLD_` by default. */
   readonly environmentPrefix?: string
   /** Writes the summaries; `extractive` by default. */
@@ -55,6 +60,16 @@ export interface ServeOptions {
   readonly timeout?: Duration.DurationInput
   /** How long requests may go on when the service ends; 10 seconds by default. */
   readonly shutdown?: Duration.DurationInput
+  /**
+   * An OpenTelemetry collector that gets traces and metrics, by OTLP over HTTP: its address, such as `http://127.0.0.1:4318`, and headers,
+   * such as its token. Calls of the summarizer are spans by the GenAI conventions. Nothing of what was said is sent.
+   */
+  readonly otlp?: {
+    readonly url: string
+    readonly headers?: Readonly<Record<string, string>>
+    /** What the service is called there; `memfold` by default. */
+    readonly serviceName?: string
+  }
   /** What is logged, as lines of JSON on standard error: `info` (default) has a line for each request. */
   readonly log?: "error" | "info" | "none"
 }
@@ -97,6 +112,8 @@ const isWhole = (value: number, least: number, most: number): boolean =>
  */
 export const checkOptions = (options: ServeOptions): void => {
   const { port = 0, host = "127.0.0.1", tokens, maxBody = 1, rate = 1, maxSessions = 1 } = options
+  if (options.otlp !== undefined && !/^https?:\/\/[^/]/.test(options.otlp.url))
+    throw new ServeError("otlp is the address of a collector, such as http://127.0.0.1:4318")
   if (!isWhole(port, 0, 65_535)) throw new ServeError("port is a number from 0 to 65535")
   if (!localAddresses.has(host) && tokens === undefined)
     throw new ServeError(

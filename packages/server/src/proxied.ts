@@ -1,13 +1,13 @@
 /** The requests that go on to an upstream: who may make them, and what is logged of them. */
 import { type Problem, problem } from "@memfold/client/api"
-import type { Memory } from "@memfold/core"
 import { type ConversationRoutes, conversationRoutes, Proxy, type ProxyRecord } from "@memfold/proxy"
 import { Effect, Either, Runtime, type Scope } from "effect"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import { wrongName } from "./guard.js"
-import type { makeRate } from "./limits.js"
+import type { makeRate, MayBegin } from "./limits.js"
 import type { Accounts } from "./openMemory.js"
 import { namesOf, type ServeOptions, upstreamsOf } from "./options.js"
+import { type Served, tenantMemory } from "./TenantMemory.js"
 import { finder } from "./tokens.js"
 
 /** The paths that the service has itself. */
@@ -58,8 +58,8 @@ const logged = (record: ProxyRecord) => {
 }
 
 /** How the service is. */
-export interface ProxiedParts extends Accounts {
-  readonly memory: Memory.Service
+export interface ProxiedParts extends Accounts, Served {
+  readonly mayBegin: MayBegin
   readonly rate: ReturnType<typeof makeRate>
   readonly isClosing: () => boolean
 }
@@ -87,7 +87,7 @@ const keptIn = (
  * @param service - answers all other requests
  */
 export const withProxy = (
-  { memory, calls, savings, rate, isClosing }: ProxiedParts,
+  { memory, log, mayBegin, calls, savings, rate, isClosing }: ProxiedParts,
   options: ServeOptions,
   service: RequestListener,
 ): Effect.Effect<RequestListener, never, Scope.Scope> =>
@@ -108,8 +108,8 @@ export const withProxy = (
       ...(conversations === undefined ? {} : { conversations }),
       onRequest: (record) => {
         const failed = record.ending._tag === "Unreachable" || record.ending._tag === "UpstreamBroke"
-        const log = failed ? Effect.logError("proxied") : Effect.logInfo("proxied")
-        Runtime.runFork(runtime)(Effect.annotateLogs(log, logged(record)))
+        const line = failed ? Effect.logError("proxied") : Effect.logInfo("proxied")
+        Runtime.runFork(runtime)(Effect.annotateLogs(line, logged(record)))
       },
     })
     return (request: IncomingMessage, response: ServerResponse): void => {
@@ -124,6 +124,11 @@ export const withProxy = (
         refuse(response, found.left)
         return
       }
-      void proxy.handle(request, response, found.right === null ? {} : { prefix: `${found.right}/` })
+      const tenant = found.right
+      void proxy.handle(request, response, {
+        ...(tenant === null ? {} : { prefix: `${tenant}/` }),
+        mayBegin: (session) =>
+          Effect.runPromise(mayBegin(tenantMemory({ memory, log }, tenant), tenant, session)),
+      })
     }
   })

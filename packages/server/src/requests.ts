@@ -35,12 +35,13 @@ export interface StrategySetting {
   readonly environmentPrefix?: string | undefined
 }
 
-/** The option `strategy` for a request: none if the request says nothing about it. */
+/** The option `strategy` for a request: none if the request says nothing about it, and the settings are as they were at the start. */
 export const strategyOf =
-  ({ name, file, environmentPrefix }: StrategySetting) =>
+  (current: () => StrategySetting & { readonly isChanged: boolean }) =>
   (
     request: StrategyRequest,
   ): Either.Either<{ readonly strategy?: Strategy.Strategy }, UnknownName | Strategy.SettingsError> => {
+    const { name, file, environmentPrefix, isChanged } = current()
     const { strategy, settings = {}, ...turns } = request
     const named = Object.fromEntries(
       (["fullContextTurns", "cachedContextTurns"] as const).flatMap((key) =>
@@ -48,7 +49,7 @@ export const strategyOf =
       ),
     )
     const given = { ...settings, ...named }
-    if (strategy === undefined && Object.keys(given).length === 0) return Either.right({})
+    if (strategy === undefined && Object.keys(given).length === 0 && !isChanged) return Either.right({})
     return Either.map(
       strategyNamed(strategy ?? name, { request: given, file, environmentPrefix }),
       (strategy) => ({ strategy }),

@@ -21,6 +21,8 @@ import { guarded } from "./guard.js"
 import { handlersOf, type Serving } from "./handlers.js"
 import { makeRate, makeSessionLimit } from "./limits.js"
 import { openMemory, strategySetting } from "./openMemory.js"
+import { telemetry } from "./telemetry.js"
+import { serviceSettings } from "./settings.js"
 import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
 import { withProxy } from "./proxied.js"
 
@@ -145,14 +147,14 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
     const closing = yield* Deferred.make<void>()
     const serving: Serving = {
       ...served,
-      strategy: strategySetting(options),
+      settings: serviceSettings(strategySetting(options), options),
       closing: Deferred.await(closing),
       isClosing: () => isClosing,
       mayBegin: makeSessionLimit(options.maxSessions ?? null),
     }
     const app = yield* application(serving, options)
     const handler = yield* withProxy(
-      { ...served, rate: makeRate(rateOf(options)), isClosing: () => isClosing },
+      { ...served, ...serving, rate: makeRate(rateOf(options)) },
       options,
       yield* NodeHttpServer.makeHandler(app),
     )
@@ -160,12 +162,16 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
     const url = yield* listen(server, options)
     yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))
     return url
-  }).pipe(Effect.provide(logging(options)), Effect.provide(NodeHttpServer.layerContext), Scope.extend(scope))
+  })
+  // Open as long as the scope: what is left is sent once everything else has ended.
+  const told = Effect.flatMap(Layer.toRuntime(telemetry(options)), (runtime) =>
+    Effect.provide(start, runtime),
+  ).pipe(Effect.provide(logging(options)), Effect.provide(NodeHttpServer.layerContext), Scope.extend(scope))
   const close = async (): Promise<void> => {
     isClosing = true
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }
-  const exit = await Effect.runPromiseExit(start)
+  const exit = await Effect.runPromiseExit(told)
   if (Exit.isSuccess(exit)) return { url: exit.value, close }
   await close()
   throw Cause.squash(exit.cause)

@@ -80,6 +80,20 @@ describe("a service with an upstream", () => {
     }
   })
 
+  it("begins no more sessions than a tenant may have, and answers all the same", async () => {
+    const provider = await upstream()
+    const { url } = await started({ upstream: provider.anthropicURL, maxSessions: 1 })
+    const reasons = []
+    for (const session of ["chat-1", "chat-2", "chat-1"]) {
+      const { response } = await clientOf(url, { "x-session-id": session })
+        .chat.completions.create({ model: "gpt-5", messages: [{ role: "user", content: "Hi" }] })
+        .withResponse()
+      reasons.push(response.headers.get("x-memfold-reason"))
+    }
+    expect(reasons).toEqual([null, "too-many-sessions", null])
+    expect((await ask(`${url}/v1/sessions`)).body).toMatchObject({ sessions: [{ session: "chat-1" }] })
+  })
+
   it("refuses pages and hosts that it does not know, and passes nothing on without an upstream", async () => {
     const provider = await upstream()
     const { url } = await started({ upstream: provider.anthropicURL })

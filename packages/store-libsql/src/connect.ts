@@ -3,8 +3,8 @@ import { type Client, createClient, type InValue, type ResultSet, type Transacti
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
-import type { Use } from "@memfold/store-sql"
-import { Effect, type Scope, Stream } from "effect"
+import { connectionOf, type Use } from "@memfold/store-sql"
+import { Effect, type Scope } from "effect"
 import { dialect } from "./dialect.js"
 import type { Options } from "./Options.js"
 import { reasonOf } from "./reasons.js"
@@ -30,7 +30,7 @@ const objects = ({ columns, rows }: ResultSet): ReadonlyArray<Record<string, unk
  * A connection of Effect SQL for one use. A transaction of the client is a stream of its own: the statements that begin and end one
  * become calls of the client, and those between go to the transaction.
  */
-const connectionOf = (client: Client): Connection & { readonly end: Effect.Effect<void> } => {
+const connectionTo = (client: Client): Connection & { readonly end: Effect.Effect<void> } => {
   let transaction: Transaction | null = null
   const ended = async (how: "commit" | "rollback"): Promise<void> => {
     const open = transaction
@@ -54,17 +54,15 @@ const connectionOf = (client: Client): Connection & { readonly end: Effect.Effec
       const executor: Executor = transaction ?? client
       return executor.execute({ sql, args: parameters.map(parameter) })
     })
-  const execute: Connection["execute"] = (sql, parameters) =>
-    Effect.map(run(sql, parameters), (result) => (result === null ? [] : objects(result)))
   return {
-    execute,
-    executeRaw: (sql, parameters) => run(sql, parameters),
-    executeValues: (sql, parameters) =>
-      Effect.map(run(sql, parameters), (result) =>
-        (result?.rows ?? []).map((row) => Array.from(row as ArrayLike<unknown>)),
-      ),
-    executeUnprepared: (sql, parameters) => execute(sql, parameters, undefined),
-    executeStream: (sql, parameters) => Stream.fromIterableEffect(execute(sql, parameters, undefined)),
+    ...connectionOf({
+      rows: (sql, parameters = []) =>
+        Effect.map(run(sql, parameters), (result) => (result === null ? [] : objects(result))),
+      lists: (sql, parameters) =>
+        Effect.map(run(sql, parameters), (result) =>
+          (result?.rows ?? []).map((row) => Array.from(row as ArrayLike<unknown>)),
+        ),
+    }),
     end: Effect.promise(() => ended("rollback").catch(() => undefined)),
   }
 }
@@ -85,7 +83,7 @@ export const connect = ({ url, authToken }: Options): Effect.Effect<Use, EventLo
     (client): Use =>
       (body) =>
         Effect.acquireUseRelease(
-          Effect.sync(() => connectionOf(client)),
+          Effect.sync(() => connectionTo(client)),
           body,
           ({ end }) => end,
         ),

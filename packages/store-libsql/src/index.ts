@@ -4,7 +4,7 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
-import { changesOf, type Database, database, integer, logOf, tryingAgain } from "@memfold/store-sql"
+import { changesOf, createTables, database, logOf, tryingAgain } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import { connect } from "./connect.js"
 import { dialect } from "./dialect.js"
@@ -13,52 +13,8 @@ import { nameOf, reasonOf } from "./reasons.js"
 
 export type { Options } from "./Options.js"
 
-/** The version of the tables. */
-const tablesVersion = 1
-
-const about = { operation: "open" }
-
 const refused = (url: string, problem: string) =>
   new EventLog.LogError({ operation: "open", reason: `${nameOf(url)} ${problem}` })
-
-/** The version of the tables; 0 without tables. Tables of another program are refused. */
-const versionIn = (url: string, query: Database["query"]): Effect.Effect<number, EventLog.LogError> =>
-  Effect.gen(function* () {
-    const rows = yield* query(
-      about,
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('memfold', 'sessions')",
-    )
-    const names = new Set(rows.map((row) => row["name"]))
-    if (!names.has("memfold"))
-      return names.has("sessions")
-        ? yield* refused(url, "has tables of another program; choose another database")
-        : 0
-    const [row = {}] = yield* query(about, "SELECT version FROM memfold")
-    const version = integer(row, "version")
-    return version === tablesVersion
-      ? version
-      : yield* refused(
-          url,
-          `has version ${version} of the tables, this memfold knows version ${tablesVersion}; update memfold`,
-        )
-  })
-
-/** Creates the tables, all or none, if there are none. */
-const migrate = ({ query, transaction }: Database, { url, create = true }: Options) =>
-  Effect.gen(function* () {
-    if ((yield* versionIn(url, query)) > 0) return
-    if (!create) return yield* refused(url, "has no tables of memfold; open it for writing once")
-    yield* transaction({ operation: "create" }, (run) =>
-      Effect.gen(function* () {
-        // Looked at again under the lock: another process may have done it.
-        const here: Database["query"] = (_about, sql, parameters) => Effect.orDie(run(sql, parameters))
-        if ((yield* versionIn(url, here)) > 0) return
-        for (const definition of dialect.tables) yield* run(definition)
-        yield* run("CREATE TABLE memfold (version INTEGER NOT NULL)")
-        yield* run("INSERT INTO memfold (version) VALUES (?)", [tablesVersion])
-      }),
-    )
-  })
 
 /** The bounds of the wait until a lock is tried again, in milliseconds. */
 const tryAgain = { atLeast: 2, atMost: 20 }
@@ -91,7 +47,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const use = yield* connect(options)
     const again = tryingAgain(isBusy, { total: options.busyTimeout ?? 30_000, ...tryAgain })
     const opened = database(use, { dialect, reasonOf: reasonOf(options.url), reading: again, writing: again })
-    yield* migrate(opened, options)
+    yield* createTables(opened, { name: nameOf(options.url), create: options.create ?? true })
     const changes = yield* changesOf(opened, { every: () => "250 millis" })
     return { ...logOf(opened, { onWritten: changes.tell }), changes: changes.of }
   })

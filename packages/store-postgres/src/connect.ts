@@ -4,8 +4,8 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { type DatabaseOptions, type Use } from "@memfold/store-sql"
-import { Clock, Duration, Effect, Schedule, type Scope, Stream } from "effect"
+import { connectionOf, type DatabaseOptions, type Use } from "@memfold/store-sql"
+import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
 import {
   Client,
   type ClientBase,
@@ -99,14 +99,10 @@ export const connectionTo = (client: ClientBase): Connection => {
         return new SqlError({ cause, message: "Failed to execute statement" })
       },
     })
-  const execute: Connection["execute"] = (sql, parameters) => rows(sql, parameters)
-  return {
-    execute,
-    executeRaw: execute as Connection["executeRaw"],
-    executeValues: (sql, parameters) => rows(sql, parameters, "array"),
-    executeUnprepared: execute,
-    executeStream: (sql, parameters) => Stream.fromIterableEffect(execute(sql, parameters, undefined)),
-  }
+  return connectionOf({
+    rows: (sql, parameters = []) => rows(sql, parameters),
+    lists: (sql, parameters) => rows(sql, parameters, "array"),
+  })
 }
 
 /** The client of `pg` behind a connection of `@effect/sql-pg`; `undefined` for another client of Effect SQL. */

@@ -1,7 +1,8 @@
 /** Connects to PGlite in the way of Effect SQL. */
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { Effect, Stream } from "effect"
+import { connectionOf, type Row } from "@memfold/store-sql"
+import { Effect } from "effect"
 import { parsers, withoutData } from "./connect.js"
 
 const boolean = 16
@@ -21,7 +22,6 @@ export interface EmbeddedClient {
 
 /** The connection of Effect SQL to a PGlite. */
 export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {
-  type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>
   const run = <A>(query: () => Promise<A>) =>
     Effect.tryPromise({
       try: query,
@@ -37,18 +37,14 @@ export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {
         parameters.length === 0
           ? (await pglite.exec(sql, { parsers, rowMode })).at(-1)
           : await pglite.query(sql, [...parameters], { parsers, serializers, rowMode })
-      return (result?.rows ?? []) as Rows
+      return (result?.rows ?? []) as ReadonlyArray<Row>
     })
-  const execute: Connection["execute"] = (sql, parameters) => rows(sql, parameters, "object")
-  return {
-    execute,
-    executeRaw: (sql, parameters) => execute(sql, parameters, undefined),
-    executeValues: (sql, parameters) =>
+  return connectionOf({
+    rows: (sql, parameters = []) => rows(sql, parameters, "object"),
+    lists: (sql, parameters) =>
       Effect.map(
         rows(sql, parameters, "array"),
         (lists) => lists as unknown as ReadonlyArray<ReadonlyArray<unknown>>,
       ),
-    executeUnprepared: (sql, parameters) => execute(sql, parameters, undefined),
-    executeStream: (sql, parameters) => Stream.fromIterableEffect(execute(sql, parameters, undefined)),
-  }
+  })
 }

@@ -34,6 +34,11 @@ export interface Dialect {
    */
   readonly startsSessions?: boolean | undefined
   /**
+   * The statement that reads which number the next session gets, where an insert in a transaction has no answer. By default, the insert
+   * answers with the number.
+   */
+  readonly nextSession?: string | undefined
+  /**
    * The statement that starts the sessions whose expected version is 0, for a statement of appends that does not: it gets the same
    * list, and goes before it in a transaction. By default, each session is started in a transaction of its own.
    */

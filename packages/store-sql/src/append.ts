@@ -167,6 +167,17 @@ const targetOf = (
     const decided = yield* decide(dialect, run, operation, batch)
     if (!isTarget(decided)) return decided
     if (decided.id !== undefined) return { id: decided.id }
+    const { nextSession } = dialect
+    if (nextSession !== undefined) {
+      const [next = {}] = yield* run(nextSession)
+      const id = integer(next, "id")
+      yield* run("INSERT INTO sessions (id, name, created_at) VALUES (?, ?, ?)", [
+        id,
+        session,
+        records[0].time,
+      ])
+      return { id }
+    }
     const [started] = yield* run(
       "INSERT INTO sessions (name, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
       [session, records[0].time],

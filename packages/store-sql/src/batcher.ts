@@ -22,9 +22,13 @@ interface PendingItem<Item, A, E> {
   readonly answer: Deferred.Deferred<A, E>
 }
 
+/** Runtimes without `setImmediate` have a timer that takes its turn as well. */
+const later = (work: () => void): unknown =>
+  typeof setImmediate === "undefined" ? setTimeout(work, 0) : setImmediate(work)
+
 /** Lets other fibers, timers and sockets of the process go on first. */
 export const othersFirst: Effect.Effect<void> = Effect.async((resume) => {
-  setImmediate(() => resume(Effect.void))
+  later(() => resume(Effect.void))
 })
 
 /** Makes a function that works on an item, in a group with the items of other fibers. It is not interrupted. */

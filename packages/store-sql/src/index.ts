@@ -11,6 +11,8 @@ import { reads } from "./reads.js"
 
 export type { WritingOptions } from "./append.js"
 export * from "./changes.js"
+export * from "./connection.js"
+export * from "./createTables.js"
 export * from "./Database.js"
 export * from "./Dialect.js"
 export { batchHash } from "./batchHash.js"
@@ -24,8 +26,9 @@ export const logOf = (database: Database, options: WritingOptions = {}): EventLo
   ...reads(database),
   delete: (session) =>
     Effect.map(
-      database.transaction({ operation: "delete", session }, (run) =>
-        run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]),
+      // One statement: what belongs to the session goes with it.
+      database.failing({ operation: "delete", session })(
+        database.statement("DELETE FROM sessions WHERE name = ? RETURNING id", [session]),
       ),
       (rows) => {
         if (rows.length > 0) options.onWritten?.(session)

@@ -1,64 +1,31 @@
-/** Connects to a file through the client of Effect SQL. */
-import * as Reactivity from "@effect/experimental/Reactivity"
-import type { SqliteClient } from "@effect/sql-sqlite-node/SqliteClient"
-import type { Connection } from "@effect/sql/SqlConnection"
-import { SqlError } from "@effect/sql/SqlError"
-import { inTurn, type Use } from "@memfold/store-sql"
-import { Cause, Effect, type Scope } from "effect"
-import type { Options } from "./Options.js"
-
-/** The connection to a file. */
-export interface Client extends Pick<SqliteClient, "backup"> {
-  readonly use: Use
-}
+/** Chooses the driver of SQLite. */
+import { Effect } from "effect"
+import { betterSqlite } from "./betterSqlite.js"
+import { builtIn } from "./builtIn.js"
+import type { Driver } from "./Driver.js"
 
 /**
- * Prepares a statement that failed to be prepared anew each time. The client keeps that failure for minutes, and it can be that
- * another process had the lock for a moment. What the driver throws at that is a defect of the client.
+ * The driver that this process uses. A process has one: two copies of SQLite in a process take the locks of each other on the same
+ * file.
  */
-const preparingAgain = (connection: Connection): Connection => {
-  const unprepared: Connection["executeUnprepared"] = (sql, parameters, transform) =>
-    Effect.catchAllDefect(
-      Effect.suspend(() => connection.executeUnprepared(sql, parameters, transform)),
-      (cause) => new SqlError({ cause, message: "Failed to prepare a statement" }),
-    )
-  const isOfPreparing = ({ message }: SqlError) => message.startsWith("Failed to prepare")
-  return {
-    ...connection,
-    execute: (sql, parameters, transform) =>
-      Effect.catchIf(connection.execute(sql, parameters, transform), isOfPreparing, () =>
-        unprepared(sql, parameters, transform),
-      ),
-    executeValues: (sql, parameters) =>
-      Effect.catchIf(connection.executeValues(sql, parameters), isOfPreparing, () =>
-        Effect.map(unprepared(sql, parameters, undefined), (rows) =>
-          rows.map((row: object): ReadonlyArray<unknown> => Object.values(row)),
-        ),
-      ),
+let chosen: Driver | undefined
+
+/** Bun and Deno have a SQLite of their own, and cannot load native addons of Node, or ask before they do. */
+const isNode = (): boolean => !("bun" in process.versions || "deno" in process.versions)
+
+/**
+ * The driver: in Node better-sqlite3, where it is installed and its native part loads. Otherwise the SQLite of the runtime. Fails
+ * with what is wrong with better-sqlite3 in a runtime that has no SQLite; the next call looks again.
+ */
+export const driver: Effect.Effect<Driver, unknown> = Effect.suspend(() => {
+  if (chosen !== undefined) return Effect.succeed(chosen)
+  const other = (error: unknown) => {
+    const ofRuntime = builtIn()
+    return ofRuntime === undefined ? Effect.fail(error) : Effect.succeed(ofRuntime)
   }
-}
-
-/** Gives the only connection of a client to one fiber after the other. The client does as well, in more steps. */
-const oneByOne = (client: SqliteClient): Effect.Effect<Use, SqlError> =>
-  Effect.flatMap(Effect.scoped(client.reserve), (connection) => inTurn(preparingAgain(connection)))
-
-/**
- * Connects to a file until the scope ends. Fails with what the driver throws when it opens the file.
- *
- * The client loads its driver, a native module, when it is imported: it is imported here, so that a program that opens no file
- * does not load it.
- */
-export const connect = ({
-  filename,
-  readonly = false,
-}: Options): Effect.Effect<Client, unknown, Scope.Scope> =>
-  Effect.tryPromise({
-    try: () => import("@effect/sql-sqlite-node/SqliteClient"),
-    catch: (error) => error,
-  }).pipe(
-    // With its own WAL mode, the client would change the journal mode before the file is checked.
-    Effect.flatMap(({ make }) => make({ filename, readonly, disableWAL: true })),
-    Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make),
-    Effect.flatMap((client) => Effect.map(oneByOne(client), (use) => ({ use, backup: client.backup }))),
-    Effect.catchAllCause((cause) => Effect.fail(Cause.squash(cause))),
-  )
+  const found = isNode()
+    ? Effect.catchAll(betterSqlite, other)
+    : Effect.catchAll(other(undefined), () => betterSqlite)
+  // Two calls at the same time: the first that ends decides.
+  return Effect.map(found, (one) => (chosen ??= one))
+})

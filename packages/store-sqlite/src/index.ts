@@ -9,6 +9,8 @@ import { open } from "./open.js"
 import type { Options } from "./Options.js"
 import * as Unfinished from "./unfinished.js"
 
+export { driver } from "./connect.js"
+export type { Client, Driver } from "./Driver.js"
 export * from "./maintenance.js"
 export type { Options } from "./Options.js"
 

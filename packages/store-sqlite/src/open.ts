@@ -4,7 +4,7 @@ import { EventLog } from "@memfold/core"
 import { type Database, database, type DatabaseOptions, sqlite } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { applicationId, checkFile, checkOwner, refused, schemaVersion } from "./checks.js"
-import { connect } from "./connect.js"
+import { driver } from "./connect.js"
 import { definitions, isMissing, restore } from "./derived.js"
 import type { Options } from "./Options.js"
 import { reasonOf } from "./reasons.js"
@@ -67,6 +67,8 @@ const restoring = (
 export const open = (options: Options): Effect.Effect<File, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const { filename: file, readonly = false } = options
+    // Before the file is made: without a driver, an empty one would stay behind.
+    const connect = yield* Effect.mapError(driver, (cause) => failed("open", file, cause))
     yield* checkFile(options)
     const client = yield* Effect.mapError(connect(options), (cause) => failed("open", file, cause))
     const patience = Math.min(Duration.toMillis(options.busyTimeout ?? "30 seconds"), Number.MAX_SAFE_INTEGER)

@@ -17,11 +17,13 @@ const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string, me
   ],
 ]
 
-/** The driver's native part cannot be loaded, which has nothing to do with the file. */
+/** What the drivers say themselves. */
 const driverReasons: ReadonlyArray<readonly [problem: RegExp, reason: string]> = [
+  [/^(?:The )?database (?:connection )?is not open/, "the file was closed; open it again"],
+  // The native part cannot be loaded, which has nothing to do with the file.
   [
     /^Cannot find (?:package|module) 'better-sqlite3'/,
-    "SQLite's driver, the package better-sqlite3, is not installed. Run `npm install better-sqlite3`",
+    "SQLite's driver, the package better-sqlite3, is not installed. Run `npm install better-sqlite3`, or use Node 22.16 or newer, which has SQLite in it",
   ],
   [
     /^Could not locate the bindings file/,

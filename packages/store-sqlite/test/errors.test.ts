@@ -489,7 +489,7 @@ describe("after closing", () => {
     for (const attempt of attempts) {
       const error = await Effect.runPromise(Effect.flip(attempt))
       expect(error).toBeInstanceOf(EventLog.LogError)
-      expect(error.message).toContain("The database connection is not open")
+      expect(error.message).toContain("the file was closed; open it again")
     }
   })
 })

@@ -5,7 +5,7 @@ import { Console, Effect } from "effect"
 import { Findings } from "./failure.js"
 import * as options from "./options.js"
 import { outcomeLines } from "./timeline.js"
-import { json as toJson } from "../terminal/terminal.js"
+import { clean, color, count, json as toJson, several } from "../terminal/terminal.js"
 
 /** The outcome of a compaction as a record. */
 export const record = (session: string, outcome: CompactionOutcome) => ({
@@ -43,6 +43,70 @@ const compacted = (
     return yield* memory.compact(session, { takeOver })
   }).pipe(Effect.scoped)
 
+/** What a compaction of a session would do. The store is opened to read it. */
+const previewed = (
+  {
+    session,
+    store,
+    takeOver,
+  }: { readonly session: string; readonly store: string; readonly takeOver: boolean },
+  strategy: Strategy.Strategy,
+) =>
+  Effect.gen(function* () {
+    yield* options.requireSession(session, store)
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
+    return yield* memory.preview(session, { takeOver })
+  }).pipe(Effect.scoped)
+
+/** A preview as a record. */
+const previewRecord = (session: string, { compactions, before, after, idle, ...rest }: Memory.Preview) => {
+  const [first] = compactions
+  return {
+    type: "preview",
+    session,
+    ...rest,
+    ...(first === undefined
+      ? { outcome: "Idle", reason: idle }
+      : {
+          outcome: first.outcome._tag,
+          reason: first.outcome.started.reason,
+          parts: first.outcome.started.parts,
+          replaced: {
+            messages: first.replaced.messages,
+            tokens: first.replaced.tokens,
+            segments: first.replaced.segments.map(({ kind, from, to }) => ({ kind, from, to })),
+          },
+          ...(first.outcome._tag === "Committed"
+            ? { text: first.outcome.committed.segments.map(({ text }) => text).join("\n\n") }
+            : {}),
+          ...(first.outcome._tag === "Failed" ? { failure: first.outcome.error.reason } : {}),
+        }),
+    tokensBefore: before.tokens,
+    tokensAfter: after.tokens,
+  }
+}
+
+/** A preview as lines of text. */
+const previewLines = ({ compactions, before, after, idle }: Memory.Preview): ReadonlyArray<string> => {
+  const [first] = compactions
+  if (first === undefined) return [`nothing would be compacted: ${idle}`]
+  const { outcome, replaced } = first
+  const segments = several(replaced.segments.length, "earlier segment")
+  return [
+    ...outcomeLines(outcome),
+    `    replaces ${several(replaced.messages, "message")} of ${count(replaced.tokens)} tokens` +
+      (replaced.segments.length === 0 ? "" : ` and ${segments} of the summary`),
+    ...(outcome._tag === "Committed"
+      ? outcome.committed.segments
+          .flatMap(({ text }) => text.split("\n"))
+          .map((line) => color.cyan(`       ${clean(line)}`))
+      : []),
+    color.dim(
+      `    the context: ${count(before.tokens)} → ${count(after.tokens)} tokens; nothing was written`,
+    ),
+  ]
+}
+
 export const command = Command.make(
   "compact",
   {
@@ -58,12 +122,25 @@ export const command = Command.make(
         "Take the lock over from a compaction that runs, or of a process that is gone.",
       ),
     ),
+    dryRun: Options.boolean("dry-run").pipe(
+      Options.withDescription(
+        "Show what would be compacted and what would stand in its place; write nothing.",
+      ),
+    ),
     json: options.json,
   },
   (given) =>
     Effect.gen(function* () {
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* options.summarizerOf(given.summarizer)
+      if (given.dryRun) {
+        const preview = yield* previewed(given, strategy).pipe(
+          Effect.provideService(Summarizer.Summarizer, summarizer),
+          Effect.provide(options.existingStore(given.store)),
+        )
+        const shown = given.json ? [toJson(previewRecord(given.session, preview))] : previewLines(preview)
+        return yield* Effect.forEach(shown, (line) => Console.log(line), { discard: true })
+      }
       const store = yield* options.openStore(given.store, { create: false })
       const outcome = yield* compacted(given, strategy).pipe(
         Effect.provideService(Summarizer.Summarizer, summarizer),

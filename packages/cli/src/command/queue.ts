@@ -1,7 +1,6 @@
 /** Options of commands that use a queue, and `memfold dead-letters`. */
 import { Command, Options } from "@effect/cli"
-import type { Dispatcher } from "@memfold/core"
-import { queueOf, type UnknownName } from "@memfold/catalog"
+import { type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
 import { Console, Effect, Option } from "effect"
 import { clean, json as toJson, several, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
@@ -37,7 +36,7 @@ export const deadLetters = Command.make(
     ),
     json: options.json,
   },
-  (given): Effect.Effect<void, UsageError | UnknownName | Dispatcher.DispatchError> =>
+  (given): Effect.Effect<void, UsageError | UnknownName | QueueError> =>
     Effect.gen(function* () {
       const opened = yield* queueOf(given.queue, named(given.queueName))
       yield* Effect.gen(function* () {

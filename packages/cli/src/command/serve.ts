@@ -41,6 +41,19 @@ const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(f
     Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
   ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
 
+/** The headers for a collector: `key=value` pairs of the environment, as OpenTelemetry has them. */
+const otlpHeaders = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (process.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "").split(",").flatMap((pair) => {
+      const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
+      if (name === undefined || value === undefined) return []
+      try {
+        return [[name, decodeURIComponent(value)] as const]
+      } catch {
+        return [[name, value] as const]
+      }
+    }),
+  )
 /** The upstreams as they are written: an address for both APIs, or `NAME=ADDRESS` for one. */
 const upstreamsIn = (given: ReadonlyArray<string>): Exclude<ServeOptions["upstream"], string | undefined> =>
   Object.assign(
@@ -106,6 +119,13 @@ export const command = Command.make(
     maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
     rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
     maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
+    otlp: Options.text("otlp").pipe(
+      Options.withPseudoName("URL"),
+      Options.optional,
+      Options.withDescription(
+        "An OpenTelemetry collector for traces and metrics (OTLP over HTTP); OTEL_EXPORTER_OTLP_ENDPOINT by default.",
+      ),
+    ),
     quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
   },
   ({ allowedHosts, environmentPrefix, host, layers, maxBody, port, quiet, store, ...rest }) =>
@@ -115,7 +135,11 @@ export const command = Command.make(
       yield* options.summarizerOf(rest.summarizer)
       const { strategy, summarizer, rate, maxSessions } = rest
       const tokens = yield* Effect.transposeMapOption(rest.tokens, readTokens)
+      const collector = Option.orElse(rest.otlp, () =>
+        Option.fromNullable(process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] || null),
+      )
       const limits = given({
+        otlp: Option.map(collector, (url) => ({ url, headers: otlpHeaders() })),
         tokens,
         rate,
         maxSessions,
@@ -123,7 +147,10 @@ export const command = Command.make(
         summaryModel: rest.summaryModel,
       })
       const settings = Option.isSome(rest.settings)
-        ? { settings: (yield* options.readSettings(rest.settings)) as object }
+        ? {
+            settings: (yield* options.readSettings(rest.settings)) as object,
+            settingsFile: rest.settings.value,
+          }
         : {}
       const service = yield* Effect.acquireRelease(
         Effect.tryPromise({

@@ -8,7 +8,7 @@ import {
   type Strategy,
   Summarizer,
 } from "@memfold/core"
-import { type OpenQueue, queueOf, type UnknownName } from "@memfold/catalog"
+import { type OpenQueue, type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
 import { Console, Effect, type Layer } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { clean, json as toJson } from "../terminal/terminal.js"
@@ -54,7 +54,7 @@ const working = (
   opened: OpenQueue,
   store: Layer.Layer<EventLog.EventLog, EventLog.LogError>,
   { strategy, summarizer, concurrency, shutdown, lease, json }: Working,
-): Effect.Effect<void, Dispatcher.DispatchError | EventLog.LogError> =>
+): Effect.Effect<void, QueueError | EventLog.LogError> =>
   Effect.gen(function* () {
     const queue = yield* opened
     const memory = yield* Memory.make({
@@ -110,7 +110,7 @@ export const command = Command.make(
     given,
   ): Effect.Effect<
     void,
-    UsageError | UnknownName | Strategy.SettingsError | Dispatcher.DispatchError | EventLog.LogError
+    UsageError | UnknownName | Strategy.SettingsError | QueueError | EventLog.LogError
   > =>
     Effect.gen(function* () {
       const { concurrency, shutdown, lease } = given

@@ -1,6 +1,6 @@
 /** Reads the SQLite files of other programs. They are opened read-only. */
-import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlError } from "@effect/sql/SqlError"
+import { driver } from "@memfold/store-sqlite"
 import { Effect } from "effect"
 import type { JsonObject } from "../transcript/source.js"
 import { chatNames, nameIn } from "./fields.js"
@@ -56,17 +56,13 @@ export const withTables = <A, E>(
   Effect.scoped(
     Effect.gen(function* () {
       const failed = (error: unknown) => Effect.fail(new ImportError({ file, problem: problemOf(error) }))
-      // Otherwise the client would switch the file to WAL, and change it.
-      // Loaded here: its driver is a package that not every user of the command line has.
-      const client = yield* Effect.promise(() => import("@effect/sql-sqlite-node/SqliteClient")).pipe(
-        Effect.flatMap(({ make }) => make({ filename: file, readonly: true, disableWAL: true })),
-        Effect.provide(Reactivity.layer),
-        Effect.catchAllDefect(failed),
-      )
+      const connect = yield* Effect.catchAll(driver, failed)
+      const { use: connected } = yield* Effect.catchAll(connect({ filename: file, readonly: true }), failed)
       const query = (sql: string, parameters: ReadonlyArray<unknown> = []) =>
-        client
-          .unsafe<Record<string, unknown>>(sql, parameters)
-          .pipe(Effect.catchAll(failed), Effect.catchAllDefect(failed))
+        connected((connection) => connection.execute(sql, parameters, undefined)).pipe(
+          Effect.map((rows) => rows as ReadonlyArray<JsonObject>),
+          Effect.catchAll(failed),
+        )
       const names = (yield* query("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")).map(
         ({ name }) => String(name),
       )

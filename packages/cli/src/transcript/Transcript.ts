@@ -3,6 +3,7 @@
  */
 import { Item, type Message } from "@memfold/core"
 import { Either } from "effect"
+import * as aiSdk from "./aiSdk.js"
 import * as aiSdk4 from "./aiSdk4.js"
 import * as anthropic from "./anthropic.js"
 import { entriesOf } from "./chat.js"
@@ -19,6 +20,7 @@ import {
   single,
 } from "./Reader.js"
 import * as geminiCli from "./geminiCli.js"
+import * as langchain from "./langchain.js"
 import * as openai from "./openai.js"
 import * as opencode from "./opencode.js"
 import * as pi from "./pi.js"
@@ -38,7 +40,9 @@ export const formats = [
   "openai",
   "openai-responses",
   "anthropic",
+  "ai-sdk",
   "ai-sdk-4",
+  "langchain",
   "claude-code",
   "codex",
   "gemini-cli",
@@ -129,6 +133,8 @@ const readers: Record<Format, Reader> = {
   sharegpt: shareGpt.reader,
   "tau-bench": tauBench.reader,
   "swe-agent": sweAgent.reader,
+  langchain: langchain.reader,
+  "ai-sdk": aiSdk.reader,
   "ai-sdk-4": aiSdk4.reader,
   "openai-responses": responses.reader,
   anthropic: ofChat("anthropic", anthropic.read),
@@ -208,7 +214,7 @@ export const parseAll = (
  * the messages of a file have no times, none are made up.
  *
  * @param text - The text of the file: a JSON list of messages of OpenAI or Anthropic, an object with `messages`, JSON Lines with
- *   one message per line, or a file of a program: a session of Claude Code, Codex, Gemini CLI, opencode or pi, an export of ChatGPT
+ *   one message per line, messages of a page of the AI SDK, dumps of LangChain, or a file of a program: a session of Claude Code, Codex, Gemini CLI, opencode or pi, an export of ChatGPT
  *   or Claude, ShareGPT, tau-bench, SWE-agent.
  * @param options - `file`: its name, for errors. `format`: one of {@link formats}, or `auto` (the default) to find out.
  * @returns each conversation of the file, and behind them the branches that were left (`branchOf`)

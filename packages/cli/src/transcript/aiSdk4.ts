@@ -56,7 +56,7 @@ const reasoningOf = (part: JsonObject): Message.Reasoning => {
 }
 
 /** Fills the steps of an answer. A new one begins with `step-start`, and behind results. */
-class Steps {
+export class Steps {
   readonly all: Array<Step> = []
   #current: Step | undefined
 
@@ -78,9 +78,17 @@ class Steps {
   /** The `step` of a call says with which others it was made, where the row has it. */
   call(invocation: JsonObject): void {
     const [id, name] = [written(invocation["toolCallId"]), written(invocation["toolName"])]
-    this.said({ type: "tool-call", id, name, arguments: JSON.stringify(invocation["args"] ?? {}) })
-    if (invocation["state"] !== "result") return
-    this.#current!.results.push({ type: "tool-result", id, name, output: written(invocation["result"]) })
+    this.called(
+      { type: "tool-call", id, name, arguments: JSON.stringify(invocation["args"] ?? {}) },
+      invocation["state"] === "result" ? { output: written(invocation["result"]) } : null,
+    )
+  }
+
+  /** A call, and its result if there is one. */
+  called(call: Message.ToolCall, result: Pick<Message.ToolResult, "output" | "isError"> | null): void {
+    this.said(call)
+    if (result === null) return
+    this.#current!.results.push({ type: "tool-result", id: call.id, name: call.name, ...result })
   }
 
   get messages(): ReadonlyArray<Message.Message> {

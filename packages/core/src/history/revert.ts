@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
 import type { Event, SummaryInvalidated } from "../event/Event.js"
+import type { SessionState } from "../session/SessionState.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { Commit } from "../projection/summaries.js"
 
@@ -42,12 +43,31 @@ const continuations = (
   return [...new Map(later.map((commit) => [commit.version, commit])).values()]
 }
 
+/** Commits, and those that go with them. */
+export const withContinuations = (
+  gone: ReadonlyArray<Commit>,
+  left: ReadonlyArray<ReadonlyArray<Commit>>,
+): ReadonlyArray<Commit> => [...gone, ...continuations(gone, left)]
+
 /** How commits are taken back. */
 interface RevertOptions {
   readonly reason: string
   /** The number of messages for which automatic compaction is paused; 0 ends a pause. */
   readonly pauseFor: number
 }
+
+/** The events that take commits back from a state. A running compaction continues a summary that becomes invalid: it is released. */
+export const takenBack = (
+  { running, total, pausedUntil }: Pick<SessionState, "running" | "total" | "pausedUntil">,
+  gone: ReadonlyArray<Commit>,
+  { reason, pauseFor }: RevertOptions,
+): ReadonlyArray<Event> => [
+  ...releaseRunning({ running }),
+  ...invalidations(gone, reason),
+  ...(pauseFor === 0 && pausedUntil <= total
+    ? []
+    : [{ _tag: "CompactionPaused" as const, until: pauseFor === 0 ? 0 : total + pauseFor }]),
+]
 
 /**
  * Takes back some of the commits of the branch in force, and says how many commits became invalid; they stay in the log. A running
@@ -59,25 +79,18 @@ const takeBack = (
   sessions: Sessions,
   session: string,
   newerOf: (commits: ReadonlyArray<Commit>) => ReadonlyArray<Commit> | null,
-  { reason, pauseFor }: RevertOptions,
+  options: RevertOptions,
 ): Effect.Effect<number | null, SessionError> =>
   Effect.gen(function* () {
     for (;;) {
       const { commits, left, version } = yield* sessions.history(session)
       const newer = newerOf(commits)
       if (newer === null) return null
-      const gone = [...newer, ...continuations(newer, left)]
+      const gone = withContinuations(newer, left)
       const { answer } = yield* sessions.transact(session, (state) => {
         // Another writer appended an event since. The commits are read again, because one may have been added.
         if (state.version !== version) return { events: [], answer: false }
-        const { running, total, pausedUntil } = state
-        const paused: ReadonlyArray<Event> =
-          pauseFor === 0 && pausedUntil <= total
-            ? []
-            : [{ _tag: "CompactionPaused", until: pauseFor === 0 ? 0 : total + pauseFor }]
-        // A running compaction continues the summary that becomes invalid.
-        const released = releaseRunning({ running })
-        return { events: [...released, ...invalidations(gone, reason), ...paused], answer: true }
+        return { events: takenBack(state, gone, options), answer: true }
       })
       if (answer) return gone.length
       // The cached state may be older than the history. A step that writes nothing does not refresh it.

@@ -25,7 +25,7 @@ import { withDefaults } from "../shell/CompactionSettings.js"
 import { Dispatcher } from "../shell/Dispatcher.js"
 import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
 import * as UnderWay from "../shell/UnderWay.js"
-import { Summarizer } from "../summarize/Summarizer.js"
+import * as Summarizer from "../summarize/Summarizer.js"
 import { plainContext, type RenderingParts } from "./plainContext.js"
 import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
@@ -41,6 +41,8 @@ export interface MemoryParts extends RenderingParts {
   readonly sessions: Sessions
   readonly schedule: CompactionSchedule.CompactionSchedule
   readonly underWay: UnderWay.UnderWay
+  /** Writes the summaries. */
+  readonly summarizer: Summarizer.Service
   /** What recall reads with. */
   readonly reading: Reading
   /** Searches over all sessions of an owner, a few at a time: each holds what it has read of every session. */
@@ -53,11 +55,11 @@ export interface MemoryParts extends RenderingParts {
 /** Puts the parts of a memory together. They end with the scope. It dies with an `InvalidOption` if an option is not allowed. */
 export const makeParts = (
   options: Options,
-): Effect.Effect<MemoryParts, never, EventLog | Summarizer | Scope.Scope> =>
+): Effect.Effect<MemoryParts, never, EventLog | Summarizer.Summarizer | Scope.Scope> =>
   Effect.gen(function* () {
     const log = yield* EventLog
     const tokenCounter = yield* TokenCounter
-    const summarizer = yield* Summarizer
+    const summarizer = yield* Summarizer.Summarizer
     const embedder = yield* Embedder
     const wrong = checkOptions({
       ...options,
@@ -127,6 +129,7 @@ export const makeParts = (
       sessions,
       schedule,
       underWay,
+      summarizer,
       counter,
       layers,
       reading: { sessions, index, owned: new OwnedIndex(ownedPostings), meaning, counter },

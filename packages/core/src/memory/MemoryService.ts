@@ -7,6 +7,7 @@ import type { LayersError } from "../layers/MemoryLayers.js"
 import type { LogError, ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message, ToolCall } from "../message/Message.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
+import type { Timeline } from "../shell/timeline.js"
 import type { Context as RenderedContext } from "../render/Render.js"
 import type { Prefix } from "../session/prefix.js"
 import type { DescriptionChange } from "../session/description.js"
@@ -29,7 +30,9 @@ import type {
   StrategyOptions,
 } from "./MemoryOptions.js"
 import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
+import type { Preview, PreviewOptions } from "./preview.js"
 import type { MessagePage, PageOptions, UnknownBranch } from "./readMessages.js"
+import type { Trace, Traced, TracedSummary } from "./trace.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
 import type { OwnedRecalled } from "../recall/recallOwned.js"
@@ -145,6 +148,25 @@ export interface Service {
   ) => Stream.Stream<RecordedEvent, MemoryError>
   /** Every summary the session ever had, oldest first, with its status. */
   readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRecord>, MemoryError>
+  /**
+   * The session through time: every version with the size of its context, and every compaction with its reason, its sizes and what
+   * became of it. It reads the whole log once; `context` with `atVersion` shows what the model got at one of the versions.
+   */
+  readonly timeline: (session: string) => Effect.Effect<Timeline, MemoryError>
+  /**
+   * Which messages each sentence of a text rests on: messages that share its words and identifiers, weighted by how rare they are. A
+   * sentence that none supports is marked, and so is one with an identifier that no message has. A summary is traced to the messages
+   * that it covers, a text to all messages since the last clear. No model is asked, and the answer is always the same.
+   */
+  readonly trace: (session: string, what: Traced) => Effect.Effect<Trace, MemoryError | UnknownSummary>
+  /**
+   * In which summaries a message lives on: every summary that covers it, with the sentences that rest on it. A summary without such
+   * a sentence has lost it.
+   */
+  readonly traceMessage: (
+    session: string,
+    message: MessageName,
+  ) => Effect.Effect<ReadonlyArray<TracedSummary>, MemoryError | UnknownMessage>
   /** The active facts of a session; none without memory layers. */
   readonly facts: (session: string) => Effect.Effect<ReadonlyArray<KnownFact>, MemoryError | LayersError>
   /** Removes a wrong or outdated fact; `false` if the session has no such active fact. */
@@ -164,6 +186,12 @@ export interface Service {
    *   strategy where one is given. If that fails, the messages stay uncovered; `compact` tries again.
    */
   readonly compact: Compact
+  /**
+   * What `compact` would do, with this strategy or another one: the messages and the summary that would be replaced, what would
+   * stand in their place, and the contexts before and behind it. It writes nothing, takes no lock, and asks no hook. It calls the
+   * summarizer, unless the options name another one.
+   */
+  readonly preview: (session: string, options?: PreviewOptions) => Effect.Effect<Preview, MemoryError>
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is
    * paused until `pauseFor` more messages have come (20 by default, 0 to not pause). Returns how many compactions were

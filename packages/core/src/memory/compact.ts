@@ -15,7 +15,7 @@ interface CompactRequest extends StrategyOptions {
 }
 
 /** Checks the options of a call: only one compaction has instructions, and takes a lock over. */
-const checkRequest = (
+export const checkRequest = (
   session: string,
   { which = "next", instructions, takeOver }: CompactRequest,
 ): Exit.Exit<void, InvalidInput> => {

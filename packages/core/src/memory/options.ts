@@ -73,7 +73,8 @@ export const isStrategy = (value: unknown): value is Strategy => {
   )
 }
 
-const isSummarizer = (value: unknown): value is Summarizer => {
+/** Whether a value, and each of its fallbacks, has the parts of a summarizer. */
+export const isSummarizer = (value: unknown): value is Summarizer => {
   const seen = new Set<unknown>()
   for (let one = value; ;) {
     if (!isObject(one) || !isFunction(one["summarize"]) || typeof one["name"] !== "string" || seen.has(one)) {

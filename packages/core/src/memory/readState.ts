@@ -29,7 +29,7 @@ export const timeOf = (
 ): Effect.Effect<number | undefined, SessionError> =>
   at === undefined
     ? Effect.succeed(undefined)
-    : sessions.events(session, { toVersion: at, reverse: true }).pipe(
+    : sessions.events(session, { fromVersion: at, toVersion: at }).pipe(
         Stream.runHead,
         Effect.map((newest) => Option.getOrUndefined(Option.map(newest, (recorded) => recorded.time))),
       )

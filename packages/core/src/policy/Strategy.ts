@@ -143,6 +143,12 @@ export interface Definition<Settings> {
   readonly strategyName: string
   /** The settings with their defaults. */
   readonly defaults: Settings
+  /** The schema of the settings: which there are, and what each can be. */
+  readonly settings: Schema.Schema<Settings, never>
+  /** What each setting is for, in a sentence: for forms. */
+  readonly descriptions: Readonly<Record<keyof Settings, string>> | null
+  /** The path of names to the settings in a settings file; empty if the whole file has them. */
+  readonly section: ReadonlyArray<string>
   /** Whether a name is a setting: in camelCase, in snake_case, or as an alias. */
   readonly knows: (name: string) => boolean
   /**
@@ -224,6 +230,8 @@ export const define = <Settings extends object, Encoded>(options: {
   readonly section?: ReadonlyArray<string>
   /** The environment variables that are read, without their prefix, each with the setting's name. */
   readonly environment?: Readonly<Record<string, string>>
+  /** What each setting is for, in a sentence: for forms. */
+  readonly descriptions?: Readonly<Record<keyof Settings, string>>
   readonly make: (settings: Settings) => Strategy
 }): Definition<Settings> => {
   const parse = Schema.decodeUnknownEither(options.settings)
@@ -287,7 +295,17 @@ export const define = <Settings extends object, Encoded>(options: {
     const names = Object.keys(found).filter((name) => !knows(name) && !isObject(found[name]))
     return { inSection: own !== null, names }
   }
-  return Object.assign(build, { strategyName: options.name, defaults, knows, unknownIn, decode, resolve })
+  return Object.assign(build, {
+    strategyName: options.name,
+    defaults,
+    settings: options.settings as unknown as Schema.Schema<Settings, never>,
+    descriptions: options.descriptions ?? null,
+    section,
+    knows,
+    unknownIn,
+    decode,
+    resolve,
+  })
 }
 
 const explain = (error: ParseResult.ParseError): string => {

@@ -13,7 +13,7 @@ import { stem } from "./stem.js"
 export const termsVersion = 3
 
 /** Letters and digits with the signs that join identifiers: `KX-4471`, `src/money.ts`, `parse_price`, `a@b.org`. */
-const runs = /[\p{L}\p{M}\p{N}]+(?:['’_\-./\\:@#+]+[\p{L}\p{M}\p{N}]+)*/gu
+export const runs = /[\p{L}\p{M}\p{N}]+(?:['’_\-./\\:@#+]+[\p{L}\p{M}\p{N}]+)*/gu
 const plain = /[\p{L}\p{M}\p{N}]+/gu
 const unspaced =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu
@@ -112,6 +112,13 @@ const addMixed = (run: string, addWord: AddWord, add: (term: string) => void): v
   if (from < run.length) addWord(run.slice(from))
 }
 
+/** The whole identifier as one term, however its signs are typed, and the last segment of a path. */
+export const joinedTerms = (run: string): ReadonlyArray<string> =>
+  [...new Set([run, ...run.split(/[/\\]/).slice(-1)])].flatMap((one) => {
+    const term = (one.match(plain) ?? []).join("").toLowerCase()
+    return term.length <= longest && /[/\\_.:@#\-+]/.test(one) ? [term] : []
+  })
+
 const addRun = (run: string, addWord: AddWord, add: (term: string) => void): void => {
   if (!spaced.test(run)) {
     for (const [piece] of run.matchAll(plain)) addMixed(piece, addWord, add)
@@ -124,12 +131,7 @@ const addRun = (run: string, addWord: AddWord, add: (term: string) => void): voi
     for (const hump of humps(piece)) addWord(hump)
   }
   if (pieces.length === 1) return
-  // The whole identifier as one term, however its signs are typed, and the last segment of a path.
-  const joined = new Set([whole, ...whole.split(/[/\\]/).slice(-1)])
-  for (const one of joined) {
-    const term = (one.match(plain) ?? []).join("").toLowerCase()
-    if (term.length <= longest && /[/\\_.:@#\-+]/.test(one)) add(term)
-  }
+  for (const term of joinedTerms(whole)) add(term)
 }
 
 /**
@@ -180,6 +182,16 @@ const endTerms = 32
 const endsOf = (text: string): string =>
   text.length <= 2 * queryEnd ? text : `${text.slice(0, queryEnd)} ${text.slice(-queryEnd)}`
 
+/** The terms of a text, each once, without those that every text has: of scripts without spaces, pairs of grammar and single characters. */
+export const usefulTermsOf = (text: string): ReadonlyArray<string> => {
+  const all = [...new Set(termsOf(text))]
+  const isUnspaced = (term: string) => !spaced.test(term)
+  const useful = all.filter(
+    (term) => !isUnspaced(term) || ([...term].length > 1 && !stopPairs.has(term) && !particle.test(term)),
+  )
+  return useful.length > 0 ? useful : singlesOf(all)
+}
+
 /**
  * The search terms of a query, each once, and at most 64 of them. Pairs of Chinese characters with a particle in them, and
  * single characters beside others, are left out, unless nothing else is asked for.
@@ -187,11 +199,6 @@ const endsOf = (text: string): string =>
  * @param query - a question, or words to search for; of a long text, its start and its end count
  */
 export const queryTermsOf = (query: string): ReadonlyArray<string> => {
-  const all = [...new Set(termsOf(endsOf(query)))]
-  const isUnspaced = (term: string) => !spaced.test(term)
-  const useful = all.filter(
-    (term) => !isUnspaced(term) || ([...term].length > 1 && !stopPairs.has(term) && !particle.test(term)),
-  )
-  const terms = useful.length > 0 ? useful : singlesOf(all)
+  const terms = usefulTermsOf(endsOf(query))
   return terms.length <= 2 * endTerms ? terms : [...terms.slice(0, endTerms), ...terms.slice(-endTerms)]
 }

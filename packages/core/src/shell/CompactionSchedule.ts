@@ -16,6 +16,7 @@ import { marginOf } from "../message/TokenCounter.js"
 import { span } from "../observe/spans.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { SessionState } from "../session/SessionState.js"
+import type { Service as Summarizer } from "../summarize/Summarizer.js"
 import { compareShadow } from "./compareShadow.js"
 import { Leases } from "./Leases.js"
 import * as Learning from "./Learning.js"
@@ -25,6 +26,7 @@ import { compactDue, type CompactionParts, type CompactionRequest, runCompaction
 import type { CompactionOutcome } from "./CompactionOutcome.js"
 import { type Service as Dispatcher, fillOf, isGivenUp } from "./Dispatcher.js"
 import { makeOutbox } from "./Outbox.js"
+import { previewCompactions, type PreviewedCompactions, type PreviewRequest } from "./previewCompactions.js"
 import type { RunEnd } from "./Runs.js"
 import * as Scheduler from "./Scheduler.js"
 import type { SessionError } from "./Sessions.js"
@@ -68,6 +70,11 @@ export interface CompactionSchedule {
     session: string,
     request: CompactionRequest,
   ) => Effect.Effect<CompactionOutcome, SessionError>
+  /** What compactions would do to a state; nothing is written. In mode `off`, they do nothing. */
+  readonly preview: (
+    state: SessionState,
+    request: PreviewRequest & { readonly summarizer?: Summarizer | undefined },
+  ) => Effect.Effect<PreviewedCompactions>
   /** Waits for compactions while the context is over budget; `undefined` where the options do not ask for that. */
   readonly waitForBudget: (
     session: string,
@@ -82,6 +89,13 @@ const untilCommitted = Schedule.upTo(
   Schedule.union(Schedule.exponential("50 millis"), Schedule.spaced("5 seconds")),
   "2 minutes",
 )
+
+const previewing =
+  (mode: CompactionMode, parts: CompactionParts): CompactionSchedule["preview"] =>
+  (state, { summarizer = parts.summarizer, ...request }) =>
+    mode === "off"
+      ? Effect.succeed({ compactions: [], state, idle: "off" })
+      : previewCompactions({ ...parts, summarizer }, state, request)
 
 /** Makes the schedule. Its fibers live in the scope. */
 export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, never, Scope.Scope> =>
@@ -215,6 +229,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const checked = Effect.flatMap(sessions.load(session), (state) => check(state, strategy))
         return Effect.zipLeft(compacted, checked.pipe(logFailures(session)))
       },
+      preview: previewing(mode, compaction),
       waitForBudget: (session, strategy) =>
         budget === undefined || mode === "manual" || mode === "off"
           ? Effect.succeed(undefined)
@@ -225,12 +240,8 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
               Effect.zipRight(scheduler.checkNow(session, { strategy }), scheduler.whenIdle(session)),
             ),
       forget: (session) => {
-        scheduler.forget(session)
+        for (const part of [scheduler, nextChecks, notes, leases, learning]) part.forget(session)
         outbox?.forget(session)
-        nextChecks.forget(session)
-        notes.forget(session)
-        leases.forget(session)
-        learning.forget(session)
       },
     }
   })

@@ -28,11 +28,13 @@ import type { SessionState } from "../session/SessionState.js"
 import type { States } from "../session/switchBranch.js"
 import { makeListeners } from "./listeners.js"
 import { stateBack, stateReaching } from "./earlierStates.js"
-import { openSession, type SessionError } from "./openSession.js"
+import type { SessionError } from "./openSession.js"
+import { makePastStates } from "./PastStates.js"
 import { mendSummaries } from "./projectionCheck.js"
 import { historyOf, projectionsOf } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
 import { makeSessionCache } from "./SessionCache.js"
+import { type Timeline, timelineIn } from "./timeline.js"
 import { makeTurns } from "./Turns.js"
 import { eventsIn } from "./wholeRange.js"
 import { makeId } from "./id.js"
@@ -80,6 +82,8 @@ export interface Sessions {
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
   /** All summaries that the session ever had, and the commits that can be reverted. It reads the whole log. */
   readonly history: (session: string) => Effect.Effect<History, SessionError>
+  /** Every version of a session, and every compaction. It reads the whole log. */
+  readonly timeline: (session: string) => Effect.Effect<Timeline, SessionError>
   /**
    * Runs a step on the state and appends its events in one batch, at the version of that state. If another writer was
    * first, the step runs again on the newer state: it must be a pure function. Steps run in the order of the calls. `time`
@@ -164,6 +168,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const cache = makeSessionCache(log, capacity)
   const inTurn = makeTurns()
   const listeners = makeListeners(log)
+  const past = makePastStates(log)
 
   const events: Sessions["events"] = (session, options) => eventsIn(log, session, options)
 
@@ -283,19 +288,28 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   return {
     load: (session) => Effect.map(cache.refresh(session), ({ state }) => state),
     cached: (session) => cache.peek(session)?.newest?.state ?? null,
-    stateAt: (session, version) => Effect.map(openSession(log, session, version), ({ read }) => read.state),
+    stateAt: past.at,
     stateBack: (now, version) => stateBack(log, events, now, version),
     stateReaching: (now, index) => stateReaching(log, events, now, index),
     events,
     history,
+    timeline: (session) => timelineIn({ events, stateAt: past.at, history }, session),
     transact,
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,
-    notifyChange: listeners.tell,
+    notifyChange: (session) => {
+      past.forget(session)
+      listeners.tell(session)
+    },
     delete: (session) =>
       inTurn(
         session,
-        Effect.tap(log.delete(session), () => Effect.sync(() => cache.forget(session))),
+        Effect.tap(log.delete(session), () =>
+          Effect.sync(() => {
+            cache.forget(session)
+            past.forget(session)
+          }),
+        ),
       ),
   }
 }

@@ -170,19 +170,29 @@ const readAll = (log: EventLog, session: string, to: number | undefined, newest:
 const readState = (
   log: EventLog,
   session: string,
-  to: number | undefined,
-  newest: number,
+  {
+    to,
+    newest,
+    visit,
+  }: { readonly to: number | undefined; readonly newest: number; readonly visit: Visit | undefined },
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
     const stored = Option.getOrNull(yield* loadSnapshot(log, session))
     const isTooNew = to !== undefined && stored !== null && stored.state.version > to
     const from = isTooNew ? yield* loadEarlier(log, session, to) : stored
     if (from !== null) {
-      const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true })
+      const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true, ...(visit && { visit }) })
       if (read !== null) return { read, snapshotVersion: from.state.version }
+    } else if (visit !== undefined) {
+      const start = { state: empty(session), batchId: null }
+      const read = yield* readOn(log, start, { toVersion: to, visit })
+      if (read !== null) return { read, snapshotVersion: null }
     }
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
   })
+
+/** Called with states on the way to the one that is read. */
+export type Visit = (state: SessionState) => void
 
 /**
  * The state of a session, now or at a version. It fails if the log ends before the version that the store has for the
@@ -192,13 +202,14 @@ export const openSession = (
   log: EventLog,
   session: string,
   to?: number,
+  visit?: Visit,
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
     for (let lost: LogPosition | null = null; ;) {
       const head: LogPosition | null = yield* retryTransient(log.head(session))
       if (head === null) return { read: { state: empty(session), batchId: null }, snapshotVersion: null }
       const newest = head.version
-      const opened: OpenedSession = yield* readState(log, session, to, newest)
+      const opened: OpenedSession = yield* readState(log, session, { to, newest, visit })
       const { version, summary } = opened.read.state
       if (version >= Math.min(newest, to ?? newest)) {
         if (summary !== null)

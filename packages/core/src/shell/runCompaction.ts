@@ -8,6 +8,7 @@
 import { Clock, Duration, Effect } from "effect"
 import {
   begin,
+  type Commit,
   commit,
   fail,
   hasLock,
@@ -57,8 +58,8 @@ export interface CompactionRequest {
 }
 
 /** The compaction that is due for a state, as this process respects the locks of others; or why none is. */
-const dueFor = (
-  { circumstances, leases }: CompactionParts,
+export const dueFor = (
+  { circumstances, leases }: Pick<CompactionParts, "circumstances" | "leases">,
   { strategy, onDemand = false, takeOver = false }: CompactionRequest,
   state: SessionState,
   now: number,
@@ -263,6 +264,17 @@ const keepLease = (parts: CompactionParts, lock: Lock, strategy: Strategy): Effe
     return yield* Effect.never
   })
 
+/** How a compaction ends that still has the lock; `null` if its plan has come to nothing. */
+export const endOf = (
+  { started }: Lock,
+  { committed, supersedes, pruned }: Commit,
+): Extract<CompactionOutcome, { readonly _tag: "Committed" | "Pruned" }> | null =>
+  committed !== null
+    ? { _tag: "Committed", started, committed, supersedes, pruned }
+    : pruned === null
+      ? null
+      : { _tag: "Pruned", started, pruned }
+
 /** Commits the summary, if this compaction still has the lock. */
 const commitSummary = (
   { sessions, counter }: CompactionParts,
@@ -273,14 +285,10 @@ const commitSummary = (
   Effect.gen(function* () {
     const { started, before } = lock
     const summary = yield* makeId
-    const { events, committed, supersedes, pruned } = commit(lock, written, { summary, strategy, counter })
+    const done = commit(lock, written, { summary, strategy, counter })
+    const { events } = done
     const lost: CompactionOutcome = { _tag: "Lost", started }
-    const outcome: CompactionOutcome =
-      committed !== null
-        ? { _tag: "Committed", started, committed, supersedes, pruned }
-        : pruned === null
-          ? lost
-          : { _tag: "Pruned", started, pruned }
+    const outcome: CompactionOutcome = endOf(lock, done) ?? lost
     const { answer } = yield* retryTransient(
       sessions.transact(
         before.session,

@@ -204,6 +204,17 @@ export interface FormattedContext<Format extends keyof Formats, System extends S
   readonly budget?: BudgetOutcome
 }
 
+/** What `compact` would do, with its contexts in the format of the memory. */
+export interface FormattedPreview<
+  Format extends keyof Formats,
+  System extends SystemMessages = "inline",
+> extends Omit<Memory.Preview, "before" | "after"> {
+  /** What the model gets now, rendered by the strategy of the preview. */
+  readonly before: FormattedContext<Format, System>
+  /** What the model would get behind the compactions. */
+  readonly after: FormattedContext<Format, System>
+}
+
 /** A page of a conversation, in the format of the memory. */
 export interface FormattedPage<Format extends keyof Formats> extends Omit<Memory.MessagePage, "messages"> {
   readonly messages: Formats[Format]["context"]
@@ -247,6 +258,13 @@ export interface RequestOptions {
    * in the options of the memory. An unknown key is an error.
    */
   readonly settings?: Readonly<Record<string, unknown>>
+}
+
+/** The options of a preview. */
+export interface PreviewOptions
+  extends RequestOptions, Omit<Memory.PreviewOptions, "strategy" | "summarizer"> {
+  /** Writes the summaries of the preview, instead of the memory's summarizer: its name, or a summarizer. */
+  readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
 }
 
 /** The operations of a memory that can take part in a transaction of the application. */
@@ -611,6 +629,110 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     session: string,
     options: RequestOptions & Omit<Memory.CompactManyOptions, "strategy">,
   ): Promise<ReadonlyArray<CompactionOutcome>>
+  /**
+   * The session through time: every version with the size of its context, and every compaction with its reason, its sizes and what
+   * became of it. It reads the whole log once.
+   *
+   * @param session - the id of the session; a session without events has no versions
+   * @returns the versions from 1, and the compactions in the order of their starts
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { versions, compactions } = await memory.timeline("chat-1")
+   * console.log(Math.max(...versions.map(({ tokens }) => tokens)), compactions.length)
+   * const [first] = compactions
+   * if (first !== undefined) console.log(await memory.context("chat-1", { atVersion: first.startedAt }))
+   * await memory.close()
+   * ```
+   */
+  timeline(session: string): Promise<Memory.Timeline>
+  /**
+   * Which messages each sentence of a text rests on: messages that share its words and identifiers, weighted by how rare they are. A
+   * sentence that none supports is marked, and so is one with an identifier that no message has. No model is asked, and the answer is
+   * always the same.
+   *
+   * @param session - the id of the session
+   * @param what - a text, traced to all messages since the last clear; or `{ summary }`, the id of a summary, traced to the messages
+   *   that it covers
+   * @returns the sentences with their places in the text, each with the messages it rests on and the words that both have
+   * @throws InvalidInput: the session id or the text is invalid
+   * @throws UnknownSummary: the session has no such summary
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { sentences } = await memory.trace("chat-1", "Order KX-4471 was sent on Monday.")
+   * for (const { text, supported, messages, missing } of sentences)
+   *   console.log(supported ? messages.map(({ index }) => index) : `nobody said: ${text}`, missing)
+   * await memory.close()
+   * ```
+   */
+  trace(session: string, what: Memory.Traced): Promise<Memory.Trace>
+  /**
+   * In which summaries a message lives on: every summary that covers it, with the sentences that rest on it.
+   *
+   * @param session - the id of the session
+   * @param message - the index of the message, or the version of the event that appended it
+   * @returns the summaries, oldest first; one without sentences has lost the message
+   * @throws InvalidInput: the session id or the name of the message is invalid
+   * @throws UnknownMessage: the session has no such message
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for (const { summary, sentences } of await memory.traceMessage("chat-1", 0)) console.log(summary, sentences.length)
+   * await memory.close()
+   * ```
+   */
+  traceMessage(session: string, message: MessageName): Promise<ReadonlyArray<Memory.TracedSummary>>
+  /**
+   * What `compact` would do: the messages and the summary that would be replaced, what would stand in their place, and the
+   * contexts before and behind it. It writes nothing, takes no lock, and asks no hook.
+   *
+   * @param session - the id of the session
+   * @param options - `which` and for one compaction `instructions` and `takeOver`, as for `compact`; a `strategy` or `settings` to try.
+   *   `summarizer`: writes the summaries of the preview instead of the memory's, which is asked by default, and costs what it costs
+   * @returns the compactions in their order, each with its outcome and what it would replace; why nothing more would be done; and both
+   *   contexts
+   * @throws InvalidInput: the session id or an option is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { compactions, before, after } = await memory.preview("chat-1", {
+   *   strategy: "rounds",
+   *   settings: { fullContextTurns: 2 },
+   *   summarizer: "extractive",
+   * })
+   * for (const { outcome, replaced } of compactions) console.log(outcome._tag, replaced.messages)
+   * console.log(before.tokens, after.tokens)
+   * await memory.close()
+   * ```
+   */
+  preview(session: string, options?: PreviewOptions): Promise<FormattedPreview<Format, System>>
   /**
    * The stored events and then new ones as they come, each once and in order. The loop ends at `break` or when the memory
    * is closed. Events of other processes are polled for, unless the store reports them.

@@ -14,6 +14,7 @@ import {
 import {
   defaultStrategy,
   type Formats,
+  type QueueError,
   queueOf,
   type StoreError,
   storeOf,
@@ -60,7 +61,7 @@ const engineOptions = ({
  */
 export const startOf = (
   options: CreateOptions<keyof Formats, SystemMessages>,
-): Effect.Effect<Running, StoreError | Dispatcher.DispatchError, Scope.Scope> => {
+): Effect.Effect<Running, StoreError | QueueError, Scope.Scope> => {
   const { store, queue, summarizer, recall = {}, tokenCounter, layers, logger, metrics } = options
   const engine = engineOptions(options)
   const log =

@@ -1,5 +1,5 @@
 /** Conversations with the official client: their metadata, their items, and what a restart leaves. */
-import { InMemoryEventLog, Message } from "@memfold/core"
+import { type EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { scripted } from "@memfold/strict-providers"
 import { Effect, Stream } from "effect"
 import type OpenAI from "openai"
@@ -14,6 +14,21 @@ const start = async (setting: Setting = {}): Promise<ConversationServer> => {
 }
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()))
+})
+
+/** What lets the appends go on that wait. */
+const waiting: Array<() => void> = []
+
+/** A log whose first append to a chain waits. */
+const behind = (log: EventLog.Service): EventLog.Service => ({
+  ...log,
+  append: (session, events, options) =>
+    session.startsWith("chain_") && waiting.length === 0
+      ? Effect.zipRight(
+          Effect.promise(() => new Promise<void>((resolve) => void waiting.push(resolve))),
+          log.append(session, events, options),
+        )
+      : log.append(session, events, options),
 })
 
 const said = (text: string): OpenAI.Responses.ResponseInputItem => ({
@@ -189,13 +204,14 @@ describe("a conversation", () => {
       input: "Wels?",
     })
     expect(next.output_text).toBe("Sun.")
-    // Both processes go on from one response at once.
-    const both = await Promise.all(
-      [first, second].map(({ client }) =>
-        client.responses.create({ model: "m", previous_response_id: next.id, input: "Both?" }),
-      ),
-    )
-    for (const { id: one } of both)
+    // The second process has read where its answer goes when the first one writes there.
+    const third = await start({ log: behind(log), answer: scripted([{ text: "Fog." }]) })
+    const slow = third.client.responses.create({ model: "m", previous_response_id: next.id, input: "Both?" })
+    await expect.poll(() => waiting.length).toBe(1)
+    const ask = { model: "m", previous_response_id: next.id, input: "Both?" }
+    const quick = await first.client.responses.create(ask)
+    waiting[0]!()
+    for (const { id: one } of [quick, await slow])
       expect((await first.client.responses.inputItems.list(one)).data).toHaveLength(5)
   })
 

@@ -1,6 +1,9 @@
 /** Stored responses with the official client, over an upstream that has the Responses API, and over one that has Chat Completions. */
+import { conversationRoutes } from "@memfold/proxy"
 import { type Answering, scripted } from "@memfold/strict-providers"
 import { Effect } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import type OpenAI from "openai"
 import { afterEach, describe, expect, it } from "vitest"
 import { type ConversationServer, conversationServer, type Setting } from "./server.js"
@@ -213,7 +216,11 @@ for (const api of ["responses", "chat", "auto"] as const)
       // What goes on from a response of the conversation is no part of it.
       const aside = await client.responses.create({ model, previous_response_id: first.id, input: "Wels?" })
       expect(sentTexts(server).slice(1)).toEqual(["user: Graz?", "assistant: Rain.", "user: Wels?"])
-      expect((await client.conversations.items.list(id)).data).toHaveLength(5)
+      const { data } = await client.conversations.items.list(id, { limit: 2 })
+      expect(data.map((item) => (item.type === "message" ? item.content[0] : item))).toMatchObject([
+        { text: "Sun." },
+        { text: "Linz?" },
+      ])
       await client.conversations.delete(id)
       expect((await client.responses.retrieve(first.id)).output_text).toBe("Rain.")
       expect((await client.responses.retrieve(aside.id)).output_text).toBe("Fog.")
@@ -434,5 +441,36 @@ describe("a response", () => {
       status: 400,
       param: "model",
     })
+  })
+
+  it("breaks off if the upstream ends without an end, and nothing is stored", async () => {
+    const server = await start()
+    const events = [
+      {
+        type: "response.created",
+        response: { id: "resp_1", object: "response", status: "in_progress", output: [] },
+      },
+      { type: "response.output_text.delta", item_id: "msg_1", delta: "Ra" },
+    ]
+    const upstream = createServer((request, response) => {
+      request.resume()
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""))
+    })
+    await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
+    const url = new URL(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`)
+    const routes = conversationRoutes({ memory: server.memory, upstream: { url, api: "responses" } })
+    const front = createServer((request, response) => {
+      request.resume()
+      void routes.answer({ request, response, body: { model, input: "Graz?", stream: true } })
+    })
+    await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve))
+    const answer = await fetch(`http://127.0.0.1:${(front.address() as AddressInfo).port}/v1/responses`, {
+      method: "POST",
+    })
+    expect(answer.status).toBe(200)
+    await expect(answer.text()).rejects.toThrow("terminated")
+    expect(await Effect.runPromise(server.log.list({ limit: 10 }))).toEqual([])
+    await Promise.all([upstream, front].map((one) => new Promise((resolve) => one.close(resolve))))
   })
 })

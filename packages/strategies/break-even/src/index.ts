@@ -109,6 +109,19 @@ const shortest = 32
 export const BreakEven = Strategy.define({
   name: "break-even",
   settings: Settings,
+  descriptions: {
+    prices:
+      "The name of the model's prices: they say when a compaction is worth it, and how long the provider's cache lives.",
+    contextLimit: "The context window of the model, in tokens.",
+    compactionThreshold: "Compact above this share of the window, whatever it costs.",
+    keepTokens: "How many tokens of the newest messages stay uncovered, at most a quarter of the window.",
+    keepMessages: "How many of the newest messages stay uncovered, if they are more than keepTokens.",
+    blockTokens: "How many tokens of messages become one block, at the least.",
+    coldBlockTokens: "blockTokens when the provider's cache has expired.",
+    summaryShare: "The share of these tokens that a block takes.",
+    summaryTokens:
+      "When all blocks together take more tokens, they are merged into one of a quarter of that.",
+  },
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
   make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, ...settings }) => {
     const prices = typeof settings.prices === "string" ? Prices.presets[settings.prices] : settings.prices

@@ -35,6 +35,9 @@ export type RollingBufferSettings = typeof Settings.Type
 export const RollingBuffer = Strategy.define({
   name: "rolling-buffer",
   settings: Settings,
+  descriptions: {
+    bufferSize: "How many of the newest messages stay uncovered after a compaction.",
+  },
   make: ({ bufferSize }) =>
     Strategy.make({
       name: "rolling-buffer",
@@ -68,6 +71,9 @@ const size = (fallback: number) =>
 export const Window = Strategy.define({
   name: "window",
   settings: Schema.Struct({ windowSize: size(20) }),
+  descriptions: {
+    windowSize: "How many messages stay.",
+  },
   make: ({ windowSize }) =>
     Strategy.make({
       name: "window",
@@ -99,6 +105,9 @@ const recent = (tokens: number) => Keep.all(Keep.lastTokens(tokens), Keep.lastMe
 export const TokenBuffer = Strategy.define({
   name: "token-buffer",
   settings: Schema.Struct({ maxTokens: size(2_000) }),
+  descriptions: {
+    maxTokens: "How many tokens the kept messages may have together.",
+  },
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "token-buffer",
@@ -126,6 +135,9 @@ export const TokenBuffer = Strategy.define({
 export const SummaryBuffer = Strategy.define({
   name: "summary-buffer",
   settings: Schema.Struct({ maxTokens: size(2_000) }),
+  descriptions: {
+    maxTokens: "How many tokens the uncovered messages may have together.",
+  },
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "summary-buffer",

@@ -47,6 +47,12 @@ export type RoundsSettings = typeof Settings.Type
 export const Rounds = Strategy.define({
   name: "rounds",
   settings: Settings,
+  descriptions: {
+    fullContextTurns: "A: how many complete turns always stay word for word.",
+    cachedContextTurns: "B: how many turns become one block of the summary.",
+    sessionMemoryTokens:
+      "The most tokens of the blocks in front of the messages; without it, all blocks are shown.",
+  },
   aliases: { A: "fullContextTurns", B: "cachedContextTurns", a: "fullContextTurns", b: "cachedContextTurns" },
   // The program of the reference design keeps its settings in the file `agent-tools.json` and in the environment.
   section: ["agent", "contextWindow"],

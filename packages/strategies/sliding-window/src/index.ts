@@ -53,6 +53,15 @@ export type SlidingWindowSettings = typeof Settings.Type
 export const SlidingWindow = Strategy.define({
   name: "sliding-window",
   settings: Settings,
+  descriptions: {
+    contextSize: "The most uncovered messages in a context. When there are this many, a compaction is due.",
+    tailKeepSize: "How many of the newest messages are never compacted; smaller than contextSize.",
+    compressionWindowSize: "Compact when this many messages are older than the tail.",
+    compressionCooldownSec:
+      "Compact fewer messages this many seconds after the last compaction, or after the first message.",
+    compressionHardLimit:
+      "Compact when this many messages are older than the tail, with a reason of its own in the log.",
+  },
   make: (settings) =>
     Strategy.make({
       name: "sliding-window",

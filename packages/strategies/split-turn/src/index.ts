@@ -100,6 +100,20 @@ const failureCharacters = 240
 export const SplitTurn = Strategy.define({
   name: "split-turn",
   settings: Settings,
+  descriptions: {
+    contextLimit: "The context window of the model, in tokens.",
+    compactionThreshold: "Compact when the context is above this share of the window.",
+    keepRecentShare:
+      "The share of the newest messages that stay uncovered besides the current turn; smaller than compactionThreshold.",
+    splitBudget: "If the kept messages take more than this share times splitMargin, the turn is split.",
+    splitMargin: "What splitBudget is multiplied by.",
+    adaptiveSplit:
+      "The prefix of a split turn takes 0.4 of the window instead, and less when messages are large.",
+    pruneToolOutputs:
+      "Whether a compaction shortens long tool outputs in uncovered messages: to their two ends (soft-trim), or older ones to a note (hard-clear).",
+    toolFailures: "How many failed tool calls are listed after a turn prefix, word for word.",
+    trackFiles: "Whether the files that tools read and changed are listed with the summary.",
+  },
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
   make: (settings) => {
     const { contextLimit, splitMargin, trackFiles } = settings

@@ -63,8 +63,8 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
   }),
   rare("reverts a summary, and not what continues it on other branches", "L6: every process", {
     file: "history/revert.ts",
-    from: "[...newer, ...continuations(newer, left)]",
-    to: "[...newer, ...continuations([], left)]",
+    from: "[...gone, ...continuations(gone, left)]",
+    to: "[...gone, ...continuations([], left)]",
   }),
   mutant("does not cut its index", "L6: recall finds the branch in force", {
     file: "recall/SessionIndex.ts",

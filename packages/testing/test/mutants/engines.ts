@@ -294,9 +294,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L10",
     changes: [
       {
-        file: "shell/Sessions.ts",
-        from: "Effect.map(openSession(log, session, version), ({ read }) => read.state),",
-        to: "Effect.map(openSession(log, session, version + 1), ({ read }) => read.state),",
+        file: "shell/PastStates.ts",
+        from: "const wanted = Math.min(version, head.version)",
+        to: "const wanted = Math.min(version + 1, head.version)",
       },
     ],
   },

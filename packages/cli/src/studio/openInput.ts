@@ -1,0 +1,207 @@
+/**
+ * What a page opens: a store, or transcripts of any program in a store in memory, where they end with the process. Files are read by
+ * the readers of `replay`, `lab` and `import`.
+ */
+import {
+  defaultStrategy,
+  type StoreUrl,
+  strategyNamed,
+  type UnknownName,
+  withoutSecrets,
+} from "@memfold/catalog"
+import { EventLog, InMemoryEventLog, Memory, type Strategy, Summarizer, TokenCounter } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+import { Clock, Effect, Either, Layer, type Scope, Stream } from "effect"
+import { basename, extname } from "node:path"
+import { UsageError } from "../command/failure.js"
+import { openStore } from "../command/options.js"
+import { eventsOf } from "../import/events.js"
+import { isSqlite } from "../import/files.js"
+import { commitOf, write } from "../import/write.js"
+import { stateOf } from "../import/transcript.js"
+import { readText } from "../input/Input.js"
+import { replay } from "../replay/replay.js"
+import { samples } from "../tour/samples.js"
+import { type Format, parseAll, type Transcript } from "../transcript/Transcript.js"
+import { filesIn } from "./filesIn.js"
+
+/** How transcripts become sessions. */
+export interface InputOptions {
+  /**
+   * The strategy that compacts a transcript without compactions of its own, as if its messages came now; the strategy of the
+   * service by default. A transcript whose program compacted it keeps those compactions.
+   */
+  readonly strategy?: Strategy.Strategy
+  /** Writes its summaries; the extractive summarizer by default. */
+  readonly summarizer?: Summarizer.Service
+  /** Called before each file is read, for a line that says so. */
+  readonly onFile?: (file: string) => void
+}
+
+/** A session that a transcript has become. */
+export interface OpenedSession {
+  readonly session: string
+  /** What it is, for a list of sessions: `Claude Code: session-1.jsonl`. */
+  readonly title: string
+  /** The file, or the name of the sample. */
+  readonly file: string
+  readonly format: Format
+  readonly messages: number
+}
+
+/** What was opened. */
+export interface OpenedInput {
+  /** The store for `serve`: the URL of the store that was named, or the sessions of the files. */
+  readonly store: StoreUrl | Layer.Layer<EventLog.EventLog>
+  /** The sessions of the files, in their order; none for a store. */
+  readonly sessions: ReadonlyArray<OpenedSession>
+  /** What could not be read, and why, a line each. */
+  readonly unread: ReadonlyArray<string>
+}
+
+/** What the files of each format are called. */
+const names: Readonly<Record<Format, string>> = {
+  openai: "Chat Completions",
+  "openai-responses": "Responses API",
+  anthropic: "Messages API",
+  "ai-sdk": "AI SDK",
+  "ai-sdk-4": "AI SDK 4",
+  langchain: "LangChain",
+  "claude-code": "Claude Code",
+  codex: "Codex",
+  "gemini-cli": "Gemini CLI",
+  opencode: "opencode",
+  pi: "pi",
+  sharegpt: "ShareGPT",
+  chatgpt: "ChatGPT",
+  claude: "Claude",
+  "tau-bench": "tau-bench",
+  "swe-agent": "SWE-agent",
+}
+
+/** The URL of a store: what has a scheme, or is a SQLite file. */
+const storeIn = (file: string): Effect.Effect<StoreUrl | null> =>
+  /^[a-z]{2,}:/.test(file)
+    ? Effect.succeed(file)
+    : Effect.map(
+        Effect.orElseSucceed(isSqlite(file), () => false),
+        (isStore) => (isStore ? `sqlite:${file}` : null),
+      )
+
+/** Opens the store once, to say at once why it cannot be opened. */
+const checkStore = (url: StoreUrl): Effect.Effect<void, UsageError | UnknownName> =>
+  Effect.gen(function* () {
+    const layer = yield* openStore(url, { create: false, readonly: true })
+    yield* Effect.scoped(Effect.provide(EventLog.EventLog, layer)).pipe(
+      Effect.mapError(({ message }) => new UsageError({ problem: `${withoutSecrets(url)}: ${message}` })),
+    )
+  })
+
+/** The transcripts of a file, or why it cannot be read. */
+const transcriptsIn = (file: string): Effect.Effect<Either.Either<ReadonlyArray<Transcript>, string>> =>
+  Effect.match(readText(file), {
+    onFailure: ({ message }) => Either.left(message),
+    onSuccess: (text) => Either.mapLeft(parseAll(text, { file }), ({ message }) => message),
+  })
+
+/** A name that no other session has. */
+const freeName = (taken: Set<string>, wanted: string): string => {
+  let name = wanted
+  for (let number = 2; taken.has(name); number++) name = `${wanted}-${number}`
+  taken.add(name)
+  return name
+}
+
+/** Writes a transcript into the log: with the compactions of its program, or compacted as if its messages came now. */
+const bring = (
+  log: EventLog.Service,
+  session: string,
+  transcript: Transcript,
+  {
+    title,
+    strategy,
+    summarizer,
+  }: { readonly title: string } & Required<Pick<InputOptions, "strategy" | "summarizer">>,
+): Effect.Effect<void, string> =>
+  Effect.gen(function* () {
+    const { messages, compactions = [] } = transcript
+    if (compactions.length > 0) {
+      const state = stateOf(transcript)
+      const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
+      const { events } = eventsOf(state, { session, now: yield* Clock.currentTimeMillis, counter })
+      yield* write(log, session, commitOf(state), events)
+    } else {
+      yield* Stream.runDrain(replay({ session, source: session, messages, strategy, summarizer }))
+    }
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "off" } })
+    yield* memory.describe(session, { title })
+  }).pipe(
+    Effect.scoped,
+    Effect.provideService(EventLog.EventLog, log),
+    Effect.provideService(Summarizer.Summarizer, summarizer),
+    Effect.mapError(({ message }) => message),
+  )
+
+/** The shipped samples, each with the strategy that suits it. */
+const sampleFiles = [...samples.values()].map(({ name, file, strategy }) => ({ file, name, strategy }))
+
+/**
+ * Opens what the operands of a command name: one store, or files and folders of transcripts; without any, the shipped samples. Nothing
+ * leaves the machine, and nothing is written to disk. A file that cannot be read is named in `unread`, and the others are opened; if
+ * none of them can be, it fails.
+ *
+ * @param operands - the URL or the file of a store, or files and folders
+ * @param options - how transcripts without compactions are compacted
+ */
+export const openInput = (
+  operands: ReadonlyArray<string>,
+  options: InputOptions = {},
+): Effect.Effect<OpenedInput, UsageError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const stores = (yield* Effect.forEach(operands, storeIn)).flatMap((url) => url ?? [])
+    const [store] = stores
+    if (store !== undefined) {
+      if (operands.length > 1)
+        return yield* new UsageError({
+          problem: `${withoutSecrets(store)} is a store: name it alone, without other files`,
+        })
+      yield* checkStore(store)
+      return { store, sessions: [], unread: [] }
+    }
+    const strategy = options.strategy ?? (yield* strategyNamed(defaultStrategy, {}))
+    const summarizer = options.summarizer ?? ExtractiveSummarizer.make()
+    const found = yield* filesIn(operands)
+    const files =
+      operands.length === 0
+        ? sampleFiles
+        : found.files.map((file) => ({ file, name: basename(file, extname(file)), strategy }))
+    const log = yield* InMemoryEventLog.make
+    const unread = [...found.unread]
+    const sessions: Array<OpenedSession> = []
+    const taken = new Set<string>()
+    for (const { file, name, strategy } of files) {
+      options.onFile?.(file)
+      const read = yield* transcriptsIn(file)
+      if (Either.isLeft(read)) {
+        unread.push(read.left)
+        continue
+      }
+      for (const transcript of read.right) {
+        const { format, messages, branchOf } = transcript
+        const session = freeName(taken, name)
+        const title = `${names[format]}: ${basename(file)}${branchOf === undefined ? "" : " (a branch that was left)"}`
+        const problem = yield* Effect.match(
+          bring(log, session, transcript, { title, strategy, summarizer }),
+          {
+            onFailure: (message) => `${file}: ${message}`,
+            onSuccess: () => null,
+          },
+        )
+        if (problem === null) sessions.push({ session, title, file, format, messages: messages.length })
+        else unread.push(problem)
+      }
+    }
+    if (sessions.length === 0)
+      return yield* new UsageError({ problem: unread[0] ?? "there is no transcript to open" })
+    return { store: Layer.succeed(EventLog.EventLog, log), sessions, unread }
+  })

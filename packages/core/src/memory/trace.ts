@@ -1,0 +1,189 @@
+/** Tracing: the messages that a text rests on, and the summaries that a message lives on in. */
+import { Effect } from "effect"
+import { type MessageName, UnknownMessage } from "../history/redact.js"
+import { UnknownSummary } from "../history/revert.js"
+import { span } from "../observe/spans.js"
+import type { SummaryRecord } from "../projection/summaries.js"
+import { sourceOf } from "../recall/readLog.js"
+import type { SessionState } from "../session/SessionState.js"
+import { breathe } from "../shell/breathe.js"
+import type { SessionError } from "../shell/Sessions.js"
+import { type MessageRange, parsedSentences, supportOf, type TracedSentence } from "../trace/support.js"
+import { checkMessageName, checkText } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import type { MemoryError } from "./MemoryOptions.js"
+import { readState } from "./readState.js"
+
+export type { SupportingMessage, TracedSentence } from "../trace/support.js"
+
+/** What is traced: a text, or a summary by its id. */
+export type Traced = string | { readonly summary: string }
+
+/** A text with what its sentences rest on. */
+export interface Trace {
+  /** The version of the session that it was traced at. */
+  readonly version: number
+  /** The text: the given one, or the summary's. The places of the sentences are places in it. */
+  readonly text: string
+  /** Its sentences; those that say nothing, such as a line of signs, are left out. */
+  readonly sentences: ReadonlyArray<TracedSentence>
+}
+
+/** A summary that covers a message, and its sentences that rest on the message. */
+export interface TracedSummary {
+  readonly summary: string
+  readonly status: SummaryRecord["status"]
+  /** The sentences that rest on the message; none if the message is lost in this summary. */
+  readonly sentences: ReadonlyArray<{
+    readonly text: string
+    /** How much of the sentence's weight the message has, from 0 to 1. */
+    readonly share: number
+    readonly words: ReadonlyArray<string>
+  }>
+}
+
+/** A text and the messages that count for it. */
+interface Part {
+  readonly text: string
+  readonly range: MessageRange
+}
+
+/** The days, in UTC, on which the messages of a range were said. */
+const daysOf = (times: ArrayLike<number>, { from, to }: MessageRange): ReadonlySet<string> => {
+  const days = new Set<number>()
+  for (let at = from; at < Math.min(to, times.length); at++) days.add(Math.floor(times[at]! / 86_400_000))
+  return new Set(
+    [...days].flatMap((day) => {
+      const date = new Date(day * 86_400_000)
+      return Number.isNaN(date.getTime()) ? [] : [date.toISOString().slice(0, 10)]
+    }),
+  )
+}
+
+/** Traces texts, each to the messages of its range. */
+const traced = (
+  { sessions, reading }: MemoryParts,
+  state: SessionState,
+  parts: ReadonlyArray<Part>,
+): Effect.Effect<ReadonlyArray<ReadonlyArray<TracedSentence>>, SessionError> =>
+  Effect.gen(function* () {
+    const parsed = parts.map(({ text }) => parsedSentences(text))
+    const terms = new Set(
+      parsed
+        .flat()
+        .flatMap(({ terms, identifiers }) => [...terms, ...identifiers.flatMap((one) => one.terms)]),
+    )
+    const postings = yield* reading.index.lookUp(sourceOf(sessions, state), {
+      terms: [...terms],
+      before: state.total,
+    })
+    const found: Array<ReadonlyArray<TracedSentence>> = []
+    for (const [at, sentences] of parsed.entries()) {
+      // A long summary over a long session takes its time; others have their turn.
+      yield* breathe
+      const { range } = parts[at]!
+      const days = daysOf(postings.times, range)
+      found.push(sentences.map((sentence) => supportOf(sentence, postings, range, days)))
+    }
+    return found
+  })
+
+/** The text of a summary, and its segments in it: each one is a part with the messages that it covers. */
+const partsOf = (
+  record: Pick<SummaryRecord, "segments">,
+): { readonly text: string; readonly parts: ReadonlyArray<Part> } => ({
+  text: record.segments.map(({ text }) => text).join("\n\n"),
+  parts: record.segments.map(({ text, from, to }) => ({ text, range: { from, to } })),
+})
+
+/** The sentences of several parts, with their places in the text that the parts make up. */
+const placed = (
+  parts: ReadonlyArray<Part>,
+  traces: ReadonlyArray<ReadonlyArray<TracedSentence>>,
+): ReadonlyArray<TracedSentence> => {
+  let offset = 0
+  return parts.flatMap(({ text }, at) => {
+    const start = offset
+    offset += text.length + 2
+    return traces[at]!.map((one) => ({ ...one, from: one.from + start, to: one.to + start }))
+  })
+}
+
+/** Traces a text or a summary to messages. */
+export const traceOf = (
+  parts: MemoryParts,
+  session: string,
+  what: Traced,
+): Effect.Effect<Trace, MemoryError | UnknownSummary> =>
+  Effect.gen(function* () {
+    const state = yield* readState(parts.sessions, session)
+    if (typeof what === "object" && what !== null) {
+      yield* checkText(session, "summary", what.summary)
+      const { summaries } = yield* parts.sessions.history(session)
+      const record = summaries.findLast(({ id }) => id === what.summary)
+      if (record === undefined) return yield* new UnknownSummary({ session, summary: what.summary })
+      const { text, parts: segments } = partsOf(record)
+      const sentences = placed(segments, yield* traced(parts, state, segments))
+      return { version: state.version, text, sentences }
+    }
+    yield* checkText(session, "text", what)
+    const range = { from: 0, to: state.total }
+    const [sentences = []] = yield* traced(parts, state, [{ text: what, range }])
+    return { version: state.version, text: what, sentences }
+  }).pipe(span("memfold.trace", { session }))
+
+/** The index of a message of the branch in force, by its name. */
+const indexOf = (
+  { sessions, reading }: MemoryParts,
+  state: SessionState,
+  name: MessageName,
+): Effect.Effect<number, SessionError | UnknownMessage> =>
+  Effect.gen(function* () {
+    const { session, total } = state
+    if (typeof name === "number") {
+      if (name < total) return name
+    } else {
+      const all = Array.from({ length: total }, (_, index) => index)
+      const postings = yield* reading.index.lookUp(sourceOf(sessions, state), { terms: [], before: total })
+      for (const [index, version] of yield* postings.versions(all)) if (version === name.version) return index
+    }
+    return yield* new UnknownMessage({
+      session,
+      total,
+      ...(typeof name === "number" ? { index: name } : name),
+    })
+  })
+
+/** The summaries that cover a message, with the sentences of each that rest on it. */
+export const traceMessageOf = (
+  parts: MemoryParts,
+  session: string,
+  name: MessageName,
+): Effect.Effect<ReadonlyArray<TracedSummary>, MemoryError | UnknownMessage> =>
+  Effect.gen(function* () {
+    const state = yield* readState(parts.sessions, session)
+    yield* checkMessageName(session, name)
+    const index = yield* indexOf(parts, state, name)
+    const { summaries } = yield* parts.sessions.history(session)
+    const covering = summaries.flatMap(({ id, status, segments }) => {
+      const own = segments.filter(({ from, to }) => from <= index && index < to)
+      return own.length === 0 ? [] : [{ summary: id, status, segments: own }]
+    })
+    // Blocks are carried from summary to summary: each text is traced once.
+    const keyOf = ({ from, to, text }: Part["range"] & { readonly text: string }) => `${from} ${to} ${text}`
+    const texts = new Map(
+      covering.flatMap(({ segments }) => segments.map((one) => [keyOf(one), one] as const)),
+    )
+    const known = [...texts.values()].map(({ text, from, to }) => ({ text, range: { from, to } }))
+    const traces = yield* traced(parts, state, known)
+    const byKey = new Map([...texts.keys()].map((key, at) => [key, traces[at]!]))
+    return covering.map(({ segments, ...rest }) => ({
+      ...rest,
+      sentences: segments
+        .flatMap((one) => byKey.get(keyOf(one)) ?? [])
+        .flatMap(({ text, messages }) => {
+          const own = messages.find((message) => message.index === index)
+          return own === undefined ? [] : [{ text, share: own.share, words: own.words }]
+        }),
+    }))
+  }).pipe(span("memfold.traceMessage", { session }))

@@ -1,0 +1,111 @@
+/**
+ * States of the past that were read: a page that goes through the versions of a session reads each one near another. A past state
+ * does not change, except by a redaction, or when the session is deleted and begun anew.
+ */
+import { Effect, Stream } from "effect"
+import type { LogPosition, Service as EventLog } from "../log/EventLog.js"
+import { records } from "../log/pages.js"
+import { empty, type SessionState } from "../session/SessionState.js"
+import { openSession, readOn, type SessionError } from "./openSession.js"
+import { retryTransient } from "./retry.js"
+
+/** Of the states on the way to the wanted one, one in so many is kept: going on from there takes a few milliseconds. */
+const apart = 32
+
+/** A kept state is gone on from if it is at most so many events away; a snapshot of the store may be nearer than any other. */
+const near = 8 * apart
+
+/** How many states of a session are kept. They share most of what they consist of. */
+const mostStates = 1_024
+
+/** Of how many sessions states are kept. */
+const mostSessions = 8
+
+interface Past {
+  /** The head of the log when it was last known that the states are those of this log. */
+  head: LogPosition
+  readonly states: Map<number, SessionState>
+}
+
+/** The states of the past of the sessions of a log. */
+export interface PastStates {
+  /** The state at a version; the newest state if the session has not reached that version. */
+  readonly at: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
+  /** Forgets the states of a session: it was deleted, or a message of it was redacted (law L15). */
+  readonly forget: (session: string) => void
+}
+
+const keep = ({ states }: Past, state: SessionState): void => {
+  states.set(state.version, state)
+  if (states.size > mostStates) states.delete(states.keys().next().value ?? state.version)
+}
+
+/** The newest kept state up to a version. */
+const nearest = ({ states }: Past, version: number): SessionState | null => {
+  for (let at = version; at >= Math.max(version - near, 1); at--) {
+    const state = states.get(at)
+    if (state !== undefined) return state
+  }
+  return null
+}
+
+/** Makes an empty collection of past states. */
+export const makePastStates = (log: EventLog): PastStates => {
+  const sessions = new Map<string, Past>()
+
+  /** Whether the states are still those of the log: what has come since, begins where they ended, and has no redaction. */
+  const isSame = (
+    { head }: Past,
+    session: string,
+    newest: LogPosition,
+  ): Effect.Effect<boolean, SessionError> => {
+    if (newest.version === head.version && newest.batchId === head.batchId) return Effect.succeed(true)
+    if (newest.version < head.version) return Effect.succeed(false)
+    return retryTransient(
+      Stream.runFold(
+        records(log, session, { fromVersion: head.version, toVersion: newest.version }),
+        false,
+        (same, { version, batchId, type }) =>
+          version === head.version ? batchId === head.batchId : same && type !== "MessageRedacted",
+      ),
+    )
+  }
+
+  const pastOf = (session: string, head: LogPosition): Effect.Effect<Past, SessionError> =>
+    Effect.gen(function* () {
+      const known = sessions.get(session)
+      const past =
+        known !== undefined && (yield* isSame(known, session, head)) ? known : { head, states: new Map() }
+      past.head = head
+      sessions.delete(session)
+      sessions.set(session, past)
+      if (sessions.size > mostSessions) sessions.delete(sessions.keys().next().value ?? session)
+      return past
+    })
+
+  return {
+    at: (session, version) =>
+      Effect.gen(function* () {
+        const head = yield* retryTransient(log.head(session))
+        if (head === null) return empty(session)
+        const past = yield* pastOf(session, head)
+        const wanted = Math.min(version, head.version)
+        const from = nearest(past, wanted)
+        if (from?.version === wanted) return from
+        const visit = (state: SessionState) => {
+          if (state.version % apart === 0) keep(past, state)
+        }
+        const read =
+          from === null
+            ? null
+            : yield* readOn(log, { state: from, batchId: null }, { toVersion: wanted, visit })
+        const state =
+          read?.state.version === wanted
+            ? read.state
+            : (yield* openSession(log, session, wanted, visit)).read.state
+        keep(past, state)
+        return state
+      }),
+    forget: (session) => void sessions.delete(session),
+  }
+}

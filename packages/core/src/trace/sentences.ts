@@ -1,0 +1,37 @@
+/** The sentences of a text, in any language. */
+
+/** A sentence, and where it stands in its text: `[from, to)` in UTF-16 code units. */
+export interface Sentence {
+  readonly text: string
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * A sentence ends with its mark before white space, with a mark of a script without spaces, or with its line. The dot of a number in a
+ * list ends nothing.
+ */
+const ends = /[。！？；]+|(?<!(?:^|\s)\d{1,3})[.!?]+["'”’)\]]*(?=\s)|\n/gmu
+
+/**
+ * The sentences of a text. A line ends a sentence, too: summaries have lists and headings. A dot within an identifier, as in
+ * `src/money.ts`, ends nothing.
+ */
+export const sentencesOf = (text: string): ReadonlyArray<Sentence> => {
+  const found: Array<Sentence> = []
+  const add = (from: number, to: number): void => {
+    const piece = text.slice(from, to)
+    const said = piece.trim()
+    if (said === "") return
+    const start = from + piece.indexOf(said)
+    found.push({ text: said, from: start, to: start + said.length })
+  }
+  let from = 0
+  for (const match of text.matchAll(ends)) {
+    const to = match.index + match[0].length
+    add(from, to)
+    from = to
+  }
+  add(from, text.length)
+  return found
+}

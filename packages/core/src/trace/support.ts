@@ -1,0 +1,167 @@
+/**
+ * Which messages a sentence rests on: those that share its words and identifiers, weighted by how rare they are (decision 75). The
+ * answer follows from the words alone, and is the same at every call.
+ */
+import { termWeight } from "../search/bm25.js"
+import type { TermPostings } from "../search/postings.js"
+import { runs, termsOf, usefulTermsOf } from "../search/terms.js"
+import { fold } from "../search/fold.js"
+import { identifiersOf } from "./identifiers.js"
+import { type Sentence, sentencesOf } from "./sentences.js"
+
+/** A message that a sentence rests on. */
+export interface SupportingMessage {
+  /** The index of the message. */
+  readonly index: number
+  /** How much of the sentence's weight the message has, from 0 to 1. */
+  readonly share: number
+  /** The words and identifiers that both have, as the sentence writes them. */
+  readonly words: ReadonlyArray<string>
+}
+
+/** A sentence, and what it rests on. */
+export interface TracedSentence extends Sentence {
+  /** Whether messages support it: enough of its words are in few of them, and every identifier is in one. */
+  readonly supported: boolean
+  /** How much of the sentence's weight these messages have together, from 0 to 1. */
+  readonly share: number
+  /** The messages that it rests on, the strongest first; at most {@link mostMessages}. */
+  readonly messages: ReadonlyArray<SupportingMessage>
+  /** The identifiers that no message has. */
+  readonly missing: ReadonlyArray<string>
+}
+
+/** The most messages that a sentence rests on. */
+export const mostMessages = 5
+
+/** The least weight that the messages of a supported sentence have together, and that the strongest of them has. */
+const leastShare = 0.5
+const leastOfOne = 0.3
+
+/** A further message adds at least this much of the weight. */
+const leastGain = 0.1
+
+/** The messages that count: `[from, to)`. */
+export interface MessageRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** What a sentence consists of: its terms, and the terms of its identifiers. */
+interface Parsed extends Sentence {
+  readonly terms: ReadonlyArray<string>
+  readonly identifiers: ReturnType<typeof identifiersOf>
+}
+
+/** The sentences of a text that say something. A sentence without a word to search for, as a heading of signs, rests on nothing. */
+export const parsedSentences = (text: string): ReadonlyArray<Parsed> =>
+  sentencesOf(text).flatMap((sentence) => {
+    const terms = usefulTermsOf(sentence.text)
+    return terms.length === 0 ? [] : [{ ...sentence, terms, identifiers: identifiersOf(sentence.text) }]
+  })
+
+/** The indexes within a range of the messages that have a term. */
+const indexesOf = (
+  { terms }: TermPostings,
+  term: string,
+  { from, to }: MessageRange,
+): ReadonlyArray<number> => {
+  const list = terms.get(term)
+  const found: Array<number> = []
+  for (let at = 0; at < (list?.length ?? 0); at += 2) {
+    const index = list![at]!
+    if (index >= from && index < to) found.push(index)
+  }
+  return found
+}
+
+/** The words of a sentence, as it writes them, that have one of the terms. */
+const wordsWith = (sentence: string, shared: ReadonlySet<string>): ReadonlyArray<string> => {
+  const words = new Set<string>()
+  for (const [run] of fold(sentence).matchAll(runs)) {
+    const own = termsOf(run).filter((term) => shared.has(term))
+    if (own.length === 0) continue
+    // A run of a script without spaces is a clause: its terms say what is shared.
+    if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u.test(run))
+      for (const term of own) words.add(term)
+    else words.add(run)
+  }
+  return [...words]
+}
+
+/**
+ * Traces a sentence to messages.
+ *
+ * @param sentence - the sentence
+ * @param postings - where its terms occur
+ * @param range - which messages count
+ * @param days - the days on which they were said, as `2026-05-01`: summaries name them, and messages do not
+ */
+export const supportOf = (
+  { terms: allTerms, identifiers, ...sentence }: Parsed,
+  postings: TermPostings,
+  range: MessageRange,
+  days: ReadonlySet<string> = new Set(),
+): TracedSentence => {
+  const total = Math.max(range.to - range.from, 1)
+  // Of the day on which it was said, no message has the digits.
+  const named = new Set(identifiers.flatMap(({ text }) => (days.has(text) ? termsOf(text) : [])))
+  const terms = allTerms.filter((term) => !named.has(term))
+  const places = new Map(terms.map((term) => [term, indexesOf(postings, term, range)]))
+  const known = terms.filter((term) => places.get(term)!.length > 0)
+  const weights = new Map(known.map((term) => [term, termWeight(total, places.get(term)!.length)]))
+  const found = [...weights.values()].toSorted((one, other) => one - other)
+  // A word of its own that a summary uses says as much as the middle one of the words that were said.
+  const unsaid = found[Math.floor(found.length / 2)] ?? 1
+  const all = terms.reduce((sum, term) => sum + (weights.get(term) ?? unsaid), 0)
+  // A line that has nothing but that day says nothing wrong.
+  if (terms.length === 0) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
+
+  const termsIn = new Map<number, Array<string>>()
+  for (const term of known)
+    for (const index of places.get(term)!) {
+      const list = termsIn.get(index)
+      if (list === undefined) termsIn.set(index, [term])
+      else list.push(term)
+    }
+  const weightOf = (list: ReadonlyArray<string>): number =>
+    list.reduce((sum, term) => sum + weights.get(term)!, 0)
+
+  const chosen: Array<{ readonly index: number; readonly terms: ReadonlyArray<string> }> = []
+  const covered = new Set<string>()
+  const needed = new Set(identifiers.flatMap((one) => one.terms).filter((term) => weights.has(term)))
+  while (chosen.length < mostMessages) {
+    let best: { readonly index: number; readonly gain: number } | null = null
+    for (const [index, list] of termsIn) {
+      const gain = weightOf(list.filter((term) => !covered.has(term)))
+      // Among equals the first message: there it was said.
+      if (best === null || gain > best.gain + 1e-9 || (gain > best.gain - 1e-9 && index < best.index))
+        best = { index, gain }
+    }
+    if (best === null || best.gain <= 0) break
+    const list = termsIn.get(best.index)!
+    const addsIdentifier = list.some((term) => needed.has(term) && !covered.has(term))
+    if (best.gain < leastGain * all && !addsIdentifier) break
+    chosen.push({ index: best.index, terms: list })
+    for (const term of list) covered.add(term)
+  }
+
+  const messages = chosen
+    .map(({ index, terms: list }) => ({
+      index,
+      share: weightOf(list) / all,
+      words: wordsWith(sentence.text, new Set(list)),
+    }))
+    .toSorted((one, other) => other.share - one.share || one.index - other.index)
+  const missing = identifiers
+    .filter((one) => !days.has(one.text) && !one.terms.some((term) => weights.has(term)))
+    .map(({ text }) => text)
+  const share = weightOf([...covered]) / all
+  return {
+    ...sentence,
+    supported: missing.length === 0 && share >= leastShare && (messages[0]?.share ?? 0) >= leastOfOne,
+    share,
+    messages,
+    missing,
+  }
+}

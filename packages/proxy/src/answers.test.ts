@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest"
+import { type Assembly, chatAssembly, messagesAssembly, responsesAssembly } from "./answers.js"
+
+type Event = Readonly<Record<string, unknown>>
+
+const assembled = (assembly: Assembly, events: ReadonlyArray<Event>) => {
+  for (const event of events) assembly.take(event)
+  return assembly.whole()
+}
+
+const delta = (delta: Event, finish: string | null = null): Event => ({
+  id: "1",
+  object: "chat.completion.chunk",
+  model: "m",
+  choices: [{ index: 0, delta, finish_reason: finish }],
+})
+
+describe("an answer of Chat Completions", () => {
+  const call = (index: number, fields: Event) => delta({ tool_calls: [{ index, ...fields }] })
+  it("has its text, its parallel calls, fields of other servers, and its usage", () => {
+    const events = [
+      delta({ role: "assistant", content: "", refusal: null, reasoning_content: "H" }),
+      delta({ reasoning_content: "m." }),
+      delta({ content: "I " }),
+      delta({ content: "look." }),
+      call(0, { id: "a", type: "function", function: { name: "f", arguments: "" } }),
+      call(1, { id: "b", type: "function", function: { name: "g", arguments: '{"x"' } }),
+      call(0, { function: { arguments: "{}" } }),
+      call(1, { function: { arguments: ":1}" } }),
+      delta({}, "tool_calls"),
+      { id: "1", choices: [], usage: { prompt_tokens: 3 } },
+    ]
+    expect(assembled(chatAssembly(), events)).toMatchObject({
+      id: "1",
+      object: "chat.completion",
+      choices: [
+        {
+          finish_reason: "tool_calls",
+          message: {
+            role: "assistant",
+            content: "I look.",
+            refusal: null,
+            reasoning_content: "Hm.",
+            tool_calls: [
+              { id: "a", type: "function", function: { name: "f", arguments: "{}" } },
+              { id: "b", type: "function", function: { name: "g", arguments: '{"x":1}' } },
+            ],
+          },
+        },
+      ],
+      usage: { prompt_tokens: 3 },
+    })
+    expect(assembled(chatAssembly(), events.slice(0, 8))).toBeNull()
+    expect(assembled(chatAssembly(), [...events, { error: { message: "overloaded" } }])).toBeNull()
+  })
+})
+
+describe("an answer of Messages", () => {
+  const block = (
+    index: number,
+    content_block: Event,
+    ...deltas: ReadonlyArray<Event>
+  ): ReadonlyArray<Event> => [
+    { type: "content_block_start", index, content_block },
+    ...deltas.map((one) => ({ type: "content_block_delta", index, delta: one })),
+    { type: "content_block_stop", index },
+  ]
+  const start = {
+    type: "message_start",
+    message: { id: "m", role: "assistant", content: [], usage: { input_tokens: 5, output_tokens: 1 } },
+  }
+  const end = [
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } },
+    { type: "message_stop" },
+  ]
+  const result = {
+    type: "web_search_tool_result",
+    tool_use_id: "s1",
+    content: [{ type: "web_search_result", encrypted_content: "x" }],
+  }
+  const content = [
+    ...block(
+      0,
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking: "H" },
+      { type: "thinking_delta", thinking: "m." },
+      { type: "signature_delta", signature: "sig" },
+    ),
+    ...block(
+      1,
+      { type: "server_tool_use", id: "s1", name: "web_search", input: {} },
+      { type: "input_json_delta", partial_json: '{"q":' },
+      { type: "input_json_delta", partial_json: '"a"}' },
+    ),
+    ...block(2, result),
+    ...block(
+      3,
+      { type: "text", text: "" },
+      { type: "citations_delta", citation: { url: "u" } },
+      { type: "text_delta", text: "Found." },
+    ),
+    ...block(
+      4,
+      { type: "tool_use", id: "t1", name: "now", input: {} },
+      { type: "input_json_delta", partial_json: "" },
+    ),
+  ]
+
+  it("has thinking, server tools and their results as they came", () => {
+    expect(assembled(messagesAssembly(), [start, { type: "ping" }, ...content, ...end])).toEqual({
+      id: "m",
+      role: "assistant",
+      stop_reason: "end_turn",
+      usage: { input_tokens: 5, output_tokens: 9 },
+      content: [
+        { type: "thinking", thinking: "Hm.", signature: "sig" },
+        { type: "server_tool_use", id: "s1", name: "web_search", input: { q: "a" } },
+        result,
+        { type: "text", text: "Found.", citations: [{ url: "u" }] },
+        { type: "tool_use", id: "t1", name: "now", input: {} },
+      ],
+    })
+  })
+
+  it.each<[string, ReadonlyArray<Event>]>([
+    ["it breaks off", [start, ...content]],
+    ["the provider fails in it", [start, ...content, { type: "error", error: {} }, ...end]],
+    [
+      "a part is of an unknown kind",
+      [start, ...block(0, { type: "text", text: "" }, { type: "new_delta", new: 1 }), ...end],
+    ],
+    [
+      "arguments are no JSON",
+      [
+        start,
+        ...block(0, { type: "tool_use", input: {} }, { type: "input_json_delta", partial_json: "{" }),
+        ...end,
+      ],
+    ],
+  ])("is none if %s", (_, events) => {
+    expect(assembled(messagesAssembly(), events)).toBeNull()
+  })
+})
+
+describe("an answer of Responses", () => {
+  it("is what its last event has, and none if it failed", () => {
+    const response = { id: "r", output: [] }
+    expect(
+      assembled(responsesAssembly(), [
+        { type: "response.created", response: {} },
+        { type: "response.completed", response },
+      ]),
+    ).toBe(response)
+    expect(assembled(responsesAssembly(), [{ type: "response.failed", response }])).toBeNull()
+  })
+})

@@ -1,0 +1,68 @@
+/** A session under a strategy, as curves: what its calls would have cost, and what their contexts would have had. */
+import { strategyNamed } from "@memfold/catalog"
+import { problem, type schemas } from "@memfold/client/api"
+import type { Memory, Message } from "@memfold/core"
+import { curveOf, fullHistory, ofTranscript } from "@memfold/lab"
+import { Prices } from "@memfold/prices"
+import { Effect, Either, Schema } from "effect"
+import type { StrategySetting } from "./requests.js"
+import type { TenantMemory } from "./TenantMemory.js"
+
+/** A longer session takes longer than a request may: the lab replays it. */
+const mostMessages = 20_000
+
+/** The conversation as it was said, the oldest message first. */
+const conversationOf = (memory: TenantMemory, session: string) =>
+  Effect.gen(function* () {
+    const pages: Array<ReadonlyArray<Message.Message>> = []
+    let before: string | null = null
+    do {
+      const from: { readonly before?: string } = before === null ? {} : { before }
+      const page: Memory.MessagePage = yield* memory.messages(session, { limit: 1_000, ...from })
+      if (page.total > mostMessages)
+        return yield* Effect.fail(
+          problem(
+            400,
+            "SessionTooLong",
+            `The session has ${page.total} messages, and at most ${mostMessages} are compared; memfold export and memfold lab compare it`,
+            session,
+          ),
+        )
+      pages.unshift(
+        page.messages.map((message, at) => ({ ...message, time: message.time ?? page.times[at]! })),
+      )
+      before = page.before
+    } while (before !== null)
+    return pages.flat()
+  })
+
+const pricesOf = (given: typeof schemas.Compare.Type.prices): Either.Either<Prices.Prices, Error> => {
+  if (typeof given === "object") return Schema.decodeUnknownEither(Prices.Prices)(given)
+  const preset = Object.entries(Prices.presets).find(([name]) => name === (given ?? "claude-sonnet-5.5"))?.[1]
+  return preset === undefined
+    ? Either.left(
+        new Error(`there are no prices "${given}"; allowed: ${Object.keys(Prices.presets).join(", ")}`),
+      )
+    : Either.right(preset)
+}
+
+/** Compares a session: its curve under a strategy, or in full. */
+export const comparison = (
+  memory: TenantMemory,
+  session: string,
+  { strategy, settings, prices }: typeof schemas.Compare.Type,
+  { file, environmentPrefix }: StrategySetting,
+): Effect.Effect<typeof schemas.Compared.Type, unknown> =>
+  Effect.gen(function* () {
+    const wrong = (error: Error) => problem(400, "WrongPrices", error.message, session)
+    const charged = yield* Either.mapLeft(pricesOf(prices), wrong)
+    const tried =
+      strategy === null
+        ? fullHistory
+        : yield* strategyNamed(strategy, { request: settings, file, environmentPrefix })
+    const messages = yield* conversationOf(memory, session)
+    const curve = yield* Effect.promise(() =>
+      curveOf(ofTranscript(session, messages), tried, { prices: charged }),
+    )
+    return { strategy, prices: charged.model, messages: messages.length, ...curve }
+  })

@@ -1,0 +1,62 @@
+/** What other strategies would have made of a session, and what a summary rests on, over HTTP. */
+import { createClient } from "@memfold/client"
+import { Prices } from "@memfold/prices"
+import { describe, expect, it } from "vitest"
+import { ask, started, turn } from "./services.js"
+
+const settings = { fullContextTurns: 1, cachedContextTurns: 1 }
+
+describe("a session under several strategies", () => {
+  it("is a curve for each: context, cost, and needed identifiers", async () => {
+    const { url } = await started()
+    const memory = createClient({ url })
+    for (let n = 0; n < 20; n++) await memory.append("s", turn(n))
+    const full = await memory.compare("s", { strategy: null })
+    const rounds = await memory.compare("s", { strategy: "rounds", settings })
+    expect(full).toMatchObject({ messages: 40, compactions: 0, prices: "Claude Sonnet 5.5" })
+    expect(full.points).toHaveLength(20)
+    expect(rounds.compactions).toBeGreaterThan(10)
+    expect(rounds.points.at(-1)!.tokens).toBeLessThan(full.points.at(-1)!.tokens / 2)
+    expect(full.points.at(-1)!.dollars).toBeGreaterThan(0)
+    const own = { ...Prices.presets["claude-sonnet-5.5"], model: "mine", input: 3_000, cacheWrite: 3_000 }
+    const other = await memory.compare("s", { strategy: null, prices: own })
+    expect(other.prices).toBe("mine")
+    expect(other.points.at(-1)!.dollars).toBeGreaterThan(100 * full.points.at(-1)!.dollars)
+    const compare = `${url}/v1/sessions/s/compare`
+    expect(await ask(compare, { body: { strategy: "none" } })).toMatchObject({ status: 400 })
+    expect(await ask(compare, { body: { strategy: null, prices: "free" } })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining("claude-sonnet-5.5") },
+    })
+  })
+})
+
+describe("a trace", () => {
+  it("shows what each sentence of a summary rests on, and where a message lives on", async () => {
+    const { url } = await started({ strategy: "rounds" })
+    const memory = createClient({ url })
+    for (const n of [1, 2, 3]) await memory.append("s", turn(n))
+    await memory.compact("s", { ...settings, which: "due" })
+    const summary = (await memory.session("s")).summary!
+    const { sentences, text } = await memory.trace("s", { summary })
+    expect(sentences.length).toBeGreaterThan(0)
+    for (const one of sentences) {
+      expect(text.slice(one.from, one.to)).toBe(one.text)
+      expect(one.supported).toBe(true)
+      for (const { index } of one.messages) expect(index).toBeLessThan(4)
+    }
+    const [first] = sentences
+    const living = await memory.traceMessage("s", first!.messages[0]!.index)
+    expect(living.find((one) => one.summary === summary)?.sentences.map((one) => one.text)).toContain(
+      first!.text,
+    )
+    expect(await memory.traceMessage("s", 5)).toEqual([])
+
+    const [invented] = (await memory.trace("s", "Order QZ-9999 was sent on day 3.")).sentences
+    expect(invented).toMatchObject({ supported: false, missing: ["QZ-9999"] })
+    const trace = `${url}/v1/sessions/s/trace`
+    expect(await ask(trace, { body: {} })).toMatchObject({ status: 400 })
+    expect(await ask(trace, { body: { summary: "none" } })).toMatchObject({ status: 404 })
+    expect(await ask(`${url}/v1/sessions/s/messages/99/trace`)).toMatchObject({ status: 404 })
+  })
+})
