@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export type { Assembly } from "./answers.js"
 export { type Call, Calls } from "./Calls.js"
 export type { Dialect, Provider, Usage } from "./dialects.js"
 export {
