@@ -3,8 +3,9 @@
  *
  * @packageDocumentation
  */
+export type { Assembly } from "./answers.js"
 export { type Call, Calls } from "./Calls.js"
-export type { Provider, Usage } from "./dialects.js"
+export type { Dialect, Provider, Usage } from "./dialects.js"
 export {
   ask,
   type Ending,
