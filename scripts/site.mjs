@@ -7,8 +7,8 @@ import { root, run, setup } from "./setup.mjs"
 
 await setup()
 const folder = join(root, "site")
-const args = process.argv.slice(2)
-const serves = args.includes("dev")
+const asked = new Set(process.argv.slice(2))
+const serves = asked.has("dev")
 
 /** Runs a program of the site, and ends with its exit code if that is not 0. */
 const site = async (name, ...args) => {
@@ -16,5 +16,5 @@ const site = async (name, ...args) => {
   if (code !== 0) process.exit(code)
 }
 
-if (!serves && !args.includes("--no-api")) await site("typedoc", "--options", "typedoc.config.js")
+if (!serves && !asked.has("--no-api")) await site("typedoc", "--options", "typedoc.config.js")
 await site("vitepress", serves ? "dev" : "build")

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { DeadLink, linkOf, repository } from "./links.js"
 import { llmsFullText, llmsText, markdownOf } from "./llms.js"
-import { aboutOf, addressOf, pages, parts, placeOf, root } from "./pages.js"
+import { aboutOf, addressOf, packages, pages, parts, placeOf, root } from "./pages.js"
 
 const read = (document: string): string => readFileSync(join(root, document), "utf8")
 
@@ -107,4 +107,13 @@ it("the numbers of the first page stand on the pages that they link to", () => {
     ).toMatch(new RegExp(`\\b${number}(?!\\w)`))
   const [, table = ""] = /^## Failures[^]*?\n(\|[^]*?)\n\n/m.exec(read("docs/comparison.md")) ?? []
   expect(table.split("\n").length - 2).toBe(11)
+})
+
+it("every published package and every benchmark has its line", () => {
+  const list = read("docs/packages.md")
+  expect([...packages.values()].filter((folder) => !list.includes(`(../${folder})`))).toEqual([])
+  const names = [...read("bench/src/main.ts").matchAll(/^ {2}\["([a-z]+)", \(\)/gm)].map(([, name]) => name)
+  expect(names.length).toBeGreaterThan(5)
+  const commands = read("docs/benchmarks.md")
+  expect(names.filter((name) => !commands.includes(`npm run bench -- ${name}\``))).toEqual([])
 })

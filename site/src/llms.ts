@@ -4,6 +4,9 @@ import { dirname, join } from "node:path"
 import { linkOf } from "./links.js"
 import { aboutOf, pages, parts, placeOf, root } from "./pages.js"
 
+/** What the addresses of the site begin with, where it is below a path. */
+const base = (process.env["SITE_BASE"] ?? "/").replace(/\/$/, "")
+
 /** The links of a text outside its blocks of code. */
 const withLinks = (text: string, change: (href: string) => string): string =>
   text
@@ -24,7 +27,7 @@ export const markdownOf = (document: string): string => {
   return withLinks(text, (href) => {
     const address = linkOf(document, href)
     return address.startsWith("/")
-      ? address.replace(/\/(?=#|$)/, "/index.md").replace(/\.html(?=#|$)/, ".md")
+      ? base + address.replace(/\/(?=#|$)/, "/index.md").replace(/\.html(?=#|$)/, ".md")
       : address
   })
 }
@@ -36,7 +39,7 @@ export const llmsText = (): string => {
       `## ${name}\n`,
       ...pages.map(({ name, document }) => {
         const about = aboutOf(document)
-        return `- [${name}](/${placeOf(document)})${about === "" ? "" : `: ${about}`}`
+        return `- [${name}](${base}/${placeOf(document)})${about === "" ? "" : `: ${about}`}`
       }),
     ].join("\n"),
   )

@@ -12,9 +12,12 @@ export const reference = "site/api"
 
 const read = (document: string): string => readFileSync(join(root, document), "utf8")
 
-/** Documents of the repository that are no pages: they are about the repository itself, or for programs that write code. */
+/**
+ * Documents of the repository that are no pages: they are about the repository itself, for programs that write code, or parts of
+ * what is copied into applications.
+ */
 const isNoPage = (document: string): boolean =>
-  /^(README\.md|AGENTS\.md|packages\/harness\/|site\/README\.md|\.)|(^|\/)(CHANGELOG|SKILL)\.md$/.test(
+  /^(README\.md|AGENTS\.md|packages\/harness\/|site\/README\.md|\.)|(^|\/)(CHANGELOG|SKILL)\.md$|\/templates\//.test(
     document,
   )
 
@@ -136,6 +139,8 @@ const placed: ReadonlyArray<Part> = [
     ["Operate", "docs/operations.md"],
     ["Privacy and redaction", "docs/privacy.md"],
     ["The memory as a service", "docs/server.md"],
+    ["The proxy", "docs/proxy.md"],
+    ["Responses and conversations", "docs/conversations.md"],
     ["The command line", "packages/cli/README.md"],
   ),
   part(
@@ -164,6 +169,8 @@ const placed: ReadonlyArray<Part> = [
   part(
     "How it is built",
     ["Contributing", "CONTRIBUTING.md"],
+    ["Security", "SECURITY.md"],
+    ["Code of conduct", "CODE_OF_CONDUCT.md"],
     ["Decisions", "docs/decisions/README.md"],
     ...decisions.map((document) => [titleOf(document), document] as const),
   ),

@@ -195,11 +195,14 @@ export const rhythms = [
 const nameOf = (setting: string): string =>
   setting.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
+/** The full history, which every picture shows beside its strategy. */
+let reference: Promise<ReadonlyArray<Call>> | undefined
+
 /** Replays the sample under a strategy, and draws it as an SVG. */
 export const rhythmOf = async ({ strategy: name, settings }: (typeof rhythms)[number]): Promise<string> => {
   const shipped = strategies.get(name)
   if (shipped === undefined) throw new Error(`there is no strategy ${name}`)
   const strategy = Either.getOrThrow(shipped.resolve({ request: settings, environment: {} }))
   const set = Object.entries(settings).map(([setting, value]) => `, ${nameOf(setting)} ${count(value)}`)
-  return drawn(`${name}${set.join("")}`, await replay(strategy), await replay(fullHistory))
+  return drawn(`${name}${set.join("")}`, await replay(strategy), await (reference ??= replay(fullHistory)))
 }

@@ -64,11 +64,9 @@ it("the paths in the skill of memfold are skills that are shipped", () => {
 it("no skill is older than a page that it is written from", async () => {
   const digest = (document: string) => createHash("sha256").update(read(document)).digest("hex").slice(0, 16)
   const pages = [...new Set(Object.values(sources).flat())].toSorted()
-  const state = Object.fromEntries(
-    pages.map((page) => [
-      page,
-      { digest: digest(page), skills: skills.filter((skill) => sources[skill]?.includes(page)) },
-    ]),
-  )
-  await expect(`${JSON.stringify(state, null, 2)}\n`).toMatchFileSnapshot("skills.json")
+  const lines = pages.map((page) => {
+    const names = skills.filter((skill) => sources[skill]?.includes(page))
+    return `${digest(page)}  ${page} -> ${names.join(", ")}`
+  })
+  await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("skills.txt")
 })

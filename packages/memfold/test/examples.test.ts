@@ -25,7 +25,8 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
 
 const documents = filesIn(root)
   .map((path) => relative(root, path))
-  .filter((name) => /\.(md|ts)$/.test(name) && !name.endsWith(".test.ts"))
+  // The reference of the site is generated from comments, which are read where they are.
+  .filter((name) => /\.(md|ts)$/.test(name) && !name.endsWith(".test.ts") && !name.startsWith("site/api/"))
   .toSorted()
 
 interface Example {
