@@ -273,7 +273,7 @@ describe("memfold studio", () => {
     expect(existsSync(join(folder, "memfold.db"))).toBe(false)
 
     const store = createMemory({ store: `sqlite:${join(folder, "chats.db")}` })
-    await store.append("chat-1", said("Hello"))
+    await store.append("chat-1", { role: "user", content: "Hello" })
     await store.close()
     const { url, child, ended } = await startedAs("studio", folder, "chats.db", "--read-only")
     const memory = createClient({ url })
