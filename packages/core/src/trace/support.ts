@@ -60,19 +60,34 @@ export const parsedSentences = (text: string): ReadonlyArray<Parsed> =>
     return terms.length === 0 ? [] : [{ ...sentence, terms, identifiers: identifiersOf(sentence.text) }]
   })
 
-/** The indexes within a range of the messages that have a term. */
-const indexesOf = (
-  { terms }: TermPostings,
-  term: string,
-  { from, to }: MessageRange,
-): ReadonlyArray<number> => {
-  const list = terms.get(term)
-  const found: Array<number> = []
-  for (let at = 0; at < (list?.length ?? 0); at += 2) {
-    const index = list![at]!
-    if (index >= from && index < to) found.push(index)
+/** The place of the first message at or behind an index in the list of a term. */
+const placeOf = (list: ArrayLike<number>, index: number): number => {
+  let [low, high] = [0, list.length / 2]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (list[2 * middle]! < index) low = middle + 1
+    else high = middle
   }
-  return found
+  return 2 * low
+}
+
+/** The messages of a range that have a term: a stretch of its list. */
+interface Occurrences {
+  readonly list: ArrayLike<number>
+  readonly start: number
+  readonly end: number
+}
+
+const occurrencesOf = ({ terms }: TermPostings, term: string, { from, to }: MessageRange): Occurrences => {
+  const list = terms.get(term) ?? []
+  return { list, start: placeOf(list, from), end: placeOf(list, to) }
+}
+
+const countOf = ({ start, end }: Occurrences): number => (end - start) / 2
+
+const isIn = ({ list, end }: Occurrences, index: number): boolean => {
+  const place = placeOf(list, index)
+  return place < end && list[place] === index
 }
 
 /** The words of a sentence, as it writes them, that have one of the terms. */
@@ -107,43 +122,48 @@ export const supportOf = (
   // Of the day on which it was said, no message has the digits.
   const named = new Set(identifiers.flatMap(({ text }) => (days.has(text) ? termsOf(text) : [])))
   const terms = allTerms.filter((term) => !named.has(term))
-  const places = new Map(terms.map((term) => [term, indexesOf(postings, term, range)]))
-  const known = terms.filter((term) => places.get(term)!.length > 0)
-  const weights = new Map(known.map((term) => [term, termWeight(total, places.get(term)!.length)]))
+  // A line that has nothing but that day says nothing wrong.
+  if (terms.length === 0) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
+  const places = new Map(
+    terms
+      .map((term) => [term, occurrencesOf(postings, term, range)] as const)
+      .filter(([, occurrences]) => countOf(occurrences) > 0),
+  )
+  const weights = new Map(
+    [...places].map(([term, occurrences]) => [term, termWeight(total, countOf(occurrences))]),
+  )
+  const weightOf = (some: Iterable<string>): number =>
+    [...some].reduce((sum, term) => sum + weights.get(term)!, 0)
   const found = [...weights.values()].toSorted((one, other) => one - other)
   // A word of its own that a summary uses says as much as the middle one of the words that were said.
   const unsaid = found[Math.floor(found.length / 2)] ?? 1
   const all = terms.reduce((sum, term) => sum + (weights.get(term) ?? unsaid), 0)
-  // A line that has nothing but that day says nothing wrong.
-  if (terms.length === 0) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
 
-  const termsIn = new Map<number, Array<string>>()
-  for (const term of known)
-    for (const index of places.get(term)!) {
-      const list = termsIn.get(index)
-      if (list === undefined) termsIn.set(index, [term])
-      else list.push(term)
-    }
-  const weightOf = (list: ReadonlyArray<string>): number =>
-    list.reduce((sum, term) => sum + weights.get(term)!, 0)
-
+  // What each message adds to the chosen ones.
+  const gains = new Float64Array(total)
+  const add = (term: string, weight: number): void => {
+    const { list, start, end } = places.get(term)!
+    for (let at = start; at < end; at += 2) gains[list[at]! - range.from]! += weight
+  }
+  for (const [term, weight] of weights) add(term, weight)
   const chosen: Array<{ readonly index: number; readonly terms: ReadonlyArray<string> }> = []
   const covered = new Set<string>()
   const needed = new Set(identifiers.flatMap((one) => one.terms).filter((term) => weights.has(term)))
   while (chosen.length < mostMessages) {
-    let best: { readonly index: number; readonly gain: number } | null = null
-    for (const [index, list] of termsIn) {
-      const gain = weightOf(list.filter((term) => !covered.has(term)))
-      // Among equals the first message: there it was said.
-      if (best === null || gain > best.gain + 1e-9 || (gain > best.gain - 1e-9 && index < best.index))
-        best = { index, gain }
+    let best = 0
+    // Among equals the first message: there it was said. Sums that differ by a rounding are equal.
+    for (let at = 1; at < total; at++) if (gains[at]! > gains[best]! + 1e-9) best = at
+    const gain = gains[best]!
+    const index = range.from + best
+    const list = [...places.keys()].filter((term) => isIn(places.get(term)!, index))
+    const isNew = list.filter((term) => !covered.has(term))
+    if (isNew.length === 0) break
+    if (gain < leastGain * all && !isNew.some((term) => needed.has(term))) break
+    chosen.push({ index, terms: list })
+    for (const term of isNew) {
+      covered.add(term)
+      add(term, -weights.get(term)!)
     }
-    if (best === null || best.gain <= 0) break
-    const list = termsIn.get(best.index)!
-    const addsIdentifier = list.some((term) => needed.has(term) && !covered.has(term))
-    if (best.gain < leastGain * all && !addsIdentifier) break
-    chosen.push({ index: best.index, terms: list })
-    for (const term of list) covered.add(term)
   }
 
   const messages = chosen
@@ -156,7 +176,7 @@ export const supportOf = (
   const missing = identifiers
     .filter((one) => !days.has(one.text) && !one.terms.some((term) => weights.has(term)))
     .map(({ text }) => text)
-  const share = weightOf([...covered]) / all
+  const share = weightOf(covered) / all
   return {
     ...sentence,
     supported: missing.length === 0 && share >= leastShare && (messages[0]?.share ?? 0) >= leastOfOne,
