@@ -90,6 +90,7 @@ export const bundled = (input, { folder, chosen = [] }) =>
       // store of libSQL, whose client comes without its licence.
       external: [
         "better-sqlite3",
+        "@aws-sdk/client-s3",
         "@electric-sql/pglite",
         "@memfold/store-libsql",
         // Its files are those of a page, beside its module.
