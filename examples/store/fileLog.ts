@@ -107,11 +107,13 @@ const make = (folder: string): EventLog.Service => {
           .toSorted(compare)
           .slice(0, limit)
       }),
-    delete: (session) =>
+    delete: (session, at) =>
       attempt("delete", session, () => {
-        const existed = existsSync(fileOf(session))
-        rmSync(fileOf(session), { force: true })
-        return existed
+        const last = load(session).records.at(-1)
+        const isAt = at === undefined || (last?.version === at.version && last.batchId === at.batchId)
+        if (last === undefined || !isAt) return false
+        rmSync(fileOf(session))
+        return true
       }),
     projections: {
       get: (session, kind, filter) =>

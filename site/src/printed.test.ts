@@ -48,7 +48,7 @@ const run = async (file: string, env: Record<string, string>) => {
   try {
     return await new Promise<string>((resolve, reject) => {
       const redirect = new URL("redirect.mjs", import.meta.url).href
-      const options = { cwd, timeout: 120_000, env: { ...process.env, ...env } }
+      const options = { cwd, timeout: 120_000, env: { ...process.env, FORCE_COLOR: "0", ...env } }
       execFile(process.execPath, ["--import", redirect, file], options, (error, out, err) =>
         error === null ? resolve(out) : reject(new Error(`${file}\n${out}\n${err}`)),
       )

@@ -1,5 +1,4 @@
 /** An archive in a bucket of S3, or of a server that speaks its protocol. */
-import type { S3ClientConfig } from "@aws-sdk/client-s3"
 import { Effect } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 
@@ -12,8 +11,8 @@ export interface S3Options {
   readonly region?: string
   /** The URL of a server that is not of AWS, such as MinIO or R2. */
   readonly endpoint?: string
-  /** Further settings of the client. */
-  readonly client?: S3ClientConfig
+  /** Further settings of the client, as `S3ClientConfig` of the SDK has them. The type is not named: the SDK need not be installed. */
+  readonly client?: object
 }
 
 /** How an error of the SDK names itself. Its message may quote a key that is a secret. */

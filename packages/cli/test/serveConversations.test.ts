@@ -23,7 +23,11 @@ it("survive a kill while a model answers", async () => {
     const child = spawn(
       process.execPath,
       [program, "serve", "--port", "0", "--store", store, "--upstream", upstream.anthropicURL, "--quiet"],
-      { cwd: folder, stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, NO_COLOR: "1" } },
+      {
+        cwd: folder,
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+      },
     )
     const [line] = (await once(child.stdout!, "data")) as [Buffer]
     return { child, url: /http:\/\/[\d.:]+/.exec(line.toString())![0] }

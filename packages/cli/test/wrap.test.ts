@@ -84,6 +84,7 @@ const start = (...args: ReadonlyArray<string>): ChildProcess =>
     env: {
       ...process.env,
       NO_COLOR: "1",
+      FORCE_COLOR: undefined,
       HOME: folder,
       XDG_DATA_HOME: join(folder, "data"),
       PATH: `${join(folder, "bin")}${delimiter}${process.env["PATH"] ?? ""}`,
@@ -167,7 +168,11 @@ describe("memfold wrap", () => {
     const service = spawn(
       process.execPath,
       [program, "serve", "--port", "0", "--store", "memory:", "--upstream", upstream.anthropicURL],
-      { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } },
+      {
+        cwd: folder,
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+      },
     )
     const [line] = (await once(service.stdout, "data")) as [Buffer]
     const address = /http:\/\/[\d.:]+/.exec(line.toString())![0]

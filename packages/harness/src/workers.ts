@@ -71,7 +71,7 @@ export default async () => {
         [program, ...args, "--summarizer", summarizer, "--json", "--lease", "1", ...more],
         {
           stdio: ["pipe", "pipe", "inherit"],
-          env: { ...process.env, NO_COLOR: "1" },
+          env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
         },
       ),
     )

@@ -2,15 +2,16 @@
  * Reads the state of a session: from its snapshot, if there is a usable one, and from the log after it. Every read of the log
  * checks that it is the log that the state was folded from.
  */
-import { Effect, Either, Option } from "effect"
+import { Effect, Either, Option, Stream } from "effect"
 import { batchIdOf, DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
-import { foldRecords } from "../log/pages.js"
+import { foldRecords, records } from "../log/pages.js"
 import type { LogError, LogPosition, LogRecord, Service as EventLog } from "../log/EventLog.js"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { keepTip } from "../session/switchBranch.js"
+import { breathing } from "./breathe.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import { retryTransient } from "./retry.js"
 
@@ -60,11 +61,11 @@ export const readOn = (
   {
     toVersion = Number.MAX_SAFE_INTEGER,
     isSnapshot = false,
-    visit = () => {},
+    visit,
   }: {
     readonly toVersion?: number | undefined
     readonly isSnapshot?: boolean
-    readonly visit?: (state: SessionState) => void
+    readonly visit?: Visit | undefined
   } = {},
 ): Effect.Effect<StateInLog | null, SessionError> =>
   Effect.gen(function* () {
@@ -97,7 +98,7 @@ const foldOn = (
     readonly toVersion: number
     readonly commit: number | null
     readonly states: Map<number, SessionState>
-    readonly visit: (state: SessionState) => void
+    readonly visit: Visit | undefined
   },
 ): Effect.Effect<Progress, SessionError> => {
   const { session, version } = state
@@ -114,7 +115,7 @@ const foldOn = (
       keepTip(states, read.state, recorded)
       if (!requiresReplay(read.state, recorded, states)) {
         const next = evolve(read.state, recorded, { states })
-        visit(next)
+        visit?.(next)
         return { isSound, missing, read: { state: next, batchId: record.batchId } }
       }
       const back = returnsTo(read.state, recorded)
@@ -127,7 +128,12 @@ const foldOn = (
     missing: null,
   }
   const range = { fromVersion: Math.max(commit ?? version, 1), toVersion }
-  return retryTransient(foldRecords(log, session, range, start, step))
+  // Who visits states reads the past, which can be the whole log: others have their turn in between.
+  const folded =
+    visit === undefined
+      ? foldRecords(log, session, range, start, step)
+      : Stream.runFoldEffect(breathing(records(log, session, range)), start, step)
+  return retryTransient(folded)
 }
 
 /** The state in the snapshot. If the snapshot cannot be read, the session is folded from its log instead. */
@@ -186,7 +192,9 @@ const readState = (
     } else if (visit !== undefined) {
       const start = { state: empty(session), batchId: null }
       const read = yield* readOn(log, start, { toVersion: to, visit })
-      if (read !== null) return { read, snapshotVersion: null }
+      const head = yield* retryTransient(log.head(session))
+      // A redaction that came in between may have rewritten events that were read already.
+      if (read !== null && head?.version === newest) return { read, snapshotVersion: null }
     }
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
   })

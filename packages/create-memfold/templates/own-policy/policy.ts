@@ -5,8 +5,8 @@ export const policy = Strategy.make({
   name: "my-policy",
   // After a pause, while nobody waits, or when the context is large.
   when: Trigger.any(Trigger.idle("30 minutes"), Trigger.contextAbove(8_000)),
-  // The newest two turns, and at least 1,000 tokens.
-  keep: Keep.all(Keep.lastTurns(2), Keep.lastTokens(1_000)),
+  // The newest two turns stay word for word.
+  keep: Keep.lastTurns(2),
   batchSize: BatchSize.all,
   // One summary, which each compaction continues.
   summaryMode: SummaryMode.rolling,
