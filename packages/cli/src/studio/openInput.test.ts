@@ -1,7 +1,7 @@
 import { type EventLog, Memory, Message } from "@memfold/core"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -45,6 +45,10 @@ describe("what a page opens", () => {
     ])
     const summaries = await asking(input, (memory) => memory.summaries("coding-agent"))
     expect(summaries.length).toBeGreaterThan(1)
+    // Its last activity is when its last message was said, and not when it was opened.
+    const sessions = await asking(input, (memory) => Stream.runCollect(memory.sessions))
+    const days = [...sessions].map(({ updatedTime }) => new Date(updatedTime).toISOString().slice(0, 10))
+    expect(days.toSorted()).toEqual(["2026-03-24", "2026-04-18"])
   })
 
   it("is files and folders, each named by what it is, and a line for what cannot be read", async () => {

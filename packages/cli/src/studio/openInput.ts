@@ -10,6 +10,7 @@ import {
   withoutSecrets,
 } from "@memfold/catalog"
 import { EventLog, InMemoryEventLog, Memory, type Strategy, Summarizer, TokenCounter } from "@memfold/core"
+import { TranscriptClock } from "@memfold/lab"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Clock, Effect, Either, Layer, type Scope, Stream } from "effect"
 import { basename, extname } from "node:path"
@@ -134,7 +135,16 @@ const bring = (
       yield* Stream.runDrain(replay({ session, source: session, messages, strategy, summarizer }))
     }
     const memory = yield* Memory.make({ strategy, compaction: { mode: "off" } })
-    yield* memory.describe(session, { title })
+    // At the time of its last message: a list shows when somebody spoke there.
+    const version = yield* EventLog.versionOf(log, session)
+    const [last] = yield* log.read(session, {
+      fromVersion: version,
+      toVersion: version,
+      reverse: false,
+      limit: 1,
+    })
+    const { clock } = TranscriptClock.make(last?.time ?? (yield* Clock.currentTimeMillis))
+    yield* memory.describe(session, { title }).pipe(Effect.withClock(clock))
   }).pipe(
     Effect.scoped,
     Effect.provideService(EventLog.EventLog, log),
