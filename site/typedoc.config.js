@@ -1,8 +1,9 @@
 /** The reference of the API: every public declaration of the published packages, as Markdown for the site. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Converter, ReflectionKind } from "typedoc"
+import { packages } from "../scripts/release/packages.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
@@ -10,23 +11,15 @@ const address = repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
 
 /** What the published packages export: the file of each entry, and the name by which it is imported. */
 const entries = new Map(
-  ["packages", "packages/adapters", "packages/strategies"]
-    .flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`))
-    .filter((folder) => existsSync(join(root, folder, "package.json")))
-    .map((folder) => ({
-      folder,
-      manifest: JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")),
-    }))
-    .filter(({ manifest }) => manifest.private !== true)
-    .flatMap(({ folder, manifest }) =>
-      Object.entries(manifest.exports ?? {})
-        // A pattern is for the tests of the workspace: it has no built file.
-        .filter(([, target]) => target["@memfold/source"] !== undefined && target.types !== undefined)
-        .map(([path, target]) => [
-          join(root, folder, target["@memfold/source"]),
-          `${manifest.name}${path.slice(1)}`,
-        ]),
-    ),
+  packages.flatMap(({ folder, manifest }) =>
+    Object.entries(manifest.exports ?? {})
+      // A pattern is for the tests of the workspace: it has no built file.
+      .filter(([, target]) => target["@memfold/source"] !== undefined && target.types !== undefined)
+      .map(([path, target]) => [
+        join(root, folder, target["@memfold/source"]),
+        `${manifest.name}${path.slice(1)}`,
+      ]),
+  ),
 )
 
 /** Names each module as it is imported, and leaves out the places of what other libraries declare. */

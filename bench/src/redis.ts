@@ -5,20 +5,11 @@ import { Redis } from "ioredis"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { appends } from "./appends.js"
 import { large } from "./large.js"
+import { freePort } from "./freePort.js"
 import { commitOf } from "./measure.js"
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 /** The process that answers at a port; waits until one does. */
 const processAt = async (port: number): Promise<number> => {

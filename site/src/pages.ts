@@ -1,8 +1,9 @@
 /** Which documents of the repository are pages of the site, in which order, and where each of them is. */
 import { execFileSync } from "node:child_process"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { packages as published } from "../../scripts/release/packages.mjs"
 
 /** The root of the repository; documents are named from here. */
 export const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -69,11 +70,7 @@ export const aboutOf = (document: string): string => {
 
 /** The published packages by their names: the folder of each one. */
 export const packages: ReadonlyMap<string, string> = new Map(
-  ["packages", "packages/adapters", "packages/strategies"]
-    .flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`))
-    .filter((folder) => existsSync(join(root, folder, "package.json")))
-    .map((folder) => ({ folder, manifest: JSON.parse(read(`${folder}/package.json`)) }))
-    .filter(({ manifest }) => manifest.private !== true)
+  published
     .map(({ folder, manifest }): [string, string] => [manifest.name, folder])
     .toSorted(([one], [other]) => one.localeCompare(other)),
 )

@@ -2,11 +2,11 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { chownSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Redis } from "ioredis"
 import { Client } from "pg"
+import { freePort } from "../freePort.js"
 
 export type Kind = "redis" | "postgres"
 
@@ -19,15 +19,6 @@ export interface Server {
   /** Bare inserts of texts for a time, with four connections at once: how many a second. */
   readonly bareInserts: (texts: ReadonlyArray<string>, millis: number) => Promise<number>
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 /** PostgreSQL does not run as root. */
 const account = (): { readonly uid: number; readonly gid: number } | null => {

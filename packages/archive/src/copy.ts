@@ -61,6 +61,22 @@ export const recordLine = (record: EventLog.LogRecord): string => {
   return JSON.stringify({ session, version, batchId, time, type, schemaVersion, data, checksum })
 }
 
+const Record = Schema.Struct({
+  session: Schema.String,
+  version: Schema.Positive,
+  batchId: Schema.String,
+  time: Schema.Number,
+  type: Schema.String,
+  schemaVersion: Schema.Number,
+  data: Schema.String,
+  checksum: Schema.optionalWith(Schema.Number, { exact: true }),
+})
+
+/** The record of a line that {@link recordLine} wrote; nothing if the line is no record. */
+export const recordOf: (line: string) => Option.Option<EventLog.LogRecord> = Schema.decodeUnknownOption(
+  Schema.parseJson(Record),
+)
+
 const digest = (log: Source, session: string, toVersion: number): Effect.Effect<string, EventLog.LogError> =>
   Stream.runFold(log.records(session, { toVersion }), createHash("sha256"), (hash, record) =>
     hash.update(recordLine(record)).update("\n"),

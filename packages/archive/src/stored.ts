@@ -1,10 +1,10 @@
 /** The form of a session in an archive: a header and every record, as compressed lines of JSON. */
 import type { EventLog } from "@memfold/core"
-import { Effect, Either, Schema, Stream } from "effect"
+import { Effect, Either, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { gunzip, gzip } from "node:zlib"
-import { recordLine } from "./copy.js"
+import { recordLine, recordOf } from "./copy.js"
 import type { Source } from "./Source.js"
 import { readSound } from "./sound.js"
 
@@ -18,19 +18,7 @@ const Header = Schema.Struct({
   sha256: Schema.String,
 })
 
-const Record = Schema.Struct({
-  session: Schema.String,
-  version: Schema.Positive,
-  batchId: Schema.String,
-  time: Schema.Number,
-  type: Schema.String,
-  schemaVersion: Schema.Number,
-  data: Schema.String,
-  checksum: Schema.optionalWith(Schema.Number, { exact: true }),
-})
-
 const parseHeader = Schema.decodeUnknownEither(Schema.parseJson(Header))
-const parseRecord = Schema.decodeUnknownEither(Schema.parseJson(Record))
 
 /** The largest object that is read back, in bytes: as text, it has to fit into one string. */
 const mostBytes = 2 ** 29 - 1
@@ -89,9 +77,9 @@ export const decode = (bytes: Uint8Array): Effect.Effect<Either.Either<StoredSes
     const { session, events, sha256 } = header.right
     const records: Array<EventLog.LogRecord> = []
     for (const line of lines.slice(0, -1)) {
-      const record = parseRecord(line)
-      if (Either.isLeft(record)) return Either.left(`record ${records.length + 1} is damaged`)
-      records.push(record.right)
+      const record = recordOf(line)
+      if (Option.isNone(record)) return Either.left(`record ${records.length + 1} is damaged`)
+      records.push(record.value)
     }
     if (records.length !== events) return Either.left(`it has ${records.length} of ${events} records`)
     return digestOf(records) === sha256

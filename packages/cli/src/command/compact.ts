@@ -28,34 +28,15 @@ export const record = (session: string, outcome: CompactionOutcome) => ({
 export const lines = (outcome: CompactionOutcome): ReadonlyArray<string> =>
   outcome._tag === "Idle" ? [`nothing was compacted: ${outcome.reason}`] : outcomeLines(outcome)
 
-/** Compacts a session in the store that is provided. */
-const compacted = (
-  {
-    session,
-    store,
-    takeOver,
-  }: { readonly session: string; readonly store: string; readonly takeOver: boolean },
+/** Asks a memory of the store that is provided about a session that exists. */
+const asking = <A, E>(
+  { session, store }: { readonly session: string; readonly store: string },
   strategy: Strategy.Strategy,
+  ask: (memory: Memory.Service) => Effect.Effect<A, E>,
 ) =>
   Effect.gen(function* () {
     yield* options.requireSession(session, store)
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
-    return yield* memory.compact(session, { takeOver })
-  }).pipe(Effect.scoped)
-
-/** What a compaction of a session would do. The store is opened to read it. */
-const previewed = (
-  {
-    session,
-    store,
-    takeOver,
-  }: { readonly session: string; readonly store: string; readonly takeOver: boolean },
-  strategy: Strategy.Strategy,
-) =>
-  Effect.gen(function* () {
-    yield* options.requireSession(session, store)
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
-    return yield* memory.preview(session, { takeOver })
+    return yield* ask(yield* Memory.make({ strategy, compaction: { mode: "manual" } }))
   }).pipe(Effect.scoped)
 
 /** A preview as a record. */
@@ -133,20 +114,23 @@ export const command = Command.make(
     Effect.gen(function* () {
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* options.summarizerOf(given.summarizer)
+      const { session, takeOver } = given
       if (given.dryRun) {
-        const preview = yield* previewed(given, strategy).pipe(
+        const preview = yield* asking(given, strategy, (memory) =>
+          memory.preview(session, { takeOver }),
+        ).pipe(
           Effect.provideService(Summarizer.Summarizer, summarizer),
           Effect.provide(options.existingStore(given.store)),
         )
-        const shown = given.json ? [toJson(previewRecord(given.session, preview))] : previewLines(preview)
+        const shown = given.json ? [toJson(previewRecord(session, preview))] : previewLines(preview)
         return yield* Effect.forEach(shown, (line) => Console.log(line), { discard: true })
       }
       const store = yield* options.openStore(given.store, { create: false })
-      const outcome = yield* compacted(given, strategy).pipe(
+      const outcome = yield* asking(given, strategy, (memory) => memory.compact(session, { takeOver })).pipe(
         Effect.provideService(Summarizer.Summarizer, summarizer),
         Effect.provide(store),
       )
-      const printed = given.json ? [toJson(record(given.session, outcome))] : lines(outcome)
+      const printed = given.json ? [toJson(record(session, outcome))] : lines(outcome)
       yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
       if (outcome._tag === "Failed") return yield* new Findings()
     }),

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
 import { InputLimit, requireFile, tooLarge } from "../input/Input.js"
-import { recordLine, type Source, sourceOf, readSound } from "@memfold/archive"
+import { recordLine, recordOf, type Source, sourceOf, readSound } from "@memfold/archive"
 
 const Head = Schema.Struct({ memfold: Schema.Literal("export"), version: Schema.Number })
 
@@ -17,17 +17,6 @@ const Sums = Schema.Struct({
   sessions: Schema.Number,
   events: Schema.Number,
   sha256: Schema.String,
-})
-
-const Record = Schema.Struct({
-  session: Schema.String,
-  version: Schema.Positive,
-  batchId: Schema.String,
-  time: Schema.Number,
-  type: Schema.String,
-  schemaVersion: Schema.Number,
-  data: Schema.String,
-  checksum: Schema.optionalWith(Schema.Number, { exact: true }),
 })
 
 const formatVersion = 1
@@ -93,7 +82,6 @@ export interface Exported extends Source {
   readonly sessions: ReadonlyArray<string>
 }
 
-const decodeRecord = Schema.decodeUnknownOption(Schema.parseJson(Record))
 const decodeHead = Schema.decodeUnknownOption(Schema.parseJson(Head))
 const decodeSums = Schema.decodeUnknownOption(Schema.parseJson(Sums))
 
@@ -130,7 +118,7 @@ const checked = async (file: string, limit: number): Promise<ReadonlyMap<string,
       continue
     }
     if (end !== null) throw wrong(file, "there is more after the end of the export", count)
-    const record = Option.getOrNull(decodeRecord(text))
+    const record = Option.getOrNull(recordOf(text))
     if (record === null) {
       end = Option.getOrNull(decodeSums(text))
       if (end === null) throw wrong(file, "this line is not a record; export again", count)
@@ -173,7 +161,7 @@ export const openExport = (file: string): Effect.Effect<Exported, ImportError> =
         return Stream.fromAsyncIterable(linesFrom(file, limit, place.start), (error) => error).pipe(
           Stream.take(Math.min(place.version, toVersion)),
           // The file was read to its end before, so an error here is a defect.
-          Stream.map(({ text }) => Option.getOrThrow(decodeRecord(text))),
+          Stream.map(({ text }) => Option.getOrThrow(recordOf(text))),
           Stream.filter(({ version }) => version >= fromVersion),
           Stream.orDie,
         )

@@ -4,7 +4,7 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { Steps } from "./aiSdk4.js"
+import { fileOf, Steps } from "./aiSdk4.js"
 import { brokenOf, type ChatEntry, entriesOf } from "./chat.js"
 import {
   listOf,
@@ -33,13 +33,6 @@ const isMessage = ({ value }: ChatEntry): boolean =>
 
 const roles = ["system", "user", "assistant"] as const
 
-const fileOf = (part: JsonObject): Message.File => ({
-  type: "file",
-  mediaType: textOf(part["mediaType"]) ?? "application/octet-stream",
-  uri: written(part["url"]),
-  ...(textOf(part["filename"]) === undefined ? {} : { name: String(part["filename"]) }),
-})
-
 /** What a model got of a part; `null` of a part that is of the page alone. */
 const said = (part: JsonObject): Message.Part | null => {
   const text = textOf(part["text"])
@@ -49,7 +42,7 @@ const said = (part: JsonObject): Message.Part | null => {
     case "reasoning":
       return { type: "reasoning", text: text ?? "" }
     case "file":
-      return fileOf(part)
+      return fileOf(part["mediaType"], part["url"], part["filename"])
     default:
       return null
   }

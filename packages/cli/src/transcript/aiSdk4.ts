@@ -36,7 +36,8 @@ interface Step {
   readonly results: Array<Message.ToolResult>
 }
 
-const fileOf = (mediaType: unknown, uri: unknown, name: unknown): Message.File => ({
+/** A file as a message has it, from its fields in the page. */
+export const fileOf = (mediaType: unknown, uri: unknown, name: unknown): Message.File => ({
   type: "file",
   mediaType: textOf(mediaType) ?? "application/octet-stream",
   uri: written(uri),
