@@ -1,7 +1,7 @@
 /** `memfold serve` as a process: started with no setting, used from other languages, told to end, and killed. */
 import { createClient } from "@memfold/client"
 import { often } from "@memfold/harness/depth"
-import { inFolder, program } from "@memfold/harness/program"
+import { environment, inFolder, program } from "@memfold/harness/program"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -41,7 +41,7 @@ const startedAs = async (
 ): Promise<Running> => {
   const child = spawn(process.execPath, [program, command, "--port", "0", ...args], {
     cwd: folder,
-    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+    env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
   })
   const ended = once(child, "close")

@@ -1,5 +1,5 @@
 /** Conversations of `memfold serve` over a killed process: nothing that was acknowledged is lost, and a retry doubles nothing. */
-import { inFolder, program } from "@memfold/harness/program"
+import { environment, inFolder, program } from "@memfold/harness/program"
 import { type Answer, providerServer } from "@memfold/strict-providers"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -26,7 +26,7 @@ it("survive a kill while a model answers", async () => {
       {
         cwd: folder,
         stdio: ["ignore", "pipe", "inherit"],
-        env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+        env: environment(),
       },
     )
     const [line] = (await once(child.stdout!, "data")) as [Buffer]

@@ -1,5 +1,5 @@
 /** `memfold wrap` with programs of the tests' own, which speak the wire formats of the agents. */
-import { inFolder, program } from "@memfold/harness/program"
+import { environment, inFolder, program } from "@memfold/harness/program"
 import { type Answering, type ProviderServer, providerServer } from "@memfold/strict-providers"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -82,9 +82,7 @@ const start = (...args: ReadonlyArray<string>): ChildProcess =>
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
     env: {
-      ...process.env,
-      NO_COLOR: "1",
-      FORCE_COLOR: undefined,
+      ...environment(),
       HOME: folder,
       XDG_DATA_HOME: join(folder, "data"),
       PATH: `${join(folder, "bin")}${delimiter}${process.env["PATH"] ?? ""}`,
@@ -171,7 +169,7 @@ describe("memfold wrap", () => {
       {
         cwd: folder,
         stdio: ["ignore", "pipe", "pipe"],
-        env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+        env: environment(),
       },
     )
     const [line] = (await once(service.stdout, "data")) as [Buffer]

@@ -28,7 +28,11 @@ export interface CallResult {
 }
 
 /** Not a terminal, and not told by the environment of the tests to print colours. */
-const environment = (): NodeJS.ProcessEnv => ({ ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined })
+export const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  NO_COLOR: "1",
+  FORCE_COLOR: undefined,
+})
 
 /** The program of an installation, run in a folder by a runtime: by the Node of the tests, if none is given. */
 export const programAt =

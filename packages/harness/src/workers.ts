@@ -9,7 +9,7 @@ import { createMemory } from "memfold"
 import { afterAll, expect } from "vitest"
 import { type Child, child } from "./children.js"
 import { eventually } from "./eventually.js"
-import { lines, program, programAt } from "./program.js"
+import { environment, lines, program, programAt } from "./program.js"
 
 /** Where workers work, and how. */
 export interface Place {
@@ -71,7 +71,7 @@ export default async () => {
         [program, ...args, "--summarizer", summarizer, "--json", "--lease", "1", ...more],
         {
           stdio: ["pipe", "pipe", "inherit"],
-          env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+          env: environment(),
         },
       ),
     )

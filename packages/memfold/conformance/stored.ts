@@ -2,12 +2,12 @@
 import { EventLog, Message } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Effect, Layer } from "effect"
-import { execFile } from "node:child_process"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll } from "vitest"
+import { programAt } from "@memfold/harness/program"
 import { withDriver } from "@memfold/harness/sqlite"
 import type { PromiseMemory } from "../src/index.js"
 
@@ -143,23 +143,10 @@ export const damage = (file: string, data: string, left: Left = "checksums"): vo
   change(file, `UPDATE events SET data = ${data} WHERE ${committed}`)
 }
 
-/** How a call of the command line ended. */
-export interface CallResult {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
 const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
 
 /** Runs the command line, as a process of its own. */
-export const memfold = (...args: ReadonlyArray<string>): Promise<CallResult> =>
-  new Promise((resolve) => {
-    const options = { maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined } }
-    execFile(process.execPath, [program, ...args], options, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    )
-  })
+export const memfold = programAt(program, process.cwd())
 
 /** Makes something once, when it is first asked for. */
 export const once = <A>(make: () => A): (() => A) => {
