@@ -2,7 +2,7 @@
  * Every example in the documentation compiles: the `ts` blocks of all Markdown files and of all TSDoc comments,
  * with the strictness of the sources. They meet the built packages, as the reader's program does.
  */
-import { execFile } from "node:child_process"
+import { typeErrors } from "@memfold/harness/compiler"
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -63,6 +63,7 @@ it("every example compiles", async () => {
   const paths = {
     "create-memfold": ["../../create-memfold/dist/index.d.ts"],
     "@memfold/mcp": ["../../mcp/dist/index.d.ts"],
+    "@memfold/studio": ["../../studio/dist/index.d.ts"],
     "@modelcontextprotocol/server/stdio": [
       "../../mcp/node_modules/@modelcontextprotocol/server/dist/stdio.d.mts",
     ],
@@ -73,10 +74,6 @@ it("every example compiles", async () => {
     include: ["*.ts"],
   }
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))
-  const tsc = join(root, "node_modules/.bin/tsc")
-  const printed = await new Promise<string>((resolve) => {
-    execFile(tsc, ["-p", folder], (_error, out, err) => resolve(out + err))
-  })
-  expect(printed.split("\n").filter((line) => line.includes("error TS"))).toEqual([])
+  expect(await typeErrors(folder)).toEqual([])
   console.log(`${examples.length} examples of ${documents.length} files in ${relative(root, folder)}`)
 })
