@@ -2,7 +2,7 @@
 import type { RunOptions } from "@memfold/lab"
 
 /** Shows a line; an empty one removes it. Where nobody watches, nothing is written. */
-export const tell = (text: string): void => {
+const tell = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`)
 }
 

@@ -13,7 +13,7 @@ import { compared } from "./pairs.js"
 const messages = 100_000
 const rounds = 7
 
-export const fold = (filename: string): Promise<Cost> =>
+const fold = (filename: string): Promise<Cost> =>
   Effect.gen(function* () {
     const log = yield* SqliteEventLog.make({ filename })
     const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
@@ -29,7 +29,7 @@ export const fold = (filename: string): Promise<Cost> =>
   }).pipe(Effect.scoped, Effect.runPromise)
 
 /** All columns of the log, in one statement, and each record parsed and kept. */
-export const bare = async (filename: string): Promise<Cost> => {
+const bare = async (filename: string): Promise<Cost> => {
   const database = new Sqlite(filename)
   const parsed: Array<unknown> = []
   const cost = await costOf(() => {

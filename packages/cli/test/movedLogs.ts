@@ -8,7 +8,7 @@ export const memoryOver = (log: EventLog.Service) =>
   over(log, { strategy: pairs, compaction: { mode: "inline" } })
 
 /** A text that encodings and JSON Lines have to keep as it is. */
-export const words = "𝕊 你好 \ud800 \u2028 \u0000"
+const words = "𝕊 你好 \ud800 \u2028 \u0000"
 
 /** A log with two sessions that have been compacted, one of them with a message that was redacted. */
 export const filled = Effect.gen(function* () {

@@ -21,7 +21,7 @@ export interface Places {
 }
 
 /** The session's own log may contain facts of both layers, a shared log facts of one layer. */
-export const placesOf = (places: Places, layer: Layer): ReadonlyArray<LogFacts> => {
+const placesOf = (places: Places, layer: Layer): ReadonlyArray<LogFacts> => {
   const home = places[layer]
   return home === null ? [places.own] : [places.own, home]
 }

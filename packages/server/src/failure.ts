@@ -39,7 +39,7 @@ const isProblem = (error: unknown): error is Problem =>
   (statuses as ReadonlyArray<unknown>).includes(error.status)
 
 /** The name of an error, for logs: its text may quote what was said. */
-export const nameOf = (error: unknown): string => {
+const nameOf = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return "unknown error"
   if ("_tag" in error && typeof error._tag === "string") return error._tag
   return error instanceof Error ? error.name : "unknown error"

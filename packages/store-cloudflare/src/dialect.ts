@@ -22,10 +22,8 @@ export const guard = (condition: string): string =>
 /** The dialect of D1: a transaction is sent as a whole, so no statement in it has an answer. */
 export const d1Dialect: Dialect = {
   ...dialect,
-  // The appends behind it would have no answer.
-  start: undefined,
-  // By chance: the one after the last would be that of all who start a session now, and only one of them would get it.
-  nextSession: "SELECT abs(random() % 0x7ffffffe) + 1 AS id",
+  // By chance: all who start a session now would read the number after the last one, and only one of them would get it.
+  start: { by: "number", next: "SELECT abs(random() % 0x7ffffffe) + 1 AS id" },
   isBusy: (cause) =>
     dialect.isBusy(cause) ||
     messageOf(cause).includes(stale) ||

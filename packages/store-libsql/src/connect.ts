@@ -67,9 +67,6 @@ const connectionTo = (client: Client): Connection & { readonly end: Effect.Effec
   }
 }
 
-/** Whether a URL names a file, which this process opens by itself. */
-export const isFile = (url: string): boolean => url.startsWith("file:")
-
 /** Opens a database until the scope ends. */
 export const connect = ({ url, authToken }: Options): Effect.Effect<Use, EventLog.LogError, Scope.Scope> =>
   Effect.map(

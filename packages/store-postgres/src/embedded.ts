@@ -1,6 +1,6 @@
 /** The log in PGlite: PostgreSQL in WebAssembly, within the process and without a server. */
 import { EventLog } from "@memfold/core"
-import { changesOf, database, inTurn, logOf } from "@memfold/store-sql"
+import { changesOf, database, type Dialect, inTurn, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import { connectionToEmbedded, type EmbeddedClient } from "./connectEmbedded.js"
 import { postgres } from "./dialect.js"
@@ -66,7 +66,7 @@ export const makeEmbedded = ({ database: given, schema = "memfold" }: EmbeddedOp
   Effect.gen(function* () {
     const pglite = given === undefined || typeof given === "string" ? yield* open(given) : given
     const use = yield* inTurn(connectionToEmbedded(pglite))
-    const dialect = { ...postgres(schema), startsSessions: true }
+    const dialect = { ...postgres(schema), start: { by: "append" } } satisfies Dialect
     const opened = database(use, { dialect, reasonOf: reasonOf("PGlite") })
     yield* migrate(opened, { schema, name: "PGlite", create: true })
     // All who write are in this process, and may have logs of their own.

@@ -3,7 +3,7 @@
  * compare-and-swap on a session's version decides which writer wins.
  */
 import { EventLog } from "@memfold/core"
-import { database, type DatabaseOptions, logOf } from "@memfold/store-sql"
+import { database, type DatabaseOptions, type Dialect, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import * as Changes from "./changes.js"
 import { clientOf, configOf, connect, nameOf, retrying, useOf } from "./connect.js"
@@ -65,8 +65,9 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     } satisfies DatabaseOptions
     const checked = database(use, opening)
     yield* migrate(checked, { schema, name, create })
-    const startsSessions = !(yield* hasPolicies(checked, schema))
-    const dialect = { ...plain, startsSessions }
+    const dialect: Dialect = (yield* hasPolicies(checked, schema))
+      ? plain
+      : { ...plain, start: { by: "append" } }
     const opened = database(use, { ...opening, dialect })
     const changes = yield* Changes.make(opened, config, { schema, notifications })
     const types = new Map<string, number>()

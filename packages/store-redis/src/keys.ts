@@ -60,7 +60,7 @@ const escaped = (text: string, characters: RegExp): string =>
   toStored(text).replaceAll(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /** A prefix in the form it has in keys. Its braces are escaped: the first brace ends it, and prefixes cannot overlap. */
-export const prefixOf = (prefix: string): string => escaped(prefix, /[%{}]/g)
+const prefixOf = (prefix: string): string => escaped(prefix, /[%{}]/g)
 
 /** A kind of rows in the form it has in keys and for scripts. Its colons are escaped: a colon ends it. */
 export const kindOf = (kind: string): string => escaped(kind, /[%:]/g)

@@ -29,20 +29,10 @@ export interface Dialect {
    */
   readonly append: string
   /**
-   * Whether the statement of appends also starts sessions: their expected version is 0, and there is no session. By default, a
-   * transaction starts them.
+   * How a session starts, which is a row in `sessions`. By default, a transaction for each session inserts the row, and the insert
+   * answers with its number. See {@link SessionStart}.
    */
-  readonly startsSessions?: boolean | undefined
-  /**
-   * The statement that reads which number the next session gets, where an insert in a transaction has no answer. By default, the insert
-   * answers with the number.
-   */
-  readonly nextSession?: string | undefined
-  /**
-   * The statement that starts the sessions whose expected version is 0, for a statement of appends that does not: it gets the same
-   * list, and goes before it in a transaction. By default, each session is started in a transaction of its own.
-   */
-  readonly start?: string | undefined
+  readonly start?: SessionStart | undefined
   /** The number of the session of a row of `events`, in the words of the index that finds batches. */
   readonly sessionOf: (events: string) => string
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */
@@ -54,6 +44,20 @@ export interface Dialect {
   /** Whether a change was refused because two rows would have one mark. */
   readonly isDuplicate: (cause: unknown) => boolean
 }
+
+/**
+ * How a session starts:
+ *
+ * - `append`: the statement of appends starts the sessions whose expected version is 0.
+ * - `statement`: this statement gets the list of the appends, starts the sessions whose expected version is 0, and goes before
+ *   the statement of appends in one transaction.
+ * - `number`: a transaction for each session, in which an insert has no answer. This statement reads the number of the next session
+ *   before, as `id`.
+ */
+export type SessionStart =
+  | { readonly by: "append" }
+  | { readonly by: "statement"; readonly statement: string }
+  | { readonly by: "number"; readonly next: string }
 
 /** A statement with numbers for its parameters: `$1`, `$2`, and so on. */
 export const numbered = (sql: string): string => {

@@ -47,11 +47,8 @@ const hashOf = ({ batchId, retried }: EventLog.AppendOptions): number | null =>
   retried === "in-place" ? null : batchHash(batchId)
 
 /** Whether a batch can share the statement of appends: only records are to be written, to a session that exists if need be. */
-const isUsual = (
-  { startsSessions = false, start }: Dialect,
-  { records, options, rewritten }: Batch,
-): boolean =>
-  (startsSessions || start !== undefined || options.expectedVersion > 0) &&
+const isUsual = ({ start }: Dialect, { records, options, rewritten }: Batch): boolean =>
+  (start?.by === "append" || start?.by === "statement" || options.expectedVersion > 0) &&
   (options.projections === undefined || options.projections.length === 0) &&
   rewritten === undefined &&
   records.length <= most.records &&
@@ -167,9 +164,9 @@ const targetOf = (
     const decided = yield* decide(dialect, run, operation, batch)
     if (!isTarget(decided)) return decided
     if (decided.id !== undefined) return { id: decided.id }
-    const { nextSession } = dialect
-    if (nextSession !== undefined) {
-      const [next = {}] = yield* run(nextSession)
+    const { start } = dialect
+    if (start?.by === "number") {
+      const [next = {}] = yield* run(start.next)
       const id = integer(next, "id")
       yield* run("INSERT INTO sessions (id, name, created_at) VALUES (?, ?, ?)", [
         id,
@@ -218,8 +215,9 @@ export const appending = (
       ])
       const list = [JSON.stringify(batches)]
       const { start, append } = dialect
-      const startsSome = start !== undefined && group.some(({ options }) => options.expectedVersion === 0)
-      const written = startsSome ? statements([start, append], list) : statement(append, list)
+      const startsSome =
+        start?.by === "statement" && group.some(({ options }) => options.expectedVersion === 0)
+      const written = startsSome ? statements([start.statement, append], list) : statement(append, list)
       return Effect.map(written, (rows) => {
         const appended = new Set(rows.map((row) => row["appended"]))
         return group.map(({ session }) => appended.has(session.toWellFormed()))

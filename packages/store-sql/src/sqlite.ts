@@ -101,7 +101,7 @@ const tables: ReadonlyArray<string> = [
 ]
 
 /** A session that exists is left as it is: its version is not 0, and nothing is appended to it. */
-const start = `INSERT INTO sessions (name, created_at)
+const startSessions = `INSERT INTO sessions (name, created_at)
   SELECT value ->> 0, value ->> 5 ->> 0 ->> 0 FROM json_each(?)
   WHERE value ->> 1 = 0 AND value ->> 2 IS NULL
   ON CONFLICT DO NOTHING`
@@ -139,7 +139,7 @@ const codeOf = (cause: unknown): string =>
 export const sqlite: Dialect = {
   begin: "BEGIN IMMEDIATE",
   tables,
-  start,
+  start: { by: "statement", statement: startSessions },
   append,
   sessionOf: (events) => `${events}.session`,
   elements: "json_each(?)",

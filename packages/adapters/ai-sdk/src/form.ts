@@ -8,7 +8,7 @@ import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /** The name of the format in `metadata`, `providerData` and opaque parts. */
-export const provider = "ai-sdk"
+const provider = "ai-sdk"
 
 /**
  * What a message was as one of a page (`UIMessage`).

@@ -5,7 +5,7 @@ import { fromFile, toFile } from "./files.js"
 import { opaque, ownData, type PartForm, partFormOf, withForm } from "./form.js"
 
 /** The words of the AI SDK for a call that was denied without a reason. */
-export const denied = "Tool call execution denied."
+const denied = "Tool call execution denied."
 
 /** A part of a list of contents, and the forms of a file in it, differ between the versions of the AI SDK. */
 const filePart = (part: Codec.Fields, major: number): Codec.Fields | undefined => {

@@ -70,7 +70,7 @@ const content = <A>(...parts: ReadonlyArray<fc.Arbitrary<A>>) =>
   fc.array(fc.oneof(...parts), { maxLength: 4 })
 
 /** Any message of a prompt, with what no model takes. */
-export const message: fc.Arbitrary<Prompt.Message> = fc.oneof(
+const message: fc.Arbitrary<Prompt.Message> = fc.oneof(
   fc.record({ content: text, options }).map((given) => Prompt.makeMessage("system", given)),
   fc
     .record({ content: content<Prompt.UserMessagePart>(textPart, file), options })

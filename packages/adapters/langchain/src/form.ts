@@ -8,7 +8,7 @@ import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /** The name of the format in `metadata`, `providerData` and opaque parts. */
-export const provider = "langchain"
+const provider = "langchain"
 
 /**
  * - `id`: the id of the message

@@ -7,7 +7,7 @@ import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /** The name of the format in `metadata` and `providerData`. */
-export const provider = "mastra"
+const provider = "mastra"
 
 /**
  * - `message`: fields of the message: `createdAt`, `threadId`, …

@@ -31,7 +31,7 @@ export const formIn = (data: Codec.Fields | undefined): Form | undefined => {
 }
 
 /** A value as text that does not depend on the order of fields. */
-export const canonical = (value: unknown): string =>
+const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     Codec.isFields(one)
       ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))

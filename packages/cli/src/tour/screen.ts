@@ -20,9 +20,7 @@ export interface LoggedCompaction {
 }
 
 /** The compactions in a session's events, oldest first. */
-export const compactionsIn = (
-  events: ReadonlyArray<EventCodec.RecordedEvent>,
-): ReadonlyArray<LoggedCompaction> => {
+const compactionsIn = (events: ReadonlyArray<EventCodec.RecordedEvent>): ReadonlyArray<LoggedCompaction> => {
   const reasons = new Map<string, string>()
   const found: Array<LoggedCompaction> = []
   let messages = 0

@@ -33,7 +33,7 @@ import { isOnBranch } from "../session/branches.js"
 import type { Segment } from "../summary/Summary.js"
 
 /** The text in place of an erased one. */
-export const redacted = "[redacted]"
+const redacted = "[redacted]"
 
 /**
  * Names a message: by its index, counted from the start or the last clear, or by the version of the event that appended

@@ -1,4 +1,4 @@
-/** Pick<Service, "read"> what a store answers in pages: as a stream, or by a fold that goes on from page to page. */
+/** What a store answers in pages: as a stream, or by a fold that goes on from page to page. */
 import { Chunk, Effect, Either, Option, Stream } from "effect"
 import {
   LogError,
@@ -80,6 +80,8 @@ export const records = (
 /**
  * Folds the records of a session in their order, up to the first failure of a step. A session is opened so: in a new process,
  * a stream takes longer than everything it reads then.
+ *
+ * @param betweenPages - runs before each page but the first one
  */
 export const foldRecords = <A, E>(
   log: Pick<Service, "read">,
@@ -87,20 +89,23 @@ export const foldRecords = <A, E>(
   range: ReadOptions,
   start: A,
   step: (before: A, record: LogRecord) => Either.Either<A, E>,
-  last: LogRecord | null = null,
-): Effect.Effect<A, LogError | E> =>
-  Effect.flatMap(readPage(log, session, range, last), (page) => {
-    let current = start
-    for (const record of page) {
-      const after = step(current, record)
-      if (Either.isLeft(after)) return after
-      current = after.right
-    }
-    const next = rest(page, range)
-    return next === null
-      ? Effect.succeed(current)
-      : foldRecords(log, session, next.range, current, step, next.last)
-  })
+  betweenPages: Effect.Effect<void> = Effect.void,
+): Effect.Effect<A, LogError | E> => {
+  const foldFrom = (before: A, range: ReadOptions, last: LogRecord | null): Effect.Effect<A, LogError | E> =>
+    Effect.flatMap(readPage(log, session, range, last), (page) => {
+      let current = before
+      for (const record of page) {
+        const after = step(current, record)
+        if (Either.isLeft(after)) return after
+        current = after.right
+      }
+      const next = rest(page, range)
+      return next === null
+        ? Effect.succeed(current)
+        : Effect.zipRight(betweenPages, foldFrom(current, next.range, next.last))
+    })
+  return foldFrom(start, range, null)
+}
 
 /**
  * The version of a session; 0 if it does not exist.

@@ -1,9 +1,3 @@
-/**
- * How many postings of owners' sessions the process holds. Thousands of sessions share the lists of their terms, so these take
- * some 100 MB.
- */
-const ownedPostings = 4_000_000
-
 /** What the operations of a memory work with. */
 import { Clock, Duration, Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
@@ -32,6 +26,12 @@ import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
 import { checkOptions, InvalidOption, missingPrice } from "./options.js"
 import { requestStrategy } from "./requestStrategy.js"
+
+/**
+ * How many postings of owners' sessions the process holds. Thousands of sessions share the lists of their terms, so these take
+ * some 100 MB.
+ */
+const ownedPostings = 4_000_000
 
 /** How many searches over the sessions of an owner run at once; others wait. */
 const ownerSearchesAtOnce = 2

@@ -93,10 +93,7 @@ export const answeredCall = (
 }
 
 /** The position in `open` of the call that an answer answers, or `-1`. */
-export const answeredBy = (
-  open: ReadonlyArray<OpenCall>,
-  pairing: Exclude<Pairing, { call: OpenCall }>,
-): number => {
+const answeredBy = (open: ReadonlyArray<OpenCall>, pairing: Exclude<Pairing, { call: OpenCall }>): number => {
   if ("result" in pairing) return answeredCall(open, pairing.result)
   const { types, ids } = pairing.answers
   return open.findIndex(

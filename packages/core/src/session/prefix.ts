@@ -106,7 +106,7 @@ const keepsPrefix = (before: SessionState, after: SessionState): boolean => {
 }
 
 /** Whether an event changed the prefix, by the states before and after it. */
-export const changesPrefix = (before: SessionState, after: SessionState, { event }: RecordedEvent): boolean =>
+const changesPrefix = (before: SessionState, after: SessionState, { event }: RecordedEvent): boolean =>
   changeOf(event)(before, after)
 
 /** The prefix after an event that led from `before` to `after`. */

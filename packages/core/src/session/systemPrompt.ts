@@ -17,7 +17,7 @@ const textOf = (message: Message): string | null => {
 const commonShare = 2 / 3
 
 /** Whether a system message is a system prompt in a new form: nearly all of its text is the same. */
-export const isNewForm = (earlier: Message, later: Message): boolean => {
+const isNewForm = (earlier: Message, later: Message): boolean => {
   const other = textOf(later)
   const one = other === null ? null : textOf(earlier)
   if (one === null || other === null || one === "" || other === "") return false

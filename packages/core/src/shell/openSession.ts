@@ -2,16 +2,16 @@
  * Reads the state of a session: from its snapshot, if there is a usable one, and from the log after it. Every read of the log
  * checks that it is the log that the state was folded from.
  */
-import { Effect, Either, Option, Stream } from "effect"
+import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
-import { foldRecords, records } from "../log/pages.js"
+import { foldRecords } from "../log/pages.js"
 import type { LogError, LogPosition, LogRecord, Service as EventLog } from "../log/EventLog.js"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { keepTip } from "../session/switchBranch.js"
-import { breathing } from "./breathe.js"
+import { breathe } from "./breathe.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import { retryTransient } from "./retry.js"
 
@@ -128,12 +128,7 @@ const foldOn = (
     missing: null,
   }
   const range = { fromVersion: Math.max(commit ?? version, 1), toVersion }
-  // Who visits states reads the past, which can be the whole log: others have their turn in between.
-  const folded =
-    visit === undefined
-      ? foldRecords(log, session, range, start, step)
-      : Stream.runFoldEffect(breathing(records(log, session, range)), start, step)
-  return retryTransient(folded)
+  return retryTransient(foldRecords(log, session, range, start, step, breathe))
 }
 
 /** The state in the snapshot. If the snapshot cannot be read, the session is folded from its log instead. */

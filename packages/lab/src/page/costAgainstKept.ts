@@ -4,14 +4,14 @@ import { shortened } from "./costBars.js"
 import { at, escaped, linear, logarithmic, logarithmicTicks } from "./svg.js"
 
 /** What is kept, in percent: of the evidence where there are questions, and of needed identifiers otherwise. */
-export interface KeptShare {
+interface KeptShare {
   readonly kept: number
   /** With recall; only for evidence. */
   readonly withRecall: number | null
 }
 
 /** What a policy keeps; `null` if nothing was asked and no identifier needed. */
-export const keptBy = ({ evidence, identifiers }: PolicyReport): KeptShare | null => {
+const keptBy = ({ evidence, identifiers }: PolicyReport): KeptShare | null => {
   if (evidence !== null)
     return {
       kept: 100 * (evidence.raw + evidence.inSummaries + evidence.recalled),

@@ -71,7 +71,7 @@ const parametersOf = ({ parameters }: Recall.ToolDefinition): ToolParameters => 
 })
 
 /** The definitions of the tools in every format. */
-export const definitions = (): Pick<MemoryTools<"openai">, "openai" | "responses" | "anthropic"> => ({
+const definitions = (): Pick<MemoryTools<"openai">, "openai" | "responses" | "anthropic"> => ({
   openai: Recall.toolDefinitions.map((tool) => ({
     type: "function",
     function: { name: tool.name, description: tool.description, parameters: parametersOf(tool) },

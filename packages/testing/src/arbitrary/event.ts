@@ -183,7 +183,7 @@ const unknown = fc.constant<EventCodec.UnknownEvent>({
 export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
 
 /** A message that cannot be read. */
-export const damagedMessage: EventCodec.DamagedMessage = { _tag: "DamagedMessage", detail: "?" }
+const damagedMessage: EventCodec.DamagedMessage = { _tag: "DamagedMessage", detail: "?" }
 
 /** An event as a log has it, including unknown and unreadable ones. */
 export const stored = (

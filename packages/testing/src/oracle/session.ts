@@ -60,6 +60,18 @@ const coverageAfter = (events: ReadonlyArray<EventCodec.RecordedEvent>): number 
   return ends.at(-1)!
 }
 
+/** The events that change nothing of what is read here. A new type of event is read below, or is named here. */
+type UnreadEvent =
+  | "SummaryInvalidated"
+  | "CompactionPaused"
+  | "MessageRedacted"
+  | "MessageSetAside"
+  | "SessionDescribed"
+  | "FactsLearned"
+  | "FactRemoved"
+  | "SpendCharged"
+  | "SpendCapReached"
+
 /** Reads a session from its first event. An event that a later one declares invalid has no effect. */
 export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): NaiveSession => {
   const voids = new Set(
@@ -189,9 +201,8 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
       case "UnknownEvent":
         wrong("decodable", `an event of the unknown type ${event.type}`)
         break
-      // The other events change nothing that is looked at here.
       default:
-        break
+        event._tag satisfies UnreadEvent
     }
   }
   const last = events.at(-1)

@@ -86,8 +86,7 @@ const prunedTokens = 5
 const day = 24 * 60 * 60_000
 
 /** The text of a summary in a rehearsal: what it covers. */
-export const covering = ({ from, to }: { readonly from: number; readonly to: number }): string =>
-  `[${from},${to})`
+const covering = ({ from, to }: { readonly from: number; readonly to: number }): string => `[${from},${to})`
 
 /** The summary that a plan leads to. A `history` part replaces all segments, other parts replace a turn prefix. */
 const composed = (
