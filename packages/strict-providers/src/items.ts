@@ -63,7 +63,7 @@ export interface Item {
 }
 
 /** What the model is told of a call without a result. */
-const interrupted = "(No result: the call was interrupted.)"
+export const interrupted = "(No result: the call was interrupted.)"
 
 const text: Item = { text: ["text"] }
 const textWithin: Item = { ...text, within: true }
