@@ -7,6 +7,8 @@ import type { Settings } from "./Options.js"
 /** What a job carries. */
 export interface Data {
   readonly session: string
+  /** When the job was to be looked at, in milliseconds since the epoch. It may have been hurried since. */
+  readonly time: number
   readonly fill: number
 }
 

@@ -32,7 +32,7 @@ const dispatches =
         const { queue, attempts, backOff, lease } = settings
         const startAfter = time > now ? new Date(time) : null
         const priority = priorityOf(fill)
-        const data: Data = { session, fill }
+        const data: Data = { session, time, fill }
         const sent = await boss.send(queue, data, {
           singletonKey: session,
           priority,

@@ -47,7 +47,7 @@ export const worksFor =
 
       const handled = (taken: Taken): Effect.Effect<void> =>
         Effect.uninterruptibleMask((restore) =>
-          restore(handle({ session: taken.data.session, time: 0, fill: taken.data.fill })).pipe(
+          restore(handle(taken.data)).pipe(
             Effect.exit,
             Effect.flatMap((exit) => settle(ask, settings, taken, exit)),
             Effect.zipRight(Effect.sync(() => void active.delete(taken.id))),

@@ -186,6 +186,12 @@ export interface Service {
    */
   readonly compact: Compact
   /**
+   * Looks at a session as a write does: what is due starts, or is dispatched, as the memory's mode says, and what comes due later gets
+   * its timer or its look. For sessions whose process was killed between a write and its look. A session whose compactions have
+   * failed too often in a row is left alone.
+   */
+  readonly look: (session: string, options?: StrategyOptions) => Effect.Effect<void, MemoryError>
+  /**
    * What `compact` would do, with this strategy or another one: the messages and the summary that would be replaced, what would
    * stand in their place, and the contexts before and behind it. It writes nothing, takes no lock, and asks no hook. It calls the
    * summarizer, unless the options name another one.

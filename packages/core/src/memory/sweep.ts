@@ -1,0 +1,59 @@
+/**
+ * The safety net under a queue. A look is lost when the process that has written is killed before the queue has the look, or when the
+ * queue loses it. So workers sweep: they look again at each session that was active since the sweep before, as its write did.
+ *
+ * A sweep is itself a look in the queue, at a session of its own name, dispatched for its time. So one worker sweeps at a time, a sweep
+ * whose worker is killed is repeated, and its time says how far back it goes: after a night without workers, the whole night.
+ */
+import { Clock, Effect, Stream } from "effect"
+import type { LogError } from "../log/EventLog.js"
+import type { DispatchError, Look, Queue } from "../shell/Dispatcher.js"
+import type { InvalidInput } from "./input.js"
+import type { Service as Memory } from "./MemoryService.js"
+
+/** The session whose look is a sweep. No session of an application has this name. */
+export const sweepSession = "memfold:sweep"
+
+/** How many sessions a sweep looks at at once. */
+const atOnce = 4
+
+/** Dispatches the next sweep, `every` milliseconds from now; none if that is never. */
+export const dispatchSweep = (
+  queue: Pick<Queue, "dispatch">,
+  every: number,
+): Effect.Effect<void, DispatchError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Number.isFinite(every)
+      ? // It costs little, and has to come also when the queue is long.
+        queue.dispatch({ session: sweepSession, time: now + every, fill: 1 })
+      : Effect.void,
+  )
+
+/**
+ * Looks at every session that was active in the time since two sweeps before this one, so that each activity is seen twice. It reads the
+ * list of sessions a page at a time, and the states of the active ones.
+ *
+ * @param look the look that was dispatched for the sweep
+ * @param every the time between sweeps, in milliseconds
+ */
+export const sweep = (
+  queue: Pick<Queue, "dispatch">,
+  memory: Pick<Memory, "look" | "sessions">,
+  { time }: Pick<Look, "time">,
+  every: number,
+): Effect.Effect<void, DispatchError | LogError | InvalidInput> =>
+  Effect.gen(function* () {
+    // Before the work: whatever becomes of this sweep, the next one comes.
+    yield* dispatchSweep(queue, every)
+    const since = Math.min(time, yield* Clock.currentTimeMillis) - 2 * every
+    yield* memory.sessions.pipe(
+      Stream.filter(({ updatedTime }) => updatedTime >= since),
+      Stream.mapEffect(
+        // Nobody can compact a damaged session, and its next write says so.
+        ({ session }) => Effect.catchTag(memory.look(session), "DamagedEvent", () => Effect.void),
+        { concurrency: atOnce, unordered: true },
+      ),
+      Stream.runDrain,
+      Effect.catchTag("DamagedEvent", () => Effect.void),
+    )
+  })
