@@ -126,6 +126,41 @@ export const killWorkers = async (
   console.log(`${kills} workers killed in the middle of a summary: lost 0, written twice 0`)
 }
 
+/** A session whose look was lost is compacted: a process that is killed between its write and the look leaves this behind. */
+export const sweepUp = async (
+  { worker }: Pick<ReturnType<typeof workers>, "worker">,
+  place: Place,
+): Promise<void> => {
+  const killed = createMemory({ store: place.store, ...strategy, compaction: { mode: "manual" } })
+  await killed.append("lost", talk(16))
+  worker(place, "--sweep", "1")
+  await eventually("a sweep finds it", async () => (await killed.state("lost")).summary !== null)
+  await killed.close()
+}
+
+/** A worker is killed in the middle of a look while the server of its queue is restarted: the look is not lost. */
+export const dieWithServer = async (
+  { worker, hold, letGo, begun }: ReturnType<typeof workers>,
+  place: Place,
+  server: { readonly kill: () => Promise<unknown>; readonly start: () => Promise<unknown> },
+): Promise<void> => {
+  const memory = web(place)
+  hold()
+  await memory.append("taken", talk(16))
+  await memory.close()
+  const before = begun()
+  const one = worker(place, "--sweep", "0")
+  await eventually("a worker writes the summary", async () => begun() > before)
+  await server.kill()
+  one.kill()
+  await server.start()
+  letGo()
+  worker(place, "--sweep", "0")
+  const reader = createMemory({ store: place.store, compaction: { mode: "off" } })
+  await eventually("the summary is there", async () => (await reader.state("taken")).summary !== null)
+  await reader.close()
+}
+
 /** A worker gives a session up; `memfold dead-letters` lists it with the reason, and puts it into the queue again. */
 export const giveUp = async (
   { folder }: Pick<ReturnType<typeof workers>, "folder">,

@@ -22,7 +22,8 @@ const mostDeadLetters = 10_000
 const hurry = `
   UPDATE TABLE
   SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4)
-  WHERE name = $1 AND singleton_key = $2 AND state = 'created'`
+  WHERE name = $1 AND singleton_key = $2 AND state = 'created'
+    AND (start_after > COALESCE($3::timestamptz, now()) OR priority < $4)`
 
 const dispatches =
   (ask: Ask, settings: Settings): Dispatcher.Service["dispatch"] =>

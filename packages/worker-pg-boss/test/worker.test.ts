@@ -2,7 +2,7 @@
 import { often } from "@memfold/harness/depth"
 import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
-import { giveUp, killWorkers, talk, web, workers } from "@memfold/harness/workers"
+import { dieWithServer, giveUp, killWorkers, sweepUp, talk, web, workers } from "@memfold/harness/workers"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
 import { make } from "../src/index.js"
@@ -43,6 +43,17 @@ it("while the queue is gone, appends go on; when it is back, so does the work", 
   atWork.worker(place)
   await eventually("the work goes on", async () => (await memory.state("chat")).summary !== null)
   await memory.close()
+})
+
+it("a worker that is killed while the queue's server restarts loses no look", async () => {
+  const queue = await server()
+  const store = `sqlite:${join(atWork.folder, "taken.db")}`
+  await dieWithServer(atWork, { store, queue: queue.url }, queue)
+})
+
+it("a sweep finds a session whose look was lost", async () => {
+  const { url } = await server()
+  await sweepUp(atWork, { store: url, queue: url })
 })
 
 it("`memfold dead-letters` lists what a worker has given up, and puts it into the queue again", async () => {

@@ -1,6 +1,7 @@
 import { Clock, Effect, Fiber, Layer, Option, TestClock, TestContext } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Dispatcher from "../Dispatcher.js"
+import type * as EventLog from "../EventLog.js"
 import * as InMemoryEventLog from "../log/InMemoryEventLog.js"
 import * as Memory from "../Memory.js"
 import * as Message from "../Message.js"
@@ -28,7 +29,7 @@ const world = <A, E>(
     readonly memory: Memory.Service
     readonly looks: Array<Dispatcher.Look>
     readonly queue: { state: "there" | "refuses" | "hangs"; asked: number }
-  }) => Effect.Effect<A, E>,
+  }) => Effect.Effect<A, E, EventLog.EventLog | Summarizer.Summarizer>,
   options: Partial<Memory.Options> = {},
 ): Promise<A> => {
   const looks: Array<Dispatcher.Look> = []
