@@ -7,7 +7,7 @@ import type { Settings } from "./Options.js"
 /** What a job carries. */
 export interface Data {
   readonly session: string
-  /** When the job was to be looked at, in milliseconds since the epoch. It may have been hurried since. */
+  /** The earliest time that a look of the session asked for, in milliseconds since the epoch. */
   readonly time: number
   readonly fill: number
 }

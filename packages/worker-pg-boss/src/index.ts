@@ -21,7 +21,8 @@ const mostDeadLetters = 10_000
 
 const hurry = `
   UPDATE TABLE
-  SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4)
+  SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4),
+    data = data || jsonb_build_object('time', LEAST((data ->> 'time')::numeric, $5::numeric))
   WHERE name = $1 AND singleton_key = $2 AND state = 'created'
     AND (start_after > COALESCE($3::timestamptz, now()) OR priority < $4)`
 
@@ -45,7 +46,13 @@ const dispatches =
         })
         // One waits already; if it has been taken since, its worker sees everything.
         if (sent === null)
-          await rowsOf(boss, settings, hurry, [queue, session, startAfter?.toISOString() ?? null, priority])
+          await rowsOf(boss, settings, hurry, [
+            queue,
+            session,
+            startAfter?.toISOString() ?? null,
+            priority,
+            time,
+          ])
       }),
     )
 

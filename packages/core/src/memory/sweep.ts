@@ -17,17 +17,21 @@ export const sweepSession = "memfold:sweep"
 /** How many sessions a sweep looks at at once. */
 const atOnce = 4
 
-/** Dispatches the next sweep, `every` milliseconds from now; none if that is never. */
-export const dispatchSweep = (
+/** How far back a worker that starts has the sweeps go, in milliseconds: the queue may have lost the sweep that waited. */
+const sinceStart = 3_600_000
+
+/** Dispatches a sweep for a time in milliseconds since the epoch. It costs little, and has to come also when the queue is long. */
+const dispatchSweep = (queue: Pick<Queue, "dispatch">, time: number): Effect.Effect<void, DispatchError> =>
+  queue.dispatch({ session: sweepSession, time, fill: 1 })
+
+/** Dispatches the sweep with which a worker starts: for now, and over the last hour. None if `every` is infinite. */
+export const beginSweeps = (
   queue: Pick<Queue, "dispatch">,
   every: number,
 ): Effect.Effect<void, DispatchError> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Number.isFinite(every)
-      ? // It costs little, and has to come also when the queue is long.
-        queue.dispatch({ session: sweepSession, time: now + every, fill: 1 })
-      : Effect.void,
-  )
+  Number.isFinite(every)
+    ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now - sinceStart))
+    : Effect.void
 
 /**
  * Looks at every session that was active in the time since two sweeps before this one, so that each activity is seen twice. It reads the
@@ -43,9 +47,11 @@ export const sweep = (
   every: number,
 ): Effect.Effect<void, DispatchError | LogError | InvalidInput> =>
   Effect.gen(function* () {
+    if (!Number.isFinite(every)) return
+    const now = yield* Clock.currentTimeMillis
     // Before the work: whatever becomes of this sweep, the next one comes.
-    yield* dispatchSweep(queue, every)
-    const since = Math.min(time, yield* Clock.currentTimeMillis) - 2 * every
+    yield* dispatchSweep(queue, now + every)
+    const since = Math.min(time, now) - 2 * every
     yield* memory.sessions.pipe(
       Stream.filter(({ updatedTime }) => updatedTime >= since),
       Stream.mapEffect(

@@ -6,7 +6,7 @@ import { Duration, Effect, Schedule, type Scope } from "effect"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import { type DispatchError, isGivenUp, type Look, LookFailed, type Queue } from "../shell/Dispatcher.js"
 import type { Service as Memory } from "./MemoryService.js"
-import { dispatchSweep, sweep, sweepSession } from "./sweep.js"
+import { beginSweeps, sweep, sweepSession } from "./sweep.js"
 
 /** Options of {@link work}. */
 export interface WorkerOptions {
@@ -69,7 +69,7 @@ export const work = (
       { concurrency, shutdown: Duration.toMillis(shutdown) },
     )
     // The queue may be gone for a while. Workers take what it has when it is back, and then sweep.
-    yield* dispatchSweep(queue, every).pipe(Effect.retry(untilTaken), Effect.ignore, Effect.forkScoped)
+    yield* beginSweeps(queue, every).pipe(Effect.retry(untilTaken), Effect.ignore, Effect.forkScoped)
   })
 
 /** How often the first sweep is tried to be put into the queue: for as long as it takes. */
