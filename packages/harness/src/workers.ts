@@ -133,9 +133,9 @@ export const sweepUp = async (
 ): Promise<void> => {
   const killed = createMemory({ store: place.store, ...strategy, compaction: { mode: "manual" } })
   await killed.append("lost", talk(16))
-  worker(place, "--sweep", "1")
-  await eventually("a sweep finds it", async () => (await killed.state("lost")).summary !== null)
   await killed.close()
+  const line = await worker(place, "--sweep", "1").line()
+  expect(JSON.parse(line ?? "{}")).toMatchObject({ session: "lost", outcome: "Committed" })
 }
 
 /** A worker is killed in the middle of a look while the server of its queue is restarted: the look is not lost. */
@@ -155,10 +155,8 @@ export const dieWithServer = async (
   one.kill()
   await server.start()
   letGo()
-  worker(place, "--sweep", "0")
-  const reader = createMemory({ store: place.store, compaction: { mode: "off" } })
-  await eventually("the summary is there", async () => (await reader.state("taken")).summary !== null)
-  await reader.close()
+  const line = await worker(place, "--sweep", "0").line()
+  expect(JSON.parse(line ?? "{}")).toMatchObject({ session: "taken", outcome: "Committed" })
 }
 
 /** A worker gives a session up; `memfold dead-letters` lists it with the reason, and puts it into the queue again. */
