@@ -17,6 +17,9 @@ export interface Place {
   readonly queue: string
 }
 
+/** How long tests wait for a worker, in seconds: its process starts, and the lease of a killed one ends. */
+const patience = 60
+
 const strategy = {
   strategy: "rolling-buffer",
   settings: { bufferSize: 4 },
@@ -103,13 +106,17 @@ export const killWorkers = async (
   for (let kill = 0; kill < kills; kill++) {
     const before = begun()
     const one = worker(place)
-    await eventually("a worker writes the summary", async () => begun() > before)
+    await eventually("a worker writes the summary", async () => begun() > before, patience)
     await memory.append(session, talk(1, 16 + kill))
     one.kill()
   }
   letGo()
   worker(place)
-  await eventually("the summary is there", async () => (await memory.state(session)).summary !== null)
+  await eventually(
+    "the summary is there",
+    async () => (await memory.state(session)).summary !== null,
+    patience,
+  )
   await memory.close()
   const reader = createMemory({ store: place.store, compaction: { mode: "off" } })
   const commits: Array<number> = []
@@ -220,7 +227,11 @@ export const checkWorkers = ({ place, server, open }: QueueUnderTest, kills: num
       expect((await memory.state("chat")).total).toBe(16)
       await queue.start()
       atWork.worker(here)
-      await eventually("the work goes on", async () => (await memory.state("chat")).summary !== null)
+      await eventually(
+        "the work goes on",
+        async () => (await memory.state("chat")).summary !== null,
+        patience,
+      )
       await memory.close()
     },
   )
