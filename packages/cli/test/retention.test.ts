@@ -62,13 +62,25 @@ describe("memfold archive", () => {
   it("with --run moves the sessions of the rules, and keeps what is held; memfold restore brings one back", async () => {
     const before = await memfold("export", "--store", store, "--session", "ann/1")
     const run = await memfold(
-      ...["archive", "--store", store, "--idle", "90 days", "--owner", "ann", "--to", "./cold", "--run"],
+      "archive",
+      "--store",
+      store,
+      "--idle",
+      "90 days",
+      "--owner",
+      "ann",
+      "--to",
+      "./cold",
+      "--run",
     )
     expect(run).toMatchObject({ code: 0, err: "" })
     expect(run.out).toContain("2 moved")
     // A mark says where an archived session is.
     expect(await sessionsIn()).toEqual([
-      ...["bob/1", "legal/1", "memfold:archived:ann/1", "memfold:archived:ann/2"],
+      "bob/1",
+      "legal/1",
+      "memfold:archived:ann/1",
+      "memfold:archived:ann/2",
     ])
     expect(archived("cold")).toHaveLength(2)
 
@@ -90,7 +102,15 @@ describe("memfold archive", () => {
       ],
     })
     const { code, out } = await memfold(
-      ...["archive", "--store", store, "--rules", rules, "--to", "./cold", "--run", "--json"],
+      "archive",
+      "--store",
+      store,
+      "--rules",
+      rules,
+      "--to",
+      "./cold",
+      "--run",
+      "--json",
     )
     expect(code).toBe(0)
     expect(Object.fromEntries(lines(out).map(({ session, outcome }) => [session, outcome]))).toEqual({

@@ -19,8 +19,19 @@ beforeAll(async () => {
 
 const compact = (session: string, ...more: ReadonlyArray<string>) =>
   memfold(
-    ...["compact", session, "--store", store, "--strategy", "rolling-buffer", "--set", "bufferSize=4"],
-    ...["--summarizer", "./summarizer.mjs", "--spend", "owner=1", ...more],
+    "compact",
+    session,
+    "--store",
+    store,
+    "--strategy",
+    "rolling-buffer",
+    "--set",
+    "bufferSize=4",
+    "--summarizer",
+    "./summarizer.mjs",
+    "--spend",
+    "owner=1",
+    ...more,
   )
 
 describe("memfold spend", () => {
@@ -62,8 +73,17 @@ describe("memfold spend", () => {
 
   it("has no say where no model is asked", async () => {
     const { out } = await memfold(
-      ...["compact", "second", "--store", store, "--strategy", "rolling-buffer", "--set", "bufferSize=4"],
-      ...["--spend", "owner=1", "--json"],
+      "compact",
+      "second",
+      "--store",
+      store,
+      "--strategy",
+      "rolling-buffer",
+      "--set",
+      "bufferSize=4",
+      "--spend",
+      "owner=1",
+      "--json",
     )
     expect(lines(out)).toMatchObject([{ outcome: "Committed" }])
   })

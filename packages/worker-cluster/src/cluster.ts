@@ -1,6 +1,6 @@
 /** A cluster of its own: a database keeps the messages and says which process has which shards. Processes do not call each other. */
+import type { Message } from "@effect/cluster"
 import {
-  Message,
   MessageStorage,
   RunnerAddress,
   RunnerHealth,
@@ -11,7 +11,7 @@ import {
   SqlMessageStorage,
   SqlRunnerStorage,
 } from "@effect/cluster"
-import { SqlClient } from "@effect/sql"
+import type { SqlClient } from "@effect/sql"
 import { Cause, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import type { OwnSettings } from "./Options.js"
 import type { Cluster } from "./storage.js"
@@ -35,7 +35,7 @@ const client = ({ url, connections }: OwnSettings): Layer.Layer<SqlClient.SqlCli
     }),
   )
 
-const fillOf = (message: Message.Incoming<any>): number =>
+const fillOf = (message: Message.Incoming<Rpc.Any>): number =>
   message._tag === "IncomingRequest" ? (message.envelope.payload as { readonly fill: number }).fill : 0
 
 /** The storage reads what is due at once; the fullest contexts come first. */

@@ -22,14 +22,17 @@ export const makeLine = (size: number): Line => {
   let isOpen = true
 
   const goOn = () => {
-    while (isOpen && free > 0 && waiting.length > 0) {
+    if (!isOpen) {
+      if (free === size) Deferred.unsafeDone(ended, Effect.void)
+      return
+    }
+    while (free > 0 && waiting.length > 0) {
       let first = 0
       for (const [at, { fill }] of waiting.entries()) if (fill > (waiting[first]?.fill ?? 0)) first = at
       const [next] = waiting.splice(first, 1)
       free--
       next?.go()
     }
-    if (!isOpen && free === size) Deferred.unsafeDone(ended, Effect.void)
   }
   const leave = () => {
     free++

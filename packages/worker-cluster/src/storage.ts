@@ -13,7 +13,8 @@ import { SqlClient } from "@effect/sql"
 import type { Dispatcher } from "@memfold/core"
 import { Context, Effect, Option } from "effect"
 import type { Settings } from "./Options.js"
-import { entityIdOf, LookMessage, Session } from "./Session.js"
+import type { LookMessage } from "./Session.js"
+import { entityIdOf, Session } from "./Session.js"
 
 /** What the cluster gives. */
 export type Cluster = Sharding.Sharding | MessageStorage.MessageStorage | SqlClient.SqlClient
