@@ -11,6 +11,7 @@ import {
   SqlMessageStorage,
   SqlRunnerStorage,
 } from "@effect/cluster"
+import type { Rpc } from "@effect/rpc"
 import type { SqlClient } from "@effect/sql"
 import { Cause, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import type { OwnSettings } from "./Options.js"
