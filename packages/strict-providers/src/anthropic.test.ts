@@ -28,6 +28,7 @@ const request = (messages: ReadonlyArray<unknown>, more: object = {}) => ({
 })
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }
 const marked = { cache_control: { type: "ephemeral" } }
+const marked1h = { cache_control: { type: "ephemeral", ttl: "1h" } }
 
 const accepted: ReadonlyArray<readonly [string, unknown, AnthropicOptions?]> = [
   ["a question", request([user("Hello?")], { system: "Be brief.", stream: true })],
@@ -67,6 +68,7 @@ const accepted: ReadonlyArray<readonly [string, unknown, AnthropicOptions?]> = [
       cache_control: {},
     }),
   ],
+  ["a mark of an hour before one of five minutes", request([user([text("1", marked1h), text("2", marked)])])],
   [
     "a block of the API's own compaction first",
     request([assistant([{ type: "compaction", content: "…", signature: "c2ln" }]), user("Go on.")]),
@@ -309,6 +311,17 @@ const refused: Readonly<
       request([user([1, 2, 3, 4].map((n) => text(`${n}`, marked)))], {
         tools: [{ name: "a", input_schema: {}, ...marked }],
       }),
+    ],
+  ],
+  "cache-control-order": [
+    ["", request([user([text("1", marked), text("2", marked1h)])])],
+    [
+      "",
+      request([
+        user("?"),
+        assistant([call("a")]),
+        user([result("a", { content: [text("1", marked)], ...marked1h })]),
+      ]),
     ],
   ],
   "cache-control-place": [

@@ -68,20 +68,22 @@ const requestFields: ReadonlySet<string> = new Set([
 const messageFields: ReadonlySet<string> = new Set(["role", "content"])
 const systemMessageFields: ReadonlySet<string> = new Set(["role", "content", "clear_at", "output_config"])
 
-/** How many blocks a request marks with `cache_control`; the mark of the request itself counts as well. */
-const cacheMarks = (request: Fields): number => {
-  const marks = (value: unknown): number =>
+/** The marks `cache_control` of a request in the order of its prompt; the mark of the request itself is one of them, the last. */
+const cacheMarks = (request: Fields): ReadonlyArray<unknown> => {
+  const own = (value: Fields): ReadonlyArray<unknown> =>
+    value["cache_control"] == null ? [] : [value["cache_control"]]
+  const marks = (value: unknown): ReadonlyArray<unknown> =>
     Array.isArray(value)
-      ? value.reduce<number>((sum, one) => sum + marks(one), 0)
+      ? value.flatMap(marks)
       : isFields(value)
-        ? (value["cache_control"] == null ? 0 : 1) + marks(value["content"]) + marks(value["source"])
-        : 0
-  return (
-    marks(request["tools"]) +
-    marks(request["system"]) +
-    marks(request["messages"]) +
-    (request["cache_control"] == null ? 0 : 1)
-  )
+        ? [...marks(value["content"]), ...marks(value["source"]), ...own(value)]
+        : []
+  return [
+    ...marks(request["tools"]),
+    ...marks(request["system"]),
+    ...marks(request["messages"]),
+    ...own(request),
+  ]
 }
 
 const requestProblems = (
@@ -112,11 +114,19 @@ const requestProblems = (
     blockProblems(block, `system.${index}`, "system", findings)
   }
   const marks = cacheMarks(request)
-  if (marks > 4) {
+  if (marks.length > 4) {
     findings.add(
       "cache-control-count",
       "",
-      `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`,
+      `A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`,
+    )
+  }
+  const isHour = marks.map((mark) => fieldsOf(mark)["ttl"] === "1h")
+  if (isHour.includes(false) && isHour.lastIndexOf(true) > isHour.indexOf(false)) {
+    findings.add(
+      "cache-control-order",
+      "",
+      "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block",
     )
   }
 }

@@ -6,7 +6,8 @@ import * as Codec from "@memfold/codec"
  *
  * - `behind`: positions of messages, ascending; the last block of each that can be marked is marked. The API allows four
  *   marks in a request: of these and those that the messages came with, the newest four are sent
- * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`)
+ * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`). The API takes marks of an hour before marks of
+ *   five minutes only: where a mark of an hour follows, the marks before it get an hour, too
  */
 export interface CacheControl {
   readonly behind: ReadonlyArray<number>
@@ -62,6 +63,33 @@ const withoutOldest = (fields: Codec.Fields, count: number): Codec.Fields => {
 }
 
 /**
+ * A function for the blocks of a request, from the last one to the first. The API refuses a mark of an hour behind one of five minutes,
+ * and bills everything before a mark of an hour by the hour: so the marks before it get an hour, too.
+ */
+const hourBackwards = (): ((fields: Codec.Fields) => Codec.Fields) => {
+  let isHour = false
+  const go = (fields: Codec.Fields): Codec.Fields => {
+    if (marksOf(fields) === 0) return fields
+    const { cache_control: mark, content, source } = fields
+    if (Codec.isFields(mark) && mark["ttl"] === "1h") isHour = true
+    return {
+      ...fields,
+      ...(isHour && Codec.isFields(mark) ? { cache_control: { ...mark, ttl: "1h" } } : {}),
+      ...(Codec.isFields(source) ? { source: go(source) } : {}),
+      ...(Array.isArray(content)
+        ? {
+            content: content
+              .toReversed()
+              .map((one: unknown) => (Codec.isFields(one) ? go(one) : one))
+              .toReversed(),
+          }
+        : {}),
+    }
+  }
+  return go
+}
+
+/**
  * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. The blocks are
  * in the order of the request.
  */
@@ -86,10 +114,11 @@ export const withCacheControl = <Block extends Placed>(
     }),
   )
   let room = mostMarks
+  const withHour = hourBackwards()
   for (const [block, fields] of [...marked].toReversed()) {
     const kept = Math.min(room, marksOf(fields))
     room -= kept
-    marked.set(block, withoutOldest(fields, marksOf(fields) - kept))
+    marked.set(block, withHour(withoutOldest(fields, marksOf(fields) - kept)))
   }
   return (block) => {
     const fields = marked.get(block)

@@ -428,6 +428,30 @@ describe("the prompt cache", () => {
       expect(marksOf(encodeMessages([...own, ...own], options))).toBe(4)
   })
 
+  it("lives for an hour before a mark of an hour, as the API refuses another order, inside of results as well", () => {
+    const inside = { type: "text", text: "x", cache_control: mark }
+    const own = Either.getOrThrow(
+      decodeMessages([
+        { role: "user", content: [{ type: "text", text: "a", cache_control: mark }] },
+        { role: "assistant", content: [{ type: "tool_use", id: "1", name: "f", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "1", content: [inside] }] },
+        { role: "assistant", content: "b" },
+      ]),
+    )
+    const behind = { ...mark, ttl: "1h" }
+    const messages = [...own, user("c"), user("d")]
+    const ttls = (encoded: ReturnType<typeof encodeMessages>) =>
+      [...JSON.stringify(encoded).matchAll(/"cache_control":(\{[^}]*\})/g)].map(([, one]) => JSON.parse(one!))
+    const hour = encodeMessages(messages, { cacheControl: { behind: [5], ttl: "1h" } })
+    expect(ttls(hour)).toEqual([behind, behind, behind])
+    // Five minutes behind an hour are taken.
+    const marked = Either.getOrThrow(
+      decodeMessages([{ role: "user", content: [{ type: "text", text: "0", cache_control: behind }] }]),
+    )
+    const later = encodeMessages([...marked, assistant("1"), ...own], { cacheControl: { behind: [5] } })
+    expect(ttls(later)).toEqual([behind, mark, mark, mark])
+  })
+
   it("is not set where nothing was said", () => {
     expect(marksOf(encodeMessages([], { cacheControl: { behind: [0] } }))).toBe(0)
     const only = encodeMessages([user("a"), user(" ")], { cacheControl: { behind: [0, 1] } })
