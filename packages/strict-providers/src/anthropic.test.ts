@@ -28,7 +28,6 @@ const request = (messages: ReadonlyArray<unknown>, more: object = {}) => ({
 })
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }
 const marked = { cache_control: { type: "ephemeral" } }
-const marked1h = { cache_control: { type: "ephemeral", ttl: "1h" } }
 
 const accepted: ReadonlyArray<readonly [string, unknown, AnthropicOptions?]> = [
   ["a question", request([user("Hello?")], { system: "Be brief.", stream: true })],
@@ -68,7 +67,10 @@ const accepted: ReadonlyArray<readonly [string, unknown, AnthropicOptions?]> = [
       cache_control: {},
     }),
   ],
-  ["a mark of an hour before one of five minutes", request([user([text("1", marked1h), text("2", marked)])])],
+  [
+    "an hour before five minutes",
+    request([user([text("1", { cache_control: { type: "ephemeral", ttl: "1h" } }), text("2", marked)])]),
+  ],
   [
     "a block of the API's own compaction first",
     request([assistant([{ type: "compaction", content: "…", signature: "c2ln" }]), user("Go on.")]),
@@ -314,15 +316,11 @@ const refused: Readonly<
     ],
   ],
   "cache-control-order": [
-    ["", request([user([text("1", marked), text("2", marked1h)])])],
     [
       "",
-      request([
-        user("?"),
-        assistant([call("a")]),
-        user([result("a", { content: [text("1", marked)], ...marked1h })]),
-      ]),
+      request([user([text("1", marked), text("2", { cache_control: { type: "ephemeral", ttl: "1h" } })])]),
     ],
+    ["", request([user("1")], { system: [text("s", marked)], cache_control: { ttl: "1h" } })],
   ],
   "cache-control-place": [
     ["messages.0.content.1", request([user([text("1"), text("", marked)])])],

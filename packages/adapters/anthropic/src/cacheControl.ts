@@ -6,8 +6,7 @@ import * as Codec from "@memfold/codec"
  *
  * - `behind`: positions of messages, ascending; the last block of each that can be marked is marked. The API allows four
  *   marks in a request: of these and those that the messages came with, the newest four are sent
- * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`). The API takes marks of an hour before marks of
- *   five minutes only: where a mark of an hour follows, the marks before it get an hour, too
+ * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`)
  */
 export interface CacheControl {
   readonly behind: ReadonlyArray<number>
@@ -62,36 +61,33 @@ const withoutOldest = (fields: Codec.Fields, count: number): Codec.Fields => {
   return { ...(left > 0 ? rest : fields), content: inside }
 }
 
-/**
- * A function for the blocks of a request, from the last one to the first. The API refuses a mark of an hour behind one of five minutes,
- * and bills everything before a mark of an hour by the hour: so the marks before it get an hour, too.
- */
-const hourBackwards = (): ((fields: Codec.Fields) => Codec.Fields) => {
-  let isHour = false
-  const go = (fields: Codec.Fields): Codec.Fields => {
-    if (marksOf(fields) === 0) return fields
-    const { cache_control: mark, content, source } = fields
-    if (Codec.isFields(mark) && mark["ttl"] === "1h") isHour = true
-    return {
-      ...fields,
-      ...(isHour && Codec.isFields(mark) ? { cache_control: { ...mark, ttl: "1h" } } : {}),
-      ...(Codec.isFields(source) ? { source: go(source) } : {}),
-      ...(Array.isArray(content)
-        ? {
-            content: content
-              .toReversed()
-              .map((one: unknown) => (Codec.isFields(one) ? go(one) : one))
-              .toReversed(),
-          }
-        : {}),
-    }
+/** Whether a block has a mark of an hour, on itself or on a block inside it. */
+const hasHour = ({ cache_control: mark, content, source }: Codec.Fields): boolean =>
+  (Codec.isFields(mark) && mark["ttl"] === "1h") ||
+  [...(Array.isArray(content) ? content : []), source].filter(Codec.isFields).some(hasHour)
+
+/** The fields of a block whose marks live an hour: all of them, or only the ones before its last mark of an hour. */
+const withHours = (fields: Codec.Fields, isBeforeHour: boolean): Codec.Fields => {
+  const { cache_control: mark, content, source } = fields
+  // The mark of a block stands behind those inside it.
+  let isBefore = isBeforeHour || (Codec.isFields(mark) && mark["ttl"] === "1h")
+  const inside = (one: unknown): unknown => {
+    if (!Codec.isFields(one)) return one
+    const hours = withHours(one, isBefore)
+    isBefore ||= hasHour(one)
+    return hours
   }
-  return go
+  return {
+    ...fields,
+    ...(mark == null || !isBeforeHour ? {} : { cache_control: { ...(mark as Codec.Fields), ttl: "1h" } }),
+    ...(Array.isArray(content) ? { content: content.toReversed().map(inside).toReversed() } : {}),
+    ...(Codec.isFields(source) ? { source: inside(source) } : {}),
+  }
 }
 
 /**
- * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. The blocks are
- * in the order of the request.
+ * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. A mark before
+ * one of an hour lives an hour, too: the API refuses an hour behind five minutes. The blocks are in the order of the request.
  */
 export const withCacheControl = <Block extends Placed>(
   groups: ReadonlyArray<ReadonlyArray<Block>>,
@@ -114,11 +110,13 @@ export const withCacheControl = <Block extends Placed>(
     }),
   )
   let room = mostMarks
-  const withHour = hourBackwards()
+  let isBeforeHour = false
   for (const [block, fields] of [...marked].toReversed()) {
     const kept = Math.min(room, marksOf(fields))
     room -= kept
-    marked.set(block, withHour(withoutOldest(fields, marksOf(fields) - kept)))
+    const newest = withoutOldest(fields, marksOf(fields) - kept)
+    marked.set(block, withHours(newest, isBeforeHour))
+    isBeforeHour ||= hasHour(newest)
   }
   return (block) => {
     const fields = marked.get(block)

@@ -428,28 +428,27 @@ describe("the prompt cache", () => {
       expect(marksOf(encodeMessages([...own, ...own], options))).toBe(4)
   })
 
-  it("lives for an hour before a mark of an hour, as the API refuses another order, inside of results as well", () => {
-    const inside = { type: "text", text: "x", cache_control: mark }
+  it("has no hour behind five minutes, which the API refuses", () => {
+    const hour = { ...mark, ttl: "1h" }
+    const text = (text: string, more = {}) => ({ type: "text", text, ...more })
+    const page = text("page", { cache_control: mark })
     const own = Either.getOrThrow(
       decodeMessages([
-        { role: "user", content: [{ type: "text", text: "a", cache_control: mark }] },
-        { role: "assistant", content: [{ type: "tool_use", id: "1", name: "f", input: {} }] },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: "1", content: [inside] }] },
-        { role: "assistant", content: "b" },
+        { role: "user", content: [text("a", { cache_control: mark })] },
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [page, text("end")] }] },
+        { role: "user", content: [text("b", { cache_control: hour }), text("c", { cache_control: mark })] },
       ]),
     )
-    const behind = { ...mark, ttl: "1h" }
-    const messages = [...own, user("c"), user("d")]
-    const ttls = (encoded: ReturnType<typeof encodeMessages>) =>
-      [...JSON.stringify(encoded).matchAll(/"cache_control":(\{[^}]*\})/g)].map(([, one]) => JSON.parse(one!))
-    const hour = encodeMessages(messages, { cacheControl: { behind: [5], ttl: "1h" } })
-    expect(ttls(hour)).toEqual([behind, behind, behind])
-    // Five minutes behind an hour are taken.
-    const marked = Either.getOrThrow(
-      decodeMessages([{ role: "user", content: [{ type: "text", text: "0", cache_control: behind }] }]),
+    const { messages } = encodeMessages([...own, user("d")])
+    const marks = [...JSON.stringify(messages).matchAll(/"cache_control":(\{.*?\})/gu)].map(([, one]) =>
+      JSON.parse(one!),
     )
-    const later = encodeMessages([...marked, assistant("1"), ...own], { cacheControl: { behind: [5] } })
-    expect(ttls(later)).toEqual([behind, mark, mark, mark])
+    expect(marks).toEqual([hour, hour, hour, mark])
+    const later = encodeMessages([...own.slice(0, 3), user("d")], {
+      cacheControl: { behind: [3], ttl: "1h" },
+    })
+    expect(JSON.stringify(later).split('"ttl":"1h"')).toHaveLength(4)
   })
 
   it("is not set where nothing was said", () => {
