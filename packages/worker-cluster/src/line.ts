@@ -1,5 +1,5 @@
 /** The looks of a process that wait for their turn: a limited number at once, the fullest contexts first. */
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, FiberId } from "effect"
 
 interface Waiting {
   readonly fill: number
@@ -17,7 +17,7 @@ export interface Line {
 /** Makes a line whose looks run `size` at once. */
 export const makeLine = (size: number): Line => {
   const waiting: Array<Waiting> = []
-  const ended = Deferred.unsafeMake<void>(Effect.runSync(Effect.fiberId))
+  const ended = Deferred.unsafeMake<void>(FiberId.none)
   let free = size
   let isOpen = true
 
