@@ -1,7 +1,7 @@
 /** Undoing a revert, a recompaction and a compaction: the context before is there again, by new events. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel, Stream } from "effect"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { often } from "@memfold/harness/depth"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
 import {

@@ -119,13 +119,13 @@ export const undoSummary = (
         const { kind, from } = change
         undone = kind === "compaction" ? kind : "revert"
         const staying = commits.filter(({ version }) => version < from)
-        const then = kind === "compaction" ? [] : yield* restoring(sessions, session, { from, staying })
+        const behind = kind === "compaction" ? [] : yield* restoring(sessions, session, { from, staying })
         return {
           newer: commits.slice(staying.length),
           // The undo of an undo is the revert again, and can be undone in its turn.
-          reason: kind === "restore" && then.length === 0 ? "reverted" : "undone",
+          reason: kind === "restore" && behind.length === 0 ? "reverted" : "undone",
           pauseFor: kind === "revert" ? 0 : pauseFor,
-          then,
+          behind,
         }
       }),
     )

@@ -74,7 +74,7 @@ export interface Change extends RevertOptions {
   /** The commits to take back. */
   readonly newer: ReadonlyArray<Commit>
   /** Events to append behind, in the same batch. */
-  readonly then?: ReadonlyArray<Event>
+  readonly behind?: ReadonlyArray<Event>
 }
 
 /**
@@ -97,7 +97,7 @@ export const takeBack = <E>(
       const { answer } = yield* sessions.transact(session, (state) => {
         // Another writer appended an event since. The commits are read again, because one may have been added.
         if (state.version !== history.version) return { events: [], answer: false }
-        return { events: [...takenBack(state, gone, change), ...(change.then ?? [])], answer: true }
+        return { events: [...takenBack(state, gone, change), ...(change.behind ?? [])], answer: true }
       })
       if (answer) return gone.length
       // The cached state may be older than the history. A step that writes nothing does not refresh it.
