@@ -542,7 +542,7 @@ describe("everybody can use it", () => {
       ["forking", "#session=chat-1", "wide", false, "Fork…"],
       ["describing, dark", "#session=chat-1", "narrow", true, "Describe…"],
       ["exporting", "#session=chat-1", "wide", false, "Export…"],
-      ["a message", "#session=chat-1", "narrow", false, "What to do with message 24"],
+      ["a message", "#session=chat-1", "wide", false, "What to do with message 24"],
     ]),
   )("$title has no violation of axe", async ({ fragment, size, dark, button }) => {
     const { url } = service
