@@ -302,9 +302,10 @@ export interface Service {
     options?: StrategyOptions,
   ) => Effect.Effect<Edited, MemoryError | UnknownBranch>
   /**
-   * Takes back the newest compaction, edit, regeneration, checkout or clear, and says which. Undoing the undo of an edit or a
-   * checkout does it again. After a compaction was taken back, automatic compaction is paused until `pauseFor` more messages
-   * have come (20 by default).
+   * Takes back the newest compaction, revert, recompaction, edit, regeneration, checkout or clear, and says which. What a revert or
+   * a recompaction took back is committed again, unless a message was redacted since; compactions that a recompaction made before
+   * the next message are taken back with it. Undoing the undo of anything but a compaction or a clear does it again. After a
+   * compaction was taken back, automatic compaction is paused until `pauseFor` more messages have come (20 by default).
    */
   readonly undo: (
     session: string,
