@@ -382,6 +382,7 @@ export class Proxy {
       ...(counting ? {} : { tap: answerTap(dialect, store) }),
     })
     const usage = charged as Usage | null
+    if (isStored && ending._tag === "ClientLeft" && ending.dropped > 0) this.follower.notHeard(session)
     onRequest({
       path,
       session,
