@@ -31,8 +31,15 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
 
 // These take minutes or arguments of their own, and run only when they are named first.
 const [first, ...rest] = process.argv.slice(2)
-if (first === "load" || first === "scale")
-  process.exit((await (first === "load" ? load(rest) : scale(rest))) ? 0 : 1)
+const withArguments: ReadonlyMap<string | undefined, (args: ReadonlyArray<string>) => Promise<boolean>> =
+  new Map([
+    ["load", load],
+    ["scale", scale],
+    ["serve", service],
+  ])
+const named = withArguments.get(first)
+if (named !== undefined && (first !== "serve" || rest.every((one) => !benchmarks.has(one))))
+  process.exit((await named(rest)) ? 0 : 1)
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))

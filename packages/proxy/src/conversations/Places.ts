@@ -101,7 +101,7 @@ export class Places {
   }
 
   /** The context with the input of a request behind its place. */
-  contextOf(place: Place, messages: ReadonlyArray<Message.Message>) {
+  contextOf(place: Place, messages: ReadonlyArray<Message.Message>): ReturnType<Store["context"]> {
     return this.store.inTurn(place.session, async () => {
       const from = await this.goTo(place)
       return await this.store.context(place.session, {
