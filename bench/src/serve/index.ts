@@ -68,6 +68,10 @@ const acknowledged = async (name: string, store: StoreUrl, load: Load, measured:
   return measured.errors === 0 && good === sessions
 }
 
+/** What runs before a measurement: a process of Node is slow with what it does for the first time. */
+const warmUp = (url: string, kinds: Load["kinds"]): Promise<Measured> =>
+  run({ url, name: "warm", clients: 20, turns: 3, kinds, parts: 1, isPatient: true })
+
 /** Kills and starts a service again and again while clients that try again work on it. */
 const killed = async (name: string, store: StoreUrl, upstream: string, size: Size): Promise<boolean> => {
   const port = String(await freePort())
@@ -110,6 +114,7 @@ const over = async (
   const outcomes: Array<boolean> = []
   const loads: Array<readonly [Load, Measured]> = []
   try {
+    await warmUp(service.url, ["memory", "streams"])
     for (const kinds of [["memory"], ["streams"], ["memory", "streams"]] as const) {
       const of: Load = { ...load, kinds, name: kinds.join("-") }
       loads.push([of, await run(of)])
@@ -142,6 +147,7 @@ const beside = async (folder: string, size: Size, upstream: string) => {
   const measured = async (name: string, of: string, kinds: Load["kinds"]): Promise<Measured> => {
     const running = await start(name, [of])
     try {
+      await warmUp(running.url, kinds)
       return await run({ ...size, url: running.url, name: "bare", kinds, parts: 1, isPatient: false })
     } finally {
       await running.kill()
