@@ -21,9 +21,12 @@ const lost: BackgroundError = {
   message: "The process that answered this response has ended. Send the request again.",
 }
 
-/** Somebody has cancelled a response. */
-class Cancelled extends Error {
-  override readonly name = "Cancelled"
+/** A response will not be answered: somebody has cancelled it, or this process ends. */
+class Abandoned extends Error {
+  override readonly name = "Abandoned"
+  constructor(readonly how: "cancelled" | "failed") {
+    super(`the response was ${how === "cancelled" ? "cancelled" : "given up"}`)
+  }
 }
 
 const failed = (response: Fields, error: BackgroundError): Fields => ({
@@ -56,7 +59,12 @@ export class Job {
   }
 
   cancel(): void {
-    this.abort.abort(new Cancelled("the response was cancelled"))
+    this.abort.abort(new Abandoned("cancelled"))
+  }
+
+  /** Gives it up, because this process ends. */
+  giveUp(): void {
+    this.abort.abort(new Abandoned("failed"))
   }
 
   private wake(): void {
@@ -135,7 +143,9 @@ export class Background {
       try {
         return await work(job)
       } catch (error) {
-        if (job.signal.aborted) return { ...response, status: "cancelled" }
+        const { reason } = job.signal as { readonly reason: unknown }
+        if (reason instanceof Abandoned)
+          return reason.how === "failed" ? failed(response, lost) : { ...response, status: "cancelled" }
         const { code, message } = apiErrorOf(error)
         return failed(response, { code: code ?? "server_error", message })
       }
@@ -229,6 +239,12 @@ export class Background {
       "Another process answers this response. Ask for it without a stream until it has ended.",
       { code: "response_in_progress" },
     )
+  }
+
+  /** Gives up what this process answers: these responses have failed. */
+  async stop(): Promise<void> {
+    for (const job of this.jobs.values()) job.giveUp()
+    await this.settled()
   }
 
   /** Waits until all have ended that this process answers. */

@@ -353,6 +353,11 @@ export class StoredResponses {
     })
   }
 
+  /** Gives up the responses in the background. */
+  stop(): Promise<void> {
+    return this.background.stop()
+  }
+
   /** Waits until the responses in the background have ended. */
   settled(): Promise<void> {
     return this.background.settled()

@@ -52,6 +52,8 @@ export interface ConversationRoutes {
   readonly answer: (asked: ConversationRequest) => Promise<void>
   /** Waits until the answers under way are stored. */
   readonly settled: () => Promise<void>
+  /** Gives up the responses in the background that are under way: they have failed. */
+  readonly stop: () => Promise<void>
 }
 
 const partsOf = (path: string): ReadonlyArray<string> =>
@@ -284,6 +286,9 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       underWay.add(answered)
       await answered
       underWay.delete(answered)
+    },
+    stop: async () => {
+      await Promise.all([...byPrefix.values()].map(({ responses }) => responses.stop()))
     },
     settled: async () => {
       await Promise.all(underWay)

@@ -172,6 +172,19 @@ describe("a response in the background", () => {
     expect(await Effect.runPromise(server.log.list({ limit: 10 }))).toEqual([])
   })
 
+  it("has failed when its process gives up, and the others know it at once", async () => {
+    const log = await Effect.runPromise(InMemoryEventLog.make)
+    const first = await start({ log, answer: gated })
+    const second = await start({ log })
+    const { id } = await first.client.responses.create(asked)
+    await expect.poll(() => gates.length).toBe(1)
+    await first.stop()
+    expect(await second.client.responses.retrieve(id)).toMatchObject({
+      status: "failed",
+      error: { code: "server_error", message: expect.stringContaining("has ended") as string },
+    })
+  })
+
   it("is known in every process, which notices when the one that answers it has ended", async () => {
     const log = await Effect.runPromise(InMemoryEventLog.make)
     const first = await start({ log, answer: gated })
