@@ -188,12 +188,15 @@ export const service = async (args: ReadonlyArray<string> = []): Promise<boolean
         continue
       }
       const kind = store === "redis" ? "redis" : "postgres"
-      const server = await startServer(kind, join(folder, kind))
+      // The account of PostgreSQL has to reach its folder.
+      const own = mkdtempSync(join(tmpdir(), "memfold-bench-"))
+      const server = await startServer(kind, own)
       try {
         const name = kind === "redis" ? "Redis" : "PostgreSQL"
         outcomes.push(await over(name, server.url as StoreUrl, size, others))
       } finally {
         await server.end()
+        rmSync(own, { recursive: true, force: true })
       }
     }
     return outcomes.every(Boolean)
