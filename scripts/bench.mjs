@@ -18,8 +18,9 @@ if (given.length === 0 || given.includes("extractive")) {
   if (given.length === 1) process.exit()
 }
 // Recall is measured on the data sets in the folder MEMFOLD_DATA, ../shared/data by default.
-const needsServers = asked.length === 0 || asked.some((name) => ["load", "scale", "serve"].includes(name))
-const env = needsServers
+const needsBoth =
+  asked.length === 0 || asked.some((name) => ["load", "moving", "scale", "serve"].includes(name))
+const env = needsBoth
   ? {
       MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2),
       MEMFOLD_POSTGRES_BIN: (postgresPrograms() ?? process.exit(2)).bin,

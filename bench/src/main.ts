@@ -4,6 +4,7 @@ import { fairness } from "./fairness.js"
 import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
+import { moving } from "./moving.js"
 import { publishedNumbers } from "./published.js"
 import { proxy } from "./proxy/index.js"
 import { remember } from "./remember/index.js"
@@ -31,15 +32,15 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
 
 // These take minutes or arguments of their own, and run only when they are named first.
 const [first, ...rest] = process.argv.slice(2)
-const withArguments: ReadonlyMap<string | undefined, (args: ReadonlyArray<string>) => Promise<boolean>> =
-  new Map([
-    ["load", load],
-    ["scale", scale],
-    ["serve", service],
-  ])
-const named = withArguments.get(first)
-if (named !== undefined && (first !== "serve" || rest.every((one) => !benchmarks.has(one))))
-  process.exit((await named(rest)) ? 0 : 1)
+const withArguments = new Map([
+  ["load", load],
+  ["moving", moving],
+  ["scale", scale],
+  ["serve", service],
+]).get(first ?? "")
+// Other names behind "serve" are benchmarks, and its options begin with dashes.
+if (withArguments !== undefined && !rest.some((one) => benchmarks.has(one)))
+  process.exit((await withArguments(rest)) ? 0 : 1)
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))
