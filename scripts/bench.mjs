@@ -18,13 +18,14 @@ if (given.length === 0 || given.includes("extractive")) {
   if (given.length === 1) process.exit()
 }
 // Recall is measured on the data sets in the folder MEMFOLD_DATA, ../shared/data by default.
-const needsBoth = ["load", "moving", "scale"].includes(asked[0])
+const needsBoth =
+  asked.length === 0 || asked.some((name) => ["load", "moving", "scale", "serve"].includes(name))
 const env = needsBoth
   ? {
       MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2),
       MEMFOLD_POSTGRES_BIN: (postgresPrograms() ?? process.exit(2)).bin,
     }
-  : asked.length === 0 || asked.some((name) => ["serve", "stores", "turn"].includes(name))
+  : asked.some((name) => ["stores", "turn"].includes(name))
     ? { MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2) }
     : {}
 process.exitCode ||= await run(process.execPath, [join(root, "bench/dist/main.js"), ...asked], {

@@ -36,8 +36,11 @@ const withArguments = new Map([
   ["load", load],
   ["moving", moving],
   ["scale", scale],
+  ["serve", service],
 ]).get(first ?? "")
-if (withArguments !== undefined) process.exit((await withArguments(rest)) ? 0 : 1)
+// Other names behind "serve" are benchmarks, and its options begin with dashes.
+if (withArguments !== undefined && !rest.some((one) => benchmarks.has(one)))
+  process.exit((await withArguments(rest)) ? 0 : 1)
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))

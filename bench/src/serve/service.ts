@@ -1,6 +1,6 @@
-/** The service as a process: `service.js STORE` prints its address. */
+/** The service as a process: `service.js STORE UPSTREAM PORT` prints its address. */
 import { serve } from "@memfold/server"
 
-const [store = "memory:"] = process.argv.slice(2)
-const { url } = await serve({ store: store as "memory:", port: 0, log: "error" })
+const [store = "memory:", upstream = "", port = "0"] = process.argv.slice(2)
+const { url } = await serve({ store: store as "memory:", upstream, port: Number(port), log: "error" })
 console.log(url)

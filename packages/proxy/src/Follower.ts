@@ -105,6 +105,8 @@ const sideSession = (session: string, [first = ""]: ReadonlyArray<string>): stri
 export class Follower {
   private readonly known = makeRecent<Known>(1_000)
   private readonly habits = makeRecent<Habit>(10_000)
+  /** Sessions whose newest answer was stored and did not reach its client. */
+  private readonly unheard = makeRecent<true>(1_000)
 
   constructor(private readonly memory: Memory.Service) {}
 
@@ -164,7 +166,8 @@ export class Follower {
       history === "full" ||
       (history === "auto" && (hasAnswer || (habit?.sendsAll ?? false) || main.keys.length === 0))
     if (!isWhole) {
-      const step = newStep(main.keys, keys, (index) => isAnswerKey(main.keys[index]), given.isRetry)
+      const isRetry = given.isRetry || this.unheard.get(session) === true
+      const step = newStep(main.keys, keys, (index) => isAnswerKey(main.keys[index]), isRetry)
       const how: Followed["how"] = step.keep < main.keys.length ? "branch" : "append"
       return { target: session, known: main, step, how, isWhole }
     }
@@ -208,6 +211,7 @@ export class Follower {
         this.habits.set(target, { sendsAll: false, setting: given.setting })
       await checkBegin(given, target, known.version)
       await this.write(target, known, step.keep, given.messages.slice(step.from))
+      this.unheard.delete(target)
       return { session: target, how, isWhole }
     })
   }
@@ -247,6 +251,11 @@ export class Follower {
       await this.write(session, known, known.keys.length, answer, prefix)
       return true
     })
+  }
+
+  /** Notes that an answer was stored and did not reach its client: the next request may be the question again. */
+  notHeard(session: string): void {
+    this.unheard.set(session, true)
   }
 
   /** What the messages of a session say now. */

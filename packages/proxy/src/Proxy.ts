@@ -193,6 +193,7 @@ export class Proxy {
         isStored: false,
       })
     }
+    if (/\bwebsocket\b/i.test(request.headers.upgrade ?? "")) return this.refuseSocket(response, path)
     if (await this.kept(request, response, path, options)) return
     if (dialect === undefined) return asItCame("no-conversation")
     if (Number(request.headers["content-length"] ?? 0) > maxBody) return asItCame("too-large")
@@ -227,6 +228,22 @@ export class Proxy {
       text === null ? { doubt: "not-text" } : await this.prepare(request, dialect, text, options, counting)
     if ("doubt" in prepared) return asItCame(prepared.doubt, bytes)
     return this.exchange(request, response, { path, url, dialect, counting }, prepared)
+  }
+
+  /** A client that would rather have a WebSocket goes on with HTTP once it is told so. */
+  private refuseSocket(response: ServerResponse, path: string): void {
+    response.writeHead(426, { "content-type": "application/json", connection: "close" })
+    response.end(
+      JSON.stringify({
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          code: "websockets_unsupported",
+          message: "The proxy has no WebSockets; send requests over HTTP",
+        },
+      }),
+    )
+    this.keptRecord(response, path)
   }
 
   /** Answers a request for a conversation or a stored response that is kept here; `false` if it is none. */
@@ -382,6 +399,7 @@ export class Proxy {
       ...(counting ? {} : { tap: answerTap(dialect, store) }),
     })
     const usage = charged as Usage | null
+    if (isStored && ending._tag === "ClientLeft" && ending.dropped > 0) this.follower.notHeard(session)
     onRequest({
       path,
       session,

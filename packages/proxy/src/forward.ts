@@ -60,26 +60,61 @@ const writeBody = async (outgoing: ClientRequest, body: Outgoing["body"]): Promi
   outgoing.end()
 }
 
+/** What a connection fails with that its other side has closed. */
+const closings: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"])
+
 /**
- * Sends a request and waits for the head of its answer. The body of the answer is not read.
+ * Sends a request once, over an idle connection if there is one and `isAlone` does not forbid it.
  *
- * @throws UpstreamUnreachable: no answer came
- * @throws the reason of `signal`, if it ended the request first
+ * @returns the head of the answer; `null` if the idle connection was closed before a byte of an answer came
  */
-export const ask = ({ url, method, headers, body, signal }: Outgoing): Promise<IncomingMessage> =>
+const attempt = (
+  { url, method, headers, body, signal }: Outgoing,
+  isAlone: boolean,
+): Promise<IncomingMessage | null> =>
   new Promise((resolve, reject) => {
     const request = url.protocol === "https:" ? requestHttps : requestHttp
-    const outgoing = request(url, { method, headers: headersOf(headers), signal })
+    const outgoing = request(url, {
+      method,
+      headers: headersOf(headers),
+      signal,
+      ...(isAlone ? { agent: false } : {}),
+    })
+    let hasBegun = false
+    const begin = (): void => void (hasBegun = true)
+    outgoing.once("socket", (socket) => {
+      socket.once("data", begin)
+      outgoing.once("close", () => socket.off("data", begin))
+    })
     outgoing.once("response", resolve)
     // An error after the head is told by the answer itself.
-    outgoing.on("error", (error) => {
-      reject(signal.aborted ? (signal.reason as Error) : new UpstreamUnreachable(url, error))
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      if (signal.aborted) reject(signal.reason as Error)
+      else if (outgoing.reusedSocket && !hasBegun && closings.has(error.code)) resolve(null)
+      else reject(new UpstreamUnreachable(url, error))
     })
     outgoing.flushHeaders()
     writeBody(outgoing, body).catch((error: unknown) => {
       outgoing.destroy(error instanceof Error ? error : new Error("the body of the client broke off"))
     })
   })
+
+/**
+ * Sends a request and waits for the head of its answer. The body of the answer is not read.
+ *
+ * An upstream may close an idle connection just when a request takes it. Such a request is sent again once, over a new connection. A
+ * body that is sent as it comes cannot be sent twice, so it has a connection of its own from the beginning.
+ *
+ * @throws UpstreamUnreachable: no answer came
+ * @throws the reason of `signal`, if it ended the request first
+ */
+export const ask = async (outgoing: Outgoing): Promise<IncomingMessage> => {
+  const { url, body } = outgoing
+  const answer = await attempt(outgoing, body !== null && !(body instanceof Uint8Array))
+  const again = answer ?? (await attempt(outgoing, true))
+  if (again === null) throw new UpstreamUnreachable(url, { code: "ECONNRESET" })
+  return again
+}
 
 /** Sees a copy of an answer. Nothing that it throws reaches the client. */
 export interface Tap {
@@ -98,8 +133,13 @@ export interface Tap {
 export type Ending =
   /** The whole answer came, and went to the client. */
   | { readonly _tag: "Complete"; readonly status: number; readonly bytes: number }
-  /** The client closed the connection first. The upstream was told so. */
-  | { readonly _tag: "ClientLeft"; readonly status: number | null; readonly bytes: number }
+  /** The client closed the connection first, and `dropped` bytes that came could not be sent any more. The upstream was told so. */
+  | {
+      readonly _tag: "ClientLeft"
+      readonly status: number | null
+      readonly bytes: number
+      readonly dropped: number
+    }
   /** The upstream broke off within the answer. The client sees a broken answer, too. */
   | { readonly _tag: "UpstreamBroke"; readonly status: number; readonly bytes: number }
   /** No answer came. The client got 502. */
@@ -182,18 +222,27 @@ const unreachable = (response: ServerResponse, error: UpstreamUnreachable, field
 
 /** Sends the body of the answer on as it comes, no faster than the client takes it. */
 const passBody = async (answer: IncomingMessage, response: ServerResponse, reader: Reader | null) => {
-  let bytes = 0
+  let [bytes, dropped] = [0, 0]
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       if (reader !== null) await reader.see(chunk)
-      if (response.destroyed) break
+      if (response.destroyed) {
+        dropped += chunk.length
+        break
+      }
       bytes += chunk.length
       if (!response.write(chunk)) await room(response)
     }
   } catch {
-    return { bytes, isWhole: false }
+    return { bytes, dropped, isWhole: false }
   }
-  return { bytes, isWhole: answer.complete }
+  return { bytes, dropped, isWhole: answer.complete }
+}
+
+/** Breaks an answer off once the client has what came before. */
+const breakOff = (response: ServerResponse): void => {
+  if (response.socket === null) response.destroy()
+  else response.socket.destroySoon()
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
@@ -242,7 +291,7 @@ export const forward = async (exchange: Exchange): Promise<Ending> => {
   } catch (error) {
     const isLeft = left.signal.aborted || request.errored !== null || response.destroyed
     if (isLeft || !(error instanceof UpstreamUnreachable))
-      return { _tag: "ClientLeft", status: null, bytes: 0 }
+      return { _tag: "ClientLeft", status: null, bytes: 0, dropped: 0 }
     unreachable(response, error, answerHeaders)
     return { _tag: "Unreachable", code: error.code }
   }
@@ -256,19 +305,21 @@ export const forward = async (exchange: Exchange): Promise<Ending> => {
     // As with the body: the client's answer does not depend on who looks on.
   }
   const reader = tap === undefined ? null : readerOf(tap, answer.headers["content-encoding"])
-  const { bytes, isWhole } = await passBody(answer, response, reader)
+  const { bytes, dropped, isWhole } = await passBody(answer, response, reader)
   if (isWhole) await reader?.end()
   else reader?.drop()
   if (left.signal.aborted) {
     answer.destroy()
-    return { _tag: "ClientLeft", status, bytes }
+    return { _tag: "ClientLeft", status, bytes, dropped }
   }
   if (!isWhole) {
-    response.destroy()
+    breakOff(response)
     return { _tag: "UpstreamBroke", status, bytes }
   }
   response.addTrailers(headersOf(endToEnd(answer.rawTrailers)) as Record<string, string>)
   response.end()
   if (!response.writableFinished && !response.closed) await oneOf(response, ["finish", "close"])
-  return { _tag: left.signal.aborted ? "ClientLeft" : "Complete", status, bytes }
+  return left.signal.aborted
+    ? { _tag: "ClientLeft", status, bytes, dropped }
+    : { _tag: "Complete", status, bytes }
 }

@@ -8,7 +8,7 @@ import {
   type RequestOptions,
   type Server,
 } from "node:http"
-import { connect, type AddressInfo } from "node:net"
+import { connect, type AddressInfo, type Socket } from "node:net"
 import { randomBytes } from "node:crypto"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { afterEach, describe, expect, it } from "vitest"
@@ -226,7 +226,7 @@ describe("forward", () => {
     await once(answer, "data")
     answer.destroy()
     await isClosed
-    expect(await ended()).toEqual({ _tag: "ClientLeft", status: 200, bytes: 5 })
+    expect(await ended()).toEqual({ _tag: "ClientLeft", status: 200, bytes: 5, dropped: 0 })
   })
 
   it("ends the request to the upstream when the client leaves before the answer", async () => {
@@ -244,7 +244,7 @@ describe("forward", () => {
     await hasCome
     outgoing.destroy()
     await isClosed
-    expect(await ended()).toEqual({ _tag: "ClientLeft", status: null, bytes: 0 })
+    expect(await ended()).toEqual({ _tag: "ClientLeft", status: null, bytes: 0, dropped: 0 })
   })
 
   it("ends the request to the upstream when the client leaves within its body", async () => {
@@ -292,6 +292,81 @@ describe("forward", () => {
     const closing = await between((request) => request.socket.destroy())
     expect((await send(closing.url)).statusCode).toBe(502)
     expect(await closing.ended()).toEqual({ _tag: "Unreachable", code: "ECONNRESET" })
+  })
+
+  describe("over an idle connection that the upstream closes", () => {
+    /** An upstream that answers the first request of each connection, and does what it is told with the second. */
+    const closing = (second: (socket: Socket) => void, isFirstGood: (connection: number) => boolean) => {
+      const seen: Array<{ readonly connection: number; readonly body: string }> = []
+      const connections: Array<Socket> = []
+      const listener: RequestListener = (request, response) => {
+        const { socket } = request
+        const isSecond = connections.includes(socket)
+        if (!isSecond) connections.push(socket)
+        const connection = connections.indexOf(socket)
+        const answer = async (): Promise<void> => {
+          seen.push({ connection, body: String(await readAll(request)) })
+          if (isSecond || !isFirstGood(connection)) second(socket)
+          else response.end("answered")
+        }
+        void answer()
+      }
+      return { listener, seen }
+    }
+    const taken = (request: IncomingMessage): Partial<Exchange> => {
+      request.resume()
+      return { body: Buffer.from("asked") }
+    }
+
+    it("sends a request again once, over a new one", async () => {
+      const { listener, seen } = closing(
+        (socket) => void socket.destroy(),
+        () => true,
+      )
+      const { url } = await between(listener, taken)
+      for (let turn = 0; turn < 3; turn++) {
+        const answer = await send(url, { method: "POST" }, Buffer.from("x"))
+        expect([answer.statusCode, String(await readAll(answer))]).toEqual([200, "answered"])
+      }
+      expect(seen.slice(0, 3)).toEqual([
+        { connection: 0, body: "asked" },
+        { connection: 0, body: "asked" },
+        { connection: 1, body: "asked" },
+      ])
+    })
+
+    it("sends it no third time", async () => {
+      const { listener, seen } = closing(
+        (socket) => void socket.destroy(),
+        (connection) => connection === 0,
+      )
+      const { url } = await between(listener, taken)
+      await readAll(await send(url, { method: "POST" }, Buffer.from("x")))
+      expect((await send(url, { method: "POST" }, Buffer.from("x"))).statusCode).toBe(502)
+      expect(seen.map(({ connection }) => connection)).toEqual([0, 0, 1])
+    })
+
+    it("does not send it again once a byte of an answer came", async () => {
+      const { listener, seen } = closing(
+        (socket) => void socket.write("H", () => socket.destroy()),
+        () => true,
+      )
+      const { url } = await between(listener, taken)
+      await readAll(await send(url, { method: "POST" }, Buffer.from("x")))
+      expect((await send(url, { method: "POST" }, Buffer.from("x"))).statusCode).toBe(502)
+      expect(seen.map(({ connection }) => connection)).toEqual([0, 0])
+    })
+
+    it("takes none for a body that is sent as it comes", async () => {
+      const { listener, seen } = closing(
+        (socket) => void socket.destroy(),
+        () => true,
+      )
+      const { url } = await between(listener)
+      for (let turn = 0; turn < 3; turn++)
+        await readAll(await send(url, { method: "POST" }, Buffer.from("as it comes")))
+      expect(seen.map(({ connection }) => connection)).toEqual([0, 1, 2])
+    })
   })
 
   it.each([

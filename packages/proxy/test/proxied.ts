@@ -1,6 +1,6 @@
 /** A proxy over a memory, in front of a server that plays the providers. */
 import { type GivenSummarizer } from "@memfold/catalog"
-import { InMemoryEventLog, Memory, type Strategy, Summarizer } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Memory, type Strategy, Summarizer } from "@memfold/core"
 import { providerServer, type ServerOptions } from "@memfold/strict-providers"
 import { BreakEven } from "@memfold/strategy-break-even"
 import { Effect, Exit, Layer, Scope } from "effect"
@@ -20,6 +20,8 @@ export interface ProxiedOptions extends ServerOptions {
   readonly otherwise?: GivenSummarizer
   readonly model?: string
   readonly maxBody?: number
+  /** A log in place of an empty one. */
+  readonly log?: EventLog.Service
   /** An upstream in place of the strict server. */
   readonly upstream?: string
   /** Where tokens are counted, which the strict server does not do. */
@@ -34,6 +36,7 @@ export const proxied = async (options: ProxiedOptions = {}) => {
     otherwise,
     model,
     maxBody = 2 ** 24,
+    log,
     upstream,
     counter,
     ...played
@@ -47,7 +50,8 @@ export const proxied = async (options: ProxiedOptions = {}) => {
     otherwise,
     onUsage: (session, model, usage) => savings.summary(session, model, usage),
   })
-  const parts = Layer.merge(InMemoryEventLog.layer, Layer.succeed(Summarizer.Summarizer, summarizer))
+  const stored = log === undefined ? InMemoryEventLog.layer : Layer.succeed(EventLog.EventLog, log)
+  const parts = Layer.merge(stored, Layer.succeed(Summarizer.Summarizer, summarizer))
   const memory = await Effect.runPromise(
     Memory.make({ strategy, compaction }).pipe(Effect.provide(parts), Scope.extend(scope)),
   )
@@ -79,6 +83,11 @@ export const proxied = async (options: ProxiedOptions = {}) => {
     memory,
     savings,
     records,
+    /** How many connections clients have. */
+    connections: () =>
+      new Promise<number>((resolve, reject) =>
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+      ),
     said: async (session: string) => {
       const { messages } = await run(memory.messages(session))
       return messages

@@ -74,8 +74,13 @@ const keptIn = (
   url.pathname = `${openai.pathname.replace(/\/+$/, "")}/v1`
   return Effect.acquireRelease(
     Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto" } })),
-    ({ settled }) =>
-      Effect.promise(settled).pipe(Effect.timeout(shutdown), Effect.interruptible, Effect.ignore),
+    ({ settled, stop }) =>
+      Effect.promise(settled).pipe(
+        Effect.timeout(shutdown),
+        Effect.interruptible,
+        Effect.ignore,
+        Effect.zipRight(Effect.promise(stop)),
+      ),
   )
 }
 

@@ -1,5 +1,8 @@
 /** Errors in the shape of OpenAI's API, which its clients read. */
 
+import { UpstreamUnreachable } from "../forward.js"
+import { UpstreamBroke } from "./UpstreamBroke.js"
+
 /** What a request is refused with. */
 export class ApiError extends Error {
   override readonly name = "ApiError"
@@ -57,6 +60,8 @@ const tagOf = (error: unknown): string =>
 /** The error that a client is told. What an unknown error says may quote the conversation, so it is not told. */
 export const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error
+  if (error instanceof UpstreamBroke || error instanceof UpstreamUnreachable)
+    return new ApiError(502, error.message, { code: "upstream_unreachable", type: "server_error" })
   const tag = tagOf(error)
   // Errors of the codec name the place and what is allowed there, and quote nothing.
   if (tag === "OpenAIDecodeError") return invalid("input", (error as Error).message)

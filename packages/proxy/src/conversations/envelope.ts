@@ -25,7 +25,7 @@ export const begunResponse = (body: Fields, { id, created, previous, conversatio
   created_at: created,
   completed_at: null,
   status: "in_progress",
-  background: false,
+  background: body["background"] === true,
   error: null,
   incomplete_details: null,
   instructions: orNull(body["instructions"]),
@@ -66,6 +66,7 @@ export const ownResponse = (response: Fields, body: Fields, beginning: Beginning
     previous_response_id: previous,
     conversation: conversation === null ? null : { id: conversation },
     store: body["store"] !== false,
+    background: body["background"] === true,
     tools: Array.isArray(response["tools"]) ? response["tools"].map(shownTool) : begun["tools"],
   }
 }

@@ -15,6 +15,13 @@ const endOf = (response: Fields): Fields => ({
   response,
 })
 
+/** The last event of a response without an answer; its status says whether it has failed or was cancelled. */
+export const failedEvent = (response: Fields, number: number): Fields => ({
+  type: "response.failed",
+  response,
+  sequence_number: number,
+})
+
 /** The events of a part of a message, between its beginning and its end. */
 const partEvents = (part: Fields, at: Fields): ReadonlyArray<Fields> => {
   const isText = part["type"] === "output_text"
@@ -93,6 +100,14 @@ export const eventsOf = (response: Fields): ReadonlyArray<Fields> => {
     }),
     endOf(response),
   ].map(number)
+}
+
+/** The events of a response that is whole, behind a number. The last one has the whole response, and is always among them. */
+export async function* eventsFrom(response: Fields, after: number): AsyncGenerator<Fields, void, void> {
+  const { status } = response
+  const isFailed = status === "failed" || status === "cancelled"
+  const events = isFailed ? [failedEvent(response, 0)] : eventsOf(response)
+  yield* events.slice(Math.min(after + 1, events.length - 1))
 }
 
 /** An item that still grows. */

@@ -2,7 +2,7 @@
  * The register of a session: what OpenAI's API knows of a conversation beside its items. It is a session of its own, whose messages are
  * records that only grow in number, so that every store keeps it.
  */
-import { pagesBack } from "@memfold/codec"
+import { type Fields, pagesBack } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { invalid } from "./ApiError.js"
 import type { Store } from "./Store.js"
@@ -15,6 +15,42 @@ type Change =
   | { readonly is: "metadata"; readonly metadata: Metadata }
   | { readonly is: "deleted" }
   | { readonly is: "response-deleted"; readonly response: string }
+  | {
+      readonly is: "background"
+      readonly response: Fields
+      readonly asked: string
+      readonly time: number
+    }
+  | { readonly is: "background-seen"; readonly response: string; readonly time: number }
+  | { readonly is: "background-cancel"; readonly response: string }
+  | {
+      readonly is: "background-ended"
+      readonly response: string
+      readonly status: "failed" | "cancelled"
+      readonly error: BackgroundError | null
+    }
+
+/** Why a response in the background has failed. */
+export interface BackgroundError {
+  readonly code: string
+  readonly message: string
+}
+
+/** A response that was accepted to be answered in the background. */
+export interface BackgroundRecord {
+  /** As it was accepted. */
+  readonly response: Fields
+  /** What tells its request from another one. */
+  readonly asked: string
+  /** When the process that answers it has said so last, in milliseconds since the epoch. */
+  readonly seen: number
+  readonly isCancelAsked: boolean
+  /** How it has ended without an answer; `null` if it has not. */
+  readonly ended: {
+    readonly status: "failed" | "cancelled"
+    readonly error: BackgroundError | null
+  } | null
+}
 
 /** What the register says. */
 export interface Register {
@@ -23,6 +59,7 @@ export interface Register {
   readonly metadata: Metadata
   readonly isDeleted: boolean
   readonly deletedResponses: ReadonlySet<string>
+  readonly background: ReadonlyMap<string, BackgroundRecord>
 }
 
 const provider = "memfold-register"
@@ -36,6 +73,25 @@ const messageOf = (record: Change): Message.Message => ({
 
 const recordIn = ({ parts: [part] }: Message.Message): Change | null =>
   part?.type === "opaque" && part.provider === provider ? (part.data as Change) : null
+
+/** The responses in the background that records tell of. */
+const backgroundIn = (records: ReadonlyArray<Change>): ReadonlyMap<string, BackgroundRecord> => {
+  const found = new Map<string, BackgroundRecord>()
+  const change = (id: string, changed: Partial<BackgroundRecord>): void => {
+    const known = found.get(id)
+    if (known !== undefined) found.set(id, { ...known, ...changed })
+  }
+  for (const one of records) {
+    if (one.is === "background") {
+      const { response, asked, time } = one
+      found.set(String(response["id"]), { response, asked, seen: time, isCancelAsked: false, ended: null })
+    } else if (one.is === "background-seen") change(one.response, { seen: one.time })
+    else if (one.is === "background-cancel") change(one.response, { isCancelAsked: true })
+    else if (one.is === "background-ended")
+      change(one.response, { ended: { status: one.status, error: one.error } })
+  }
+  return found
+}
 
 /** Reads the register of a session. */
 export const readRegister = async (store: Store, session: string): Promise<Register> => {
@@ -55,6 +111,7 @@ export const readRegister = async (store: Store, session: string): Promise<Regis
     deletedResponses: new Set(
       records.flatMap((one) => (one.is === "response-deleted" ? [one.response] : [])),
     ),
+    background: backgroundIn(records),
   }
 }
 

@@ -5,16 +5,16 @@ import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Call, Calls } from "../Calls.js"
 import { dialects, encodeAnswer } from "../dialects.js"
-import { UpstreamUnreachable } from "../forward.js"
 import { headersOf } from "../headers.js"
 import { ApiError, apiErrorOf, invalid } from "./ApiError.js"
 import { StoredConversations } from "./Conversations.js"
-import { eventsOf } from "./events.js"
+import { Drafts } from "./Drafts.js"
 import { isConversationId, sessionOf } from "./ids.js"
 import { includeOf, pageOf } from "./items.js"
-import { type Answered, type Asker, namesOwn, StoredResponses } from "./Responses.js"
+import { namesOwn } from "./Places.js"
+import { type Answered, type Asker, StoredResponses } from "./Responses.js"
 import { type ConversationMemory, storeOf } from "./Store.js"
-import { type ConversationUpstream, type Refusal, type Sent, UpstreamBroke, Upstreams } from "./upstream.js"
+import { type ConversationUpstream, type Refusal, type Sent, Upstreams } from "./upstream.js"
 
 /** What the routes work with. */
 export interface ConversationOptions {
@@ -45,13 +45,15 @@ export interface ConversationRoutes {
   readonly serves: (method: string, path: string) => boolean
   /**
    * Whether the response to a `POST /v1/responses` is kept here: if it is to be stored, or continues a kept one. A response with
-   * `store: false` that continues nothing is not, and neither is one in the background, or one that continues what the upstream keeps.
+   * `store: false` that continues nothing is not, and neither is one that continues what the upstream keeps.
    */
   readonly keeps: (body: unknown) => boolean
   /** Answers such a request. It never rejects. */
   readonly answer: (asked: ConversationRequest) => Promise<void>
   /** Waits until the answers under way are stored. */
   readonly settled: () => Promise<void>
+  /** Gives up the responses in the background that are under way: they have failed. */
+  readonly stop: () => Promise<void>
 }
 
 const partsOf = (path: string): ReadonlyArray<string> =>
@@ -68,8 +70,8 @@ const decoded = (part: string): string => {
 /** Whether a response is to be kept here. */
 const isKept = (body: unknown): boolean => {
   if (!isFields(body)) return false
-  const { previous_response_id: previous = null, conversation = null, store, background } = body
-  if (previous === null && conversation === null) return store !== false && background !== true
+  const { previous_response_id: previous = null, conversation = null, store } = body
+  if (previous === null && conversation === null) return store !== false
   return namesOwn(body)
 }
 
@@ -118,20 +120,17 @@ const deliver = async (response: ServerResponse, answer: Answered): Promise<void
   else pass(response, answer)
 }
 
-const errorOf = (error: unknown): ApiError => {
-  if (error instanceof UpstreamBroke || error instanceof UpstreamUnreachable)
-    return new ApiError(502, error.message, { code: "upstream_unreachable", type: "server_error" })
-  return apiErrorOf(error)
+/** The number of the event that a client has seen last; -1 if it has seen none. */
+const afterOf = (query: URLSearchParams): number => {
+  const after = Number(query.get("starting_after") ?? -1)
+  if (!Number.isInteger(after) || after < -1)
+    throw invalid("starting_after", "Invalid 'starting_after': expected the number of an event.")
+  return after
 }
 
 const headerOf = ({ headers }: IncomingMessage, name: string): string | null => {
   const value = headers[name]
   return typeof value === "string" && value !== "" ? value : null
-}
-
-/** The events of a stored response, behind the one that a client has seen last. */
-async function* replayed(response: Fields, after: string | null): AsyncGenerator<Fields, void, void> {
-  yield* eventsOf(response).slice(after === null ? 0 : Number(after) + 1)
 }
 
 /** A call of a model, for summaries in its context. A call that waits for its result cannot stand in front of a question. */
@@ -150,6 +149,7 @@ const callOf = ({ path, url, headers, body }: Sent, answer: ReadonlyArray<Messag
 /** What is kept for the clients with one prefix. */
 interface Kept {
   readonly responses: StoredResponses
+  readonly drafts: Drafts
   readonly conversations: StoredConversations
 }
 
@@ -178,8 +178,9 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       calls?.set(`${prefix}${session}`, callOf(sent, answer)),
     )
     const conversations = new StoredConversations(store, (id) => responses.checkFree(id))
-    byPrefix.set(prefix, { responses, conversations })
-    return { responses, conversations }
+    const kept = { responses, conversations, drafts: new Drafts(store, responses.places, upstreams) }
+    byPrefix.set(prefix, kept)
+    return kept
   }
   const underWay = new Set<Promise<void>>()
 
@@ -216,7 +217,7 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
   }
 
   const onResponses = async (
-    { responses }: Kept,
+    { responses, drafts }: Kept,
     { request, response }: ConversationRequest,
     [id, what, ...more]: ReadonlyArray<string>,
     body: Fields,
@@ -233,19 +234,15 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       if (method !== "POST") return false
       await deliver(response, await responses.create(body, askerOf(request)))
     } else if (method === "POST" && what === undefined && id === "input_tokens")
-      sendOrPass(response, await responses.inputTokens(body, askerOf(request)))
+      sendOrPass(response, await drafts.inputTokens(body, askerOf(request)))
     else if (method === "POST" && what === undefined && id === "compact")
-      sendOrPass(response, await responses.compact(body, askerOf(request)))
-    else if (method === "POST" && what === "cancel") {
-      await responses.retrieve(id)
-      throw new ApiError(400, "Cannot cancel a synchronous response.")
-    } else if (method === "GET" && what === "input_items")
+      sendOrPass(response, await drafts.compact(body, askerOf(request)))
+    else if (method === "POST" && what === "cancel") send(response, 200, await responses.cancel(id))
+    else if (method === "GET" && what === "input_items")
       send(response, 200, await responses.inputItems(id, pageOf(query)))
     else if (method === "GET" && what === undefined) {
-      const stored = await responses.retrieve(id)
-      if (query.get("stream") === "true")
-        await stream(response, replayed(stored, query.get("starting_after")))
-      else send(response, 200, stored)
+      if (query.get("stream") === "true") await stream(response, await responses.replay(id, afterOf(query)))
+      else send(response, 200, await responses.retrieve(id))
     } else if (method === "DELETE" && what === undefined) send(response, 200, await responses.delete(id))
     else return false
     return true
@@ -282,7 +279,7 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
         const { response } = asked
         if (response.headersSent) response.destroy()
         else {
-          const failure = errorOf(error)
+          const failure = apiErrorOf(error)
           send(response, failure.status, failure.body)
         }
       })
@@ -290,8 +287,12 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       await answered
       underWay.delete(answered)
     },
+    stop: async () => {
+      await Promise.all([...byPrefix.values()].map(({ responses }) => responses.stop()))
+    },
     settled: async () => {
       await Promise.all(underWay)
+      await Promise.all([...byPrefix.values()].map(({ responses }) => responses.settled()))
     },
   }
 }

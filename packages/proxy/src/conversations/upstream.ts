@@ -7,6 +7,7 @@ import { endToEnd, type Field } from "../headers.js"
 import { ownHeaders } from "../names.js"
 import { chatRequest, eventsOfChunks, responseOfCompletion } from "./chat.js"
 import { sentItems } from "./items.js"
+import { UpstreamBroke } from "./UpstreamBroke.js"
 
 /**
  * Where requests go.
@@ -32,6 +33,8 @@ export interface Question {
   readonly begun: Fields
   /** The time in seconds since the epoch. */
   readonly time: () => Promise<number>
+  /** Ends the request; without it, it goes on until it is answered, because its client may leave. */
+  readonly signal?: AbortSignal
 }
 
 /** The head of an answer that is passed on as it came. */
@@ -56,14 +59,6 @@ export type UpstreamAnswer =
   | Refusal
   | { readonly _tag: "Whole"; readonly response: Fields; readonly sent: Sent }
   | { readonly _tag: "Stream"; readonly events: AsyncIterable<Fields>; readonly sent: Sent }
-
-/** The upstream broke off within its answer. */
-export class UpstreamBroke extends Error {
-  override readonly name = "UpstreamBroke"
-  constructor() {
-    super("the upstream broke off within its answer")
-  }
-}
 
 /** Header fields that are the client's and this server's own affair, or that the new body changes. */
 const stayHere = new Set([
@@ -133,7 +128,12 @@ const isMissing = ({ status, body }: Refusal): boolean =>
 
 /** The request of a stateless upstream: the context in place of what only this server knows. */
 export const statelessRequest = ({ body, messages }: Pick<Question, "body" | "messages">): Fields => {
-  const { previous_response_id: _previous, conversation: _conversation, ...rest } = body
+  const {
+    previous_response_id: _previous,
+    conversation: _conversation,
+    background: _background,
+    ...rest
+  } = body
   return { ...rest, input: sentItems(messages, body["model"]), store: false }
 }
 
@@ -148,7 +148,7 @@ export class Upstreams {
   private async send(
     { url }: ConversationUpstream,
     path: string,
-    { rawHeaders }: Pick<Question, "rawHeaders">,
+    { rawHeaders, signal = new AbortController().signal }: Pick<Question, "rawHeaders" | "signal">,
     body: Fields,
   ): Promise<IncomingMessage> {
     const bytes = Buffer.from(JSON.stringify(body))
@@ -163,8 +163,7 @@ export class Upstreams {
         ["Content-Length", String(bytes.length)],
       ],
       body: bytes,
-      // The client may leave: the answer is kept for it all the same.
-      signal: new AbortController().signal,
+      signal,
     })
   }
 

@@ -359,7 +359,7 @@ describe("a response", () => {
     const first = await client.responses.create({ model, input: "Graz?" })
     const wrong = [
       { model, input: "?", previous_response_id: first.id, conversation: id },
-      { model, input: "?", background: true },
+      { model, input: "?", background: true, store: false },
       {
         model,
         input: "?",

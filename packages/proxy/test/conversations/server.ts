@@ -17,6 +17,7 @@ export interface ConversationServer {
   readonly log: EventLog.Service
   readonly upstream: ProviderServer
   readonly settled: () => Promise<void>
+  readonly stop: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -60,6 +61,7 @@ export const conversationServer = async ({
     log,
     upstream,
     settled: routes.settled,
+    stop: routes.stop,
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -1,0 +1,17 @@
+/** What fields of requests are made of. */
+import { Schema } from "effect"
+
+export const text = (description: string) => Schema.String.annotations({ description })
+
+export const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
+  Schema.optional(schema.annotations({ description }))
+
+/** A number in a query. */
+export const count = Schema.NumberFromString.pipe(Schema.int(), Schema.nonNegative())
+
+/** Yes or no in a query. */
+export const flag = Schema.BooleanFromString
+
+export const TimeFromString = Schema.NumberFromString.annotations({
+  description: "Milliseconds since the epoch",
+})

@@ -1,0 +1,85 @@
+/** Sessions and their owners: lists, descriptions, copies. */
+import { Schema } from "effect"
+import { TimeFromString, count, optional, text } from "./fields.js"
+import { Time } from "./form.js"
+
+export const Session = Schema.Struct({ session: text("The id of the session") })
+
+export const ListQuery = Schema.Struct({
+  owner: optional(
+    Schema.String,
+    "Only sessions of this owner, the newest activity first; without it, all in the order of their ids",
+  ),
+  title: optional(Schema.String, "Only sessions whose title has this text, whatever its case"),
+  activeFrom: Schema.optional(TimeFromString),
+  activeTo: Schema.optional(TimeFromString),
+  limit: optional(
+    count.pipe(Schema.between(1, 1000)),
+    "The most sessions of the page, 1 to 1,000; 50 by default",
+  ),
+  cursor: optional(Schema.String, "The `next` of a page, for the page behind it"),
+})
+
+export const SessionInfo = Schema.Struct({
+  session: Schema.String,
+  version: Schema.Number,
+  createdTime: Time,
+  updatedTime: Time,
+  owner: Schema.optional(Schema.String),
+  title: Schema.optional(Schema.String),
+}).annotations({ identifier: "SessionInfo" })
+
+export type SessionInfo = typeof SessionInfo.Type
+
+export const SessionPage = Schema.Struct({
+  sessions: Schema.Array(SessionInfo),
+  next: Schema.NullOr(Schema.String).annotations({
+    description:
+      "The `cursor` of the next page; `null` at the end. With filters, a page can be short, and others follow",
+  }),
+}).annotations({ identifier: "SessionPage" })
+
+export type SessionPage = typeof SessionPage.Type
+
+export const SessionOverview = Schema.Struct({
+  session: Schema.String,
+  version: Schema.Number,
+  total: Schema.Number.annotations({ description: "How many messages the conversation has" }),
+  coveredTo: Schema.Number.annotations({ description: "The active summary covers the messages before this" }),
+  summary: Schema.NullOr(Schema.String).annotations({ description: "The id of the active summary" }),
+  branch: Schema.Number.annotations({ description: "The id of the branch in force" }),
+  compacting: Schema.Boolean.annotations({ description: "Whether a compaction has the lock of the session" }),
+  tokens: Schema.Number.annotations({
+    description: "The tokens of the next context, without facts and recalled messages",
+  }),
+  summaries: Schema.Number.annotations({
+    description: "How many summaries were committed since the last clear",
+  }),
+  failures: Schema.Number.annotations({
+    description: "How many compactions have failed since the last one that succeeded",
+  }),
+  owner: Schema.NullOr(Schema.String),
+  title: Schema.NullOr(Schema.String),
+}).annotations({ identifier: "Session" })
+
+export type SessionOverview = typeof SessionOverview.Type
+
+export const Description = Schema.Struct({
+  owner: Schema.optional(Schema.NullOr(Schema.String)),
+  title: Schema.optional(Schema.NullOr(Schema.String)),
+})
+
+export const Fork = Schema.Struct({
+  to: text("The id of the new session"),
+  atVersion: optional(Schema.Int, "The version to copy up to; the newest by default"),
+})
+
+export const Forked = Schema.Struct({ session: Schema.String, version: Schema.Number })
+
+export const OwnerPath = Schema.Struct({ owner: text("The owner, an id of the application") })
+
+export const OwnerDeleted = Schema.Struct({
+  deleted: Schema.Number.annotations({ description: "How many sessions there were" }),
+})
+
+export const Deleted = Schema.Struct({ deleted: Schema.Boolean })

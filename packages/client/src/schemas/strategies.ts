@@ -1,0 +1,78 @@
+/** A session over its versions, and under other strategies. */
+import { Schema } from "effect"
+import { optional } from "./fields.js"
+import { Json, Time } from "./form.js"
+import { Part } from "./summaries.js"
+
+export const Timeline = Schema.Struct({
+  version: Schema.Number,
+  versions: Schema.Array(
+    Schema.Struct({
+      version: Schema.Number,
+      time: Time,
+      event: Schema.String.annotations({ description: "The type of the event" }),
+      total: Schema.Number.annotations({ description: "How many messages the conversation has" }),
+      coveredTo: Schema.Number,
+      tokens: Schema.Number.annotations({ description: "The tokens of the context" }),
+      branch: Schema.Number,
+    }).annotations({ identifier: "TimelineVersion" }),
+  ),
+  compactions: Schema.Array(
+    Schema.Struct({
+      compaction: Schema.String,
+      outcome: Schema.Literal("running", "committed", "pruned", "failed", "released"),
+      strategy: Schema.String,
+      reason: Schema.String,
+      startedAt: Schema.Number.annotations({ description: "The version of its start" }),
+      endedAt: Schema.NullOr(Schema.Number),
+      startTime: Time,
+      endTime: Schema.NullOr(Time),
+      parts: Schema.Array(Part),
+      coveredTo: Schema.NullOr(Schema.Number),
+      summary: Schema.NullOr(Schema.String).annotations({ description: "The id of its summary" }),
+      status: Schema.NullOr(Schema.Literal("active", "superseded", "invalid")),
+      supersedes: Schema.NullOr(Schema.String),
+      tokensBefore: Schema.NullOr(Schema.Number),
+      tokensAfter: Schema.NullOr(Schema.Number),
+      summarizer: Schema.NullOr(Schema.String),
+      calls: Schema.NullOr(Schema.Number),
+      pruned: Schema.Array(Schema.Number),
+      failure: Schema.NullOr(Schema.String),
+    }).annotations({ identifier: "TimelineCompaction" }),
+  ),
+}).annotations({ identifier: "Timeline" })
+
+export const Compare = Schema.Struct({
+  strategy: Schema.NullOr(Schema.String).annotations({
+    description: "The name of a strategy; `null` for the full history, which nothing compacts",
+  }),
+  settings: optional(Json, "Settings of the strategy"),
+  prices: optional(
+    Schema.Union(Schema.String, Json),
+    "What tokens cost: the name of a preset, or an object of prices; `claude-sonnet-5.5` by default",
+  ),
+})
+
+export const Compared = Schema.Struct({
+  strategy: Schema.NullOr(Schema.String),
+  prices: Schema.String.annotations({ description: "The model that the prices are of" }),
+  messages: Schema.Number,
+  compactions: Schema.Number,
+  failures: Schema.Number,
+  firstFailure: Schema.NullOr(Schema.String),
+  points: Schema.Array(
+    Schema.Struct({
+      index: Schema.Number.annotations({ description: "The message that the call answered with" }),
+      tokens: Schema.Number.annotations({ description: "The tokens of its context" }),
+      dollars: Schema.Number.annotations({
+        description: "What all calls up to here cost, without their answers",
+      }),
+      cached: Schema.Number.annotations({
+        description: "The share of the prompts up to here that the provider read from its cache",
+      }),
+      needed: Schema.Number.annotations({ description: "How many identifiers were needed up to here" }),
+      there: Schema.Number.annotations({ description: "How many of them were in the context" }),
+      compactions: Schema.Number,
+    }).annotations({ identifier: "CallPoint" }),
+  ),
+}).annotations({ identifier: "Compared" })

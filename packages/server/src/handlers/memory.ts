@@ -1,0 +1,154 @@
+/** The handlers of what the memory makes of a conversation: summaries, recall, facts. */
+import { HttpApiBuilder } from "@effect/platform"
+import { summarizerOf } from "@memfold/catalog"
+import { api, problem, type schemas } from "@memfold/client/api"
+import { type CompactionOutcome, Recall } from "@memfold/core"
+import { Effect } from "effect"
+import { comparison } from "../comparison.js"
+import { previewed } from "../previewed.js"
+import { encoded, formatOf, given, tagOf } from "../requests.js"
+import { notModified, type Serving, tagged, existing, using } from "./operation.js"
+
+const outcomeOf = (outcome: CompactionOutcome): schemas.Outcome => {
+  switch (outcome._tag) {
+    case "Idle":
+      return { outcome: "Idle", reason: outcome.reason }
+    case "Committed": {
+      const { summary, coveredTo, tokensBefore, tokensAfter } = outcome.committed
+      return { outcome: "Committed", summary, coveredTo, tokensBefore, tokensAfter }
+    }
+    case "Failed":
+      return { outcome: "Failed", reason: outcome.error.message }
+    case "Pruned":
+    case "Lost":
+      return { outcome: outcome._tag }
+  }
+}
+
+/** Writes the summaries of previews, unless the summarizer of the service is asked for. */
+const extractive = summarizerOf("extractive")
+
+/** The definitions of the tools of recall. */
+const tools: typeof schemas.Tools.Type = {
+  openai: Recall.toolDefinitions.map((tool) => ({ type: "function", function: { ...tool } })),
+  responses: Recall.toolDefinitions.map((tool) => ({ type: "function", ...tool, strict: true })),
+  anthropic: Recall.toolDefinitions.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    input_schema: parameters,
+  })),
+}
+
+/** Summaries, recall and facts. */
+export const memory = (serving: Serving) =>
+  HttpApiBuilder.group(api, "memory", (handlers) => {
+    const { run, requested } = using(serving)
+    return handlers
+      .handle("recall", ({ path: { session }, urlParams, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { query, tokens, after, before, timeZone, messages, atVersion } = payload
+            const found = yield* memory.recall(session, query, {
+              ...given({ tokens, after, before, timeZone, messages, atVersion }),
+              ...(yield* requested(payload)),
+            })
+            return {
+              ...found,
+              messages: found.messages.map((one) => ({ ...one, message: encoded(urlParams, [one.message]) })),
+            }
+          }),
+        ),
+      )
+      .handle("summaries", ({ path: { session } }) =>
+        run((memory) => Effect.map(memory.summaries(session), (summaries) => ({ summaries }))),
+      )
+      .handle("compact", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { which = "next", instructions, takeOver } = payload
+            const options = yield* requested(payload)
+            const outcomes =
+              which === "next"
+                ? [yield* memory.compact(session, { ...options, ...given({ instructions, takeOver }) })]
+                : yield* memory.compact(session, { ...options, which })
+            return { outcomes: outcomes.map(outcomeOf) }
+          }),
+        ),
+      )
+      .handle("timeline", ({ path: { session }, headers }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { version } = yield* existing(memory, session)
+            yield* tagged(version)
+            return headers["if-none-match"] === tagOf(version) ? notModified : yield* memory.timeline(session)
+          }),
+        ),
+      )
+      .handle("compare", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.zipRight(
+            existing(memory, session),
+            comparison(memory, session, payload, serving.settings.current()),
+          ),
+        ),
+      )
+      .handle("trace", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { text, summary } = payload
+            if (summary !== undefined && text === undefined) return yield* memory.trace(session, { summary })
+            if (text !== undefined && summary === undefined) return yield* memory.trace(session, text)
+            return yield* Effect.fail(
+              problem(400, "InvalidInput", "Give `text` or `summary`, one of them", session),
+            )
+          }),
+        ),
+      )
+      .handle("traceMessage", ({ path: { session, message } }) =>
+        run((memory) => Effect.map(memory.traceMessage(session, message), (summaries) => ({ summaries }))),
+      )
+      .handle("preview", ({ path: { session }, payload }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const { format, which, instructions, takeOver, summarizer = "extractive" } = payload
+            const preview = yield* memory.preview(session, {
+              ...(yield* requested(payload)),
+              ...given({ which, instructions, takeOver }),
+              ...(summarizer === "own" ? {} : { summarizer: extractive }),
+            })
+            yield* tagged(preview.version)
+            return previewed(preview, formatOf({ format }))
+          }),
+        ),
+      )
+      .handle("revert", ({ path: { session }, payload }) =>
+        run((memory) => Effect.map(memory.revert(session, given(payload)), (reverted) => ({ reverted }))),
+      )
+      .handle("facts", ({ path: { session } }) =>
+        run((memory) => Effect.map(memory.facts(session), (facts) => ({ facts }))),
+      )
+      .handle("removeFact", ({ path: { session, fact } }) =>
+        run((memory) => Effect.map(memory.removeFact(session, fact), (deleted) => ({ deleted }))),
+      )
+      .handle("tools", () => Effect.succeed(tools))
+      .handle("callTool", ({ path: { session }, payload: { name, tokens, ...request } }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            const call = {
+              type: "tool-call",
+              id: "call",
+              name,
+              arguments: JSON.stringify(request.arguments),
+            } as const
+            const options = { ...(yield* requested(request)), ...given({ tokens }) }
+            const message = yield* memory.answerToolCall(session, call, options)
+            const [part] = message?.parts ?? []
+            if (part?.type !== "tool-result")
+              return yield* Effect.fail(
+                problem(404, "UnknownTool", `There is no tool "${name}"; /v1/tools lists them`),
+              )
+            return { text: part.output }
+          }),
+        ),
+      )
+  })

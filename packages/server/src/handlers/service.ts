@@ -1,0 +1,73 @@
+/** The handlers of logs and of the service itself. */
+import { HttpApiBuilder } from "@effect/platform"
+import { api, Caller, problem, type schemas } from "@memfold/client/api"
+import { Chunk, Effect, Stream } from "effect"
+import { changes } from "../changes.js"
+import { problemOf } from "../failure.js"
+import { given } from "../requests.js"
+import { problemFor } from "../TenantMemory.js"
+import { type Serving, using } from "./operation.js"
+
+/** The log of a session. */
+export const log = (serving: Serving) =>
+  HttpApiBuilder.group(api, "log", (handlers) => {
+    const { run } = using(serving)
+    return handlers
+      .handle("events", ({ path: { session }, urlParams: { limit = 100, ...range } }) =>
+        run((memory) =>
+          Effect.map(
+            Stream.runCollect(Stream.take(memory.events(session, given(range)), limit)),
+            (events) => ({
+              events: Chunk.toReadonlyArray(events).map((recorded) => ({
+                ...recorded,
+                event: recorded.event as unknown as schemas.Json,
+              })),
+            }),
+          ),
+        ),
+      )
+      .handle("changes", ({ path: { session }, urlParams: { fromVersion }, headers }) =>
+        run((memory, tenant) =>
+          // What is wrong with the session is a problem of this response, and not of a stream that nobody understands.
+          Effect.as(
+            memory.state(session),
+            changes(memory, session, {
+              lastEventId: headers["last-event-id"],
+              fromVersion,
+              closing: serving.closing,
+              problemFor: (error) => problemFor(tenant, error),
+            }),
+          ),
+        ),
+      )
+  })
+
+/** The service itself. */
+export const service = ({ log, isClosing, settings }: Serving) =>
+  HttpApiBuilder.group(api, "service", (handlers) => {
+    const ok = { status: "ok" } as const
+    return handlers
+      .handle("access", () => Caller)
+      .handle("settings", () => Effect.sync(settings.show))
+      .handle("changeSettings", ({ payload }) =>
+        Effect.gen(function* () {
+          const { tenant } = yield* Caller
+          if (tenant !== null)
+            return yield* Effect.fail(
+              problem(
+                403,
+                "NotAllowed",
+                "The settings are for all tenants: who runs the service changes them",
+              ),
+            )
+          yield* settings.change(payload)
+          return settings.show()
+        }).pipe(Effect.mapError(problemOf)),
+      )
+      .handle("health", () => Effect.succeed(ok))
+      .handle("ready", () =>
+        isClosing()
+          ? Effect.fail(problem(503, "Closing", "The service is ending; ask another one"))
+          : Effect.mapError(Effect.as(log.list({ limit: 1 }), ok), problemOf),
+      )
+  })

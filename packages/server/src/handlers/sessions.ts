@@ -1,0 +1,68 @@
+/** The handlers of sessions and their owners. */
+import { HttpApiBuilder } from "@effect/platform"
+import { api } from "@memfold/client/api"
+import { Effect } from "effect"
+import { exported } from "../exported.js"
+import { encoded, given, tagOf } from "../requests.js"
+import { sessionPage } from "../sessionPages.js"
+import { problemFor } from "../TenantMemory.js"
+import { notModified, type Serving, overview, using } from "./operation.js"
+
+/** Sessions. */
+export const sessions = (serving: Serving) =>
+  HttpApiBuilder.group(api, "sessions", (handlers) => {
+    const { run } = using(serving)
+    return handlers
+      .handle("list", ({ urlParams }) => run((memory) => sessionPage(memory, urlParams)))
+      .handle("session", ({ path: { session }, headers }) =>
+        run((memory) =>
+          Effect.map(overview(memory, session), (found) =>
+            headers["if-none-match"] === tagOf(found.version) ? notModified : found,
+          ),
+        ),
+      )
+      .handle("describe", ({ path: { session }, payload }) =>
+        run((memory, tenant) =>
+          serving
+            .mayBegin(memory, tenant, session)
+            .pipe(
+              Effect.zipRight(memory.describe(session, given(payload))),
+              Effect.zipRight(overview(memory, session)),
+            ),
+        ),
+      )
+      .handle("delete", ({ path: { session } }) =>
+        run((memory) => Effect.map(memory.delete(session), (deleted) => ({ deleted }))),
+      )
+      .handle("fork", ({ path: { session }, payload: { to, ...options } }) =>
+        run((memory, tenant) =>
+          Effect.zipRight(
+            serving.mayBegin(memory, tenant, to),
+            memory.fork(session, to, given(options)),
+          ).pipe(Effect.map((version) => ({ session: to, version }))),
+        ),
+      )
+      .handle("recallOf", ({ urlParams, payload: { owner, query, ...options } }) =>
+        run((memory) =>
+          Effect.map(memory.recallOf(owner, query, given(options)), (found) => ({
+            ...found,
+            messages: found.messages.map((one) => ({ ...one, message: encoded(urlParams, [one.message]) })),
+          })),
+        ),
+      )
+  })
+
+/** Owners. */
+export const owners = (serving: Serving) =>
+  HttpApiBuilder.group(api, "owners", (handlers) => {
+    const { run } = using(serving)
+    return handlers
+      .handle("eventsOf", ({ path: { owner } }) =>
+        run((memory, tenant) =>
+          Effect.succeed(exported(memory.eventsOf(owner), (error) => problemFor(tenant, error))),
+        ),
+      )
+      .handle("deleteOf", ({ path: { owner } }) =>
+        run((memory) => Effect.map(memory.deleteOf(owner), (deleted) => ({ deleted }))),
+      )
+  })
