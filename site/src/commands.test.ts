@@ -53,10 +53,28 @@ const ofSentences = (document: string, text: string): ReadonlyArray<Shown> =>
 
 const isCommand = /^(?:[A-Z_]+=\S+ )*(npm|npx|memfold) /
 
-const shown = documents.flatMap((document) => {
-  const text = readFileSync(join(root, document), "utf8")
-  return [...ofBlocks(document, text), ...ofSentences(document, text)]
+/** Programs of templates, which print commands. */
+const programs = readdirSync(join(root, "packages/create-memfold/templates"), {
+  recursive: true,
+  encoding: "utf8",
 })
+  .filter((file) => /\.tsx?$/.test(file) && !file.includes("node_modules"))
+  .map((file) => `packages/create-memfold/templates/${file}`)
+
+const shown = [
+  ...documents.flatMap((document) => {
+    const text = readFileSync(join(root, document), "utf8")
+    return [...ofBlocks(document, text), ...ofSentences(document, text)]
+  }),
+  ...programs.flatMap((program) =>
+    [...readFileSync(join(root, program), "utf8").matchAll(/npx memfold [^`\\"\n]*/g)].map(([line]) => ({
+      document: program,
+      line,
+      words: wordsOf(line),
+      isBlock: false,
+    })),
+  ),
+]
 
 const { folder, memfold, file } = inFolder("commands")
 /** The options of each command of the program, by its name. */
@@ -212,6 +230,7 @@ describe("a command of a block that needs no server is run", () => {
   it.each([...calls])("memfold %s", async (_line, call) => {
     const { code, out, err } = await memfold(...call)
     expect({ code, err }).toEqual({ code: 0, err: "" })
-    if (!call.includes("export")) expect(out).not.toBe("")
+    // What is exported to a file is not printed.
+    expect(out === "").toBe(call[0] === "export")
   })
 })

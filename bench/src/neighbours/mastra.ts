@@ -1,6 +1,5 @@
 /** An `Agent` of Mastra: with its memory in libSQL, and with memfold. */
 import { Agent, type AgentConfig } from "@mastra/core/agent"
-import { noopLogger } from "@mastra/core/logger"
 import { LibSQLStore } from "@mastra/libsql"
 import { Memory } from "@mastra/memory"
 import { memfold } from "@memfold/mastra"
@@ -43,7 +42,13 @@ const played = (model: Model) => {
         { type: "text-end", id: "0" },
         { type: "finish", ...end },
       ]
-      return { stream: ReadableStream.from(parts) }
+      const stream = new ReadableStream({
+        start: (controller) => {
+          for (const part of parts) controller.enqueue(part)
+          controller.close()
+        },
+      })
+      return { stream }
     },
   }
 }
@@ -58,7 +63,6 @@ const agentOf = (model: Model, parts: Parts) => {
     model: played(model) as unknown as AgentConfig["model"],
     ...parts,
   })
-  agent.__setLogger(noopLogger)
   return (session: string, question: string) =>
     agent.generate(question, { memory: { thread: session, resource: "ann" } })
 }
