@@ -4,6 +4,7 @@ import { fairness } from "./fairness.js"
 import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
+import { moving } from "./moving.js"
 import { neighbours } from "./neighbours/index.js"
 import { publishedNumbers } from "./published.js"
 import { proxy } from "./proxy/index.js"
@@ -31,13 +32,14 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
 ])
 
 // These take minutes or arguments of their own, and run only when they are named first.
-const [first = "", ...rest] = process.argv.slice(2)
-const long = new Map([
+const [first, ...rest] = process.argv.slice(2)
+const withArguments = new Map([
   ["load", load],
-  ["scale", scale],
+  ["moving", moving],
   ["neighbours", neighbours],
-]).get(first)
-if (long !== undefined) process.exit((await long(rest)) ? 0 : 1)
+  ["scale", scale],
+]).get(first ?? "")
+if (withArguments !== undefined) process.exit((await withArguments(rest)) ? 0 : 1)
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))
