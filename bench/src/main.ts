@@ -5,6 +5,7 @@ import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
 import { moving } from "./moving.js"
+import { neighbours } from "./neighbours/index.js"
 import { publishedNumbers } from "./published.js"
 import { proxy } from "./proxy/index.js"
 import { remember } from "./remember/index.js"
@@ -35,6 +36,7 @@ const [first, ...rest] = process.argv.slice(2)
 const withArguments = new Map([
   ["load", load],
   ["moving", moving],
+  ["neighbours", neighbours],
   ["scale", scale],
   ["serve", service],
 ]).get(first ?? "")

@@ -8,11 +8,13 @@ const width = Math.max(...templates.map(({ name }) => name.length)) + 2
 
 const help = `npm create memfold [FOLDER] -- --template NAME
 
-Makes an application with conversation memory. Each starts with \`npm start\`, offline; a key of a provider
-makes a model answer.
+Makes an application with conversation memory. It asks for what is left out. Each starts with \`npm start\`,
+offline; with OPENAI_API_KEY a model answers.
 
 ${templates.map(({ name, description }) => `  ${name.padEnd(width)}${description}`).join("\n")}
-`
+
+  -t, --template NAME   which of these
+  -h, --help            this text`
 
 const asked = async () => {
   const { values, positionals } = parseArgs({
@@ -20,7 +22,7 @@ const asked = async () => {
     options: { template: { type: "string", short: "t" }, help: { type: "boolean", short: "h" } },
   })
   const [folder, ...more] = positionals
-  if (more.length > 0) throw new CreateError(`one folder is expected, not ${positionals.length}`)
+  if (more.length > 0) throw new CreateError(`one folder is expected, not ${positionals.join(" and ")}`)
   return { ...values, folder }
 }
 
@@ -62,6 +64,10 @@ const main = async () => {
 await main().catch((error: unknown) => {
   const isOurs =
     error instanceof CreateError || (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS")
-  console.error(isOurs === true ? `create-memfold: ${(error as Error).message}` : error)
+  // Node adds how to give such an argument as a name; no folder is called so.
+  const [message = ""] = (error as Error).message.split(". To specify a positional")
+  console.error(
+    isOurs === true ? `create-memfold: ${message}; npm create memfold -- --help lists the options` : error,
+  )
   process.exitCode = 1
 })

@@ -113,7 +113,8 @@ describe("offline", () => {
     await serve(made("serverless"), "local.ts", async (url) => {
       await (await post(`${url}/chat-1`, { text: "Hello" })).json()
       expect(await (await post(`${url}/chat-1`, { text: "And again" })).json()).toMatchObject({ messages: 3 })
-      expect((await post(`${url}/chat-1`, {})).status).toBe(400)
+      for (const body of ["{}", "null", "no JSON"])
+        expect((await fetch(`${url}/chat-1`, { method: "POST", body })).status).toBe(400)
       expect((await fetch(url)).status).toBe(404)
     })
   })

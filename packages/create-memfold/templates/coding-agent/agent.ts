@@ -27,6 +27,6 @@ for await (const part of result.fullStream) {
 }
 const { tokens } = await memory.context("project")
 console.log(
-  `\n\n(${tokens} tokens of context; \`npx memfold timeline project --store sqlite:agent.db\` shows the session)`,
+  `\n\n(${tokens} tokens of context; \`npx memfold events project --store sqlite:agent.db\` shows the session)`,
 )
 await memory.close()

@@ -11,7 +11,8 @@ export default {
   async fetch(request: Request): Promise<Response> {
     const session = new URL(request.url).pathname.slice(1)
     if (request.method !== "POST" || session === "") return new Response("POST /SESSION", { status: 404 })
-    const { text } = (await request.json()) as { text?: unknown }
+    const body: unknown = await request.json().catch(() => null)
+    const text = body !== null && typeof body === "object" && "text" in body ? body.text : undefined
     if (typeof text !== "string") return new Response('{ "text": "…" }', { status: 400 })
     // A request that the platform sends again is stored once.
     const requestId = request.headers.get("x-request-id")

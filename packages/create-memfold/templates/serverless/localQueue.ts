@@ -15,7 +15,7 @@ const lookAt = (session: string, time: number): void => {
       timers.delete(session)
       worker
         .compact(session, { which: "due" })
-        .then(([outcome]) => console.log(`looked at ${session}: ${outcome?._tag ?? "nothing is due"}`))
+        .then(([outcome]) => console.log(`worker: ${session}: ${outcome?._tag ?? "nothing is due"}`))
         .catch(console.error)
     },
     Math.min(time - Date.now(), 2 ** 31 - 1),

@@ -5,7 +5,7 @@ import type { ChatCompletionMessageParam } from "openai/resources/chat/completio
 const { OPENAI_API_KEY, OPENAI_MODEL = "gpt-6.2-luna" } = process.env
 
 export const reply = async (messages: Array<ChatCompletionMessageParam>): Promise<string> => {
-  if (OPENAI_API_KEY === undefined) return `The stand-in was given ${messages.length} messages.`
+  if (OPENAI_API_KEY === undefined) return `The stand-in was given a context of ${messages.length}.`
   const { choices } = await new OpenAI().chat.completions.create({ model: OPENAI_MODEL, messages })
   return choices[0]?.message.content ?? ""
 }

@@ -1,0 +1,13 @@
+/** The memory of memfold that takes a neighbour's place: the sliding window in a file, with the neighbour's durability. */
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { createMemory } from "memfold"
+import { join } from "node:path"
+import { kept, summary } from "./Neighbour.js"
+
+export const memoryIn = (folder: string, synchronous: "full" | "normal") =>
+  createMemory({
+    store: SqliteEventLog.layer({ filename: join(folder, "chats.db"), synchronous }),
+    strategy: "sliding-window",
+    settings: { tailKeepSize: kept },
+    summarizer: async () => summary,
+  })
