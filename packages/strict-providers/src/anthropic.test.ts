@@ -68,6 +68,10 @@ const accepted: ReadonlyArray<readonly [string, unknown, AnthropicOptions?]> = [
     }),
   ],
   [
+    "an hour before five minutes",
+    request([user([text("1", { cache_control: { type: "ephemeral", ttl: "1h" } }), text("2", marked)])]),
+  ],
+  [
     "a block of the API's own compaction first",
     request([assistant([{ type: "compaction", content: "…", signature: "c2ln" }]), user("Go on.")]),
   ],
@@ -310,6 +314,13 @@ const refused: Readonly<
         tools: [{ name: "a", input_schema: {}, ...marked }],
       }),
     ],
+  ],
+  "cache-control-order": [
+    [
+      "",
+      request([user([text("1", marked), text("2", { cache_control: { type: "ephemeral", ttl: "1h" } })])]),
+    ],
+    ["", request([user("1")], { system: [text("s", marked)], cache_control: { ttl: "1h" } })],
   ],
   "cache-control-place": [
     ["messages.0.content.1", request([user([text("1"), text("", marked)])])],

@@ -68,20 +68,20 @@ const requestFields: ReadonlySet<string> = new Set([
 const messageFields: ReadonlySet<string> = new Set(["role", "content"])
 const systemMessageFields: ReadonlySet<string> = new Set(["role", "content", "clear_at", "output_config"])
 
-/** How many blocks a request marks with `cache_control`; the mark of the request itself counts as well. */
-const cacheMarks = (request: Fields): number => {
-  const marks = (value: unknown): number =>
+/** The `cache_control` marks of a request, in the order in which the API reads them; the request's own mark is the last. */
+const cacheMarks = (request: Fields): ReadonlyArray<unknown> => {
+  const marks = (value: unknown): ReadonlyArray<unknown> =>
     Array.isArray(value)
-      ? value.reduce<number>((sum, one) => sum + marks(one), 0)
+      ? value.flatMap(marks)
       : isFields(value)
-        ? (value["cache_control"] == null ? 0 : 1) + marks(value["content"]) + marks(value["source"])
-        : 0
-  return (
-    marks(request["tools"]) +
-    marks(request["system"]) +
-    marks(request["messages"]) +
-    (request["cache_control"] == null ? 0 : 1)
-  )
+        ? [...marks(value["content"]), ...marks(value["source"]), value["cache_control"] ?? []].flat()
+        : []
+  return [
+    ...marks(request["tools"]),
+    ...marks(request["system"]),
+    ...marks(request["messages"]),
+    request["cache_control"] ?? [],
+  ].flat()
 }
 
 const requestProblems = (
@@ -112,13 +112,16 @@ const requestProblems = (
     blockProblems(block, `system.${index}`, "system", findings)
   }
   const marks = cacheMarks(request)
-  if (marks > 4) {
+  if (marks.length > 4) {
     findings.add(
       "cache-control-count",
       "",
-      `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`,
+      `A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`,
     )
   }
+  const isHour = marks.map((mark) => fieldsOf(mark)["ttl"] === "1h")
+  if (isHour.lastIndexOf(true) > isHour.indexOf(false) && isHour.includes(false))
+    findings.add("cache-control-order", "")
 }
 
 const messageProblems = (

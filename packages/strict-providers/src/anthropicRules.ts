@@ -90,6 +90,10 @@ export const anthropicRules = {
     says: "A maximum of 4 blocks with cache_control may be provided.",
     source: caching,
   },
+  "cache-control-order": {
+    says: "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
+    source: `${caching}#1-hour-cache-duration`,
+  },
   "cache-control-place": {
     says: "cache_control cannot be set for thinking blocks or empty text blocks",
     source: `${caching}#what-can-be-cached`,

@@ -115,15 +115,15 @@ export const list = (
   { room, minorRoom, limit }: { readonly room: number; readonly minorRoom: number; readonly limit: number },
 ): string => {
   const said = text.toLowerCase()
-  let line = ""
+  const left = limit - estimate(`${text}\n`)
+  const listed: Array<string> = []
+  const line = (): string => (listed.length === 0 ? "" : label + listed.join(separator))
   for (const identifier of identifiers) {
     if (said.includes(identifier.toLowerCase())) continue
-    const longer = line === "" ? label + identifier : line + separator + identifier
-    if (
-      estimate(longer) <= (isMinor(identifier) ? minorRoom : room) &&
-      estimate(`${text}\n${longer}`) <= limit
-    )
-      line = longer
+    listed.push(identifier)
+    if (estimate(line()) > Math.min(isMinor(identifier) ? minorRoom : room, left)) listed.pop()
   }
-  return line
+  // The estimate of text and line together can differ by a few tokens from the sum.
+  while (listed.length > 0 && estimate(`${text}\n${line()}`) > limit) listed.pop()
+  return line()
 }

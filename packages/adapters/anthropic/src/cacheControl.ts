@@ -61,9 +61,33 @@ const withoutOldest = (fields: Codec.Fields, count: number): Codec.Fields => {
   return { ...(left > 0 ? rest : fields), content: inside }
 }
 
+/** Whether a block has a mark of an hour, on itself or on a block inside it. */
+const hasHour = ({ cache_control: mark, content, source }: Codec.Fields): boolean =>
+  (Codec.isFields(mark) && mark["ttl"] === "1h") ||
+  [...(Array.isArray(content) ? content : []), source].filter(Codec.isFields).some(hasHour)
+
+/** The fields of a block whose marks live an hour: all of them, or only the ones before its last mark of an hour. */
+const withHours = (fields: Codec.Fields, isBeforeHour: boolean): Codec.Fields => {
+  const { cache_control: mark, content, source } = fields
+  // The mark of a block stands behind those inside it.
+  let isBefore = isBeforeHour || (Codec.isFields(mark) && mark["ttl"] === "1h")
+  const inside = (one: unknown): unknown => {
+    if (!Codec.isFields(one)) return one
+    const hours = withHours(one, isBefore)
+    isBefore ||= hasHour(one)
+    return hours
+  }
+  return {
+    ...fields,
+    ...(mark == null || !isBeforeHour ? {} : { cache_control: { ...(mark as Codec.Fields), ttl: "1h" } }),
+    ...(Array.isArray(content) ? { content: content.toReversed().map(inside).toReversed() } : {}),
+    ...(Codec.isFields(source) ? { source: inside(source) } : {}),
+  }
+}
+
 /**
- * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. The blocks are
- * in the order of the request.
+ * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. A mark before
+ * one of an hour lives an hour, too: the API refuses an hour behind five minutes. The blocks are in the order of the request.
  */
 export const withCacheControl = <Block extends Placed>(
   groups: ReadonlyArray<ReadonlyArray<Block>>,
@@ -86,10 +110,13 @@ export const withCacheControl = <Block extends Placed>(
     }),
   )
   let room = mostMarks
+  let isBeforeHour = false
   for (const [block, fields] of [...marked].toReversed()) {
     const kept = Math.min(room, marksOf(fields))
     room -= kept
-    marked.set(block, withoutOldest(fields, marksOf(fields) - kept))
+    const newest = withoutOldest(fields, marksOf(fields) - kept)
+    marked.set(block, withHours(newest, isBeforeHour))
+    isBeforeHour ||= hasHour(newest)
   }
   return (block) => {
     const fields = marked.get(block)

@@ -428,6 +428,29 @@ describe("the prompt cache", () => {
       expect(marksOf(encodeMessages([...own, ...own], options))).toBe(4)
   })
 
+  it("has no hour behind five minutes, which the API refuses", () => {
+    const hour = { ...mark, ttl: "1h" }
+    const text = (text: string, more = {}) => ({ type: "text", text, ...more })
+    const page = text("page", { cache_control: mark })
+    const own = Either.getOrThrow(
+      decodeMessages([
+        { role: "user", content: [text("a", { cache_control: mark })] },
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [page, text("end")] }] },
+        { role: "user", content: [text("b", { cache_control: hour }), text("c", { cache_control: mark })] },
+      ]),
+    )
+    const { messages } = encodeMessages([...own, user("d")])
+    const marks = [...JSON.stringify(messages).matchAll(/"cache_control":(\{.*?\})/gu)].map(([, one]) =>
+      JSON.parse(one!),
+    )
+    expect(marks).toEqual([hour, hour, hour, mark])
+    const later = encodeMessages([...own.slice(0, 3), user("d")], {
+      cacheControl: { behind: [3], ttl: "1h" },
+    })
+    expect(JSON.stringify(later).split('"ttl":"1h"')).toHaveLength(4)
+  })
+
   it("is not set where nothing was said", () => {
     expect(marksOf(encodeMessages([], { cacheControl: { behind: [0] } }))).toBe(0)
     const only = encodeMessages([user("a"), user(" ")], { cacheControl: { behind: [0, 1] } })

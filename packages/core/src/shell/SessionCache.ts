@@ -1,5 +1,5 @@
 /** The states that a process knows: read from the log when they are needed, and kept between calls. */
-import { Effect } from "effect"
+import { Effect, LogLevel } from "effect"
 import type { Event } from "../event/Event.js"
 import type { Service as EventLog } from "../log/EventLog.js"
 import { earlierRow, earlierSnapshots, eventsBetweenSnapshots } from "../projection/earlierSnapshots.js"
@@ -44,6 +44,14 @@ export interface SessionCache {
 /** Makes a cache of the most recently used sessions, at most `capacity`. */
 export const makeSessionCache = (log: EventLog, capacity: number): SessionCache => {
   const cache = new Map<string, CachedSession>()
+  let hasTold = false
+
+  /** Says that a session was opened with its summary: once for people, as thousands may be opened, and then for a search of a fault. */
+  const tellRestored = (session: string): Effect.Effect<void> => {
+    const level = hasTold ? LogLevel.Debug : LogLevel.Info
+    hasTold = true
+    return Effect.annotateLogs(Effect.logWithLevel(level, "a summary was restored"), { session })
+  }
 
   /** What is cached of a session, moved to the end of the queue for eviction. */
   const cachedOf = (session: string): CachedSession => {
@@ -67,6 +75,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
       const before = cached.newest
       const { read, snapshotVersion } = yield* openSession(log, session)
       cached.snapshotVersion = snapshotVersion
+      if (read.state.summary !== null) yield* tellRestored(session)
       if (before === null) yield* checkActiveRow(log, read.state)
       return remember(cached, before, read)
     })

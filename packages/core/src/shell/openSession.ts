@@ -213,12 +213,8 @@ export const openSession = (
       if (head === null) return { read: { state: empty(session), batchId: null }, snapshotVersion: null }
       const newest = head.version
       const opened: OpenedSession = yield* readState(log, session, { to, newest, visit })
-      const { version, summary } = opened.read.state
-      if (version >= Math.min(newest, to ?? newest)) {
-        if (summary !== null)
-          yield* Effect.annotateLogs(Effect.logInfo("a summary was restored"), { session })
-        return opened
-      }
+      const { version } = opened.read.state
+      if (version >= Math.min(newest, to ?? newest)) return opened
       // Another head, or the first one: the session may have been deleted, and begun anew, in between.
       if (lost?.version === newest && lost.batchId === head.batchId) {
         const detail = `it is missing, while the session is at version ${newest}; restore the log from a backup`

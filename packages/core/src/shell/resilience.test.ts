@@ -1,6 +1,6 @@
 /** What goes wrong around a compaction: other engines, stores, strategies, callers. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Clock, Deferred, Effect, Fiber, Stream, TestClock } from "effect"
+import { type Clock, Deferred, Effect, Fiber, Logger, LogLevel, Stream, TestClock } from "effect"
 import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   EventLog,
@@ -221,6 +221,31 @@ describe("what does not mislead a decision", () => {
         { _tag: "Failed", error: { reason: "too-large" } },
       ])
       expect(calls).toBe(1)
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("a restored summary", () => {
+  it.effect("is said for people once, and of further sessions for a search of a fault", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const first = yield* engine(log, echo)
+      for (const session of ["a", "b", "c"]) {
+        yield* first.append(session, said(6))
+        yield* first.compact(session, { which: "due" })
+      }
+      const heard: Array<readonly [string, unknown]> = []
+      const listening = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ logLevel, message }) => void heard.push([logLevel.label, message])),
+      )
+      yield* engine(log, echo).pipe(
+        Effect.flatMap((memory) => Effect.forEach(["a", "b", "a", "c"], (one) => memory.context(one))),
+        Logger.withMinimumLogLevel(LogLevel.Debug),
+        Effect.provide(listening),
+      )
+      const restored = heard.filter(([, message]) => String(message) === "a summary was restored")
+      expect(restored.map(([level]) => level)).toEqual(["INFO", "DEBUG", "DEBUG"])
     }).pipe(Effect.scoped),
   )
 })
