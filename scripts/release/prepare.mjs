@@ -1,8 +1,9 @@
 /**
- * The tarballs of a release: the work tree is copied, built, given its versions by Changesets, and packed. They are kept under
- * `node_modules/.cache` for as long as no file changes, with what has passed.
+ * The tarballs of a release: the work tree is copied, built, given its versions by Changesets, and packed. They are kept, with what
+ * has passed, for as long as no file changes.
  */
 import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import {
   copyFileSync,
   existsSync,
@@ -13,13 +14,16 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
+import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../setup.mjs"
 import { packages } from "./packages.mjs"
 
-/** Where releases are tried. */
-export const cache = join(root, "node_modules/.cache/memfold-release")
+/** Where releases are tried: outside of the work tree, so that nothing of it is found from there. */
+export const cache =
+  process.env.MEMFOLD_RELEASE_FOLDER ??
+  join(tmpdir(), `memfold-release-${createHash("sha256").update(root).digest("hex").slice(0, 8)}`)
 
 /** The pinned package manager: a program of its own, which needs no Node. */
 export const pnpm = join(root, "node_modules/pnpm/pnpm")
