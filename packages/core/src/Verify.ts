@@ -1,3 +1,4 @@
 /** The check of a session in a store. */
 export { session } from "./verify/Verify.js"
-export type { Finding, Rule, VerifyOptions } from "./verify/Verify.js"
+export type { Rule } from "./verify/eventProblems.js"
+export type { Finding, VerifyOptions } from "./verify/Verify.js"

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
 import { sessions } from "../log/pages.js"
 import { spendLog } from "../shell/Spend.js"
-import { breathing } from "../shell/breathe.js"
+import { rest } from "../shell/breathe.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 
@@ -74,9 +74,11 @@ export const allOfOwned = (
   log: EventLog,
   owner: string,
 ): Effect.Effect<ReadonlyArray<SessionInfo>, LogError> =>
-  Effect.map(Stream.runCollect(breathing(sessions(log, owner))), (all) =>
-    [
-      // A session that became active between two pages is on both.
-      ...new Map([...all].toReversed().map((info) => [info.session, info])).values(),
-    ].toReversed(),
+  Effect.map(
+    Stream.runCollect(Stream.mapChunksEffect(sessions(log, owner), (page) => Effect.as(rest, page))),
+    (all) =>
+      [
+        // A session that became active between two pages is on both.
+        ...new Map([...all].toReversed().map((info) => [info.session, info])).values(),
+      ].toReversed(),
   )

@@ -43,6 +43,12 @@ export interface Searched<E = SessionError> {
   readonly heading: string | null
 }
 
+/** A session that has candidates, and what was chosen of it. */
+interface Opened<E> extends Searched<E> {
+  readonly chosen: Set<number>
+  readonly days: Set<string>
+}
+
 /** A message that was chosen, and which of the sessions it is in. */
 interface ChosenMessage {
   readonly source: number
@@ -64,10 +70,14 @@ const inOrder = (
     .toSorted(([source, one], [otherSource, other]) => one[0]!.time - other[0]!.time || source - otherSource)
 }
 
-/** Chooses the best candidates that fit into the budget. */
+/**
+ * Chooses the best candidates that fit into the budget.
+ *
+ * @param open - opens the session of a candidate: of thousands of sessions, a few have candidates that are read
+ */
 export const choose = <E>(
   counter: TokenCounter,
-  searched: ReadonlyArray<Searched<E>>,
+  open: (source: number) => Searched<E>,
   candidates: ReadonlyArray<Candidate>,
   { terms, tokens }: { readonly terms: ReadonlyArray<string>; readonly tokens: number },
 ): Effect.Effect<
@@ -80,25 +90,32 @@ export const choose = <E>(
 > =>
   Effect.gen(function* () {
     const breathe = breather(1)
-    const chosen = searched.map(() => new Set<number>())
+    const opened = new Map<number, Opened<E>>()
+    const openedAt = (source: number): Opened<E> => {
+      const known = opened.get(source)
+      if (known !== undefined) return known
+      const session = { ...open(source), chosen: new Set<number>(), days: new Set<string>() }
+      opened.set(source, session)
+      return session
+    }
     /** What was taken together, the best first. */
     const units: Array<ReadonlyArray<ChosenMessage>> = []
-    const days = searched.map(() => new Set<string>())
     let left = tokens
     const lineSize = (line: string): number => counter.count(line) + 1
     const sizeOf = (source: number, one: RecalledMessage): number => {
       const today = day(one.time)
-      const { heading } = searched[source]!
-      const headingSize = heading === null || chosen[source]!.size > 0 ? 0 : lineSize(heading)
-      return lineSize(lineOf(one)) + headingSize + (days[source]!.has(today) ? 0 : lineSize(`(${today})`))
+      const { heading, chosen, days } = openedAt(source)
+      const headingSize = heading === null || chosen.size > 0 ? 0 : lineSize(heading)
+      return lineSize(lineOf(one)) + headingSize + (days.has(today) ? 0 : lineSize(`(${today})`))
     }
     const take = (source: number, unit: ReadonlyArray<RecalledMessage>): void => {
       const rank = units.length + 1
+      const { chosen, days } = openedAt(source)
       units.push(unit.map((one) => ({ source, one: { ...one, rank } })))
       for (const one of unit) {
         left -= sizeOf(source, one)
-        chosen[source]!.add(one.index)
-        days[source]!.add(day(one.time))
+        chosen.add(one.index)
+        days.add(day(one.time))
       }
     }
     const takePart = ({ source, offset }: Candidate, read: LoggedMessage, most: number): void => {
@@ -119,7 +136,7 @@ export const choose = <E>(
       for (const source of new Set(asked.map(({ source }) => source))) {
         // Each session may have to be opened.
         yield* breathe() ?? Effect.void
-        const { postings, reader } = searched[source]!
+        const { postings, reader } = openedAt(source)
         const indexes = asked.filter((one) => one.source === source).map(({ index }) => index)
         const versions = yield* postings.versions(indexes)
         const atVersions = yield* readAt(reader, [...versions.values()])
@@ -136,10 +153,10 @@ export const choose = <E>(
       for (const candidate of asked) {
         yield* breathe() ?? Effect.void
         const { source, index: position } = candidate
-        const { reader, before, without } = searched[source]!
+        const { reader, before, without, chosen } = openedAt(source)
         const read = reads.get(source)?.get(position)
         if (left < fewestTokens) break
-        if (read === undefined || chosen[source]!.has(position)) continue
+        if (read === undefined || chosen.has(position)) continue
         const most = Math.min(left, Math.max(tokens * largestShare, leastShare))
         if (inGroup(read.message)) {
           const alone = isLong(whole(read).text, tokens * largestGroup)
@@ -152,10 +169,7 @@ export const choose = <E>(
           const fits = size <= Math.min(left, tokens * largestGroup)
           const free = all.every(
             (one) =>
-              one.index < before &&
-              !without(one.index) &&
-              !chosen[source]!.has(one.index) &&
-              !hasRecall(one.message),
+              one.index < before && !without(one.index) && !chosen.has(one.index) && !hasRecall(one.message),
           )
           if (all.length > 0 && fits && free) take(source, all)
           else takePart(candidate, read, most)
@@ -172,7 +186,7 @@ export const choose = <E>(
       const found = inOrder(units)
       const text = found
         .map(([source, messages]) => {
-          const { heading } = searched[source]!
+          const { heading } = openedAt(source)
           return heading === null ? transcript(messages) : `${heading}\n${transcript(messages)}`
         })
         .join("\n")

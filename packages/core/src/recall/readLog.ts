@@ -34,7 +34,7 @@ export const sourceOf = (
   session,
   version,
   gaps,
-  head: sessions.head(session),
+  head: Effect.suspend(() => sessions.head(session)),
   events: (range) => sessions.events(session, range),
 })
 

@@ -79,8 +79,8 @@ export const recallMessages = (
     ])
     const fitting = candidates.filter(({ index }) => index < before && !without(index))
     const reader = readerOf(sessions, state)
-    const searched = [{ reader, postings, before, without, heading: null }]
-    const { found, ...rest } = yield* choose(counter, searched, fitting, { terms, tokens })
+    const searched = { reader, postings, before, without, heading: null }
+    const { found, ...rest } = yield* choose(counter, () => searched, fitting, { terms, tokens })
     return { messages: found[0]?.[1] ?? [], ...rest }
   })
 

@@ -6,7 +6,7 @@ import { after, breather, rest } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { candidatesInTime } from "./candidates.js"
 import { choose, fewestTokens, type Searched } from "./choose.js"
-import type { Source } from "./FullTextIndex.js"
+import type { Postings, Source } from "./FullTextIndex.js"
 import { build } from "./inProcess.js"
 import type { Indexed } from "./OwnedIndex.js"
 import { type Reader, readerOf, sourceOf } from "./readLog.js"
@@ -81,7 +81,9 @@ export const recallOwned = (
 /** A session that was looked up. */
 interface LookedUp {
   readonly source: Source
-  readonly searched: Searched<SessionError | NotOwned>
+  readonly postings: Postings<SessionError>
+  /** How its messages are read. Of thousands of sessions, a few have messages that are read. */
+  readonly open: () => Searched<SessionError | NotOwned>
 }
 
 /** Takes sessions into the index in the process, as far as they are new to it, or have changed. */
@@ -103,12 +105,13 @@ const search = (
 ): Effect.Effect<OwnedRecalled, SessionError | NotOwned> =>
   Effect.gen(function* () {
     const { sessions, index, meaning, counter, owned } = reading
+    // The sessions were listed right before.
+    yield* rest
     const terms = queryTermsOf(query)
     const damaged = new Set<string>()
     const isOfTimeAlone = terms.length === 0 && time?.only === true
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens)
       return { ...nothing, messages: [], unreadable: [] }
-    // The sessions were listed right before.
     yield* rest
     const breathe = breather(1)
     /** Does something for each session, and notes the damaged sessions. */
@@ -146,11 +149,11 @@ const search = (
         const postings = yield* index.lookUp(source, { terms, before })
         const reader = readerOf(sessions, state)
         const heading = headingOf(session, state.description.title ?? title ?? null)
-        return { source, searched: { reader, postings, before, without: () => false, heading } }
+        return { source, postings, open: () => ({ reader, postings, before, without: () => false, heading }) }
       }).pipe(Effect.catchTag("NotOwned", () => Effect.succeed(null)))
     /** A session in the index of the process. Its log is read only if it has messages that are chosen. */
     const ofProcess = ({ session, version, title }: SessionInfo, indexed: Indexed): LookedUp => {
-      const { gaps, lastId, owner: ownerThen, ...found } = indexed
+      const { gaps, lastId, owner: ownerThen, before, postings } = indexed
       const source = sourceOf(sessions, { session, version, gaps })
       let reader: Reader | null = null
       const read: Reader<SessionError | NotOwned> = (from, to) =>
@@ -163,17 +166,20 @@ const search = (
           }
           return yield* reader(from, to)
         })
-      const heading = headingOf(session, title ?? null)
-      return { source, searched: { ...found, reader: read, without: () => false, heading } }
+      const open = () => ({
+        reader: read,
+        postings,
+        before,
+        without: () => false,
+        heading: headingOf(session, title ?? null),
+      })
+      return { source, postings, open }
     }
     /** The terms of the query that count in these sessions: what is found of the others would only have to be kept. */
     const rankedIn = (names: ReadonlyArray<string>, others: ReadonlyArray<LookedUp>) =>
       Effect.map(owned.counts(names, terms), (counts) => {
         const inOthers = (term: string) =>
-          others.reduce(
-            (sum, { searched: { postings } }) => sum + (postings.terms.get(term)?.length ?? 0) / 2,
-            0,
-          )
+          others.reduce((sum, { postings }) => sum + (postings.terms.get(term)?.length ?? 0) / 2, 0)
         const ranked = rankedTerms(terms, (term) => (counts.get(term) ?? 0) + inOthers(term))
         return ranked.length === 0 ? terms : ranked
       })
@@ -201,12 +207,11 @@ const search = (
       const found = indexed.get(info.session)
       return (found === undefined ? elsewhere.get(info.session) : ofProcess(info, found)) ?? []
     })
-    const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
     yield* rest
-    const candidates = yield* candidatesInTime(meaning, { query, terms: ranked, time }, targets)
-    const searched = known.map((one) => one.searched)
+    const candidates = yield* candidatesInTime(meaning, { query, terms: ranked, time }, known)
     yield* rest
-    const { found, ...shown } = yield* choose(counter, searched, candidates, { terms, tokens })
+    const open = (source: number) => known[source]!.open()
+    const { found, ...shown } = yield* choose(counter, open, candidates, { terms, tokens })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )

@@ -5,14 +5,6 @@
  * The check reads the log once and keeps only the state and the batch ids, so it can check logs of any length.
  */
 import { Clock, Effect, Either, Stream } from "effect"
-import type {
-  BranchSwitched,
-  CompactionStarted,
-  MessageAppended,
-  SummaryCommitted,
-  SummarySuperseded,
-  ToolOutputsPruned,
-} from "../event/Event.js"
 import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import { decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
@@ -23,55 +15,23 @@ import type { Projection } from "../projection/Projection.js"
 import { snapshot } from "../projection/Snapshot.js"
 import { summaries } from "../projection/summaries.js"
 import { storedIndex } from "../recall/storedIndex.js"
-import { render } from "../render/Render.js"
 import type { Service as VectorIndex } from "../recall/VectorIndex.js"
 import { evolve, fold, requiresReplay } from "../session/evolve.js"
 import { isFromWrongClock } from "../shell/Leases.js"
 import { compare } from "../shell/projectionCheck.js"
-import { tiles } from "../summary/Summary.js"
 import type { SessionState } from "../session/SessionState.js"
-import { boundaryBefore, empty } from "../session/SessionState.js"
+import { empty } from "../session/SessionState.js"
 import { keepTip } from "../session/switchBranch.js"
-import { orphans } from "./orphans.js"
+import {
+  type Before,
+  contextProblems,
+  eventProblems,
+  none,
+  type Problem,
+  type Rule,
+  unmarkedProblem,
+} from "./eventProblems.js"
 import { differingVectors } from "./storedVectors.js"
-
-/**
- * The rule that a finding breaks: a law, or a rule for the form of the log.
- *
- * - `L1`: a session has exactly one active summary after the first commit
- * - `L2`: the tail is never compacted
- * - `L3`: coverage has no holes and never moves back, except by a revert, a clear or an invalidation
- * - `L4`: every message is either covered or uncovered
- * - `L5`: no boundary splits a group, and no context has a call without its result or a result without its call
- * - `L7`: at most one compaction runs at a time
- * - `L12`: a batch is applied once
- * - `decodable`: every event can be decoded
- * - `contiguous`: versions and message indexes have no holes
- * - `prunable`: a pruned tool output exists in an uncovered message
- * - `snapshot`: the snapshot is the folded state of the log
- * - `summaries`: the summary rows of the store follow from the log
- * - `description`: the owner and the title in the store follow from the log
- * - `index`: the full-text index of the store follows from the log
- * - `vectors`: the vectors of the session, if a vector index is given, follow from its messages
- * - `lease`: no running compaction has a lease that only a wrong clock can have set
- */
-export type Rule =
-  | "L1"
-  | "L2"
-  | "L3"
-  | "L4"
-  | "L5"
-  | "L7"
-  | "L12"
-  | "decodable"
-  | "contiguous"
-  | "prunable"
-  | "snapshot"
-  | "summaries"
-  | "description"
-  | "index"
-  | "vectors"
-  | "lease"
 
 /** A violation of a rule in a session's log. */
 export interface Finding {
@@ -96,17 +56,13 @@ interface LogFinding {
   readonly damaged: SessionState["damaged"]
 }
 
-interface Progress {
-  readonly state: SessionState
+interface Progress extends Before {
   readonly version: number
   readonly batchId: string
   /** Whether no event was missing or damaged so far; otherwise the state has placeholders. */
   readonly whole: boolean
   /** The batch ids so far. All steps share one set, since copying it for each event would take quadratic time. */
   readonly batches: Set<string>
-  readonly started: CompactionStarted | null
-  /** The summary that a commit replaced, until it is marked superseded. */
-  readonly unmarked: string | null
   /** Shared by all steps, too. */
   readonly findings: Array<LogFinding>
   /** The versions of events that later ones declare invalid. Their findings are resolved. */
@@ -114,8 +70,6 @@ interface Progress {
   /** The states before switches to another branch and before clears: mostly, a switch goes back to one of them. */
   readonly states: Map<number, SessionState>
 }
-
-type Problem = readonly [rule: Rule, detail: string]
 
 /**
  * Compares the end of the log with the store's versions before and after reading, since the session may be in use. If it
@@ -381,162 +335,3 @@ const sequenceProblems = (progress: Progress, { version, batchId }: LogRecord): 
     ? [["L12", `batch "${batchId}" was applied a second time`] as const]
     : []),
 ]
-
-const none: ReadonlyArray<Problem> = []
-
-/** The problems of an event, with the summary that is to be marked superseded next. */
-const eventProblems = (
-  before: Progress,
-  { event, time }: RecordedEvent,
-  after: SessionState,
-): { readonly problems: ReadonlyArray<Problem>; readonly unmarked: string | null } => {
-  const { unmarked } = before
-  switch (event._tag) {
-    case "MessageAppended":
-      return {
-        problems: [...unmarkedProblem(before), ...messageProblems(before.state, event)],
-        unmarked: null,
-      }
-    case "CompactionStarted":
-      return {
-        problems: [...unmarkedProblem(before), ...startProblems(before.state, event, time)],
-        unmarked: null,
-      }
-    case "SummaryCommitted":
-      return {
-        problems: [
-          ...unmarkedProblem(before),
-          ...commitProblems(before, event, after),
-          ...contextProblems(after),
-        ],
-        unmarked: before.state.summary?.id ?? null,
-      }
-    case "SummarySuperseded":
-      return { problems: supersedeProblems(before, event), unmarked: null }
-    case "DamagedSummary":
-      return { problems: [["decodable", event.detail]], unmarked: null }
-    case "DamagedMessage":
-      return { problems: [...unmarkedProblem(before), ["decodable", event.detail]], unmarked: null }
-    case "ToolOutputsPruned":
-      return {
-        problems: [...unmarkedProblem(before), ...pruneProblems(before.state, event)],
-        unmarked: null,
-      }
-    case "BranchSwitched":
-      return {
-        problems: [...unmarkedProblem(before), ...switchProblems(before.state, after, event)],
-        unmarked: null,
-      }
-    case "SessionCleared":
-    case "SummaryInvalidated":
-    case "CompactionFailed":
-    case "CompactionReleased":
-    case "CompactionRenewed":
-      return { problems: unmarkedProblem(before), unmarked: null }
-    case "CompactionPaused":
-    case "FactsLearned":
-    case "FactRemoved":
-    case "MessageRedacted":
-    case "MessageSetAside":
-    case "SessionDescribed":
-    case "SpendCharged":
-    case "SpendCapReached":
-    case "UnknownEvent":
-      return { problems: none, unmarked }
-  }
-}
-
-const unmarkedProblem = ({ unmarked }: Progress): ReadonlyArray<Problem> =>
-  unmarked === null ? none : [["L1", `summary ${unmarked} was replaced but never marked as superseded`]]
-
-const messageProblems = ({ total }: SessionState, { index }: MessageAppended): ReadonlyArray<Problem> =>
-  index === total ? none : [["contiguous", `message ${index} follows ${total} messages`]]
-
-/** A switch to a state that the log does not have, or that covers more than stays, changes nothing. */
-const switchProblems = (
-  before: SessionState,
-  after: SessionState,
-  { version, index }: BranchSwitched,
-): ReadonlyArray<Problem> =>
-  after.branch.id === before.branch.id
-    ? [["L3", `it goes back to message ${index} at event ${version}, which is not there, or covered then`]]
-    : none
-
-const cutsGroup = (state: SessionState, boundary: number): boolean =>
-  boundaryBefore(state, boundary) !== boundary
-
-const startProblems = (
-  state: SessionState,
-  started: CompactionStarted,
-  at: number,
-): ReadonlyArray<Problem> => {
-  const { from, to, tailFrom, parts } = started
-  const problems: Array<Problem> = []
-  const { running } = state
-  if (running !== null && at < running.leaseUntil) {
-    problems.push(["L7", `compaction ${running.compaction} was still running`])
-  }
-  if (from !== state.coveredTo)
-    problems.push(["L3", `it starts at ${from}, coverage ends at ${state.coveredTo}`])
-  if (to > state.total) problems.push(["L3", `it reaches to ${to} of ${state.total} messages`])
-  if (cutsGroup(state, to)) problems.push(["L5", `its end ${to} cuts a group`])
-  if (to > tailFrom && parts.at(-1)?.kind !== "turn-prefix") {
-    problems.push(["L2", `it reaches to ${to}, the tail begins at ${tailFrom}`])
-  }
-  if (tiles(parts, from) !== to)
-    problems.push(["L3", `its parts do not cover [${from},${to}) without a hole`])
-  return problems
-}
-
-const commitProblems = (
-  { state, started }: Progress,
-  { compaction, coveredTo, segments: written }: SummaryCommitted,
-  after: SessionState,
-): ReadonlyArray<Problem> => {
-  if (state.running?.compaction !== compaction || started === null) {
-    return [["L7", `compaction ${compaction} committed without being the running one`]]
-  }
-  const problems: Array<Problem> = []
-  if (coveredTo < state.coveredTo)
-    problems.push(["L3", `coverage moves back from ${state.coveredTo} to ${coveredTo}`])
-  // A summary may cover less than planned, if a summarizer failed midway, but never more.
-  if (coveredTo > started.to)
-    problems.push(["L3", `it covers up to ${coveredTo}, the plan was ${started.to}`])
-  if (coveredTo <= state.total && cutsGroup(state, coveredTo))
-    problems.push(["L5", `its end ${coveredTo} cuts a group`])
-  const segments = after.summary?.segments ?? []
-  // With summary mode `drop`, no segment covers the dropped messages.
-  if (written.length > 0 && tiles(segments, 0) !== coveredTo) {
-    problems.push(["L3", `its segments do not cover [0,${coveredTo}) without a hole`])
-  }
-  if (after.uncovered.length !== after.total - after.coveredTo) {
-    problems.push([
-      "L4",
-      `${after.uncovered.length} uncovered messages instead of ${after.total - after.coveredTo}`,
-    ])
-  }
-  return problems
-}
-
-const pruneProblems = (
-  { running, uncovered }: SessionState,
-  { compaction, outputs }: ToolOutputsPruned,
-): ReadonlyArray<Problem> => {
-  if (running?.compaction !== compaction) {
-    return [["L7", `compaction ${compaction} pruned outputs without being the running one`]]
-  }
-  const missing = outputs.filter(
-    ({ index, part }) => uncovered.at(index)?.message.parts[part]?.type !== "tool-result",
-  )
-  return missing.map(
-    ({ index }) => ["prunable", `message ${index} has no such tool output to prune`] as const,
-  )
-}
-
-const supersedeProblems = ({ state, unmarked }: Progress, event: SummarySuperseded): ReadonlyArray<Problem> =>
-  event.summary === unmarked && event.by === state.summary?.id
-    ? none
-    : [["L1", `summary ${event.summary} was superseded by ${event.by}, which did not replace it`]]
-
-const contextProblems = (state: SessionState): ReadonlyArray<Problem> =>
-  orphans(render(state).messages).map((detail) => ["L5", detail] as const)

@@ -11,7 +11,8 @@ import { isFromWrongClock } from "../shell/Leases.js"
 import { snapshot } from "../projection/Snapshot.js"
 import { make, type Sessions } from "../shell/Sessions.js"
 import { mend } from "../shell/projectionCheck.js"
-import { type Finding, projections, type Rule, session as verify, type VerifyOptions } from "./Verify.js"
+import type { Rule } from "./eventProblems.js"
+import { type Finding, projections, session as verify, type VerifyOptions } from "./Verify.js"
 
 /** The result of a repair. */
 export interface Repair {
