@@ -18,8 +18,8 @@ if (given.length === 0 || given.includes("extractive")) {
   if (given.length === 1) process.exit()
 }
 // Recall is measured on the data sets in the folder MEMFOLD_DATA, ../shared/data by default.
-const measuresLoad = asked[0] === "load" || asked[0] === "scale"
-const env = measuresLoad
+const needsBoth = ["load", "moving", "scale"].includes(asked[0])
+const env = needsBoth
   ? {
       MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2),
       MEMFOLD_POSTGRES_BIN: (postgresPrograms() ?? process.exit(2)).bin,

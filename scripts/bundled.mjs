@@ -96,6 +96,7 @@ export const bundled = (input, { folder, chosen = [] }) =>
         // Its files are those of a page, beside its module.
         "@memfold/studio",
         "@memfold/worker-bullmq",
+        "@memfold/worker-cluster",
         "@memfold/worker-pg-boss",
       ],
       resolve: { conditions: ["@memfold/source"] },

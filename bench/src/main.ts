@@ -4,6 +4,7 @@ import { fairness } from "./fairness.js"
 import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
+import { moving } from "./moving.js"
 import { publishedNumbers } from "./published.js"
 import { proxy } from "./proxy/index.js"
 import { remember } from "./remember/index.js"
@@ -31,8 +32,12 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
 
 // These take minutes or arguments of their own, and run only when they are named first.
 const [first, ...rest] = process.argv.slice(2)
-if (first === "load" || first === "scale")
-  process.exit((await (first === "load" ? load(rest) : scale(rest))) ? 0 : 1)
+const withArguments = new Map([
+  ["load", load],
+  ["moving", moving],
+  ["scale", scale],
+]).get(first ?? "")
+if (withArguments !== undefined) process.exit((await withArguments(rest)) ? 0 : 1)
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))

@@ -24,6 +24,7 @@ const notRun = {
   "@memfold/store-cloudflare": "is a Worker",
   "@memfold/server": "serves until it is ended",
   "@memfold/worker-bullmq": "needs a Redis server",
+  "@memfold/worker-cluster": "needs a PostgreSQL server",
   "@memfold/worker-pg-boss": "needs a PostgreSQL server",
 }
 

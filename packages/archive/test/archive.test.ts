@@ -14,7 +14,8 @@ import {
   openArchive,
   restoreSession,
 } from "../src/index.js"
-import { bucketServer, fill, folder, linesOf, memoryOver } from "./support.js"
+import { bucketServer } from "./bucketServer.js"
+import { fill, folder, linesOf, memoryOver } from "./support.js"
 
 const bucket = await bucketServer()
 
@@ -204,18 +205,44 @@ describe("a session that is archived", () => {
 })
 
 describe("a place", () => {
-  it("is a folder or a bucket, whose key is checked; files are private", async () => {
+  it("is a folder or a bucket; files are private", async () => {
     const place = folder()
     const opened = await Effect.runPromise(openArchive(place))
     await Effect.runPromise(opened.put("ab/cd.jsonl.gz", new Uint8Array([1])))
     expect(statSync(join(place, "ab", "cd.jsonl.gz")).mode & 0o777).toBe(0o600)
     expect(await Effect.runPromise(opened.list)).toEqual(["ab/cd.jsonl.gz"])
-    const forged = await bucket.archive("ANOTHERKEY")
-    const refused = await Effect.runPromise(Effect.flip(forged.put("a", new Uint8Array([1]))))
-    expect(refused.message).toMatch(/the bucket answered InvalidAccessKeyId/)
-    expect(refused.message).not.toContain("ANOTHERKEY")
     for (const wrong of ["", "ftp://host/x", "s3://", "s3://chats?endpoint=http://x&key=1"])
       expect(Either.isLeft(await Effect.runPromise(Effect.either(openArchive(wrong))))).toBe(true)
     expect((await Effect.runPromise(openArchive(bucket.url))).name).toBe("s3://chats/cold")
+  })
+
+  it("that is a bucket takes what is signed with its secret, and nothing else", async () => {
+    const bytes = new Uint8Array([1, 2, 3])
+    const kept = await bucket.archive()
+    // Keys with letters that a signature has to encode.
+    const keys = ["signed/a.gz", "signed/snö ☃+&=*'(1).gz"]
+    for (const key of keys) await Effect.runPromise(kept.put(key, bytes))
+    for (const key of keys) expect(await Effect.runPromise(kept.get(key))).toEqual(bytes)
+    expect((await Effect.runPromise(kept.list)).toSorted()).toEqual(keys.toSorted())
+    const wrong = [
+      [{ accessKeyId: "ANOTHERKEY" }, "InvalidAccessKeyId"],
+      [{ secretAccessKey: "ANOTHERSECRET" }, "SignatureDoesNotMatch"],
+    ] as const
+    for (const [given, code] of wrong) {
+      const forged = await bucket.archive(given)
+      for (const refused of [
+        forged.put("a", bytes),
+        forged.get(keys[0]!),
+        forged.remove(keys[0]!),
+        forged.list,
+      ]) {
+        const { message } = await Effect.runPromise(Effect.flip<unknown, ArchiveError, never>(refused))
+        expect(message).toContain(`the bucket answered ${code}`)
+        expect(message).not.toMatch(/ANOTHER/)
+      }
+    }
+    expect((await fetch(`${bucket.endpoint}/chats/cold/signed/a.gz`)).status).toBe(403)
+    for (const key of keys) await Effect.runPromise(kept.remove(key))
+    expect(await Effect.runPromise(kept.list)).toEqual([])
   })
 })

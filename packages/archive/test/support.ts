@@ -1,47 +1,18 @@
 /** Sessions, archives and servers for the tests. */
-import { afterAll, onTestFinished } from "vitest"
+import { onTestFinished } from "vitest"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { EventLog, Memory, Message } from "@memfold/core"
 import { echoing, pairs, said } from "@memfold/harness/engine"
-import { freePort } from "@memfold/harness/ports"
 import { Effect, Stream } from "effect"
-import S3rver from "s3rver"
-import { recordLine, s3Archive } from "../src/index.js"
+import { recordLine } from "../src/index.js"
 
 /** A folder that is removed when the test has ended. */
 export const folder = (): string => {
   const made = mkdtempSync(join(tmpdir(), "memfold-archive-"))
   onTestFinished(() => rmSync(made, { recursive: true, force: true }))
   return made
-}
-
-/** A server of S3, which knows one key, and an archive in a bucket of it. The SDK of AWS signs the requests. */
-export const bucketServer = async () => {
-  const port = await freePort()
-  const directory = mkdtempSync(join(tmpdir(), "memfold-s3-"))
-  const server = new S3rver({
-    port,
-    address: "127.0.0.1",
-    silent: true,
-    directory,
-    configureBuckets: [{ name: "chats", configs: [] }],
-  })
-  await server.run()
-  afterAll(async () => {
-    await server.close()
-    rmSync(directory, { recursive: true, force: true })
-  })
-  const archive = (accessKeyId = "S3RVER") =>
-    s3Archive({
-      bucket: "chats",
-      prefix: "cold",
-      endpoint: `http://127.0.0.1:${port}`,
-      region: "us-east-1",
-      client: { credentials: { accessKeyId, secretAccessKey: "S3RVER" }, maxAttempts: 1 },
-    })
-  return { archive, url: `s3://chats/cold?endpoint=http://127.0.0.1:${port}&region=us-east-1` }
 }
 
 /** All records of a session, as lines. */

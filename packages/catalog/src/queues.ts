@@ -1,4 +1,4 @@
-/** Queues by URL: `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`. Each is a package that only its users install. */
+/** Queues by URL: `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`, `cluster:` before a database. Each is a package that only its users install. */
 import type { Dispatcher } from "@memfold/core"
 import { Effect, Either, type Scope } from "effect"
 import { queues } from "#servers"
@@ -7,7 +7,12 @@ import { UnknownName } from "./names.js"
 import { withoutSecrets } from "./stores.js"
 
 /** The URL of a queue. A type checker accepts any text, and an editor suggests these forms. */
-export type QueueUrl = `redis://${string}` | `rediss://${string}` | `postgres://${string}` | (string & {})
+export type QueueUrl =
+  | `redis://${string}`
+  | `rediss://${string}`
+  | `postgres://${string}`
+  | `cluster:${string}`
+  | (string & {})
 
 /** Why a queue cannot be opened. */
 export type QueueError = Dispatcher.DispatchError | MissingPackage
@@ -36,7 +41,12 @@ export type LoadQueue = () => Promise<QueuePackage>
 const schemes: ReadonlyMap<string, LoadQueue> = new Map(queues)
 
 /** The forms of URLs, for messages. */
-const allowed = ["redis://HOST", "postgres://HOST/DATABASE"]
+const allowed = [
+  "redis://HOST",
+  "postgres://HOST/DATABASE",
+  "cluster:postgres://HOST/DATABASE",
+  "cluster:sqlite:FILE",
+]
 
 /**
  * How to open the queue that a URL names.
@@ -45,8 +55,9 @@ const allowed = ["redis://HOST", "postgres://HOST/DATABASE"]
  * @param options - The name of the queue on the server, and its lease.
  */
 export const queueOf = (url: string, options: QueueOptions = {}): Either.Either<OpenQueue, UnknownName> => {
-  const load = schemes.get(url.split("://")[0] ?? "")
-  if (load === undefined || !url.includes("://"))
+  const [scheme = ""] = /^(?:cluster(?=:)|[a-z]+(?=:\/\/))/.exec(url) ?? []
+  const load = schemes.get(scheme)
+  if (load === undefined)
     return Either.left(
       new UnknownName({ kind: "queue", name: withoutSecrets(url).replace(/[?#;].*$/s, "…"), allowed }),
     )

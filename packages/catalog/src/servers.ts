@@ -46,10 +46,12 @@ export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = [
 ]
 
 const bullmq: LoadQueue = () => import("@memfold/worker-bullmq")
+const cluster: LoadQueue = () => import("@memfold/worker-cluster")
 const pgBoss: LoadQueue = () => import("@memfold/worker-pg-boss")
 
 /** How to load the queue of each URL scheme. */
 export const queues: ReadonlyArray<readonly [scheme: string, queue: LoadQueue]> = [
+  ["cluster", cluster],
   ["redis", bullmq],
   ["rediss", bullmq],
   ["postgres", pgBoss],

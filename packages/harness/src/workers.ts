@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Dispatcher } from "@memfold/core"
 import { Effect, type Scope } from "effect"
 import { createMemory } from "memfold"
-import { afterAll, expect } from "vitest"
+import { afterAll, expect, it } from "vitest"
 import { type Child, child } from "./children.js"
 import { eventually } from "./eventually.js"
 import { environment, lines, program, programAt } from "./program.js"
@@ -16,6 +16,9 @@ export interface Place {
   readonly store: string
   readonly queue: string
 }
+
+/** How long tests wait for a worker, in seconds: its process starts, and the lease of a killed one ends. */
+const patience = 60
 
 const strategy = {
   strategy: "rolling-buffer",
@@ -103,13 +106,17 @@ export const killWorkers = async (
   for (let kill = 0; kill < kills; kill++) {
     const before = begun()
     const one = worker(place)
-    await eventually("a worker writes the summary", async () => begun() > before)
+    await eventually("a worker writes the summary", async () => begun() > before, patience)
     await memory.append(session, talk(1, 16 + kill))
     one.kill()
   }
   letGo()
   worker(place)
-  await eventually("the summary is there", async () => (await memory.state(session)).summary !== null)
+  await eventually(
+    "the summary is there",
+    async () => (await memory.state(session)).summary !== null,
+    patience,
+  )
   await memory.close()
   const reader = createMemory({ store: place.store, compaction: { mode: "off" } })
   const commits: Array<number> = []
@@ -163,4 +170,74 @@ export const giveUp = async (
   ])
   expect(await letters("--retry", "poor")).toEqual([{ type: "revived", sessions: ["poor"] }])
   expect(await letters()).toEqual([])
+}
+
+/** A server of a queue, which can be gone for a while. */
+interface QueueServer {
+  readonly url: string
+  readonly kill: () => Promise<unknown>
+  readonly start: () => Promise<unknown>
+}
+
+/** Where a queue is, for its tests. */
+export interface QueueUnderTest {
+  /** Makes an empty place for a store and a queue. */
+  readonly place: () => Promise<Place>
+  /** Starts a server for a queue that keeps what it has when it is killed; left out for a file. */
+  readonly server?: () => Promise<QueueServer>
+  /** Opens the queue that a URL names, as `memfold worker` does. */
+  readonly open: (url: string) => Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope>
+}
+
+/** The tests of a queue with `memfold worker` processes, of which `kills` are killed in the middle of a summary. */
+export const checkWorkers = ({ place, server, open }: QueueUnderTest, kills: number): void => {
+  const atWork = workers()
+
+  it("a web process appends, `memfold worker` compacts, and the web process's next context has the summary", async () => {
+    const here = await place()
+    const memory = web(here)
+    await memory.append("chat", talk(16))
+    expect((await memory.context("chat")).messages).toHaveLength(16)
+    const worker = atWork.worker(here)
+    const line = JSON.parse((await worker.line()) ?? "{}") as object
+    expect(line).toMatchObject({ type: "compaction", session: "chat", outcome: "Committed" })
+    const { messages } = await memory.context("chat")
+    expect(messages[0]).toMatchObject({
+      role: "system",
+      content: expect.stringContaining("they talked about orders"),
+    })
+    expect(messages.length).toBeLessThan(16)
+    await memory.close()
+  })
+
+  it(`${kills} workers killed in the middle of a summary lose nothing and write nothing twice`, async () => {
+    await killWorkers(atWork, await place(), kills)
+  })
+
+  it.skipIf(server === undefined)(
+    "while the queue is gone, appends go on; when it is back, so does the work",
+    async () => {
+      const queue = await server?.()
+      if (queue === undefined) return
+      const here = { store: `sqlite:${join(atWork.folder, "gone.db")}`, queue: queue.url }
+      const memory = web(here)
+      await memory.append("chat", talk(2))
+      await queue.kill()
+      await memory.append("chat", talk(14, 2))
+      expect((await memory.state("chat")).total).toBe(16)
+      await queue.start()
+      atWork.worker(here)
+      await eventually(
+        "the work goes on",
+        async () => (await memory.state("chat")).summary !== null,
+        patience,
+      )
+      await memory.close()
+    },
+  )
+
+  it("`memfold dead-letters` lists what a worker has given up, and puts it into the queue again", async () => {
+    const { queue } = await place()
+    await giveUp(atWork, queue, open(queue))
+  })
 }

@@ -2,8 +2,10 @@
 import { Args, Command, Options } from "@effect/cli"
 import { type CompactionOutcome, Memory, type Strategy, Summarizer } from "@memfold/core"
 import { Console, Effect } from "effect"
+import { labSummarizer } from "../lab/modules.js"
 import { Findings } from "./failure.js"
 import * as options from "./options.js"
+import { spend, spendOf } from "./spend.js"
 import { outcomeLines } from "./timeline.js"
 import { clean, color, count, json as toJson, several } from "../terminal/terminal.js"
 
@@ -25,18 +27,31 @@ export const record = (session: string, outcome: CompactionOutcome) => ({
 })
 
 /** The outcome of a compaction as lines of text. */
-export const lines = (outcome: CompactionOutcome): ReadonlyArray<string> =>
-  outcome._tag === "Idle" ? [`nothing was compacted: ${outcome.reason}`] : outcomeLines(outcome)
+export const lines = (outcome: CompactionOutcome): ReadonlyArray<string> => {
+  if (outcome._tag !== "Idle") return outcomeLines(outcome)
+  return outcome.reason === "spend-reached"
+    ? ["the compaction waits: the spend of the day has reached its cap; memfold spend shows it"]
+    : [`nothing was compacted: ${outcome.reason}`]
+}
 
 /** Asks a memory of the store that is provided about a session that exists. */
 const asking = <A, E>(
-  { session, store }: { readonly session: string; readonly store: string },
-  strategy: Strategy.Strategy,
+  {
+    session,
+    store,
+    strategy,
+    ...caps
+  }: {
+    readonly session: string
+    readonly store: string
+    readonly strategy: Strategy.Strategy
+    readonly spend?: Memory.SpendOptions
+  },
   ask: (memory: Memory.Service) => Effect.Effect<A, E>,
 ) =>
   Effect.gen(function* () {
     yield* options.requireSession(session, store)
-    return yield* ask(yield* Memory.make({ strategy, compaction: { mode: "manual" } }))
+    return yield* ask(yield* Memory.make({ strategy, compaction: { mode: "manual" }, ...caps }))
   }).pipe(Effect.scoped)
 
 /** A preview as a record. */
@@ -97,7 +112,7 @@ export const command = Command.make(
     set: options.set,
     settings: options.settings,
     environmentPrefix: options.environmentPrefix,
-    summarizer: options.summarizer,
+    summarizer: options.summarizerOrFile,
     takeOver: Options.boolean("take-over").pipe(
       Options.withDescription(
         "Take the lock over from a compaction that runs, or of a process that is gone.",
@@ -108,17 +123,18 @@ export const command = Command.make(
         "Show what would be compacted and what would stand in its place; write nothing.",
       ),
     ),
+    ...spend,
     json: options.json,
   },
   (given) =>
     Effect.gen(function* () {
       const strategy = yield* options.chosenStrategy(given.strategy, given)
-      const summarizer = yield* options.summarizerOf(given.summarizer)
-      const { session, takeOver } = given
+      const caps = yield* spendOf(given)
+      const summarizer = yield* labSummarizer(given.summarizer)
+      const { session, store: url, takeOver } = given
+      const asked = { session, store: url, strategy, ...caps }
       if (given.dryRun) {
-        const preview = yield* asking(given, strategy, (memory) =>
-          memory.preview(session, { takeOver }),
-        ).pipe(
+        const preview = yield* asking(asked, (memory) => memory.preview(session, { takeOver })).pipe(
           Effect.provideService(Summarizer.Summarizer, summarizer),
           Effect.provide(options.existingStore(given.store)),
         )
@@ -126,7 +142,7 @@ export const command = Command.make(
         return yield* Effect.forEach(shown, (line) => Console.log(line), { discard: true })
       }
       const store = yield* options.openStore(given.store, { create: false })
-      const outcome = yield* asking(given, strategy, (memory) => memory.compact(session, { takeOver })).pipe(
+      const outcome = yield* asking(asked, (memory) => memory.compact(session, { takeOver })).pipe(
         Effect.provideService(Summarizer.Summarizer, summarizer),
         Effect.provide(store),
       )

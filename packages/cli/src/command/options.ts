@@ -90,6 +90,14 @@ export const summarizer = Options.text("summarizer").pipe(
   Options.withDescription(`The summarizer: ${[...summarizers.keys()].join(", ")}.`),
 )
 
+export const summarizerOrFile = Options.text("summarizer").pipe(
+  Options.withPseudoName("NAME|FILE"),
+  Options.withDefault("extractive"),
+  Options.withDescription(
+    "The summarizer: extractive, echo, or a module that exports one, such as ./summarizer.mjs.",
+  ),
+)
+
 /**
  * Parses `key=value` settings. Values that are numbers or booleans become such, everything else is text. `where` is what
  * stands before them on the command line, for errors.

@@ -8,7 +8,9 @@ import * as options from "./options.js"
 
 export const queue = Options.text("queue").pipe(
   Options.withPseudoName("URL"),
-  Options.withDescription("The queue: redis://HOST for BullMQ, postgres://HOST/DATABASE for pg-boss."),
+  Options.withDescription(
+    "The queue: redis://HOST for BullMQ, postgres://HOST/DATABASE for pg-boss, cluster: before postgres://… or sqlite:FILE for Effect Cluster.",
+  ),
 )
 
 export const queueName = Options.text("queue-name").pipe(

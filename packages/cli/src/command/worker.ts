@@ -84,13 +84,7 @@ export const command = Command.make(
     set: options.set,
     settings: options.settings,
     environmentPrefix: options.environmentPrefix,
-    summarizer: Options.text("summarizer").pipe(
-      Options.withPseudoName("NAME|FILE"),
-      Options.withDefault("extractive"),
-      Options.withDescription(
-        "The summarizer: extractive, echo, or a module that exports one, such as ./summarizer.mjs.",
-      ),
-    ),
+    summarizer: options.summarizerOrFile,
     concurrency: Options.integer("concurrency").pipe(
       Options.withPseudoName("N"),
       Options.withDefault(8),

@@ -114,8 +114,8 @@ export interface CreateOptions<
   readonly store: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
    * The queue that carries compactions to `memfold worker` processes, for `compaction: { mode: "dispatch" }`:
-   * `redis://HOST` (install `@memfold/worker-bullmq`), `postgres://HOST/DATABASE` (`@memfold/worker-pg-boss`), or a layer of
-   * your own.
+   * `redis://HOST` (install `@memfold/worker-bullmq`), `postgres://HOST/DATABASE` (`@memfold/worker-pg-boss`),
+   * `cluster:postgres://HOST/DATABASE` or `cluster:sqlite:FILE` (`@memfold/worker-cluster`), or a layer of your own.
    */
   readonly queue?: QueueUrl | Layer.Layer<Dispatcher.Dispatcher, Dispatcher.DispatchError>
   /**

@@ -1,0 +1,141 @@
+/** `memfold archive` and `memfold restore`: rules decide what leaves the store, and nothing leaves without `--run`. */
+import { Memory, Message } from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+import { Effect, TestContext } from "effect"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it } from "vitest"
+import { inFolder, lines } from "@memfold/harness/program"
+
+const { folder, memfold, file } = inFolder("retention")
+const store = "sqlite:chats.db"
+
+const sessionsIn = async () => {
+  const { out } = await memfold("sessions", "--store", store, "--json")
+  return lines(out)
+    .map(({ session }) => session)
+    .toSorted()
+}
+
+const archived = (name: string) => {
+  try {
+    return readdirSync(join(folder, name), { recursive: true }).filter((one) => String(one).endsWith(".gz"))
+  } catch {
+    return []
+  }
+}
+
+const everything = ["ann/1", "ann/2", "bob/1", "legal/1"]
+
+/** Sessions of long ago: the clock of a test begins in 1970. */
+beforeAll(() =>
+  Effect.gen(function* () {
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } })
+    for (const session of everything)
+      yield* memory.append(session, Message.user(`my name is ${session}`), { owner: session.split("/")[0]! })
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(SqliteEventLog.layer({ filename: join(folder, "chats.db") })),
+    Effect.provide(ExtractiveSummarizer.layer()),
+    Effect.provide(TestContext.TestContext),
+    Effect.runPromise,
+  ),
+)
+
+describe("memfold archive", () => {
+  it("says what it would do, and changes nothing without --run", async () => {
+    const rules = ["--store", store, "--idle", "90 days", "--hold", "legal", "--to", "./cold"]
+    const { code, out, err } = await memfold("archive", ...rules, "--json")
+    expect([code, err]).toEqual([0, ""])
+    expect(lines(out).map(({ session, action, outcome }) => [session, action, outcome])).toEqual(
+      ["ann/1", "ann/2", "bob/1"].map((session) => [session, "archive", "planned"]),
+    )
+    const shown = await memfold("archive", ...rules)
+    expect(shown.out).toContain("3 planned")
+    expect(shown.out).toContain("nothing was changed; --run does it")
+    expect(await sessionsIn()).toEqual(everything)
+    expect(archived("cold")).toEqual([])
+  })
+
+  it("with --run moves the sessions of the rules, and keeps what is held; memfold restore brings one back", async () => {
+    const before = await memfold("export", "--store", store, "--session", "ann/1")
+    const run = await memfold(
+      "archive",
+      "--store",
+      store,
+      "--idle",
+      "90 days",
+      "--owner",
+      "ann",
+      "--to",
+      "./cold",
+      "--run",
+    )
+    expect(run).toMatchObject({ code: 0, err: "" })
+    expect(run.out).toContain("2 moved")
+    // A mark says where an archived session is.
+    expect(await sessionsIn()).toEqual([
+      "bob/1",
+      "legal/1",
+      "memfold:archived:ann/1",
+      "memfold:archived:ann/2",
+    ])
+    expect(archived("cold")).toHaveLength(2)
+
+    const back = await memfold("restore", "ann/1", "--store", store, "--from", "./cold")
+    expect(back).toMatchObject({ code: 0, err: "", out: 'session "ann/1" is back in the store\n' })
+    expect(await memfold("export", "--store", store, "--session", "ann/1")).toEqual(before)
+    expect((await memfold("restore", "ann/1", "--store", store, "--from", "./cold")).out).toContain(
+      "in the store already",
+    )
+    expect((await memfold("restore", "none", "--store", store, "--from", "./cold")).code).toBe(2)
+  })
+
+  it("takes rules from a file: the first that applies decides; a deleted session leaves the archive, too", async () => {
+    const rules = file("rules.json", {
+      rules: [
+        { do: "hold", owner: "legal" },
+        { do: "delete", owner: "ann", idle: "90 days" },
+        { do: "archive", age: "90 days" },
+      ],
+    })
+    const { code, out } = await memfold(
+      "archive",
+      "--store",
+      store,
+      "--rules",
+      rules,
+      "--to",
+      "./cold",
+      "--run",
+      "--json",
+    )
+    expect(code).toBe(0)
+    expect(Object.fromEntries(lines(out).map(({ session, outcome }) => [session, outcome]))).toEqual({
+      "ann/1": "deleted",
+      "ann/2": "deleted",
+      "bob/1": "moved",
+    })
+    expect(await sessionsIn()).toEqual(["legal/1", "memfold:archived:bob/1"])
+    expect(archived("cold")).toHaveLength(1)
+  })
+
+  it("refuses what it cannot do, and says what to give", async () => {
+    const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+      [[], "give --idle or --age"],
+      [["--owner", "ann"], "--owner goes with --idle or --age"],
+      [["--idle", "1 day"], "--to is needed"],
+      [["--idle", "a while", "--delete"], "durations are text"],
+      [["--idle", "1 day", "--delete", "--every", "1 day"], "goes with --run"],
+    ]
+    for (const [args, problem] of wrong) {
+      const { code, err } = await memfold("archive", "--store", store, ...args)
+      expect([code, err]).toEqual([2, expect.stringContaining(problem)])
+    }
+    expect(
+      (await memfold("archive", "--store", "sqlite:none.db", "--idle", "1 day", "--delete", "--run")).code,
+    ).toBe(2)
+  })
+})
