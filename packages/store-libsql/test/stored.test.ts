@@ -64,7 +64,7 @@ describe.each(storedVersions)("a database of memfold %s", (version) => {
     await writeStored(
       version,
       "libsql.json",
-      async () => `${JSON.stringify(await readStored(layer({ url })), null, 1)}\n`,
+      async () => `${JSON.stringify(await readStored(layer({ url })))}\n`,
     )
     expect(await withLog({ url }, problemsOf)).toEqual([])
     expect(await readStored(layer({ url }))).toEqual(expectedOf(version, "libsql"))

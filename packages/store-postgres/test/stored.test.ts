@@ -39,11 +39,7 @@ describe.each(storedVersions)("a schema of memfold %s", (version) => {
     })
     const { url, client } = await server({ config: ["fsync = off"] })
     await client.query(readFileSync(storedFile(version, "postgres.sql"), "utf8"))
-    await writeStored(
-      version,
-      "postgres.json",
-      async () => `${JSON.stringify(await readStored(url), null, 1)}\n`,
-    )
+    await writeStored(version, "postgres.json", async () => `${JSON.stringify(await readStored(url))}\n`)
     expect(await withLog({ url }, problemsOf)).toEqual([])
     expect(await readStored(url)).toEqual(expectedOf(version, "postgres"))
   })

@@ -46,7 +46,7 @@ describe.each(storedVersions)("a database of memfold %s", (version) => {
     await writeStored(
       version,
       "redis.json",
-      async () => `${JSON.stringify(await readStored(url as `redis://${string}`), null, 1)}\n`,
+      async () => `${JSON.stringify(await readStored(url as `redis://${string}`))}\n`,
     )
     expect(await withLog({ url }, problemsOf)).toEqual([])
     expect(await readStored(url as `redis://${string}`)).toEqual(expectedOf(version, "redis"))

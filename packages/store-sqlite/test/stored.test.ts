@@ -26,7 +26,7 @@ describe.each(storedVersions)("a file of memfold %s", (version) => {
     await writeStored(
       version,
       "sqlite.json",
-      async () => `${JSON.stringify(await readStored(`sqlite:${file}`), null, 1)}\n`,
+      async () => `${JSON.stringify(await readStored(`sqlite:${file}`))}\n`,
     )
     expect(await withLog({ filename: file }, problemsOf)).toEqual([])
     expect(await readStored(`sqlite:${file}`)).toEqual(expectedOf(version, "sqlite"))
