@@ -144,7 +144,7 @@ const examples = packages.map(({ folder: source, manifest: { name } }) => ({ nam
 const fileOf = (name) => name.replace("@", "").replace("/", "-")
 
 /** What the project of all examples installs. */
-const allNames = (nodeMajor = 20) => [
+const allNames = (nodeMajor) => [
   ...new Set([
     ...examples.flatMap(({ name, install }) => [name, ...install]),
     "typescript@7",
@@ -224,10 +224,16 @@ export const tryAll = (folder, { manager, program, registry, version }, say) => 
   const failures = []
   installRuntimes()
   project(folder, manager, registry)
-  const scripts = node() === undefined ? [] : ["--ignore-scripts"]
-  install(folder, manager, [...scripts, ...allNames()], program)
+  const runner = node()
+  const scripts = runner === undefined ? [] : ["--ignore-scripts"]
+  // The types are those of the Node that runs the blocks: libraries ask for them as peers.
+  const { out: major } = call(folder, runner ?? process.execPath, [
+    "-p",
+    "process.versions.node.split('.')[0]",
+  ])
+  install(folder, manager, [...scripts, ...allNames(major.trim())], program)
   say(`${manager}: everything is installed`)
-  const command = [manager === "bun" ? program : (node() ?? process.execPath)]
+  const command = [manager === "bun" ? program : (runner ?? process.execPath)]
   const line = call(folder, command[0], ["node_modules/memfold/bin/memfold.js", "--version"])
   if (!line.ok || !line.out.includes(version)) failures.push(`${manager}: memfold --version\n${line.out}`)
   writeExamples(folder)
