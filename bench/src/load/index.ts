@@ -2,7 +2,7 @@
  * The load run: web processes that append, and workers that compact, over one server and its queue. Every few seconds one of them is
  * killed, and the server is killed and started again twice. Summarizers are slow, and some fail.
  *
- * `npm run bench -- load redis postgres --sessions 10000 --messages 200000 --seconds-between-kills 5`
+ * `npm run bench -- load redis postgres --sessions 10000 --messages 200000 --seconds-between-kills 5 --minutes 30`
  */
 import { EventLog, Message, Policy, Session, Verify } from "@memfold/core"
 import * as PostgresEventLog from "@memfold/store-postgres"
@@ -28,6 +28,8 @@ interface Size {
   readonly workers: number
   /** In milliseconds. */
   readonly betweenKills: number
+  /** How long the appends may take, in milliseconds. */
+  readonly longest: number
   /** How long the compactions may take that are left when everything is appended, in milliseconds. */
   readonly patience: number
 }
@@ -50,6 +52,7 @@ const crew = (size: Size, server: Server, folder: string) => {
   const acknowledged = new Set<string>()
   const finished = new Set<number>()
   const running = new Map<string, ChildProcess>()
+  const endedBy = { themselves: 0, lastError: "" }
   let stopping = false
   const start = (name: string): void => {
     const [kind = "", number = "0"] = name.split("-")
@@ -64,10 +67,11 @@ const crew = (size: Size, server: Server, folder: string) => {
             `--strategy=${strategy.strategy}`,
             `--set=bufferSize=${strategy.settings.bufferSize}`,
             "--lease=5",
+            "--sweep=10",
             "--json",
             `--summarizer=${join(folder, "summarizer.mjs")}`,
           ]
-    const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"] })
+    const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] })
     running.set(name, child)
     child.stdin.on("error", () => undefined)
     if (kind === "web") {
@@ -77,8 +81,15 @@ const crew = (size: Size, server: Server, folder: string) => {
         else acknowledged.add(line)
       })
     } else child.stdout.resume()
-    child.on("exit", () => {
+    let error = ""
+    child.stderr.on("data", (text: Buffer) => (error = text.toString().trim()))
+    child.on("exit", (code) => {
       running.delete(name)
+      // Nobody has killed it, and it has more to do.
+      if (code !== null && code !== 0) {
+        endedBy.themselves++
+        endedBy.lastError = error.split("\n").at(-1) ?? ""
+      }
       if (!stopping && !(kind === "web" && finished.has(Number(number))))
         void setTimeout(200).then(() => start(name))
     })
@@ -87,6 +98,7 @@ const crew = (size: Size, server: Server, folder: string) => {
   for (let at = 0; at < size.workers; at++) start(`worker-${at}`)
   return {
     acknowledged,
+    endedBy,
     isAppended: () => finished.size === size.webs,
     kill: (at: number): void => {
       const all = [...running.values()]
@@ -182,6 +194,10 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
     const appends = size.messages / 2
     let [kills, restarts, tick] = [0, 0, performance.now()]
     while (!people.isAppended()) {
+      if (performance.now() - began > size.longest)
+        throw new Error(
+          `${people.acknowledged.size} of ${appends} appends were acknowledged in ${size.longest / 60_000} minutes; ${people.endedBy.themselves} processes ended by themselves: ${people.endedBy.lastError}`,
+        )
       await setTimeout(100)
       if (performance.now() - tick >= size.betweenKills) {
         tick = performance.now()
@@ -221,6 +237,7 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
       [
         `load, ${kind}: ${shown(size.sessions)} sessions, ${shown(size.messages)} messages, ${size.webs} web processes, ${size.workers} workers`,
         `  ${kills} processes killed, the server killed and started again ${restarts} times`,
+        `  processes that ended by themselves: ${people.endedBy.themselves} ${people.endedBy.lastError}`,
         `  messages lost, double or out of place: ${lost}; summaries twice: ${twice}; findings of verify: ${findings}; compactions still due: ${due}`,
         `  ${shown(sum((one) => one.compactions))} compactions, ${shown(sum((one) => one.failures))} compactions failed and were tried again`,
         `  lag of a due compaction: median ${shown(at(lags, 0.5))} ms, 99th percentile ${shown(at(lags, 0.99))} ms`,
@@ -246,6 +263,7 @@ export const load = async (args: ReadonlyArray<string>): Promise<boolean> => {
       webs: { type: "string", default: "4" },
       workers: { type: "string", default: "4" },
       "seconds-between-kills": { type: "string", default: "5" },
+      minutes: { type: "string", default: "30" },
       patience: { type: "string", default: "180" },
     },
   })
@@ -255,6 +273,7 @@ export const load = async (args: ReadonlyArray<string>): Promise<boolean> => {
     webs: Number(values.webs),
     workers: Number(values.workers),
     betweenKills: Number(values["seconds-between-kills"]) * 1_000,
+    longest: Number(values.minutes) * 60_000,
     patience: Number(values.patience) * 1_000,
   }
   const kinds: ReadonlyArray<Kind> =

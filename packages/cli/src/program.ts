@@ -12,6 +12,7 @@ import * as Archive from "./command/archive.js"
 import * as Compact from "./command/compact.js"
 import { copy, exportCommand } from "./command/copy.js"
 import { Ended, Findings } from "./command/failure.js"
+import { separated } from "./terminal/arguments.js"
 import { readableHelp } from "./terminal/help.js"
 import * as Import from "./command/import.js"
 import { version } from "./installation.js"
@@ -73,7 +74,8 @@ export interface Call {
 }
 
 /** Calls the program with the arguments that stand behind its name. */
-export const call = (args: ReadonlyArray<string>): Call => {
+export const call = (typed: ReadonlyArray<string>): Call => {
+  const args = separated(typed)
   const running = Effect.runFork(
     Command.run(memfold, { name: "memfold", version })(["node", "memfold", ...args]).pipe(
       Effect.provide(NodeContext.layer),

@@ -47,7 +47,7 @@ describe("replay --json", () => {
     expect(all).toHaveLength(5)
   })
 
-  it("takes settings in snake_case and camelCase, by the names of the reference designs", async () => {
+  it("takes settings in snake_case and camelCase, by the names of the reference designs, also behind an equals sign", async () => {
     const path = file(
       "settings.jsonl",
       chat(14)
@@ -58,7 +58,13 @@ describe("replay --json", () => {
     const turns = (...settings: ReadonlyArray<string>) =>
       memfold("replay", path, ...fixed, ...settings.flatMap((setting) => ["--set", setting]))
     const snake = await turns("full_context_turns=2", "cached_context_turns=1")
-    const camel = await turns("fullContextTurns=2", "cachedContextTurns=1")
+    const camel = await memfold(
+      "replay",
+      path,
+      ...fixed,
+      "--set=fullContextTurns=2",
+      "--set=cachedContextTurns=1",
+    )
     const compactions = lines(snake.out).filter(({ type }) => type === "compaction")
     expect(compactions.map(({ after, from, to, reason }) => [after, from, to, reason])).toEqual([
       [5, 0, 2, "rounds"],

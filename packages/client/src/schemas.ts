@@ -574,7 +574,7 @@ export const Branches = Schema.Struct({
 
 export const Undo = Schema.Struct({ pauseFor, ...ofRequest })
 export const Undone = Schema.Struct({
-  undone: Schema.NullOr(Schema.Literal("compaction", "branch", "clear")),
+  undone: Schema.NullOr(Schema.Literal("compaction", "revert", "branch", "clear")),
   version: Schema.Number,
 })
 

@@ -15,6 +15,7 @@ import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
+import { lookAt } from "./memory/look.js"
 import {
   checkDescription,
   checkRange,
@@ -180,6 +181,7 @@ const operations = (parts: MemoryParts): Service => {
 
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
     compact: ((session, request) => compact(parts, session, request)) as Compact,
+    look: (session, request) => underWay.finished(lookAt(parts, session, request)),
     preview: (session, request) => previewOf(parts, session, request),
 
     revert: (session, request) => revertTo(parts, session, request),

@@ -68,6 +68,23 @@ export const checkQueue = (start: () => Promise<Open>, many: number): void => {
         }),
       ))
 
+    it("takes a look for now, whatever other processes dispatch for later at that moment", () =>
+      withQueue((queue) =>
+        Effect.gen(function* () {
+          const sessions = Array.from({ length: many }, (_, at) => `s${at}`)
+          for (const session of sessions)
+            yield* queue.dispatch(look(session, { time: 2 * inAnHour(), fill: 0.1 }))
+          const all = sessions.flatMap((session) => [
+            look(session, { time: inAnHour() + 1, fill: 0.6 }),
+            look(session),
+            look(session, { time: inAnHour(), fill: 0.9 }),
+          ])
+          yield* Effect.forEach(all, queue.dispatch, { concurrency: "unbounded", discard: true })
+          const found = yield* taken(queue, many)
+          expect([...new Set(found)].toSorted()).toEqual(sessions.toSorted())
+        }),
+      ))
+
     it("looks again at what is dispatched while a look is handled", () =>
       withQueue((queue) =>
         Effect.gen(function* () {

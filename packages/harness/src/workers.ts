@@ -133,6 +133,39 @@ export const killWorkers = async (
   console.log(`${kills} workers killed in the middle of a summary: lost 0, written twice 0`)
 }
 
+/** A session whose look was lost is compacted: a process that is killed between its write and the look leaves this behind. */
+const sweepUp = async (
+  { worker }: Pick<ReturnType<typeof workers>, "worker">,
+  place: Place,
+): Promise<void> => {
+  const killed = createMemory({ store: place.store, ...strategy, compaction: { mode: "manual" } })
+  await killed.append("lost", talk(16))
+  await killed.close()
+  const line = await worker(place, "--sweep", "1").line()
+  expect(JSON.parse(line ?? "{}")).toMatchObject({ session: "lost", outcome: "Committed" })
+}
+
+/** A worker is killed in the middle of a look while the server of its queue is restarted: the look is not lost. */
+const dieWithServer = async (
+  { worker, hold, letGo, begun }: ReturnType<typeof workers>,
+  place: Place,
+  server: QueueServer,
+): Promise<void> => {
+  const memory = web(place)
+  hold()
+  await memory.append("taken", talk(16))
+  await memory.close()
+  const before = begun()
+  const one = worker(place, "--sweep", "0")
+  await eventually("a worker writes the summary", async () => begun() > before, patience)
+  await server.kill()
+  one.kill()
+  await server.start()
+  letGo()
+  const line = await worker(place, "--sweep", "0").line()
+  expect(JSON.parse(line ?? "{}")).toMatchObject({ session: "taken", outcome: "Committed" })
+}
+
 /** A worker gives a session up; `memfold dead-letters` lists it with the reason, and puts it into the queue again. */
 export const giveUp = async (
   { folder }: Pick<ReturnType<typeof workers>, "folder">,
@@ -235,6 +268,20 @@ export const checkWorkers = ({ place, server, open }: QueueUnderTest, kills: num
       await memory.close()
     },
   )
+
+  it.skipIf(server === undefined)(
+    "a worker that is killed while the queue's server restarts loses no look",
+    async () => {
+      const queue = await server?.()
+      if (queue === undefined) return
+      const store = `sqlite:${join(atWork.folder, "taken.db")}`
+      await dieWithServer(atWork, { store, queue: queue.url }, queue)
+    },
+  )
+
+  it("a sweep finds a session whose look was lost", async () => {
+    await sweepUp(atWork, await place())
+  })
 
   it("`memfold dead-letters` lists what a worker has given up, and puts it into the queue again", async () => {
     const { queue } = await place()

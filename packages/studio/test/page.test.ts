@@ -2,6 +2,7 @@
 import { createClient } from "@memfold/client"
 import { makeToken, serve, type Service } from "@memfold/server"
 import axe from "axe-core"
+import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { pageFiles } from "../src/index.js"
@@ -43,6 +44,13 @@ const filled = async (url: string) => {
 /** A service with it, for one test. */
 const withSession = async (options: Parameters<typeof started>[0] = {}) =>
   filled((await started(options)).url)
+
+/** A context without the ids of summaries: what is committed again has new ones. */
+const shown = ({ messages, layout, tokens }: { messages: unknown; layout: unknown; tokens: number }) => ({
+  messages: JSON.stringify(messages).replaceAll(/"summaryId":"[^"]*"/g, ""),
+  layout,
+  tokens,
+})
 
 const name = (text: string | RegExp) => ({ name: text, exact: typeof text === "string" })
 
@@ -181,6 +189,24 @@ describe("a trace", () => {
   })
 })
 
+describe("limits", () => {
+  it("shows what is near its limit: trigger, window of the model, marks of the cache", async () => {
+    const { url, memory } = await withSession({ strategy: "rounds" })
+    const page = await opened(url, "#session=chat-1&view=tokens")
+    const limits = page.getByRole("group", name("Limits"))
+    const row = (text: string) => limits.locator("tr").filter({ hasText: text })
+    const { tokens } = await memory.context("chat-1")
+    const written = (value: number) => value.toLocaleString("en-US")
+    await expect
+      .poll(() => row("Window of the model").textContent())
+      .toContain(`${written(tokens)}200,000 tokens`)
+    await expect.poll(() => row("A + B").textContent()).toContain("7 turns")
+    await expect.poll(() => row("cache_control marks").textContent()).toContain("4 marks")
+    await page.getByLabel("Window of the model, in tokens").fill(String(tokens + 1))
+    await expect.poll(() => row("Window of the model").textContent()).toContain("Near")
+  })
+})
+
 describe("other strategies", () => {
   it("are compared on the session: sizes, costs at one's own prices, needed identifiers", async () => {
     const { url, memory } = await withSession()
@@ -233,7 +259,7 @@ describe("what can be done", () => {
     await page.getByText("Taken back").waitFor()
   })
 
-  it("recompacts under another strategy, after a preview, and takes the new summary back", async () => {
+  it("recompacts under another strategy, after a preview, and has the old one again by undo", async () => {
     const { url, memory } = await withSession({ strategy: "rounds", compaction: { mode: "manual" } })
     const page = await opened(url, "#session=chat-1")
     const before = await memory.context("chat-1")
@@ -253,7 +279,109 @@ describe("what can be done", () => {
     await dialog.waitFor({ state: "detached" })
     const known = await memory.summaries("chat-1")
     expect(known.find(({ id }) => id === summary)?.status).toBe("invalid")
-    expect((await memory.context("chat-1")).tokens).toBeGreaterThan(after.tokens)
+    expect(shown(await memory.context("chat-1"))).toEqual(shown(before))
+  })
+
+  it("reverts to an earlier summary, undoes that, and does it again", async () => {
+    const { url, memory } = await withSession({ strategy: "rounds", compaction: { mode: "manual" } })
+    const before = await memory.context("chat-1")
+    const [first] = await memory.summaries("chat-1")
+    const page = await opened(url, `#session=chat-1&version=${first!.version}`)
+    const dialog = page.getByRole("dialog")
+    await page.getByRole("button", name("Revert…")).click()
+    expect(await dialog.textContent()).toMatch(/the summary for the first \d+ messages is in force again/)
+    expect(await memory.context("chat-1")).toEqual(before)
+    await dialog.getByRole("button", name("Revert")).click()
+    await dialog.waitFor({ state: "detached" })
+    const reverted = await memory.context("chat-1")
+    expect((await memory.session("chat-1")).summary).toBe(first!.id)
+    for (const [says, expected] of [
+      ["Takes back the revert", before],
+      ["Takes back the undo", reverted],
+    ] as const) {
+      await expect
+        .poll(() => page.locator(".where strong").textContent())
+        .toContain(`of ${(await memory.session("chat-1")).version}`)
+      await page.getByRole("button", name("Undo…")).click()
+      expect(await dialog.textContent()).toContain(says)
+      await page.getByRole("button", name("Take back")).click()
+      await dialog.waitFor({ state: "detached" })
+      expect(shown(await memory.context("chat-1"))).toEqual(shown(expected))
+    }
+  })
+
+  it("edits and pins, and undoes both; a redaction says that nothing brings the text back", async () => {
+    const { url, memory } = await withSession({ strategy: "rounds", compaction: { mode: "manual" } })
+    const page = await opened(url, "#session=chat-1")
+    const dialog = page.getByRole("dialog")
+    const before = await memory.messages("chat-1")
+    const undo = async () => {
+      await expect
+        .poll(() => page.locator(".where strong").textContent())
+        .toContain(`of ${(await memory.session("chat-1")).version}`)
+      await page.getByRole("button", name("Undo…")).click()
+      expect(await dialog.textContent()).toContain("Takes back the change of the branch")
+      await page.getByRole("button", name("Take back")).click()
+      await dialog.waitFor({ state: "detached" })
+      expect((await memory.messages("chat-1")).messages).toEqual(before.messages)
+    }
+    await page.getByRole("button", name("What to do with message 23")).click()
+    await page.getByRole("button", name("Edit from here…")).click()
+    await page.getByLabel("Text").fill("Another question")
+    await page.getByRole("button", name("Edit")).click()
+    await dialog.waitFor({ state: "detached" })
+    expect((await memory.messages("chat-1")).messages).not.toEqual(before.messages)
+    await undo()
+    await page.getByRole("button", name("What to do with message 23")).click()
+    await page.getByRole("button", name("Pin…")).click()
+    await dialog.getByRole("button", name("Pin")).click()
+    await dialog.waitFor({ state: "detached" })
+    await undo()
+    await page.getByRole("button", name("What to do with message 23")).click()
+    await page.getByRole("button", name("Redact…")).click()
+    expect(await dialog.textContent()).toContain("Nothing brings it back.")
+    await page.keyboard.press("Escape")
+    expect((await memory.messages("chat-1")).messages).toEqual(before.messages)
+  })
+
+  it("exports the context of a version, the conversation and the log, and changes nothing", async () => {
+    const { url, memory } = await withSession()
+    const before = await memory.session("chat-1")
+    const page = await opened(url, "#session=chat-1&version=5")
+    const saved = async (what: string): Promise<string> => {
+      await page.getByRole("button", name("Export…")).click()
+      await page.locator('select[name="what"]').selectOption(what)
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", name("Save")).click(),
+      ])
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      return readFileSync(await download.path(), "utf8")
+    }
+    expect(JSON.parse(await saved("context"))).toEqual(
+      (await memory.context("chat-1", { atVersion: 5 })).messages,
+    )
+    expect(JSON.parse(await saved("messages"))).toHaveLength(25)
+    expect((await saved("log")).trim().split("\n")).toHaveLength(before.version)
+    expect(await memory.session("chat-1")).toEqual(before)
+  })
+
+  it("is done by keyboard: a dialog opens, is left, and acts", async () => {
+    const { url, memory } = await withSession()
+    const page = await opened(url, "#session=chat-1")
+    const dialog = page.getByRole("dialog")
+    const button = page.getByRole("button", name("Undo…"))
+    await button.focus()
+    await page.keyboard.press("Enter")
+    await dialog.waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await button.focus()
+    await page.keyboard.press("Enter")
+    await dialog.getByRole("button", name("Take back")).focus()
+    await page.keyboard.press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect((await memory.summaries("chat-1")).map(({ status }) => status)).toEqual(["active", "invalid"])
   })
 
   it("compacts, pins, forks, and redacts", async () => {
@@ -382,6 +510,13 @@ describe("what messages have in them", () => {
   })
 })
 
+/** A view or a form: its title, its address, the size and the colours, and the button that opens the form. */
+const viewsOf = (
+  views: ReadonlyArray<
+    readonly [title: string, fragment: string, size: keyof typeof sizes, dark: boolean, button?: string]
+  >,
+) => views.map(([title, fragment, size, dark, button]) => ({ title, fragment, size, dark, button }))
+
 describe("everybody can use it", () => {
   let service: Service
   beforeAll(async () => {
@@ -389,17 +524,27 @@ describe("everybody can use it", () => {
     await filled(service.url)
   })
   afterAll(() => service.close())
-  it.each([
-    ["the list", "", "wide", false],
-    ["the list, dark and narrow", "", "narrow", true],
-    ["a session", "#session=chat-1", "wide", false],
-    ["a session, dark and narrow", "#session=chat-1", "narrow", true],
-    ["settings", "#session=chat-1&view=settings", "narrow", false],
-    ["compare", "#session=chat-1&view=compare", "wide", true],
-    ["a trace", "#session=chat-1&view=trace", "narrow", true],
-    ["tokens", "#session=chat-1&view=tokens", "wide", true],
-    ["tokens, narrow", "#session=chat-1&view=tokens", "narrow", false],
-  ] as const)("%s has no violation of axe", async (_, fragment, size, dark) => {
+  it.each(
+    viewsOf([
+      ["the list", "", "wide", false],
+      ["the list, dark and narrow", "", "narrow", true],
+      ["a session", "#session=chat-1", "wide", false],
+      ["a session, dark and narrow", "#session=chat-1", "narrow", true],
+      ["settings", "#session=chat-1&view=settings", "narrow", false],
+      ["compare", "#session=chat-1&view=compare", "wide", true],
+      ["a trace", "#session=chat-1&view=trace", "narrow", true],
+      ["tokens", "#session=chat-1&view=tokens", "wide", true],
+      ["tokens, narrow", "#session=chat-1&view=tokens", "narrow", false],
+      ["compacting", "#session=chat-1", "wide", false, "Compact…"],
+      ["undoing, dark and narrow", "#session=chat-1", "narrow", true, "Undo…"],
+      ["recompacting", "#session=chat-1", "narrow", false, "Recompact…"],
+      ["reverting, dark", "#session=chat-1&version=3", "wide", true, "Revert…"],
+      ["forking", "#session=chat-1", "wide", false, "Fork…"],
+      ["describing, dark", "#session=chat-1", "narrow", true, "Describe…"],
+      ["exporting", "#session=chat-1", "wide", false, "Export…"],
+      ["a message", "#session=chat-1", "wide", false, "What to do with message 24"],
+    ]),
+  )("$title has no violation of axe", async ({ fragment, size, dark, button }) => {
     const { url } = service
     const page = await opened(url, fragment, { size, dark })
     await page
@@ -407,6 +552,10 @@ describe("everybody can use it", () => {
       .first()
       .waitFor()
     if (fragment.includes("tokens")) await page.locator("figure").waitFor()
+    if (button !== undefined) {
+      await page.getByRole("button", name(button)).click()
+      await page.getByRole("dialog").waitFor()
+    }
     // As an extension of the browser would: the policy takes no program from elsewhere.
     const session = await page.context().newCDPSession(page)
     const evaluated = async (expression: string) => {

@@ -11,7 +11,10 @@ export interface Options {
   readonly queue?: string
   /** What the keys in Redis begin with; `{memfold}` by default. In a cluster it needs a tag in braces. */
   readonly prefix?: string
-  /** How often a look is tried before it becomes a dead letter, 1 or more; 5 by default. */
+  /**
+   * How often a look is tried before it becomes a dead letter, 1 or more; 13 by default: with the default `backOff`, a store may be
+   * gone for an hour.
+   */
   readonly attempts?: number
   /** The pause before a failed look is tried again, in milliseconds; 1,000 by default. It doubles with each failure. */
   readonly backOff?: number
@@ -26,7 +29,7 @@ export interface Options {
 export const withDefaults = (given: Options) => ({
   queue: given.queue ?? "memfold",
   prefix: given.prefix ?? "{memfold}",
-  attempts: given.attempts ?? 5,
+  attempts: given.attempts ?? 13,
   backOff: given.backOff ?? 1_000,
   lease: given.lease ?? 30_000,
 })

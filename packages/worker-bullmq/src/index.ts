@@ -1,9 +1,12 @@
 /**
  * A queue of looks at sessions, in BullMQ on Redis. Processes that append put looks into it, and workers take them out.
  *
- * A look is a job. Until a worker takes it, the session's id is its deduplication key, so a session has one job that waits, and its
- * time and priority become those of the most urgent look. A worker gives the key back before it looks: what is dispatched from
- * then on is a new job, and no write is missed.
+ * A look is a job. Until a worker takes it, the session's id is its deduplication key, so a session has one job that waits. A worker
+ * gives the key back before it looks: what is dispatched from then on is a new job, and no write is missed.
+ *
+ * The time of a job never changes: a look that is earlier gets a job of its own, which takes the key, and only then the later job
+ * is removed. BullMQ changes the time of a job in several steps, so a connection that breaks in between, or two processes at once,
+ * could leave a look for now waiting for an hour.
  */
 import { Dispatcher } from "@memfold/core"
 import { type Job, Queue, UnrecoverableError, Worker } from "bullmq"
@@ -24,26 +27,22 @@ const patience = 10_000
 /** How many dead letters are kept; older ones are dropped. */
 const mostDeadLetters = 10_000
 
+/** How often a look is put into the queue while other processes put looks at the same session there. */
+const mostTries = 20
+
 /** Priorities of BullMQ: 1 comes first. Contexts beyond their limit are equally urgent. */
 const priorityOf = (fill: number): number => 1 + Math.round(1_000 * (1 - Math.min(Math.max(fill, 0), 1)))
 
 const ask = Dispatcher.asking("Redis")
 
-/** Makes the job that waits for a session at least as urgent as a look. It may have been taken meanwhile: then it sees everything. */
-const hurry = async (waiting: LookJob, { time, fill }: Data, now: number): Promise<void> => {
-  const { data } = waiting
-  const isFuller = fill > data.fill
-  const isEarlier = time < data.time
-  if (!isFuller && !isEarlier) return
+/** Gives the job that waits for a session the priority of a fuller context. */
+const hurry = async (waiting: LookJob, { fill }: Data): Promise<void> => {
+  if (fill <= waiting.data.fill) return
   try {
-    await waiting.updateData({
-      ...data,
-      fill: Math.max(fill, data.fill),
-      time: Math.min(time, data.time),
-    })
-    if (isFuller) await waiting.changePriority({ priority: priorityOf(fill) })
-    if (isEarlier && (await waiting.isDelayed())) await waiting.changeDelay(Math.max(time - now, 0))
+    await waiting.updateData({ ...waiting.data, fill })
+    await waiting.changePriority({ priority: priorityOf(fill) })
   } catch (error) {
+    // A worker has taken it, and sees everything.
     if ((await waiting.getState()) === "delayed") throw error
   }
 }
@@ -193,18 +192,32 @@ export const make = (
         removeOnFail: { count: mostDeadLetters },
       })
 
-    const dispatch: Dispatcher.Service["dispatch"] = ({ session, time, fill }) =>
+    const dispatch: Dispatcher.Service["dispatch"] = (look) =>
       Effect.gen(function* () {
+        const { session } = look
         const now = yield* Clock.currentTimeMillis
         const id = `${now.toString(36)}-${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
-        const look = { session, time, fill }
-        yield* ask("dispatch", session, async () => {
-          const added = await add(look, id, now)
-          if (added.id === id) return
-          const waiting = added.id === undefined ? undefined : await queue.getJob(added.id)
-          if (waiting !== undefined) await hurry(waiting, look, now)
-        })
+        yield* ask("dispatch", session, () => put(look, id, now))
       })
+
+    /** Puts a look into the queue, unless a job waits for its session that is as early. */
+    const put = async (look: Data, id: string, now: number): Promise<void> => {
+      const later: Array<LookJob> = []
+      for (let tries = 0; tries < mostTries; tries++) {
+        const added = await add(look, id, now)
+        if (added.id === id) {
+          for (const job of later) await job.remove().catch(() => undefined)
+          return
+        }
+        const waiting = added.id === undefined ? undefined : await queue.getJob(added.id)
+        // It has been taken or removed since: perhaps for a look that is later than this one.
+        if (waiting === undefined) continue
+        if (waiting.data.time <= Math.max(look.time, now)) return await hurry(waiting, look)
+        later.push(waiting)
+        await waiting.removeDeduplicationKey()
+      }
+      throw new Error(`other processes changed the look of this session ${mostTries} times meanwhile`)
+    }
 
     const failed = (operation: "deadLetters" | "revive", session: string | null) =>
       ask(operation, session, async () => {

@@ -4,7 +4,7 @@
 export interface WithinOptions {
   /** The prefix of the cluster's tables, as its storage has it; `cluster` by default. */
   readonly prefix?: string
-  /** How often a look is tried before it becomes a dead letter, 1 or more; 5 by default. */
+  /** How often a look is tried before it becomes a dead letter, 1 or more; 13 by default. */
   readonly attempts?: number
   /** The pause before a failed look is tried again, in milliseconds; 1,000 by default. It doubles. */
   readonly backOff?: number
@@ -32,7 +32,7 @@ export interface Options extends Pick<WithinOptions, "attempts" | "backOff"> {
 /** The options of `within`, with defaults for missing ones. */
 export const withinDefaults = (given: WithinOptions) => ({
   prefix: given.prefix ?? "cluster",
-  attempts: given.attempts ?? 5,
+  attempts: given.attempts ?? 13,
   backOff: given.backOff ?? 1_000,
   tidyInterval: given.tidyInterval ?? 30_000,
 })

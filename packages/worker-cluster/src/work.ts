@@ -25,7 +25,7 @@ export const entities = (
 ): Layer.Layer<never, never, Cluster> => {
   const { attempts, backOff, tidyInterval } = settings
   const looks = looksIn(settings)
-  const look = (id: bigint, { session, fill, attempt: before }: LookMessage) =>
+  const look = (id: bigint, { session, time: asked, fill, attempt: before }: LookMessage) =>
     Effect.gen(function* () {
       const attempt = before + 1
       yield* insistently(looks.begin(id, new LookMessage({ session, fill, attempt, time: 0 })))
@@ -35,7 +35,7 @@ export const entities = (
           reason: "every worker that looked was killed or stopped",
           final: true,
         })
-      const exit = yield* Effect.exit(handle({ session, time: 0, fill }))
+      const exit = yield* Effect.exit(handle({ session, time: asked, fill }))
       if (Exit.isSuccess(exit)) return
       const failure = failureOf(session, exit.cause)
       if (failure.final || attempt >= attempts) return yield* failure

@@ -7,6 +7,8 @@ import type { Settings } from "./Options.js"
 /** What a job carries. */
 export interface Data {
   readonly session: string
+  /** The earliest time that a look of the session asked for, in milliseconds since the epoch. */
+  readonly time: number
   readonly fill: number
 }
 

@@ -10,7 +10,10 @@ export interface Options {
   readonly schema?: string
   /** The most connections of this process to the database; 4 by default. */
   readonly connections?: number
-  /** How often a look is tried before it becomes a dead letter, 1 or more; 5 by default. */
+  /**
+   * How often a look is tried before it becomes a dead letter, 1 or more; 13 by default: with the default `backOff`, a store may be
+   * gone for an hour.
+   */
   readonly attempts?: number
   /** The pause before a failed look is tried again, in milliseconds, rounded up to seconds; 1,000 by default. It doubles. */
   readonly backOff?: number
@@ -29,7 +32,7 @@ export const withDefaults = (given: Options) => ({
   queue: given.queue ?? "memfold",
   schema: given.schema ?? "pgboss",
   connections: given.connections ?? 4,
-  attempts: given.attempts ?? 5,
+  attempts: given.attempts ?? 13,
   backOff: given.backOff ?? 1_000,
   lease: given.lease ?? 30_000,
   pollInterval: given.pollInterval ?? 500,

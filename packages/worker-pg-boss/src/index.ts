@@ -21,8 +21,10 @@ const mostDeadLetters = 10_000
 
 const hurry = `
   UPDATE TABLE
-  SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4)
-  WHERE name = $1 AND singleton_key = $2 AND state = 'created'`
+  SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4),
+    data = data || jsonb_build_object('time', LEAST((data ->> 'time')::numeric, $5::numeric))
+  WHERE name = $1 AND singleton_key = $2 AND state = 'created'
+    AND (start_after > COALESCE($3::timestamptz, now()) OR priority < $4)`
 
 const dispatches =
   (ask: Ask, settings: Settings): Dispatcher.Service["dispatch"] =>
@@ -32,7 +34,7 @@ const dispatches =
         const { queue, attempts, backOff, lease } = settings
         const startAfter = time > now ? new Date(time) : null
         const priority = priorityOf(fill)
-        const data: Data = { session, fill }
+        const data: Data = { session, time, fill }
         const sent = await boss.send(queue, data, {
           singletonKey: session,
           priority,
@@ -44,7 +46,13 @@ const dispatches =
         })
         // One waits already; if it has been taken since, its worker sees everything.
         if (sent === null)
-          await rowsOf(boss, settings, hurry, [queue, session, startAfter?.toISOString() ?? null, priority])
+          await rowsOf(boss, settings, hurry, [
+            queue,
+            session,
+            startAfter?.toISOString() ?? null,
+            priority,
+            time,
+          ])
       }),
     )
 

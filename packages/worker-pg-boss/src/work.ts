@@ -13,7 +13,7 @@ interface Taken {
 /** Ending a job is tried a few times: otherwise its look would be handled once more. */
 const fewTimes = { times: 3, schedule: Schedule.exponential("100 millis") } as const
 
-/** Marks a job as done, or as failed. */
+/** Removes a job that is done, or marks it as failed. */
 const settle = (
   ask: Ask,
   settings: Settings,
@@ -21,7 +21,8 @@ const settle = (
   exit: Exit.Exit<void, Dispatcher.LookFailed>,
 ) =>
   ask("work", session, async (boss) => {
-    if (Exit.isSuccess(exit)) return boss.complete(settings.queue, id)
+    // Done jobs would stay in the table for hours, and every statement on it would read past them.
+    if (Exit.isSuccess(exit)) return boss.deleteJob(settings.queue, id)
     const failure = exit.cause._tag === "Fail" ? exit.cause.error : null
     if (failure?.final === true) {
       const last = "UPDATE TABLE SET retry_limit = retry_count WHERE name = $1 AND id = $2"
@@ -47,11 +48,16 @@ export const worksFor =
 
       const handled = (taken: Taken): Effect.Effect<void> =>
         Effect.uninterruptibleMask((restore) =>
-          restore(handle({ session: taken.data.session, time: 0, fill: taken.data.fill })).pipe(
+          restore(handle(taken.data)).pipe(
             Effect.exit,
             Effect.flatMap((exit) => settle(ask, settings, taken, exit)),
-            Effect.zipRight(Effect.sync(() => void active.delete(taken.id))),
-            Effect.zipRight(Effect.suspend(() => Deferred.succeed(ended, undefined))),
+            Effect.zipRight(
+              Effect.suspend(() => {
+                active.delete(taken.id)
+                // Taking jobs sorts all that wait, so it is not done for each place that becomes free.
+                return active.size * 2 > concurrency ? Effect.void : Deferred.succeed(ended, undefined)
+              }),
+            ),
           ),
         )
 

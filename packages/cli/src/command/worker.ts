@@ -9,7 +9,7 @@ import {
   Summarizer,
 } from "@memfold/core"
 import { type OpenQueue, type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
-import { Console, Effect, type Layer } from "effect"
+import { Console, Duration, Effect, type Layer } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { clean, json as toJson } from "../terminal/terminal.js"
 import { archive, behindOption } from "./archive.js"
@@ -48,6 +48,8 @@ interface Working {
   /** In seconds, as `lease`. */
   readonly shutdown: number
   readonly lease: number
+  /** In seconds; 0 for never. */
+  readonly sweep: number
   readonly json: boolean
   readonly spend?: Memory.SpendOptions
 }
@@ -56,7 +58,7 @@ interface Working {
 const working = (
   opened: OpenQueue,
   store: Layer.Layer<EventLog.EventLog, EventLog.LogError>,
-  { strategy, summarizer, concurrency, shutdown, lease, json, ...caps }: Working,
+  { strategy, summarizer, concurrency, shutdown, lease, sweep, json, ...caps }: Working,
 ): Effect.Effect<void, QueueError | EventLog.LogError> =>
   Effect.gen(function* () {
     const queue = yield* opened
@@ -68,6 +70,7 @@ const working = (
     yield* Dispatcher.work(queue, memory, {
       concurrency,
       shutdown: shutdown * 1_000,
+      sweepEvery: sweep === 0 ? Duration.infinity : sweep * 1_000,
       onOutcomes: printed(json),
     })
     yield* Console.error("memfold: the worker is ready; Ctrl-C ends it")
@@ -102,6 +105,13 @@ export const command = Command.make(
       Options.withDefault(30),
       Options.withDescription("How long running compactions may take to end after SIGTERM or Ctrl-C."),
     ),
+    sweep: Options.integer("sweep").pipe(
+      Options.withPseudoName("SECONDS"),
+      Options.withDefault(300),
+      Options.withDescription(
+        "How often the workers look at all sessions that were active since, for looks that were lost; 0 for never.",
+      ),
+    ),
     archive,
     ...spend,
     json: options.json,
@@ -113,12 +123,13 @@ export const command = Command.make(
     UsageError | UnknownName | Strategy.SettingsError | QueueError | EventLog.LogError
   > =>
     Effect.gen(function* () {
-      const { concurrency, shutdown, lease } = given
+      const { concurrency, shutdown, lease, sweep } = given
       if (concurrency < 1) return yield* new UsageError({ problem: "--concurrency is a number, 1 or more" })
       if (lease < 1 || lease > 3_600)
         return yield* new UsageError({ problem: "--lease is a number of seconds from 1 to 3600" })
       if (shutdown < 0)
         return yield* new UsageError({ problem: "--shutdown is a number of seconds, 0 or more" })
+      if (sweep < 0) return yield* new UsageError({ problem: "--sweep is a number of seconds, 0 or more" })
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* labSummarizer(given.summarizer)
       const caps = yield* spendOf(given)
@@ -126,6 +137,7 @@ export const command = Command.make(
       const store = behindOption(opened, given.archive)
       const openQueue = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
       const { json } = given
-      yield* working(openQueue, store, { strategy, summarizer, concurrency, shutdown, lease, json, ...caps })
+      const parts = { strategy, summarizer, concurrency, shutdown, lease, sweep, json, ...caps }
+      yield* working(openQueue, store, parts)
     }),
 ).pipe(Command.withDescription("Compact the sessions that a queue names, until the process is ended."))

@@ -3,7 +3,7 @@ import { releaseRunning } from "../engine/compaction.js"
 import type { Event, SummaryInvalidated } from "../event/Event.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
-import type { Commit } from "../projection/summaries.js"
+import type { Commit, History } from "../projection/summaries.js"
 
 /** The session has no summary with this id to go back to: it does not exist, or it is invalid. */
 export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("UnknownSummary", {
@@ -69,28 +69,35 @@ export const takenBack = (
     : [{ _tag: "CompactionPaused" as const, until: pauseFor === 0 ? 0 : total + pauseFor }]),
 ]
 
+/** What becomes of the commits of the branch in force. */
+export interface Change extends RevertOptions {
+  /** The commits to take back. */
+  readonly newer: ReadonlyArray<Commit>
+  /** Events to append behind, in the same batch. */
+  readonly behind?: ReadonlyArray<Event>
+}
+
 /**
  * Takes back some of the commits of the branch in force, and says how many commits became invalid; they stay in the log. A running
  * compaction is released, and its result will be thrown away.
  *
- * @param newerOf - the commits to take back, among all of the branch; `null` if that cannot be done
+ * @param decide - finds the commits to take back; `null` if that cannot be done
  */
-const takeBack = (
+export const takeBack = <E>(
   sessions: Sessions,
   session: string,
-  newerOf: (commits: ReadonlyArray<Commit>) => ReadonlyArray<Commit> | null,
-  options: RevertOptions,
-): Effect.Effect<number | null, SessionError> =>
+  decide: (history: History) => Effect.Effect<Change | null, E>,
+): Effect.Effect<number | null, SessionError | E> =>
   Effect.gen(function* () {
     for (;;) {
-      const { commits, left, version } = yield* sessions.history(session)
-      const newer = newerOf(commits)
-      if (newer === null) return null
-      const gone = withContinuations(newer, left)
+      const history = yield* sessions.history(session)
+      const change = yield* decide(history)
+      if (change === null) return null
+      const gone = withContinuations(change.newer, history.left)
       const { answer } = yield* sessions.transact(session, (state) => {
         // Another writer appended an event since. The commits are read again, because one may have been added.
-        if (state.version !== version) return { events: [], answer: false }
-        return { events: takenBack(state, gone, options), answer: true }
+        if (state.version !== history.version) return { events: [], answer: false }
+        return { events: [...takenBack(state, gone, change), ...(change.behind ?? [])], answer: true }
       })
       if (answer) return gone.length
       // The cached state may be older than the history. A step that writes nothing does not refresh it.
@@ -105,17 +112,9 @@ export const revert = (
   { toSummary, ...options }: RevertOptions & { readonly toSummary: string | null },
 ): Effect.Effect<number, SessionError | UnknownSummary> =>
   Effect.gen(function* () {
-    const count = yield* takeBack(sessions, session, (commits) => after(commits, toSummary), options)
+    const count = yield* takeBack(sessions, session, ({ commits }) => {
+      const newer = after(commits, toSummary)
+      return Effect.succeed(newer === null ? null : { newer, ...options })
+    })
     return count ?? (yield* new UnknownSummary({ session, summary: toSummary ?? "" }))
   })
-
-/** Goes back to the summary before the newest one, or to the messages. */
-export const revertNewest = (
-  sessions: Sessions,
-  session: string,
-  options: RevertOptions,
-): Effect.Effect<void, SessionError> => {
-  const newest = (commits: ReadonlyArray<Commit>) =>
-    after(commits, commits.filter(({ summary }) => summary !== null).at(-2)?.summary ?? null)
-  return Effect.asVoid(takeBack(sessions, session, newest, options))
-}

@@ -186,6 +186,12 @@ export interface Service {
    */
   readonly compact: Compact
   /**
+   * Looks at a session as a write does: what is due starts, or is dispatched, as the memory's mode says, and what comes due later gets
+   * its timer or its look. For sessions whose process was killed between a write and its look. A session whose compactions have
+   * failed too often in a row is left alone.
+   */
+  readonly look: (session: string, options?: StrategyOptions) => Effect.Effect<void, MemoryError>
+  /**
    * What `compact` would do, with this strategy or another one: the messages and the summary that would be replaced, what would
    * stand in their place, and the contexts before and behind it. It writes nothing, takes no lock, and asks no hook. It calls the
    * summarizer, unless the options name another one.
@@ -296,9 +302,10 @@ export interface Service {
     options?: StrategyOptions,
   ) => Effect.Effect<Edited, MemoryError | UnknownBranch>
   /**
-   * Takes back the newest compaction, edit, regeneration, checkout or clear, and says which. Undoing the undo of an edit or a
-   * checkout does it again. After a compaction was taken back, automatic compaction is paused until `pauseFor` more messages
-   * have come (20 by default).
+   * Takes back the newest compaction, revert, recompaction, edit, regeneration, checkout or clear, and says which. What a revert or
+   * a recompaction took back is committed again, unless a message was redacted since; compactions that a recompaction made before
+   * the next message are taken back with it. Undoing the undo of anything but a compaction or a clear does it again. After a
+   * compaction was taken back, automatic compaction is paused until `pauseFor` more messages have come (20 by default).
    */
   readonly undo: (
     session: string,

@@ -2,7 +2,7 @@
 import { Effect, Either, Option, Stream } from "effect"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
-import { revertNewest } from "../history/revert.js"
+import { undoSummary } from "../history/restore.js"
 import type { Message } from "../message/Message.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { headOf } from "../render/Render.js"
@@ -57,12 +57,13 @@ export interface Edited {
 /** What `undo` has taken back. */
 export interface Undone {
   /**
-   * - `compaction`: the newest summary is taken back
+   * - `compaction`: the newest compaction is taken back
+   * - `revert`: what a revert or a recompaction has taken back is in force again; or, if that was undone just before, it is not
    * - `branch`: the conversation is on the branch again that an edit, a regeneration, a checkout or an undo has left
    * - `clear`: the messages before a clear are back
    * - `null`: there was nothing to take back
    */
-  readonly undone: "compaction" | "branch" | "clear" | null
+  readonly undone: "compaction" | "revert" | "branch" | "clear" | null
   /** The version of the session. */
   readonly version: number
 }
@@ -315,7 +316,13 @@ export const checkout = (
     return { answer: describe(before, after, 0, false), state: after }
   })
 
-/** Takes back the newest compaction, switch or clear that is in force. */
+/** Whether something may have changed the summary since a version, or shortened tool outputs. */
+const mayHaveChanged = ({ summary, invalidatedAt, uncovered }: SessionState, since: number): boolean =>
+  invalidatedAt > since ||
+  (summary !== null && summary.version > since) ||
+  uncovered.slice().some(({ appendedTokens }) => appendedTokens !== undefined)
+
+/** Takes back the newest compaction, revert, switch or clear that is in force. */
 export const undo = (
   parts: Pick<MemoryParts, "sessions">,
   session: string,
@@ -327,10 +334,12 @@ export const undo = (
     const state = yield* sessions.load(session)
     // Every switch and every clear leaves a gap that ends with it.
     const last = state.gaps.at(-1)?.to ?? 0
-    if (state.summary !== null && state.summary.version > last) {
-      yield* revertNewest(sessions, session, { pauseFor, reason: "undone" })
+    const changed = mayHaveChanged(state, last)
+      ? yield* undoSummary(sessions, session, { since: last, pauseFor })
+      : null
+    if (changed !== null) {
       const now = yield* sessions.load(session)
-      return { answer: { undone: "compaction", version: now.version }, state: now }
+      return { answer: { undone: changed, version: now.version }, state: now }
     }
     if (last === 0) return { answer: { undone: null, version: state.version }, state }
     const { before, after } = yield* returnTo(parts, session, (now) =>

@@ -1,8 +1,12 @@
-/** What a worker process does: it takes looks out of a queue, and compacts the sessions for which that is due. */
-import { Duration, Effect, type Scope } from "effect"
+/**
+ * What a worker process does: it takes looks out of a queue, and compacts the sessions for which that is due. From time to time it
+ * sweeps, for the looks that were lost.
+ */
+import { Duration, Effect, Schedule, type Scope } from "effect"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import { type DispatchError, isGivenUp, type Look, LookFailed, type Queue } from "../shell/Dispatcher.js"
 import type { Service as Memory } from "./MemoryService.js"
+import { beginSweeps, sweep, sweepSession } from "./sweep.js"
 
 /** Options of {@link work}. */
 export interface WorkerOptions {
@@ -10,6 +14,11 @@ export interface WorkerOptions {
   readonly concurrency?: number
   /** How long running compactions may take to end when the scope closes; 30 seconds by default. */
   readonly shutdown?: Duration.DurationInput
+  /**
+   * How often a worker looks at the sessions that were active lately, for the case that a look was lost; 5 minutes by default,
+   * `Duration.infinity` for never. It is once for all workers of a queue, which therefore have the same time here.
+   */
+  readonly sweepEvery?: Duration.DurationInput
   /** Called after each look that found something due, with what was done. */
   readonly onOutcomes?: (session: string, outcomes: ReadonlyArray<CompactionOutcome>) => Effect.Effect<void>
 }
@@ -39,13 +48,32 @@ export interface WorkerOptions {
  */
 export const work = (
   queue: Queue,
-  memory: Pick<Memory, "compact" | "state">,
-  { concurrency = 8, shutdown = "30 seconds", onOutcomes = () => Effect.void }: WorkerOptions = {},
+  memory: Pick<Memory, "compact" | "state" | "look" | "sessions">,
+  {
+    concurrency = 8,
+    shutdown = "30 seconds",
+    sweepEvery = "5 minutes",
+    onOutcomes = () => Effect.void,
+  }: WorkerOptions = {},
 ): Effect.Effect<void, DispatchError, Scope.Scope> =>
-  queue.work((look) => lookAt(memory, look, onOutcomes), {
-    concurrency,
-    shutdown: Duration.toMillis(shutdown),
+  Effect.gen(function* () {
+    const every = Duration.toMillis(sweepEvery)
+    const swept = (look: Look) =>
+      sweep(queue, memory, look, every).pipe(
+        Effect.mapError(
+          ({ message }) => new LookFailed({ session: sweepSession, reason: message, final: false }),
+        ),
+      )
+    yield* queue.work(
+      (look) => (look.session === sweepSession ? swept(look) : lookAt(memory, look, onOutcomes)),
+      { concurrency, shutdown: Duration.toMillis(shutdown) },
+    )
+    // The queue may be gone for a while. Workers take what it has when it is back, and then sweep.
+    yield* beginSweeps(queue, every).pipe(Effect.retry(untilTaken), Effect.ignore, Effect.forkScoped)
   })
+
+/** How often the first sweep is tried to be put into the queue: for as long as it takes. */
+const untilTaken = Schedule.spaced("10 seconds")
 
 const lookAt = (
   memory: Pick<Memory, "compact" | "state">,

@@ -211,13 +211,16 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         if (mode === "off") return Effect.succeed([])
         const worked = learned(session, compactDue(compaction, session, strategy))
         if (mode !== "background" && mode !== "dispatch") return worked
-        return Effect.flatMap(Clock.currentTimeMillis, (began) =>
-          Effect.tap(worked, () =>
-            mode === "dispatch" && isGivenUp(sessions.cached(session))
-              ? Effect.void
-              : nextChecks.afterIdleRun(session, strategy, began),
-          ),
-        )
+        return Effect.flatMap(
+          Clock.currentTimeMillis,
+          (began) =>
+            Effect.tap(worked, () =>
+              mode === "dispatch" && isGivenUp(sessions.cached(session))
+                ? Effect.void
+                : nextChecks.afterIdleRun(session, strategy, began),
+            ),
+          // A worker's look is done when the queue has the next one: this process may be killed.
+        ).pipe(Effect.zipLeft(outbox?.delivered ?? Effect.void))
       },
       // More may have come due meanwhile (law L11): it is checked afterwards; in the background, whatever becomes of this one.
       compactNow: (session, request) => {

@@ -2,9 +2,13 @@
  * Hands looks at sessions to a {@link Dispatcher}, and keeps the looks that the queue does not take until the queue is back.
  *
  * A look is handed over before the write that asks for it returns: a function may be frozen right after. When the queue does
- * not answer, one write waits for it; from then on, looks are kept here, and a fiber tries again with growing pauses.
+ * not answer, one write waits for it; from then on, looks are kept here, and a fiber tries again with growing pauses. A worker waits
+ * for that fiber before it calls its own look done, and a memory that closes tries once more.
+ *
+ * Every look goes to the queue, which knows what waits there. An outbox that remembered what it has handed over would be wrong as
+ * soon as another process hurries that look, or the queue loses it.
  */
-import { Clock, Effect, FiberHandle, type Scope } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import * as metrics from "../observe/metrics.js"
 import { detached } from "./detached.js"
 import type { DispatchError, Look, Service as Dispatcher } from "./Dispatcher.js"
@@ -14,6 +18,8 @@ import { sleepUntil } from "./sleepUntil.js"
 export interface Outbox {
   /** Hands a look over. It never fails. */
   readonly send: (look: Look) => Effect.Effect<void>
+  /** Waits until the queue has every look that was kept. */
+  readonly delivered: Effect.Effect<void>
   /** Forgets a session that is deleted. */
   readonly forget: (session: string) => void
 }
@@ -24,28 +30,25 @@ const patience = "2 seconds"
 /** The pauses before the queue is tried again, in milliseconds: the first, and the longest. */
 const [shortestPause, longestPause] = [1_000, 30_000]
 
-/** The most sessions that are remembered, of each kind. A forgotten look comes again with the next write to its session. */
-const mostSessions = 10_000
-
-/** Sets an entry, and drops the oldest one beyond the most. */
-const remember = <Value>(map: Map<string, Value>, session: string, value: Value): void => {
-  map.delete(session)
-  map.set(session, value)
-  if (map.size > mostSessions) map.delete(map.keys().next().value ?? session)
-}
+/** The most looks that are kept. A forgotten one comes again with the next write to its session, or with a sweep. */
+const mostKept = 10_000
 
 /** Makes an outbox. Its fiber lives in the scope. */
 export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never, Scope.Scope> =>
-  Effect.map(FiberHandle.make<void>(), (retrying) => {
-    /** The times of looks that the queue has, and that are yet to come. */
-    const handedOver = new Map<string, number>()
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
     /** The looks that the queue did not take. */
     const kept = new Map<string, Look>()
+    /** Open while nothing is kept. Otherwise, a fiber tries again. */
+    const isEmpty = yield* Effect.makeLatch(true)
+    let isRetrying = false
 
     const keep = (look: Look): void => {
       const before = kept.get(look.session)
-      const time = Math.min(look.time, before?.time ?? look.time)
-      remember(kept, look.session, { ...look, time })
+      kept.delete(look.session)
+      kept.set(look.session, { ...look, time: Math.min(look.time, before?.time ?? look.time) })
+      if (kept.size > mostKept) kept.delete(kept.keys().next().value ?? look.session)
+      isEmpty.unsafeClose()
     }
 
     const handOver = (look: Look): Effect.Effect<boolean> =>
@@ -55,7 +58,6 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
         Effect.as(true),
         Effect.tap(() =>
           Effect.sync(() => {
-            remember(handedOver, look.session, look.time)
             // A newer look may have been kept meanwhile.
             if (kept.get(look.session) === look) kept.delete(look.session)
           }),
@@ -63,35 +65,43 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
         Effect.catchAll((error) => Effect.as(reportFailure(look.session, error), false)),
       )
 
+    /** Hands over all that is kept, until the queue does not take one; whether it took all. */
+    const handOverKept = Effect.gen(function* () {
+      for (const look of kept.values()) if (!(yield* handOver(look))) return false
+      return true
+    })
+
     /** Tries again until the queue has all that is kept. */
     const retry = (pause: number): Effect.Effect<void> =>
       Effect.gen(function* () {
         yield* sleepUntil((yield* Clock.currentTimeMillis) + pause)
-        for (const look of kept.values()) {
-          if (!(yield* handOver(look))) return yield* retry(Math.min(pause * 2, longestPause))
-        }
-        if (kept.size > 0) yield* retry(shortestPause)
+        if (!(yield* handOverKept)) return yield* retry(Math.min(pause * 2, longestPause))
+        return yield* Effect.suspend(() => {
+          if (kept.size > 0) return retry(shortestPause)
+          isRetrying = false
+          isEmpty.unsafeOpen()
+          return Effect.void
+        })
       })
 
-    const retryLater = FiberHandle.run(retrying, Effect.interruptible(detached(retry(shortestPause))), {
-      onlyIfMissing: true,
+    // Fibers of the scope have ended when this runs: they were added later.
+    yield* Effect.addFinalizer(() => Effect.interruptible(handOverKept))
+
+    const retryLater = Effect.suspend(() => {
+      if (isRetrying) return Effect.void
+      isRetrying = true
+      return Effect.forkIn(Effect.interruptible(detached(retry(shortestPause))), scope)
     })
 
     return {
       send: (look) =>
         Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          // Who looks at that time will see what was written until then, and hand over the next look.
-          const known = handedOver.get(look.session)
-          if (known !== undefined && now < known && known <= look.time) return
           if (kept.size === 0 && (yield* handOver(look))) return
           keep(look)
           yield* retryLater
         }),
-      forget: (session) => {
-        handedOver.delete(session)
-        kept.delete(session)
-      },
+      delivered: isEmpty.await,
+      forget: (session) => void kept.delete(session),
     }
   })
 

@@ -1,6 +1,7 @@
-import { Clock, Effect, Layer, TestClock, TestContext } from "effect"
+import { Clock, Effect, Fiber, Layer, Option, TestClock, TestContext } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Dispatcher from "../Dispatcher.js"
+import type * as EventLog from "../EventLog.js"
 import * as InMemoryEventLog from "../log/InMemoryEventLog.js"
 import * as Memory from "../Memory.js"
 import * as Message from "../Message.js"
@@ -28,7 +29,7 @@ const world = <A, E>(
     readonly memory: Memory.Service
     readonly looks: Array<Dispatcher.Look>
     readonly queue: { state: "there" | "refuses" | "hangs"; asked: number }
-  }) => Effect.Effect<A, E>,
+  }) => Effect.Effect<A, E, EventLog.EventLog | Summarizer.Summarizer>,
   options: Partial<Memory.Options> = {},
 ): Promise<A> => {
   const looks: Array<Dispatcher.Look> = []
@@ -98,21 +99,93 @@ describe("the mode dispatch", () => {
         yield* appending
         yield* memory.append("b", messages(6))
         expect((yield* Clock.currentTimeMillis) - began).toBe(2_000)
+        // The memory tries once more when it closes.
+        queue.state = "there"
       }),
     ))
 
-  it("hands over one look for a time that is yet to come, not one for each message", () =>
+  it("hands over every look for later: another process may have hurried the look before, and a worker has taken it", () =>
     world(
       ({ memory, looks }) =>
         Effect.gen(function* () {
-          for (let message = 0; message < 5; message++) {
-            yield* memory.append("s", messages(1))
-            yield* TestClock.adjust("1 second")
-          }
-          expect(looks).toHaveLength(1)
-          expect(looks[0]?.time).toBeGreaterThan(yield* Clock.currentTimeMillis)
+          yield* memory.append("s", messages(2))
+          yield* TestClock.adjust("1 second")
+          yield* memory.append("s", messages(2))
+          const [first, second] = looks
+          expect(first?.time).toBe(600_000)
+          expect(second?.time).toBe(601_000)
         }),
       { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+    ))
+
+  it("a worker's look ends when the queue has the next one, also if the queue is gone for a while", () =>
+    world(
+      ({ memory, looks, queue }) =>
+        Effect.gen(function* () {
+          yield* memory.append("s", messages(2))
+          queue.state = "refuses"
+          const looking = yield* Effect.fork(memory.compact("s", { which: "due" }))
+          yield* TestClock.adjust("10 seconds")
+          expect(yield* Fiber.poll(looking)).toEqual(Option.none())
+          queue.state = "there"
+          yield* TestClock.adjust("1 minute")
+          expect(yield* looking).toEqual([])
+          expect(looks.map(({ time }) => time)).toEqual([600_000, 600_000])
+        }),
+      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+    ))
+
+  it("a memory that closes hands over what it has kept", async () => {
+    const looks = await world(({ memory, looks, queue }) =>
+      Effect.gen(function* () {
+        queue.state = "refuses"
+        yield* memory.append("a", messages(6))
+        yield* memory.append("b", messages(6))
+        queue.state = "there"
+        return looks
+      }),
+    )
+    expect(looks.map(({ session }) => session)).toEqual(["a", "b"])
+  })
+
+  it("a sweep dispatches what a killed process could not, each due look once, and the next sweep", () =>
+    world(({ memory, looks, queue }) =>
+      Effect.gen(function* () {
+        // A process that is killed between the write and the look has dispatched nothing.
+        const killed = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
+        yield* killed.append("old", messages(6))
+        yield* TestClock.adjust("2 hours")
+        yield* killed.append("due", messages(6))
+        yield* killed.append("at rest", messages(2))
+        expect(looks).toEqual([])
+        let handle = (_look: Dispatcher.Look): Effect.Effect<void, Dispatcher.LookFailed> => Effect.void
+        const workers: Dispatcher.Queue = {
+          dispatch: (look) => Effect.sync(() => void looks.push(look)),
+          work: (given) => Effect.sync(() => void (handle = given)),
+          deadLetters: Effect.succeed([]),
+          revive: () => Effect.succeed(false),
+        }
+        yield* Dispatcher.work(workers, memory, { sweepEvery: "1 minute" })
+        yield* TestClock.adjust("0 millis")
+        const [first] = looks.splice(0)
+        expect(first).toMatchObject({ time: 3_600_000 })
+        yield* handle(first!)
+        expect(looks.map(({ session, time }) => [session, time])).toEqual([
+          [first!.session, 7_260_000],
+          ["due", 7_200_000],
+        ])
+        // Who has waited for two hours for a worker goes back that far.
+        looks.splice(0)
+        yield* TestClock.adjust("1 hour")
+        yield* handle({ ...first!, time: 0 })
+        expect(
+          looks
+            .slice(1)
+            .map(({ session }) => session)
+            .toSorted(),
+        ).toEqual(["due", "old"])
+        expect(queue.asked).toBe(3)
+      }).pipe(Effect.scoped),
     ))
 
   it("compacts by itself where a budget forces it", () =>

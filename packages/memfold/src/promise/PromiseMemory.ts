@@ -1070,8 +1070,9 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   checkout(session: string, branch: number, options?: RequestOptions): Promise<Memory.Edited>
   /**
-   * Takes back the newest compaction, edit, regeneration, checkout or clear. Undoing the undo of an edit or a checkout does it
-   * again.
+   * Takes back the newest compaction, revert, recompaction, edit, regeneration, checkout or clear. What a revert or a recompaction
+   * took back is in force again, unless a message was redacted since. Undoing the undo of anything but a compaction or a clear does
+   * it again.
    *
    * @param session - the id of the session
    * @param options - `pauseFor`: after a compaction was taken back, the number of messages without automatic compaction, 20 by

@@ -1,15 +1,15 @@
 /** What can be done with a session. Each dialog says what will be done before it is done. */
-import type { schemas } from "@memfold/client"
 import { useState } from "preact/hooks"
 import { go } from "../address.js"
-import { count, moment, several } from "../format.js"
+import { count, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
 import { ask, ofSession } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
-import { hasChanged, type Mark } from "../session/marks.js"
+import type { Mark } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
 import { Compact, Recompact } from "./Compact.js"
 import { Export } from "./Export.js"
+import { Undo } from "./Undo.js"
 
 /** What an action is about. */
 export interface ActionProps {
@@ -22,52 +22,7 @@ type Props = ActionProps & { readonly onClose: () => void }
 const post = <Answer,>(timeline: Timeline, path: string, body: unknown): Promise<Answer> =>
   ask(ofSession(timeline.session, path), { method: "POST", body })
 
-/** What `undo` would take back: the newest of what it can. */
-const undoable = ({ events }: Timeline, marks: ReadonlyArray<Mark>) => {
-  const mark = marks.findLast((one) => hasChanged(one) && one.invalidatedAt === null) ?? null
-  const other = events.findLast(
-    ({ event }) => event._tag === "BranchSwitched" || event._tag === "SessionCleared",
-  )
-  if (mark !== null && (other === undefined || mark.version > other.version)) return { mark, other: null }
-  return other === undefined ? null : { mark: null, other }
-}
-
-const Undo = ({ timeline, marks, onClose }: Props) => {
-  const found = undoable(timeline, marks)
-  const act = async () => {
-    const { undone } = await post<typeof schemas.Undone.Type>(timeline, "/undo", {})
-    if (undone === null) throw new Error("There is nothing to take back.")
-  }
-  if (found === null)
-    return (
-      <Dialog title="Undo" onClose={onClose}>
-        <p>There is nothing to take back: no compaction, edit, return to a branch or clear.</p>
-      </Dialog>
-    )
-  const { mark, other } = found
-  return (
-    <Dialog title="Undo" verb="Take back" act={act} onClose={onClose}>
-      {mark === null ? (
-        <p>
-          Takes back the {other.event._tag === "SessionCleared" ? "clear" : "change of the branch"} of{" "}
-          {moment(other.time)}: the conversation goes on from where it was before. What was said since stays
-          in the log as a branch.
-        </p>
-      ) : (
-        <p>
-          Takes back the compaction of {moment(mark.time)}:{" "}
-          {mark.committed === null
-            ? "the shortened tool outputs are whole again."
-            : `the context goes back from about ${count(mark.committed.tokensAfter)} to about ${count(mark.committed.tokensBefore)} tokens, and what has come since stays.`}{" "}
-          The summary stays readable here. No automatic compaction runs for the next 20 messages. “Compact”
-          makes a new one.
-        </p>
-      )}
-    </Dialog>
-  )
-}
-
-const Revert = ({ timeline, version, onClose }: Props) => {
+const Revert = ({ timeline, version, marks, onClose }: Props) => {
   const { summary } = timeline.at(version)
   const now = timeline.at(timeline.version).summary
   const act = async () => {
@@ -82,6 +37,16 @@ const Revert = ({ timeline, version, onClose }: Props) => {
         </p>
       </Dialog>
     )
+  const mark = marks.find(({ committed }) => committed !== null && committed.summary === summary?.id)
+  if (mark !== undefined && mark.invalidatedAt !== null)
+    return (
+      <Dialog title="Revert" onClose={onClose}>
+        <p>
+          The summary of version {count(version)} was taken back at version {count(mark.invalidatedAt)}. If
+          that was the newest change, “Undo” brings it back.
+        </p>
+      </Dialog>
+    )
   return (
     <Dialog
       title={`Revert to the summary of version ${count(version)}`}
@@ -93,8 +58,8 @@ const Revert = ({ timeline, version, onClose }: Props) => {
         {summary === null
           ? "All compactions are taken back: the context has all messages word for word."
           : `The compactions since then are taken back: the summary for the first ${several(summary.coveredTo, "message")} is in force again, and every message behind it is in the context word for word.`}{" "}
-        No message is lost. The summaries that are taken back stay readable, but cannot be brought back;
-        “Compact” writes new ones.
+        No message is lost, and no automatic compaction runs for the next 20 messages. “Undo” brings the
+        summaries back.
       </p>
     </Dialog>
   )

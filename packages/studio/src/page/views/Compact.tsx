@@ -188,8 +188,7 @@ export const Recompact = (props: Props) => {
     <CompactDialog {...props} title="Recompact under another strategy" verb="Recompact" wanted={wanted}>
       <p>
         All compactions are taken back, and the messages are compacted anew as the strategy does it. “Undo”
-        takes the new compactions back one by one; the summaries in force now stay readable, but do not come
-        back. The strategy of the service stays as it is.
+        brings the summaries in force now back. The strategy of the service stays as it is.
       </p>
       <label>
         Strategy

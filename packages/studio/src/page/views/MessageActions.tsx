@@ -111,7 +111,7 @@ const Redact = ({ timeline, said, onClose }: Props) => (
     <p>
       Erases the text of this message from the store: from the log, from snapshots, and from the summaries
       that it went into, which become invalid. <strong>Nothing brings it back.</strong> That a message was
-      here stays known.
+      here stays known. Reverts and recompactions from before it cannot be undone any more.
     </p>
   </Dialog>
 )

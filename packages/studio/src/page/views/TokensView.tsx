@@ -11,6 +11,7 @@ import { shares, sharesOf, whyLeftOut } from "../session/shares.js"
 import type { Timeline } from "../session/Timeline.js"
 import { useContextAt } from "../session/useContextAt.js"
 import { Session } from "@memfold/core"
+import { Limits } from "./Limits.js"
 import type { ViewProps } from "./SessionView.js"
 
 type Model = keyof typeof Prices.presets
@@ -145,6 +146,7 @@ export const TokensView = ({ timeline, version, choose, changes }: ViewProps) =>
           </ul>
         </>
       )}
+      <Limits timeline={timeline} version={version} tokens={context.tokens} />
       <h2>From call to call</h2>
       <p class="soft">
         Each answer of the assistant stands for a call. A provider keeps the prompt of a call for{" "}

@@ -1,0 +1,65 @@
+/**
+ * The safety net under a queue. A look is lost when the process that has written is killed before the queue has the look, or when the
+ * queue loses it. So workers sweep: they look again at each session that was active since the sweep before, as its write did.
+ *
+ * A sweep is itself a look in the queue, at a session of its own name, dispatched for its time. So one worker sweeps at a time, a sweep
+ * whose worker is killed is repeated, and its time says how far back it goes: after a night without workers, the whole night.
+ */
+import { Clock, Effect, Stream } from "effect"
+import type { LogError } from "../log/EventLog.js"
+import type { DispatchError, Look, Queue } from "../shell/Dispatcher.js"
+import type { InvalidInput } from "./input.js"
+import type { Service as Memory } from "./MemoryService.js"
+
+/** The session whose look is a sweep. No session of an application has this name. */
+export const sweepSession = "memfold:sweep"
+
+/** How many sessions a sweep looks at at once. */
+const atOnce = 4
+
+/** How far back a worker that starts has the sweeps go, in milliseconds: the queue may have lost the sweep that waited. */
+const sinceStart = 3_600_000
+
+/** Dispatches a sweep for a time in milliseconds since the epoch. It costs little, and has to come also when the queue is long. */
+const dispatchSweep = (queue: Pick<Queue, "dispatch">, time: number): Effect.Effect<void, DispatchError> =>
+  queue.dispatch({ session: sweepSession, time, fill: 1 })
+
+/** Dispatches the sweep with which a worker starts: for now, and over the last hour. None if `every` is infinite. */
+export const beginSweeps = (
+  queue: Pick<Queue, "dispatch">,
+  every: number,
+): Effect.Effect<void, DispatchError> =>
+  Number.isFinite(every)
+    ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now - sinceStart))
+    : Effect.void
+
+/**
+ * Looks at every session that was active in the time since two sweeps before this one, so that each activity is seen twice. It reads the
+ * list of sessions a page at a time, and the states of the active ones.
+ *
+ * @param look the look that was dispatched for the sweep
+ * @param every the time between sweeps, in milliseconds
+ */
+export const sweep = (
+  queue: Pick<Queue, "dispatch">,
+  memory: Pick<Memory, "look" | "sessions">,
+  { time }: Pick<Look, "time">,
+  every: number,
+): Effect.Effect<void, DispatchError | LogError | InvalidInput> =>
+  Effect.gen(function* () {
+    if (!Number.isFinite(every)) return
+    const now = yield* Clock.currentTimeMillis
+    // Before the work: whatever becomes of this sweep, the next one comes.
+    yield* dispatchSweep(queue, now + every)
+    const since = Math.min(time, now) - 2 * every
+    yield* memory.sessions.pipe(
+      Stream.filter(({ updatedTime }) => updatedTime >= since),
+      Stream.mapEffect(
+        // Nobody can compact a damaged session, and its next write says so.
+        ({ session }) => Effect.catchTag(memory.look(session), "DamagedEvent", () => Effect.void),
+        { concurrency: atOnce, unordered: true },
+      ),
+      Stream.runDrain,
+      Effect.catchTag("DamagedEvent", () => Effect.void),
+    )
+  })

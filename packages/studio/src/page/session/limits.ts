@@ -1,0 +1,167 @@
+/** What is near its limit: the sizes of a session against the settings of the strategy, and what providers allow. */
+import type { Session } from "@memfold/core"
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** A size and its limit. */
+export interface Limit {
+  readonly name: string
+  readonly used: number
+  readonly limit: number
+  readonly unit: "token" | "message" | "turn" | "mark" | "cent"
+  /** What happens at the limit. */
+  readonly about: string
+}
+
+/** The most places that a request to Anthropic may mark with `cache_control`. */
+const mostCacheMarks = 4
+
+const numberIn = (settings: Settings, name: string): number | null => {
+  const value = settings[name]
+  return typeof value === "number" ? value : null
+}
+
+/** What is measured at a version. */
+export interface Measured {
+  readonly state: Session.SessionState
+  /** The tokens of the context. */
+  readonly tokens: number
+  /** How many `cache_control` marks the request has; `null` while that is not known. */
+  readonly cacheMarks: number | null
+  /** The window of the model, in tokens. */
+  readonly window: number
+}
+
+/** The limits of a strategy that it compacts at, by its settings: those that a size reaches. */
+const ofStrategy = (
+  strategy: string,
+  settings: Settings,
+  { state, tokens }: Measured,
+): ReadonlyArray<Limit> => {
+  const messages = state.uncovered.length
+  const uncovered = state.uncovered.slice().reduce((sum, entry) => sum + entry.tokens, 0)
+  const older = Math.max(messages - (numberIn(settings, "tailKeepSize") ?? 0), 0)
+  const limit = (
+    name: string,
+    used: number,
+    unit: Limit["unit"],
+    about: string,
+    most = numberIn(settings, name),
+  ): ReadonlyArray<Limit> => (most === null ? [] : [{ name, used, limit: most, unit, about }])
+  switch (strategy) {
+    case "sliding-window":
+      return [
+        ...limit("contextSize", messages, "message", "uncovered messages; then it compacts"),
+        ...limit("compressionWindowSize", older, "message", "older than the tail; then it compacts"),
+        ...limit("compressionHardLimit", older, "message", "older than the tail; then it compacts at once"),
+      ]
+    case "rounds": {
+      const [full, cached] = [
+        numberIn(settings, "fullContextTurns") ?? 0,
+        numberIn(settings, "cachedContextTurns") ?? 0,
+      ]
+      const about = "complete turns word for word; then the oldest B become a block"
+      const turns = Math.max(state.turnStarts.length - 1, 0)
+      return limit("A + B", turns, "turn", about, full + cached)
+    }
+    case "break-even":
+    case "split-turn": {
+      const [most, share] = [
+        numberIn(settings, "contextLimit"),
+        numberIn(settings, "compactionThreshold") ?? 1,
+      ]
+      return most === null
+        ? []
+        : limit("compactionThreshold", tokens, "token", "of the context; then it compacts", most * share)
+    }
+    case "window":
+      return limit("windowSize", messages, "message", "uncovered messages; older ones are dropped")
+    case "token-buffer":
+    case "summary-buffer":
+      return limit("maxTokens", uncovered, "token", "of the uncovered messages; then it compacts")
+    default:
+      return []
+  }
+}
+
+/** What was spent on the newest day; of a cap only what the log knows: one that was reached. */
+const ofSpend = ({ spent }: Session.SessionState): ReadonlyArray<Limit> => {
+  const cap = spent?.reached ?? null
+  if (spent === null || cap === null) return []
+  const about = `spent on ${spent.day}, held calls included; then calls wait for the next day`
+  const { tokens, dollars } = cap
+  return [
+    ...(tokens === undefined
+      ? []
+      : [
+          {
+            name: "Spend",
+            used: spent.tokens + spent.heldTokens,
+            limit: tokens,
+            unit: "token" as const,
+            about,
+          },
+        ]),
+    ...(dollars === undefined
+      ? []
+      : [
+          {
+            name: "Spend",
+            used: (spent.dollars + spent.heldDollars) * 100,
+            limit: dollars * 100,
+            unit: "cent" as const,
+            about,
+          },
+        ]),
+  ]
+}
+
+/** The sizes that have a limit, nearest to it first. */
+export const limitsOf = (strategy: string, settings: Settings, measured: Measured): ReadonlyArray<Limit> => {
+  const { state, tokens, window, cacheMarks } = measured
+  const memory = numberIn(settings, "sessionMemoryTokens") ?? numberIn(settings, "summaryTokens")
+  const all: ReadonlyArray<Limit> = [
+    {
+      name: "Window of the model",
+      used: tokens,
+      limit: window,
+      unit: "token",
+      about: "of the context; beyond it, the provider refuses the request",
+    },
+    ...ofStrategy(strategy, settings, measured),
+    ...(memory === null
+      ? []
+      : [
+          {
+            name: "Session memory",
+            used: state.summary?.tokens ?? 0,
+            limit: memory,
+            unit: "token" as const,
+            about: "of the summary; then its oldest blocks are merged or left out",
+          },
+        ]),
+    ...(cacheMarks === null
+      ? []
+      : [
+          {
+            name: "cache_control marks",
+            used: cacheMarks,
+            limit: mostCacheMarks,
+            unit: "mark" as const,
+            about: "that memfold sets in a request to Anthropic; the application's own come on top",
+          },
+        ]),
+    ...ofSpend(state),
+  ]
+  return all.toSorted((one, other) => other.used / other.limit - one.used / one.limit)
+}
+
+/** How many `cache_control` marks are in a request. */
+export const cacheMarksIn = (request: unknown): number => {
+  if (typeof request !== "object" || request === null) return 0
+  return Object.entries(request).reduce(
+    (sum, [key, value]) =>
+      sum + (key === "cache_control" && value !== null && value !== undefined ? 1 : cacheMarksIn(value)),
+    0,
+  )
+}
