@@ -10,9 +10,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { delimiter, dirname, isAbsolute, join } from "node:path"
 import { which } from "../install.mjs"
+import { installedRuntimes, installRuntimes } from "../runtimes.mjs"
 import { packages, readme } from "./packages.mjs"
+import { pnpm } from "./prepare.mjs"
 
 /** READMEs whose first block is compiled, and not run. */
 const notRun = {
@@ -39,8 +41,16 @@ const compilers = {
 const nodeFolder = dirname(dirname(process.execPath))
 const headers = existsSync(join(nodeFolder, "include/node/node.h")) ? { npm_config_nodedir: nodeFolder } : {}
 
+/** The Node of the projects: one with a SQLite of its own where npm has it, so that no driver has to be compiled. */
+const node = () =>
+  installedRuntimes().find(({ name }) => name === "node-24")?.program ??
+  (process.getBuiltinModule?.("node:sqlite") === undefined ? undefined : process.execPath)
+
 const call = (folder, command, args, timeout = 600_000) => {
-  const env = { ...process.env, npm_config_user_agent: undefined, OPENAI_API_KEY: "none", ...headers }
+  const first = dirname(isAbsolute(command) ? command : (node() ?? process.execPath))
+  const path = `${first}${delimiter}${process.env.PATH}`
+  const own = { npm_config_user_agent: undefined, OPENAI_API_KEY: "none", PATH: path, ...headers }
+  const env = { ...process.env, ...own }
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: folder,
     encoding: "utf8",
@@ -55,9 +65,10 @@ const call = (folder, command, args, timeout = 600_000) => {
 const tsc = (folder) => join(folder, "node_modules/.bin/tsc")
 
 const managers = {
-  npm: { install: ["install", "--no-audit", "--no-fund"], command: ["npm"] },
+  npm: { install: ["install", "--no-audit", "--no-fund"], command: "npm" },
   // Nothing is found that a package does not declare.
-  pnpm: { install: ["add", "--config.hoist=false"], command: ["npx", "--yes", "pnpm@12.21.0"] },
+  pnpm: { install: ["add", "--config.hoist=false"], command: pnpm },
+  bun: { install: ["add"], command: "bun" },
 }
 
 const project = (folder, manager, registry) => {
@@ -74,10 +85,10 @@ const project = (folder, manager, registry) => {
     )
 }
 
-/** Installs with a package manager; throws if that fails. */
-const install = (folder, manager, names) => {
-  const { command, install: verb } = managers[manager]
-  const { ok, out } = call(folder, command[0], [...command.slice(1), ...verb, ...names], 900_000)
+/** Installs with a package manager, whose program is where `program` says or on the path; throws if that fails. */
+const install = (folder, manager, names, program = managers[manager].command) => {
+  const { install: verb } = managers[manager]
+  const { ok, out } = call(folder, program, [...verb, ...names], 1_800_000)
   if (!ok) throw new Error(`${manager} ${names.join(" ")}\n${out}`)
 }
 
@@ -96,21 +107,22 @@ const countOf = (folder, manager) => {
 }
 
 /**
- * What the installation of some packages brings: how many packages, how many MB, and how many seconds it took with all of them in
- * the manager's cache. Nothing is compiled, unless `scripts` says so.
+ * What the installation of some packages brings: how many packages, how many MB, and how many seconds the last of some times took,
+ * from the second time on with all of them in the manager's cache. Nothing is compiled.
  */
-export const weigh = (parent, manager, registry, names, { scripts = false } = {}) => {
+export const weigh = (parent, manager, registry, names, { times = 2 } = {}) => {
   const folder = join(parent, `weigh-${manager}`)
   const once = () => {
     rmSync(folder, { recursive: true, force: true })
     project(folder, manager, registry)
     const began = performance.now()
-    install(folder, manager, [...(scripts ? [] : ["--ignore-scripts"]), ...names])
+    install(folder, manager, ["--ignore-scripts", ...names])
     return (performance.now() - began) / 1000
   }
-  once()
+  let seconds = 0
+  for (let time = 0; time < times; time++) seconds = once()
   const weight = {
-    seconds: once(),
+    seconds,
     packages: countOf(folder, manager),
     megabytes: Math.round(megabytes(join(folder, "node_modules"))),
   }
@@ -132,7 +144,7 @@ const examples = packages.map(({ folder: source, manifest: { name } }) => ({ nam
 const fileOf = (name) => name.replace("@", "").replace("/", "-")
 
 /** What the project of all examples installs. */
-const allNames = (nodeMajor = 20) => [
+const allNames = (nodeMajor) => [
   ...new Set([
     ...examples.flatMap(({ name, install }) => [name, ...install]),
     "typescript@7",
@@ -165,7 +177,7 @@ const compile = (folder, name, skipLibCheck) => {
 }
 
 /** Runs the compiled first block of a README. */
-const runExample = (folder, name, command = [process.execPath]) => {
+const runExample = (folder, name, command) => {
   const file = `out/${fileOf(name)}.js`
   if (name !== "@memfold/testing") return call(folder, command[0], [...command.slice(1), file], 120_000)
   const vitest = join(folder, "node_modules/vitest/vitest.mjs")
@@ -189,7 +201,7 @@ export const projectFor = (folder, registry, { program, version }) => {
     folder,
     program,
     [cli, "install", "--no-audit", "--no-fund", ...scripts, ...allNames(major)],
-    900_000,
+    1_800_000,
   )
   if (!ok) throw new Error(out)
   writeExamples(folder)
@@ -204,11 +216,26 @@ export const runAll = (folder, command) =>
     return [{ name, failure: ok ? null : out.slice(-1_000) }]
   })
 
-/** Installs all packages, compiles the first block of each README under each resolution, and runs it. Returns what fails. */
-export const tryAll = (folder, manager, registry, say) => {
+/**
+ * Installs all packages, compiles the first block of each README under each resolution, and runs it: by Bun where Bun has installed
+ * them. Returns what fails.
+ */
+export const tryAll = (folder, { manager, program, registry, version }, say) => {
   const failures = []
+  installRuntimes()
   project(folder, manager, registry)
-  install(folder, manager, allNames())
+  const runner = node()
+  const scripts = runner === undefined ? [] : ["--ignore-scripts"]
+  // The types are those of the Node that runs the blocks: libraries ask for them as peers.
+  const { out: major } = call(folder, runner ?? process.execPath, [
+    "-p",
+    "process.versions.node.split('.')[0]",
+  ])
+  install(folder, manager, [...scripts, ...allNames(major.trim())], program)
+  say(`${manager}: everything is installed`)
+  const command = [manager === "bun" ? program : (runner ?? process.execPath)]
+  const line = call(folder, command[0], ["node_modules/memfold/bin/memfold.js", "--version"])
+  if (!line.ok || !line.out.includes(version)) failures.push(`${manager}: memfold --version\n${line.out}`)
   writeExamples(folder)
   for (const name of Object.keys(compilers)) {
     const out = compile(folder, name, false)
@@ -223,9 +250,13 @@ export const tryAll = (folder, manager, registry, say) => {
       say(`${manager}: not run: ${name}, ${notRun[name] ?? "its README has no block"}`)
       continue
     }
-    const { ok, out } = runExample(folder, name)
-    if (ok) passed++
-    else failures.push(`${manager}: the first block of ${name} failed\n${out.slice(-2_000)}`)
+    const { ok, out } = runExample(folder, name, command)
+    if (ok) {
+      passed++
+      continue
+    }
+    say(`${manager}: the first block of ${name} failed`)
+    failures.push(`${manager}: the first block of ${name} failed\n${out.slice(-2_000)}`)
   }
   say(`${manager}: ${passed} first blocks run`)
   return failures

@@ -1,83 +1,47 @@
 /**
- * `npm run release:dry`: a release without its registry. In a copy of the work tree, it sets the versions, builds and packs;
- * publishes to a registry on this machine; installs from there into empty projects, and runs the READMEs' first blocks. With
- * `--runtimes` or `--installs`, makes the tables of docs/runtimes.md instead.
+ * `npm run release:dry`: a release without its registry. It makes the tarballs, publishes them to a registry on this machine, installs
+ * from there into empty projects with npm, pnpm and Bun, compiles the first block of each README, and runs it.
+ *
+ * - `--sizes`, `--npm`, `--pnpm`, `--bun`: only these parts. Without one, each that has not passed for this work tree
+ * - `--runtimes`, or `--runtimes=node-24,bun`: runs the first blocks by each runtime, or by these
+ * - `--installs`: weighs installations
+ * - `--fresh`: makes the tarballs anew, and does every part
+ * - `--write-budgets`: writes the size budgets, a tenth above what is measured
+ *
+ * `--runtimes` and `--installs` write `measured.json`, and with it the tables of docs/runtimes.md.
  */
-import { spawnSync } from "node:child_process"
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { installedRuntimes, installRuntimes } from "../runtimes.mjs"
 import { root } from "../setup.mjs"
 import { tryAll, weigh } from "./consumer.mjs"
-import { packages } from "./packages.mjs"
+import { keepInstalls, measured } from "./measured.mjs"
+import { cache, prepare } from "./prepare.mjs"
 import { startRegistry } from "./registry.mjs"
-import { tryRuntimes, writeInstalls } from "./runtimes.mjs"
+import { tryRuntimes } from "./runtimes.mjs"
 
-const say = (text) => process.stdout.write(`${text}\n`)
-const workspace = mkdtempSync(join(tmpdir(), "memfold-release-"))
-const copy = join(workspace, "copy")
-
-const must = (command, args, options = {}) => {
-  const { status } = spawnSync(command, args, {
-    cwd: copy,
-    stdio: ["ignore", "ignore", "inherit"],
-    ...options,
-  })
-  if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}`)
+const began = performance.now()
+const say = (text) => {
+  const seconds = Math.round((performance.now() - began) / 1000)
+  process.stdout.write(
+    `${String(Math.floor(seconds / 60)).padStart(2)}:${String(seconds % 60).padStart(2, "0")}  ${text}\n`,
+  )
 }
-const pnpm = (...args) => must("npx", ["--yes", "pnpm@12.21.0", ...args])
+const option = (name) => process.argv.find((one) => one === `--${name}` || one.startsWith(`--${name}=`))
 
-/** Copies the files of the work tree, committed or not. */
-const copyTree = () => {
-  const { stdout } = spawnSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 1e8,
-  })
-  for (const file of stdout.split("\0").filter((name) => name !== "" && existsSync(join(root, name)))) {
-    mkdirSync(dirname(join(copy, file)), { recursive: true })
-    copyFileSync(join(root, file), join(copy, file))
-  }
-  // Changesets asks Git for the commit of each change.
-  const git = ["-c", "user.name=release", "-c", "user.email=release@localhost"]
-  must("git", ["init", "--quiet", "--initial-branch=main"])
-  must("git", ["add", "--all"])
-  must("git", [...git, "commit", "--quiet", "--message", "A release"])
-}
-
-/** The size budgets, in kB: of the tarball, and unpacked. */
-const checkSizes = () => {
-  const budgets = JSON.parse(readFileSync(join(root, "scripts/release/budgets.json"), "utf8"))
-  const measured = packages.map(({ folder, manifest: { name } }) => {
-    const { stdout } = spawnSync("npm", ["pack", "--dry-run", "--json"], {
-      cwd: join(copy, folder),
-      encoding: "utf8",
-    })
-    const [packed] = Object.values(JSON.parse(stdout))
-    return [name, { tarball: Math.ceil(packed.size / 1e3), unpacked: Math.ceil(packed.unpackedSize / 1e3) }]
-  })
-  if (process.argv.includes("--write-budgets")) {
+/** Compares the sizes of the tarballs with their budgets, in kB. */
+const checkSizes = (tarballs) => {
+  const file = join(root, "scripts/release/budgets.json")
+  if (option("write-budgets") !== undefined) {
     const spare = (kilobytes) => Math.ceil(kilobytes * 1.1)
-    const written = measured.map(([name, { tarball, unpacked }]) => [
+    const written = tarballs.map(({ name, sizes: { tarball, unpacked } }) => [
       name,
       { tarball: spare(tarball), unpacked: spare(unpacked) },
     ])
-    writeFileSync(
-      join(root, "scripts/release/budgets.json"),
-      `${JSON.stringify(Object.fromEntries(written), null, 2)}\n`,
-    )
-    return []
+    writeFileSync(file, `${JSON.stringify(Object.fromEntries(written), null, 2)}\n`)
   }
-  return measured.flatMap(([name, sizes]) =>
+  const budgets = JSON.parse(readFileSync(file, "utf8"))
+  return tarballs.flatMap(({ name, sizes }) =>
     ["tarball", "unpacked"].flatMap((kind) =>
       sizes[kind] <= (budgets[name]?.[kind] ?? 0)
         ? []
@@ -88,69 +52,104 @@ const checkSizes = () => {
   )
 }
 
-/** What the installation of each store brings. */
-const weighAll = (url) =>
-  [
-    ["effect@3"],
-    ["memfold"],
-    ["memfold", "better-sqlite3"],
-    ["memfold", "@memfold/store-libsql"],
-    ["memfold", "@memfold/store-cloudflare"],
-    ["@memfold/core", "effect@3"],
-    ["@memfold/store-sqlite", "effect@3"],
-    ["@memfold/store-redis", "effect@3"],
-    ["@memfold/store-postgres", "effect@3"],
-  ].map((names) => {
-    const [npm, pnpm] = ["npm", "pnpm"].map((manager) => weigh(workspace, manager, url, names))
-    for (const [manager, { packages: count, megabytes, seconds }] of Object.entries({ npm, pnpm }))
-      say(`${manager} ${names.join(" ")}: ${count} packages, ${megabytes} MB, ${seconds.toFixed(1)} s`)
-    return { names, npm, pnpm }
-  })
+/** The installations of the table: one for each store. */
+const installations = [
+  ["effect@3"],
+  ["memfold"],
+  ["memfold", "better-sqlite3"],
+  ["memfold", "@memfold/store-libsql"],
+  ["memfold", "@memfold/store-cloudflare"],
+  ["@memfold/core", "effect@3"],
+  ["@memfold/store-sqlite", "effect@3"],
+  ["@memfold/store-redis", "effect@3"],
+  ["@memfold/store-postgres", "effect@3"],
+]
+
+const weighAll = (folder, url) => {
+  keepInstalls(
+    installations.map((names) => {
+      const [npm, pnpm] = ["npm", "pnpm"].map((manager) => weigh(folder, manager, url, names))
+      for (const [manager, { packages: count, megabytes, seconds }] of Object.entries({ npm, pnpm }))
+        say(`${manager} ${names.join(" ")}: ${count} packages, ${megabytes} MB, ${seconds.toFixed(1)} s`)
+      return { names, npm, pnpm }
+    }),
+  )
+  return []
+}
+
+/**
+ * Compares the usual installation with the table: libraries have new versions, so it may have 3 packages and a tenth of its size
+ * more. Times are not compared.
+ */
+const checkInstall = (folder, url) => {
+  const before = measured().installs.find(({ names }) => names.join(" ") === "memfold")?.npm
+  const now = weigh(folder, "npm", url, ["memfold"], { times: 1 })
+  say(`npm memfold: ${now.packages} packages, ${now.megabytes} MB`)
+  return before !== undefined &&
+    now.packages <= before.packages + 3 &&
+    now.megabytes <= before.megabytes * 1.1
+    ? []
+    : [
+        `npm memfold: ${now.packages} packages, ${now.megabytes} MB; docs/runtimes.md has ${before?.packages}, ${before?.megabytes} MB. If that is meant: npm run release:dry -- --installs`,
+      ]
+}
+
+/** The folder that has the program of Bun, from npm. */
+const bun = () => {
+  installRuntimes({ all: true })
+  return installedRuntimes().find(({ name }) => name === "bun")?.program
+}
 
 let registry
 const failures = []
 try {
-  say(`copies the work tree to ${copy}`)
-  copyTree()
-  pnpm("install", "--frozen-lockfile")
-  must(join(copy, "node_modules/.bin/changeset"), ["version"])
-  say(
-    `memfold ${JSON.parse(readFileSync(join(copy, "packages/memfold/package.json"), "utf8")).version}: builds`,
-  )
-  must(join(copy, "node_modules/.bin/turbo"), ["run", "build"], {
-    env: {
-      ...process.env,
-      PATH: `${join(copy, "node_modules/.bin")}:${process.env.PATH}`,
-      TURBO_TELEMETRY_DISABLED: "1",
+  const release = prepare(say, { fresh: option("fresh") !== undefined })
+  const { folder, version, tarballs } = release
+  registry = await startRegistry(join(cache, "registry"), release)
+  say(`memfold ${version} is published: ${tarballs.length} packages`)
+  const { url } = registry
+  const tried = (manager, program) => {
+    const project = join(folder, manager)
+    rmSync(project, { recursive: true, force: true })
+    return tryAll(project, { manager, program, registry: url, version }, say)
+  }
+  const parts = {
+    sizes: () => [...checkSizes(tarballs), ...checkInstall(folder, url)],
+    npm: () => tried("npm"),
+    pnpm: () => tried("pnpm"),
+    bun: () => {
+      const program = bun()
+      if (program !== undefined) return tried("bun", program)
+      say("bun: left out, npm has no program of it for this system")
+      return []
     },
-  })
-  failures.push(...checkSizes())
-  registry = await startRegistry(join(workspace, "registry"))
-  // Anyone may publish there, but the client asks for a token.
-  writeFileSync(
-    join(copy, ".npmrc"),
-    `registry=${registry.url}\n//${new URL(registry.url).host}/:_authToken=none\n`,
-  )
-  pnpm("publish", "--recursive", "--no-git-checks", "--registry", registry.url)
-  say(`published ${readdirSync(join(workspace, "registry/storage/@memfold")).length + 1} packages`)
-  const asked = (name) => process.argv.includes(name)
-  if (asked("--runtimes")) failures.push(...tryRuntimes(workspace, registry.url, say))
-  if (asked("--installs")) writeInstalls(weighAll(registry.url))
-  if (!asked("--runtimes") && !asked("--installs")) {
-    weighAll(registry.url)
-    for (const manager of ["npm", "pnpm"])
-      try {
-        failures.push(...tryAll(join(workspace, manager), manager, registry.url, say))
-      } catch (error) {
-        // The other package manager is tried all the same.
-        failures.push(error.message)
-      }
+  }
+  const further = {
+    installs: () => weighAll(folder, url),
+    runtimes: () => tryRuntimes(folder, url, option("runtimes")?.split("=")[1]?.split(","), say),
+  }
+  const asked = Object.keys({ ...parts, ...further }).filter((name) => option(name) !== undefined)
+  for (const name of asked.length > 0 ? asked : Object.keys(parts)) {
+    const passed = join(folder, `${name}.passed`)
+    if (asked.length === 0 && existsSync(passed)) {
+      say(`${name}: has passed for this work tree (--${name} does it again)`)
+      continue
+    }
+    say(`${name}: begins`)
+    try {
+      const found = { ...parts, ...further }[name]()
+      failures.push(...found)
+      if (found.length === 0) writeFileSync(passed, "")
+      say(`${name}: ${found.length === 0 ? "passed" : `${found.length} failures`}`)
+    } catch (error) {
+      // The other parts are tried all the same.
+      failures.push(error.message)
+      say(`${name}: failed`)
+    }
   }
 } finally {
   registry?.stop()
-  if (process.argv.includes("--keep")) say(`kept: ${workspace}`)
-  else rmSync(workspace, { recursive: true, force: true })
 }
-for (const failure of failures) say(failure)
+for (const failure of failures) process.stdout.write(`${failure}\n`)
 say(failures.length === 0 ? "the release can be made" : `${failures.length} failures`)
-process.exitCode = failures.length === 0 ? 0 : 1
+process.exit(failures.length === 0 ? 0 : 1)

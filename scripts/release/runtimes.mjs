@@ -1,84 +1,47 @@
 /**
- * The tables of docs/runtimes.md. `npm run release:dry -- --runtimes` runs the first block of each README by each runtime, with the
- * versions of libraries that npm chooses for it; `npm run release:dry -- --installs` weighs installations.
+ * Runs the first block of each README by each runtime, with the versions of libraries that npm chooses for it. Each row is kept as
+ * soon as it is known.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { installedRuntimes, installRuntimes } from "../runtimes.mjs"
-import { root } from "../setup.mjs"
 import { projectFor, runAll } from "./consumer.mjs"
-
-const page = join(root, "docs/runtimes.md")
-
-/** The libraries whose versions the table has. */
-const libraries = ["ai", "langchain", "@openai/agents", "@mastra/core", "@effect/ai", "openai"]
-
-const titleOf = ({ name, version }) =>
-  `${name.startsWith("node-") ? "Node" : name === "bun" ? "Bun" : "Deno"} ${version}`
+import { keepRuntime, libraries } from "./measured.mjs"
 
 const versionIn = (folder, library) =>
   JSON.parse(readFileSync(join(folder, "node_modules", library, "package.json"), "utf8")).version
 
-const table = (head, rows) =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
+const isNode = ({ name }) => name.startsWith("node-")
 
-/** Puts a table between the comments of its name on the page. */
-const put = (name, text) => {
-  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
-  const before = readFileSync(page, "utf8")
-  const at = before.indexOf(begin)
-  if (at < 0) throw new Error(`docs/runtimes.md has no ${begin}`)
-  writeFileSync(page, `${before.slice(0, at)}${begin}\n\n${text}\n\n${before.slice(before.indexOf(end))}`)
-}
-
-/** Writes what was installed, as `weigh` has it. */
-export const writeInstalls = (rows) => {
-  const cell = ({ packages, megabytes, seconds }, unit) =>
-    `${packages}, ${megabytes} MB, ${(seconds / unit.seconds).toFixed(1)}×`
-  const [unit] = rows
-  put(
-    "installs",
-    table(
-      ["install", "npm", "pnpm"],
-      rows.map(({ names, npm, pnpm }) => [
-        `\`${names.join(" ")}\``,
-        cell(npm, unit.npm),
-        cell(pnpm, unit.pnpm),
-      ]),
-    ),
-  )
-}
-
-/** Runs everything, and writes the table. Returns what failed that can run there. */
-export const tryRuntimes = (parent, registry, say) => {
+/** Runs everything by the runtimes of these names; by all without names. Returns what failed. */
+export const tryRuntimes = (parent, registry, names, say) => {
   installRuntimes({ all: true })
-  const runtimes = installedRuntimes().toSorted((one, other) => (titleOf(one) < titleOf(other) ? 1 : -1))
-  const isNode = ({ name }) => name.startsWith("node-")
-  const newest = runtimes.find(({ name }) => name === "node-24")
+  const all = installedRuntimes()
+  const wanted = names ?? all.map(({ name }) => name)
   const failures = []
-  const rows = []
-  for (const node of runtimes.filter(isNode)) {
+  for (const node of all.filter(isNode)) {
+    // Bun and Deno have no versions of libraries of their own: they run what is installed for Node 24.
+    const own = node.name === "node-24" ? [node, ...all.filter((one) => !isNode(one))] : [node]
+    const runs = own.filter(({ name }) => wanted.includes(name))
+    if (runs.length === 0) continue
     const folder = join(parent, node.name)
+    rmSync(folder, { recursive: true, force: true })
+    say(`installs with the npm of ${node.name}`)
     projectFor(folder, registry, node)
-    // Bun and Deno have no versions of libraries of their own.
-    for (const runtime of node === newest ? [node, ...runtimes.filter((one) => !isNode(one))] : [node]) {
-      const command = [runtime.program, ...(runtime.name === "deno" ? ["run", "--allow-all"] : [])]
-      const ran = runAll(folder, command)
+    for (const { name, version, program } of runs) {
+      const ran = runAll(folder, [program, ...(name === "deno" ? ["run", "--allow-all"] : [])])
       const failed = ran.filter(({ failure }) => failure !== null)
-      say(`${titleOf(runtime)}: ${ran.length - failed.length} of ${ran.length} first blocks run`)
-      failures.push(...failed.map(({ name, failure }) => `${titleOf(runtime)}: ${name}\n${failure}`))
-      rows.push([
-        titleOf(runtime),
-        `${ran.length - failed.length} of ${ran.length}`,
-        failed.map(({ name }) => `\`${name}\``).join(", ") || "none",
-        ...libraries.map((library) => versionIn(folder, library)),
-      ])
+      say(`${name} ${version}: ${ran.length - failed.length} of ${ran.length} first blocks run`)
+      failures.push(...failed.map((one) => `${name}: ${one.name}\n${one.failure}`))
+      keepRuntime({
+        name,
+        version,
+        of: ran.length,
+        failed: failed.map((one) => one.name),
+        libraries: Object.fromEntries(libraries.map((library) => [library, versionIn(folder, library)])),
+      })
     }
     rmSync(folder, { recursive: true, force: true })
   }
-  const order = (title) => `${title.startsWith("Node") ? 0 : 1}${title}`
-  rows.sort((one, other) => (order(one[0]) < order(other[0]) ? -1 : 1))
-  const names = libraries.map((library) => `\`${library}\``)
-  put("runtimes", table(["runtime", "first blocks run", "not", ...names], rows))
   return failures
 }

@@ -5,6 +5,7 @@ import type { Effect, Stream } from "effect"
 /** The source of a copy: a store, or an exported file. */
 export interface Source {
   readonly version: (session: string) => Effect.Effect<number, EventLog.LogError>
+  /** The records of a session, in order. The stream can run more than once. */
   readonly records: (
     session: string,
     range?: EventLog.ReadOptions,

@@ -74,7 +74,7 @@ describe("memfold serve", () => {
     expect((await memory.context("chat-1")).messages).toEqual([said("My order is KX-4471.")])
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { readonly paths: object }
     expect(Object.keys(document.paths)).toContain("/v1/sessions/{session}/context")
-    expect(await (await fetch(`${url}/docs`)).text()).toContain("swagger")
+    expect(await (await fetch(`${url}/docs`)).text()).toContain("/v1/sessions/{session}/context")
     child.kill("SIGTERM")
     expect(await ended).toEqual([0, null])
     await using stored = createMemory({ store: `sqlite:${join(folder, "memfold.db")}` })

@@ -1,5 +1,5 @@
 /** The service: its store, its routes, its listener, and their end. */
-import { HttpApiBuilder, HttpApiSwagger, HttpRouter } from "@effect/platform"
+import { HttpApiBuilder, HttpRouter } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { api } from "@memfold/client/api"
 import {
@@ -17,6 +17,7 @@ import {
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { authorization } from "./authorization.js"
+import { documentation } from "./documentation.js"
 import { guarded } from "./guard.js"
 import { handlersOf } from "./handlers.js"
 import type { Serving } from "./handlers/operation.js"
@@ -69,7 +70,7 @@ const application = (serving: Serving, options: ServeOptions) => {
       Layer.mergeAll(
         HttpApiBuilder.middleware((app) => guarded(withSite(app, options.site), guard)),
         HttpApiBuilder.middlewareOpenApi(),
-        HttpApiSwagger.layer(),
+        documentation,
       ).pipe(
         Layer.provideMerge(HttpApiBuilder.api(api)),
         Layer.provide(handlersOf(serving)),

@@ -158,7 +158,10 @@ export const openExport = (file: string): Effect.Effect<Exported, ImportError> =
       records: (session, { fromVersion = 1, toVersion = Number.POSITIVE_INFINITY } = {}) => {
         const place = places.get(session)
         if (place === undefined) return Stream.empty
-        return Stream.fromAsyncIterable(linesFrom(file, limit, place.start), (error) => error).pipe(
+        // Suspended: the stream of a source may run twice, and the lines are read once for each run.
+        return Stream.suspend(() =>
+          Stream.fromAsyncIterable(linesFrom(file, limit, place.start), (error) => error),
+        ).pipe(
           Stream.take(Math.min(place.version, toVersion)),
           // The file was read to its end before, so an error here is a defect.
           Stream.map(({ text }) => Option.getOrThrow(recordOf(text))),

@@ -1,0 +1,10 @@
+/** What `measured.json` has of a runtime. */
+export interface MeasuredRuntime {
+  readonly name: string
+  readonly version: string
+  /** How many first blocks were run, and of which packages they failed. */
+  readonly of: number
+  readonly failed: ReadonlyArray<string>
+}
+export declare const measured: () => { readonly runtimes: ReadonlyArray<MeasuredRuntime> }
+export declare const tables: () => { readonly runtimes: string; readonly installs: string }
