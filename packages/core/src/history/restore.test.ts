@@ -153,13 +153,17 @@ describe("undo of a revert", () => {
     }).pipe(Effect.provide(withMemory(manual))),
   )
 
-  it.effect("comes after the undo of an edit that came later", () =>
+  it.effect("is not reached behind an edit: undo takes the edit back, and then makes it again", () =>
     Effect.gen(function* () {
-      const { memory, look, full } = yield* thrice
+      const { memory, look } = yield* thrice
       yield* memory.revert("s")
+      const reverted = yield* look
       yield* memory.edit("s", 13, said(1, 20))
+      const edited = yield* look
       expect(yield* memory.undo("s")).toMatchObject({ undone: "branch" })
-      expect(yield* look).not.toEqual(full)
+      expect(yield* look).toEqual(reverted)
+      expect(yield* memory.undo("s")).toMatchObject({ undone: "branch" })
+      expect(yield* look).toEqual(edited)
       yield* clean
     }).pipe(Effect.provide(withMemory(manual))),
   )
