@@ -74,6 +74,56 @@ describe("what a page opens", () => {
     expect(page.messages.map(Message.text)).toEqual(chat.map(({ content }) => content))
   })
 
+  it("is one session with its branches, where the user went back", async () => {
+    const path = folder()
+    const said = (id: string, parentUuid: string | null, minute: number) => ({
+      type: minute % 2 === 0 ? "user" : "assistant",
+      uuid: id,
+      parentUuid,
+      timestamp: `2026-03-24T10:${String(minute).padStart(2, "0")}:00.000Z`,
+      message: { role: minute % 2 === 0 ? "user" : "assistant", content: `This is ${id}.` },
+    })
+    const lines = [
+      said("a", null, 0),
+      said("b", "a", 1),
+      said("c", "b", 2),
+      said("d", "c", 3),
+      // Back to the start, and then to where the first branch was.
+      said("e", "a", 11),
+      said("f", "c", 21),
+      said("g", "f", 22),
+    ]
+    const write = (name: string, entries: ReadonlyArray<object>) =>
+      writeFileSync(join(path, name), entries.map((one) => JSON.stringify(one)).join("\n"))
+    write("back.jsonl", lines)
+    // The summary of another program is imported, and its branches are sessions.
+    const summary = { ...said("s", "b", 2), isCompactSummary: true }
+    write("compacted.jsonl", [...lines.slice(0, 2), summary, said("x", "s", 3), said("y", "a", 5)])
+    const input = await opened(path)
+    expect(input.sessions).toMatchObject([
+      { session: "back", title: "Claude Code: back.jsonl", messages: 5 },
+      { session: "compacted", messages: 2 },
+      { session: "compacted-2", title: "Claude Code: compacted.jsonl (a branch that was left)" },
+    ])
+    const texts = (branch?: number) =>
+      asking(input, (memory) => memory.messages("back", branch === undefined ? {} : { branch })).then(
+        ({ messages }) => messages.map(Message.text).map((text) => text.slice(8, -1)),
+      )
+    expect(await texts()).toEqual(["a", "b", "c", "f", "g"])
+    const branches = await asking(input, (memory) => memory.branches("back"))
+    const left = branches.filter(({ leftAt }) => leftAt !== null)
+    expect(await Promise.all(left.map(({ id }) => texts(id)))).toEqual(
+      expect.arrayContaining([
+        ["a", "b", "c", "d"],
+        ["a", "e"],
+      ]),
+    )
+    expect(left).toHaveLength(2)
+    // The user left both when the newest message was that of 10:11.
+    const times = left.map(({ leftAt }) => new Date(leftAt!).toISOString().slice(11, 16))
+    expect(times).toEqual(["10:11", "10:11"])
+  })
+
   it("is one store, by its URL or its file", async () => {
     const file = join(folder(), "chats.db")
     const memory = createMemory({ store: `sqlite:${file}` })

@@ -9,7 +9,15 @@ import {
   type UnknownName,
   withoutSecrets,
 } from "@memfold/catalog"
-import { EventLog, InMemoryEventLog, Memory, type Strategy, Summarizer, TokenCounter } from "@memfold/core"
+import {
+  EventLog,
+  InMemoryEventLog,
+  Memory,
+  type Message,
+  type Strategy,
+  Summarizer,
+  TokenCounter,
+} from "@memfold/core"
 import { TranscriptClock } from "@memfold/lab"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Clock, Effect, Either, Layer, type Scope, Stream } from "effect"
@@ -21,7 +29,7 @@ import { isSqlite } from "../import/files.js"
 import { commitOf, write } from "../import/write.js"
 import { stateOf } from "../import/transcript.js"
 import { readText } from "../input/Input.js"
-import { replay } from "../replay/replay.js"
+import { replay, type ReplayOptions } from "../replay/replay.js"
 import { samples } from "../tour/samples.js"
 import { type Format, parseAll, type Transcript } from "../transcript/Transcript.js"
 import { filesIn } from "./filesIn.js"
@@ -113,11 +121,76 @@ const freeName = (taken: Set<string>, wanted: string): string => {
   return name
 }
 
-/** Writes a transcript into the log: with the compactions of its program, or compacted as if its messages came now. */
+/** A conversation of a file, and the branches that were left, the oldest first. */
+interface Tree {
+  readonly now: Transcript
+  readonly left: ReadonlyArray<Transcript>
+}
+
+/**
+ * The conversations of a file with their branches. Compactions of a program are imported with the conversation that has them, which
+ * leaves no place for branches: then each branch is a conversation of its own.
+ */
+const treesOf = (transcripts: ReadonlyArray<Transcript>): ReadonlyArray<Tree> =>
+  transcripts.flatMap((now, at) => {
+    if (now.branchOf !== undefined) return []
+    // A reader names the newest branch first.
+    const left = transcripts.filter(({ branchOf }) => branchOf === at).toReversed()
+    const isImported = [now, ...left].some(({ compactions = [] }) => compactions.length > 0)
+    return isImported ? [now, ...left].map((one) => ({ now: one, left: [] })) : [{ now, left }]
+  })
+
+/** How many messages two ways through a conversation have in common, from the first one. */
+const inCommon = (one: ReadonlyArray<Message.Message>, other: ReadonlyArray<Message.Message>): number => {
+  const end = one.findIndex((message, at) => JSON.stringify(message) !== JSON.stringify(other[at]))
+  return end === -1 ? one.length : end
+}
+
+/** Runs an operation at the time of the newest event: as if it had been done then. */
+const atLastTime = <A, E>(
+  log: EventLog.Service,
+  session: string,
+  work: Effect.Effect<A, E>,
+): Effect.Effect<A, E | EventLog.LogError> =>
+  Effect.gen(function* () {
+    const version = yield* EventLog.versionOf(log, session)
+    const last = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
+    const [event] = yield* log.read(session, last)
+    const { clock } = TranscriptClock.make(event?.time ?? (yield* Clock.currentTimeMillis))
+    return yield* Effect.withClock(work, clock)
+  })
+
+/** Replays the branches of a conversation into one session, from the oldest to the one in force. */
+const replayTree = (
+  log: EventLog.Service,
+  memory: Memory.Service,
+  session: string,
+  { now, left }: Tree,
+  options: Pick<ReplayOptions, "strategy" | "summarizer">,
+) =>
+  Effect.gen(function* () {
+    const there: Array<{ readonly branch: number; readonly messages: ReadonlyArray<Message.Message> }> = []
+    for (const { messages } of [...left, now]) {
+      const shared = there.map((way) => inCommon(way.messages, messages))
+      const from = Math.max(0, ...shared)
+      const near = there[shared.indexOf(from)]
+      if (near !== undefined) {
+        const goBack = Effect.gen(function* () {
+          if (near !== there.at(-1)) yield* memory.checkout(session, near.branch)
+          if (from < near.messages.length) yield* memory.edit(session, from, [])
+        })
+        yield* atLastTime(log, session, goBack)
+      }
+      yield* Stream.runDrain(replay({ ...options, session, source: session, messages }))
+      there.push({ branch: (yield* memory.state(session)).branch.id, messages })
+    }
+  })
+
+/** Writes a conversation into the log: with the compactions of its program, or compacted as if its messages came now. */
 const bring = (
   log: EventLog.Service,
   session: string,
-  transcript: Transcript,
+  tree: Tree,
   {
     title,
     strategy,
@@ -125,26 +198,17 @@ const bring = (
   }: { readonly title: string } & Required<Pick<InputOptions, "strategy" | "summarizer">>,
 ): Effect.Effect<void, string> =>
   Effect.gen(function* () {
-    const { messages, compactions = [] } = transcript
-    if (compactions.length > 0) {
-      const state = stateOf(transcript)
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "off" } })
+    if ((tree.now.compactions ?? []).length > 0) {
+      const state = stateOf(tree.now)
       const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
       const { events } = eventsOf(state, { session, now: yield* Clock.currentTimeMillis, counter })
       yield* write(log, session, commitOf(state), events)
     } else {
-      yield* Stream.runDrain(replay({ session, source: session, messages, strategy, summarizer }))
+      yield* replayTree(log, memory, session, tree, { strategy, summarizer })
     }
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "off" } })
-    // At the time of its last message: a list shows when somebody spoke there.
-    const version = yield* EventLog.versionOf(log, session)
-    const [last] = yield* log.read(session, {
-      fromVersion: version,
-      toVersion: version,
-      reverse: false,
-      limit: 1,
-    })
-    const { clock } = TranscriptClock.make(last?.time ?? (yield* Clock.currentTimeMillis))
-    yield* memory.describe(session, { title }).pipe(Effect.withClock(clock))
+    // A list shows when somebody spoke there, and not when the file was opened.
+    yield* atLastTime(log, session, memory.describe(session, { title }))
   }).pipe(
     Effect.scoped,
     Effect.provideService(EventLog.EventLog, log),
@@ -196,17 +260,14 @@ export const openInput = (
         unread.push(read.left)
         continue
       }
-      for (const transcript of read.right) {
-        const { format, messages, branchOf } = transcript
+      for (const tree of treesOf(read.right)) {
+        const { format, messages, branchOf } = tree.now
         const session = freeName(taken, name)
         const title = `${names[format]}: ${basename(file)}${branchOf === undefined ? "" : " (a branch that was left)"}`
-        const problem = yield* Effect.match(
-          bring(log, session, transcript, { title, strategy, summarizer }),
-          {
-            onFailure: (message) => `${file}: ${message}`,
-            onSuccess: () => null,
-          },
-        )
+        const problem = yield* Effect.match(bring(log, session, tree, { title, strategy, summarizer }), {
+          onFailure: (message) => `${file}: ${message}`,
+          onSuccess: () => null,
+        })
         if (problem === null) sessions.push({ session, title, file, format, messages: messages.length })
         else unread.push(problem)
       }
