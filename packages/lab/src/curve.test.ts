@@ -44,4 +44,18 @@ describe("a curve", () => {
     const short = await curveOf(chat, sliding, { prices })
     expect(short.points.at(-1)?.tokens).toBeLessThan(last!.tokens / 2)
   })
+
+  it("lets others have their turn, and ends when it is told to", async () => {
+    const stop = new AbortController()
+    const enough = new Error("enough")
+    let turns = 0
+    const count = () => {
+      turns++
+      if (turns === 10) stop.abort(enough)
+      else setImmediate(count)
+    }
+    setImmediate(count)
+    await expect(curveOf(chat, sliding, { prices, signal: stop.signal })).rejects.toBe(enough)
+    expect(turns).toBe(10)
+  })
 })

@@ -35,7 +35,7 @@ export interface Curve {
  * @param conversation - the messages
  * @param strategy - the strategy
  * @param options - `prices`: what tokens cost. `summarizer`: the extractive summarizer by default; its calls are charged like calls of
- *   a model
+ *   a model. `signal`: ends the replay early; the promise rejects with its reason
  *
  * @example
  * ```ts
@@ -51,7 +51,15 @@ export interface Curve {
 export const curveOf = async (
   conversation: Conversation,
   strategy: Strategy.Strategy,
-  { prices, summarizer }: { readonly prices: Prices.Prices; readonly summarizer?: Summarizer.Service },
+  {
+    prices,
+    summarizer,
+    signal,
+  }: {
+    readonly prices: Prices.Prices
+    readonly summarizer?: Summarizer.Service
+    readonly signal?: AbortSignal
+  },
 ): Promise<Curve> => {
   const needed = neededIn(conversation.messages)
   const replayed = await replay({ ...conversation, questions: [], ends: [] }, strategy, {
@@ -59,6 +67,7 @@ export const curveOf = async (
     prepared: { asked: [], found: [], needed },
     curve: true,
     ...(summarizer === undefined ? {} : { summarizer }),
+    ...(signal === undefined ? {} : { signal }),
   })
   const { compactions, failures, firstFailure, curve = [] } = replayed
   return {

@@ -48,6 +48,8 @@ export interface ReplayOptions {
   readonly askInContext?: boolean
   /** Whether the result has a point for each call, for curves; `false` by default. */
   readonly curve?: boolean
+  /** Ends the replay early; its promise rejects with the reason of the signal. */
+  readonly signal?: AbortSignal
 }
 
 /** A call of the model, and what all calls up to it came to. */
@@ -206,6 +208,21 @@ const indexForForks = (): FullTextIndex.Service => {
   }
 }
 
+/** A memory over a log of its own, which compacts when it is asked to. */
+const memoryOf = (strategy: Strategy.Strategy, summarizer: Summarizer.Service, layers?: MakeLayers) =>
+  Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
+    Layer.provide(layers === undefined ? Layer.empty : Layer.effect(MemoryLayers.MemoryLayers, layers)),
+    Layer.provide(InMemoryEventLog.layer),
+    Layer.provide(Layer.succeed(Summarizer.Summarizer, summarizer)),
+    Layer.provide(Layer.sync(FullTextIndex.FullTextIndex, indexForForks)),
+  )
+
+/** Lets what waits in this thread have its turn: a service that replays a long conversation goes on answering. */
+const letOthers = Effect.async<void>((resume) => {
+  const turn = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(turn))
+})
+
 /** A memory looks again at most so often while nobody says anything: a trigger that never ends would hold up the replay. */
 const mostChecks = 8
 
@@ -239,6 +256,7 @@ export const replay = async (
     summarizer = ExtractiveSummarizer.make(),
     askInContext = false,
     curve = false,
+    signal,
   }: ReplayOptions,
 ): Promise<Replayed> => {
   const { messages, questions } = conversation
@@ -340,6 +358,7 @@ export const replay = async (
         message.role === "assistant" ? { prefix: yield* call(index, prepared?.needed[index] ?? []) } : {}
       yield* memory.append(session, withoutPromptSize(message), origin)
       yield* compact
+      yield* letOthers
       const total = index + 1
       const asked = prepared?.asked.indexOf(total) ?? -1
       if (asked !== -1) yield* ask(prepared?.found[asked] ?? [], total)
@@ -355,15 +374,14 @@ export const replay = async (
         : Cost.summarizer(before, tokens),
     )
   })
-  const learning = layers === undefined ? Layer.empty : Layer.effect(MemoryLayers.MemoryLayers, layers)
-  const live = Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
-    Layer.provide(learning),
-    Layer.provide(InMemoryEventLog.layer),
-    Layer.provide(Layer.succeed(Summarizer.Summarizer, charged)),
-    Layer.provide(Layer.sync(FullTextIndex.FullTextIndex, indexForForks)),
-  )
   // Failures are in the result; a line for each of hundreds would hide the report.
-  await Effect.runPromise(program.pipe(Effect.provide(live), Logger.withMinimumLogLevel(LogLevel.None)))
+  const quiet = Effect.provide(program, memoryOf(strategy, charged, layers)).pipe(
+    Logger.withMinimumLogLevel(LogLevel.None),
+  )
+  await Effect.runPromise(quiet, { signal }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw error
+  })
   return {
     spent: spent.map(({ newest: _newest, ...sums }) => sums),
     contexts,

@@ -61,8 +61,9 @@ export const comparison = (
         ? fullHistory
         : yield* strategyNamed(strategy, { request: settings, file, environmentPrefix })
     const messages = yield* conversationOf(memory, session)
-    const curve = yield* Effect.promise(() =>
-      curveOf(ofTranscript(session, messages), tried, { prices: charged }),
+    // A caller who has gone, or a request that takes too long, ends the replay.
+    const curve = yield* Effect.promise((signal) =>
+      curveOf(ofTranscript(session, messages), tried, { prices: charged, signal }),
     )
     return { strategy, prices: charged.model, messages: messages.length, ...curve }
   })
