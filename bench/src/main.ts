@@ -13,6 +13,7 @@ import { scale } from "./scale.js"
 import { search } from "./search.js"
 import { service } from "./serve/index.js"
 import { stores } from "./stores.js"
+import { studio } from "./studio/index.js"
 import { turn } from "./turn/index.js"
 import { waiting } from "./waiting.js"
 
@@ -22,6 +23,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["backlog", () => backlog(2)],
   ["stores", () => stores()],
   ["serve", () => service()],
+  ["studio", () => studio()],
   ["waiting", () => waiting()],
   ["fairness", () => fairness()],
   ["remember", () => remember()],
@@ -39,8 +41,9 @@ const withArguments = new Map([
   ["neighbours", neighbours],
   ["scale", scale],
   ["serve", service],
+  ["studio", studio],
 ]).get(first ?? "")
-// Other names behind "serve" are benchmarks, and its options begin with dashes.
+// Other names behind "serve" and "studio" are benchmarks, and their options begin with dashes.
 if (withArguments !== undefined && !rest.some((one) => benchmarks.has(one)))
   process.exit((await withArguments(rest)) ? 0 : 1)
 

@@ -3,9 +3,12 @@
 /** A number with separators: 12,345. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
 
+const pluralOf = (noun: string): string =>
+  noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : noun.endsWith("ch") ? `${noun}es` : `${noun}s`
+
 /** A number and its noun: `1 message`, `2 messages`. */
 export const several = (value: number, noun: string): string =>
-  `${count(value)} ${value === 1 ? noun : noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`}`
+  `${count(value)} ${value === 1 ? noun : pluralOf(noun)}`
 
 /** A short form of a number of tokens: 950, 12k, 1.2M. */
 export const short = (value: number): string => {

@@ -70,7 +70,7 @@ export const Branches = ({
   }
   return (
     <details class="branches">
-      <summary>{several(all.length, "branch").replace("branchs", "branches")}</summary>
+      <summary>{several(all.length, "branch")}</summary>
       <ul>{all.filter(({ parent }) => parent === null || !known.has(parent)).map(branch)}</ul>
       {asked === null ? null : (
         <Dialog

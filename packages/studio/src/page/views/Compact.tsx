@@ -46,6 +46,9 @@ export const usePreview = (session: string, wanted: Wanted) => {
   return found
 }
 
+/** The most compactions that are listed one by one. */
+const mostListed = 8
+
 /** What a compaction would do. */
 export const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
   const { compactions, before, after, idle, summarizer } = preview
@@ -58,13 +61,19 @@ export const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) 
         <strong>{count(before.tokens)}</strong> to <strong>{count(after.tokens)} tokens</strong>.
       </p>
       <ul>
-        {compactions.map((one, at) => (
+        {compactions.slice(0, mostListed).map((one, at) => (
           <li key={at}>
             {one.outcome === "Failed"
               ? `Would fail: ${one.failure ?? ""}`
               : `Messages ${range(one)} because of ${one.reason}; ${several(one.replaced.messages, "message")} of ${count(one.replaced.tokens)} tokens are replaced${one.pruned.length > 0 ? `, and tool outputs in ${several(one.pruned.length, "message")} shortened` : ""}`}
           </li>
         ))}
+        {compactions.length > mostListed ? (
+          <li>
+            And {several(compactions.length - mostListed, "compaction")} more, up to message{" "}
+            {count(compactions.at(-1)!.to)}
+          </li>
+        ) : null}
       </ul>
       {segments.length === 0 ? null : (
         <details>

@@ -1,7 +1,7 @@
 /** The same session under several strategies: the size of the context, the cost, and what of later needed identifiers was there. */
 import type { schemas } from "@memfold/client"
 import { Prices } from "@memfold/prices"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { count, dollars, percent, short } from "../format.js"
 import { ask, ofSession } from "../service/ask.js"
 import type { ViewProps } from "./SessionView.js"
@@ -117,14 +117,18 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
   const [working, setWorking] = useState<string | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const prices = { ...Prices.presets[model], ...own }
+  const [stop] = useState(() => new AbortController())
+  // Who leaves the view asks for no more, and the service ends the replay.
+  useEffect(() => () => stop.abort(), [])
   const compare = async () => {
     setProblem(null)
     const found: Array<readonly [string, Compared]> = []
-    for (const name of strategies) {
-      if (!wanted.has(name)) continue
-      setWorking(name)
+    const chosen = strategies.filter((name) => wanted.has(name))
+    for (const [at, name] of chosen.entries()) {
+      setWorking(`${name}, ${count(at + 1)} of ${count(chosen.length)}`)
       const body = { strategy: name === fullHistory ? null : name, prices }
-      found.push([name, await ask<Compared>(ofSession(session, "/compare"), { method: "POST", body })])
+      const options = { method: "POST", body, signal: stop.signal } as const
+      found.push([name, await ask<Compared>(ofSession(session, "/compare"), options)])
       setAll([...found])
     }
   }

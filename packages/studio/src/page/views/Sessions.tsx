@@ -2,7 +2,7 @@
 import type { schemas } from "@memfold/client"
 import { useEffect, useState } from "preact/hooks"
 import { go, written } from "../address.js"
-import { ago, count, moment } from "../format.js"
+import { ago, count, moment, several } from "../format.js"
 import { ask, ofSession } from "../service/ask.js"
 import { type Found, searchWords } from "../service/searchWords.js"
 
@@ -184,8 +184,12 @@ export const Sessions = () => {
         {list === null
           ? "Reading…"
           : isSearched
-            ? `${count(sessions.length)} sessions have messages that fit “${words.of}”`
-            : `${count(sessions.length)}${list.more ? "+" : ""} sessions, the newest activity first`}
+            ? `${several(sessions.length, "session")} with messages that fit “${words.of}”`
+            : wanted !== ""
+              ? `${several(sessions.length, "session")} of ${count(list.sessions.length)} with “${filter}” in title, owner or id`
+              : list.sessions.length === 0
+                ? "There is no session yet. The first message that is appended begins one."
+                : `${list.more ? "The newest " : ""}${several(sessions.length, "session")}, the newest activity first`}
       </p>
       {sessions.length === 0 ? null : (
         <table class="list">
