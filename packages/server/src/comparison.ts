@@ -8,23 +8,24 @@ import { Effect, Either, Schema } from "effect"
 import type { StrategySetting } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
-/** A longer session takes longer than a request may: the lab replays it. */
-const mostMessages = 20_000
+/** A longer session takes longer than a request may: the lab replays it. Each call with the full history reads all of it. */
+const mostMessages = { compacted: 20_000, full: 3_000 } as const
 
 /** The conversation as it was said, the oldest message first. */
-const conversationOf = (memory: TenantMemory, session: string) =>
+const conversationOf = (memory: TenantMemory, session: string, kind: keyof typeof mostMessages) =>
   Effect.gen(function* () {
     const pages: Array<ReadonlyArray<Message.Message>> = []
     let before: string | null = null
     do {
       const from: { readonly before?: string } = before === null ? {} : { before }
       const page: Memory.MessagePage = yield* memory.messages(session, { limit: 1_000, ...from })
-      if (page.total > mostMessages)
+      const most = mostMessages[kind]
+      if (page.total > most)
         return yield* Effect.fail(
           problem(
             400,
             "SessionTooLong",
-            `The session has ${page.total} messages, and at most ${mostMessages} are compared; memfold export and memfold lab compare it`,
+            `The session has ${page.total} messages, and at most ${most} are compared${kind === "full" ? " without compactions" : ""}; memfold export and memfold lab compare it`,
             session,
           ),
         )
@@ -60,7 +61,7 @@ export const comparison = (
       strategy === null
         ? fullHistory
         : yield* strategyNamed(strategy, { request: settings, file, environmentPrefix })
-    const messages = yield* conversationOf(memory, session)
+    const messages = yield* conversationOf(memory, session, strategy === null ? "full" : "compacted")
     // A caller who has gone, or a request that takes too long, ends the replay.
     const curve = yield* Effect.promise((signal) =>
       curveOf(ofTranscript(session, messages), tried, { prices: charged, signal }),

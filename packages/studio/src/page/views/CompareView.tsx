@@ -68,7 +68,7 @@ const Curves = ({
 
 const Totals = ({ all }: { readonly all: ReadonlyArray<readonly [string, Compared]> }) => (
   <div class="wide" tabIndex={0} role="group" aria-label="The strategies compared">
-    <table>
+    <table class="totals">
       <thead>
         <tr>
           <th scope="col">Strategy</th>
@@ -105,7 +105,13 @@ const Totals = ({ all }: { readonly all: ReadonlyArray<readonly [string, Compare
   </div>
 )
 
-const priced = ["input", "cached", "cacheWrite", "output", "cacheMinutes"] as const
+const priced = {
+  input: "input",
+  cached: "read from the cache",
+  cacheWrite: "written to the cache",
+  output: "output",
+  cacheMinutes: "minutes in the cache",
+} as const
 
 export const CompareView = ({ timeline: { session } }: ViewProps) => {
   const [model, setModel] = useState(models[0]!)
@@ -115,21 +121,29 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
   )
   const [all, setAll] = useState<ReadonlyArray<readonly [string, Compared]>>([])
   const [working, setWorking] = useState<string | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
+  const [problems, setProblems] = useState<ReadonlyArray<string>>([])
   const prices = { ...Prices.presets[model], ...own }
   const [stop] = useState(() => new AbortController())
   // Who leaves the view asks for no more, and the service ends the replay.
   useEffect(() => () => stop.abort(), [])
   const compare = async () => {
-    setProblem(null)
+    setProblems([])
+    setAll([])
     const found: Array<readonly [string, Compared]> = []
     const chosen = strategies.filter((name) => wanted.has(name))
     for (const [at, name] of chosen.entries()) {
       setWorking(`${name}, ${count(at + 1)} of ${count(chosen.length)}`)
       const body = { strategy: name === fullHistory ? null : name, prices }
       const options = { method: "POST", body, signal: stop.signal } as const
-      found.push([name, await ask<Compared>(ofSession(session, "/compare"), options)])
-      setAll([...found])
+      try {
+        found.push([name, await ask<Compared>(ofSession(session, "/compare"), options)])
+        setAll([...found])
+      } catch (error) {
+        if (stop.signal.aborted) return
+        // The other strategies are compared all the same.
+        const problem = `${name}: ${error instanceof Error ? error.message : String(error)}`
+        setProblems((before) => [...before, problem])
+      }
     }
   }
   return (
@@ -143,9 +157,7 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          compare()
-            .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
-            .finally(() => setWorking(null))
+          void compare().finally(() => setWorking(null))
         }}
       >
         <fieldset>
@@ -184,9 +196,9 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
               ))}
             </select>
           </label>
-          {priced.map((name) => (
+          {(Object.keys(priced) as ReadonlyArray<keyof typeof priced>).map((name) => (
             <label key={name} class="check">
-              {name}{" "}
+              {priced[name]}{" "}
               <input
                 type="number"
                 min={0}
@@ -202,11 +214,11 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
           {working === null ? "Compare" : `Replaying under ${working}…`}
         </button>
       </form>
-      {problem === null ? null : (
-        <p class="problem" role="alert">
+      {problems.map((problem) => (
+        <p key={problem} class="problem" role="alert">
           {problem}
         </p>
-      )}
+      ))}
       {all.length === 0 ? null : (
         <>
           <Totals all={all} />

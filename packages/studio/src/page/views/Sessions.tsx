@@ -169,7 +169,7 @@ export const Sessions = () => {
         <input
           type="search"
           aria-label="Title, owner, id or words"
-          placeholder="Title, owner or id; Enter searches the words of all messages"
+          placeholder="Title, owner, id or words"
           value={filter}
           onInput={({ currentTarget }) => setFilter(currentTarget.value)}
         />

@@ -57,7 +57,7 @@ const Field = ({
   const about = [
     property.description ?? "",
     limitsOf(property),
-    `default ${JSON.stringify(fallback ?? null)}`,
+    fallback == null ? "no default" : `default ${JSON.stringify(fallback)}`,
   ]
   const hint = `${name}-about`
   const common = { "aria-describedby": hint }
@@ -111,7 +111,7 @@ const Field = ({
         )}
       </label>
       <p id={hint} class="soft">
-        {about.filter(Boolean).join(" · ")}
+        {about.flatMap((one) => (one ? [one.replace(/\.$/, "")] : [])).join(" · ")}
       </p>
     </div>
   )
