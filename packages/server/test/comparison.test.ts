@@ -31,6 +31,35 @@ describe("a session under several strategies", () => {
   })
 })
 
+describe("a comparison of a long session", () => {
+  const said = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      role: n % 2 === 0 ? "user" : "assistant",
+      content: `No. ${n}`,
+    }))
+
+  it("leaves other requests their turn", async () => {
+    const { url } = await started({ compaction: { mode: "off" } })
+    const memory = createClient({ url })
+    await memory.append("s", said(300))
+    let isOver = false
+    const compared = memory.compare("s", { strategy: null }).finally(() => (isOver = true))
+    for (let n = 0; n < 5; n++) await ask(`${url}/v1/access`)
+    expect(isOver).toBe(false)
+    expect((await compared).points).toHaveLength(150)
+  })
+
+  it("is refused for the full history, which each call reads anew", async () => {
+    const { url } = await started({ compaction: { mode: "off" } })
+    const memory = createClient({ url })
+    await memory.append("s", said(3_001))
+    expect(await ask(`${url}/v1/sessions/s/compare`, { body: { strategy: null } })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining("at most 3000 are compared without compactions") },
+    })
+  })
+})
+
 describe("a trace", () => {
   it("shows what each sentence of a summary rests on, and where a message lives on", async () => {
     const { url } = await started({ strategy: "rounds" })
