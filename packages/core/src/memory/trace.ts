@@ -8,7 +8,13 @@ import { sourceOf } from "../recall/readLog.js"
 import type { SessionState } from "../session/SessionState.js"
 import { breathe } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
-import { type MessageRange, parsedSentences, supportOf, type TracedSentence } from "../trace/support.js"
+import {
+  type MessageRange,
+  parsedSentences,
+  sharesTerm,
+  supportOf,
+  type TracedSentence,
+} from "../trace/support.js"
 import { checkMessageName, checkText } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError } from "./MemoryOptions.js"
@@ -60,11 +66,12 @@ const daysOf = (times: ArrayLike<number>, { from, to }: MessageRange): ReadonlyS
   )
 }
 
-/** Traces texts, each to the messages of its range. */
+/** Traces texts, each to the messages of its range: all their sentences, or those that may rest on the message `about`. */
 const traced = (
   { sessions, reading }: MemoryParts,
   state: SessionState,
   parts: ReadonlyArray<Part>,
+  about?: number,
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<TracedSentence>>, SessionError> =>
   Effect.gen(function* () {
     const parsed = parts.map(({ text }) => parsedSentences(text))
@@ -83,7 +90,9 @@ const traced = (
       yield* breathe
       const { range } = parts[at]!
       const days = daysOf(postings.times, range)
-      found.push(sentences.map((sentence) => supportOf(sentence, postings, range, days)))
+      const wanted =
+        about === undefined ? sentences : sentences.filter((one) => sharesTerm(one, postings, about))
+      found.push(wanted.map((sentence) => supportOf(sentence, postings, range, days)))
     }
     return found
   })
@@ -175,7 +184,7 @@ export const traceMessageOf = (
       covering.flatMap(({ segments }) => segments.map((one) => [keyOf(one), one] as const)),
     )
     const known = [...texts.values()].map(({ text, from, to }) => ({ text, range: { from, to } }))
-    const traces = yield* traced(parts, state, known)
+    const traces = yield* traced(parts, state, known, index)
     const byKey = new Map([...texts.keys()].map((key, at) => [key, traces[at]!]))
     return covering.map(({ segments, ...rest }) => ({
       ...rest,

@@ -90,6 +90,10 @@ const isIn = ({ list, end }: Occurrences, index: number): boolean => {
   return place < end && list[place] === index
 }
 
+/** Whether a message has a term of a sentence. Without one, the sentence does not rest on it. */
+export const sharesTerm = ({ terms }: Parsed, postings: TermPostings, index: number): boolean =>
+  terms.some((term) => isIn(occurrencesOf(postings, term, { from: index, to: index + 1 }), index))
+
 /** The words of a sentence, as it writes them, that have one of the terms. */
 const wordsWith = (sentence: string, shared: ReadonlySet<string>): ReadonlyArray<string> => {
   const words = new Set<string>()
