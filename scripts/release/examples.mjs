@@ -163,7 +163,8 @@ export const runExample = async (folder, name, command, env) => {
       return { ok: ok && out.includes(answer), out }
     }
     case "@memfold/testing":
-      return run(["node_modules/vitest/vitest.mjs", "run", file], { timeout: 180_000 })
+      // Bun does not start Vitest's pool of processes.
+      return run(["node_modules/vitest/vitest.mjs", "run", "--pool=threads", file], { timeout: 180_000 })
     case "create-memfold":
       rmSync(join(folder, "my-chat"), { recursive: true, force: true })
       return run([file])
