@@ -13,23 +13,9 @@ import {
 import { delimiter, dirname, isAbsolute, join } from "node:path"
 import { which } from "../install.mjs"
 import { installedRuntimes, installRuntimes } from "../runtimes.mjs"
-import { packages, readme } from "./packages.mjs"
+import { examples, notRun, runExample, writeExamples } from "./examples.mjs"
+import { measured } from "./measured.mjs"
 import { pnpm } from "./prepare.mjs"
-
-/** READMEs whose first block is compiled, and not run. */
-const notRun = {
-  "@memfold/store-redis": "needs a Redis server",
-  "@memfold/sqlite-vec": "declares the model that it calls",
-  "@memfold/mcp": "serves until its client goes away",
-  "@memfold/store-cloudflare": "is a Worker",
-  "@memfold/server": "serves until it is ended",
-  "@memfold/worker-bullmq": "needs a Redis server",
-  "@memfold/worker-cluster": "needs a PostgreSQL server",
-  "@memfold/worker-pg-boss": "needs a PostgreSQL server",
-}
-
-/** Files that a block reads. */
-const files = { "chat.jsonl": `${JSON.stringify({ role: "user", content: "Hello" })}\n` }
 
 const compilers = {
   nodenext: { module: "nodenext", outDir: "out" },
@@ -46,23 +32,24 @@ const node = () =>
   installedRuntimes().find(({ name }) => name === "node-24")?.program ??
   (process.getBuiltinModule?.("node:sqlite") === undefined ? undefined : process.execPath)
 
-const call = (folder, command, args, timeout = 600_000) => {
+/** The environment of programs in a project, which find the Node of the projects first. */
+const environment = (command) => {
   const first = dirname(isAbsolute(command) ? command : (node() ?? process.execPath))
   const path = `${first}${delimiter}${process.env.PATH}`
   const own = { npm_config_user_agent: undefined, OPENAI_API_KEY: "none", PATH: path, ...headers }
-  const env = { ...process.env, ...own }
+  return { ...process.env, ...own }
+}
+
+const call = (folder, command, args, timeout = 600_000) => {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: folder,
     encoding: "utf8",
     timeout,
-    env,
+    env: environment(command),
     maxBuffer: 1e8,
   })
   return { ok: status === 0, out: `${stdout}${stderr}${error === undefined ? "" : String(error)}` }
 }
-
-/** A program of the repository, which is the compiler here. */
-const tsc = (folder) => join(folder, "node_modules/.bin/tsc")
 
 const managers = {
   npm: { install: ["install", "--no-audit", "--no-fund"], command: "npm" },
@@ -138,16 +125,15 @@ const ours = (out) =>
       (line) => /error TS/u.test(line) && !/node_modules\/(?!(?:.*\/)?(?:memfold|@memfold)\/)/u.test(line),
     )
 
-/** The first block of each README, and what it says to install. */
-const examples = packages.map(({ folder: source, manifest: { name } }) => ({ name, ...readme(source) }))
-
-const fileOf = (name) => name.replace("@", "").replace("/", "-")
+/** The name under which a project has the oldest version of TypeScript that our declarations are for. */
+const oldest = "typescript-oldest"
 
 /** What the project of all examples installs. */
 const allNames = (nodeMajor) => [
   ...new Set([
     ...examples.flatMap(({ name, install }) => [name, ...install]),
     "typescript@7",
+    `${oldest}@npm:typescript@${measured().typescript}`,
     `@types/node@${nodeMajor}`,
     "@anthropic-ai/sdk",
     "openai",
@@ -155,15 +141,8 @@ const allNames = (nodeMajor) => [
   ]),
 ]
 
-/** Writes the examples into a project. */
-const writeExamples = (folder) => {
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
-  for (const { name, code } of examples)
-    if (code !== undefined) writeFileSync(join(folder, `${fileOf(name)}.ts`), `${code}\nexport {}\n`)
-}
-
 /** Compiles the examples under a resolution; returns what the compiler says. */
-const compile = (folder, name, skipLibCheck) => {
+const compile = (folder, name, { skipLibCheck = false, compiler = "typescript" } = {}) => {
   const compilerOptions = {
     target: "es2022",
     strict: true,
@@ -173,20 +152,13 @@ const compile = (folder, name, skipLibCheck) => {
   }
   const file = `tsconfig.${name}.json`
   writeFileSync(join(folder, file), JSON.stringify({ compilerOptions, include: ["*.ts"] }))
-  return call(folder, tsc(folder), ["-p", file]).out
-}
-
-/** Runs the compiled first block of a README. */
-const runExample = (folder, name, command) => {
-  const file = `out/${fileOf(name)}.js`
-  if (name !== "@memfold/testing") return call(folder, command[0], [...command.slice(1), file], 120_000)
-  const vitest = join(folder, "node_modules/vitest/vitest.mjs")
-  return call(
-    folder,
-    command[0],
-    [...command.slice(1), vitest, "run", "--dir", ".", "--include", file],
-    180_000,
-  )
+  const { ok, out } = call(folder, node() ?? process.execPath, [
+    join(folder, "node_modules", compiler, "bin/tsc"),
+    "-p",
+    file,
+  ])
+  if (!ok && !out.includes("error TS")) throw new Error(`${compiler} failed\n${out}`)
+  return out
 }
 
 /** Installs all packages with the npm of a Node, which chooses versions for it, and compiles the examples. */
@@ -205,22 +177,25 @@ export const projectFor = (folder, registry, { program, version }) => {
   )
   if (!ok) throw new Error(out)
   writeExamples(folder)
-  compile(folder, "nodenext", true)
+  compile(folder, "nodenext", { skipLibCheck: true })
 }
 
 /** Runs the first block of each README by a runtime. Returns what each came to: `null`, or the end of what it said. */
-export const runAll = (folder, command) =>
-  examples.flatMap(({ name, code }) => {
-    if (code === undefined || name in notRun) return []
-    const { ok, out } = runExample(folder, name, command)
-    return [{ name, failure: ok ? null : out.slice(-1_000) }]
-  })
+export const runAll = async (folder, command) => {
+  const results = []
+  for (const { name, code } of examples) {
+    if (code === undefined || name in notRun) continue
+    const { ok, out } = await runExample(folder, name, command, environment(command[0]))
+    results.push({ name, failure: ok ? null : out.slice(-2_000) })
+  }
+  return results
+}
 
 /**
  * Installs all packages, compiles the first block of each README under each resolution, and runs it: by Bun where Bun has installed
  * them. Returns what fails.
  */
-export const tryAll = (folder, { manager, program, registry, version }, say) => {
+export const tryAll = async (folder, { manager, program, registry, version }, say) => {
   const failures = []
   installRuntimes()
   project(folder, manager, registry)
@@ -237,27 +212,26 @@ export const tryAll = (folder, { manager, program, registry, version }, say) => 
   const line = call(folder, command[0], ["node_modules/memfold/bin/memfold.js", "--version"])
   if (!line.ok || !line.out.includes(version)) failures.push(`${manager}: memfold --version\n${line.out}`)
   writeExamples(folder)
-  for (const name of Object.keys(compilers)) {
-    const out = compile(folder, name, false)
+  const check = (name, compiler) => {
+    const out = compile(folder, name, { compiler })
     const errors = ours(out)
-    failures.push(...errors.map((line) => `${manager}, ${name}: ${line}`))
+    const what = `${manager}: ${compiler}, ${name}`
+    failures.push(...errors.map((line) => `${what}: ${line}`))
     const others = out.split("\n").filter((line) => /error TS/u.test(line)).length - errors.length
-    say(`${manager}: ${name} with skipLibCheck off, ${errors.length} errors (${others} in other libraries)`)
+    say(`${what} with skipLibCheck off, ${errors.length} errors (${others} in other libraries)`)
   }
-  let passed = 0
-  for (const { name, code } of examples) {
-    if (code === undefined || name in notRun) {
+  for (const name of Object.keys(compilers)) check(name, "typescript")
+  // What the oldest compiler says does not depend on who has installed it.
+  if (manager === "npm") check("bundler", oldest)
+  for (const { name, code } of examples)
+    if (code === undefined || name in notRun)
       say(`${manager}: not run: ${name}, ${notRun[name] ?? "its README has no block"}`)
-      continue
-    }
-    const { ok, out } = runExample(folder, name, command)
-    if (ok) {
-      passed++
-      continue
-    }
+  const ran = await runAll(folder, command)
+  const failed = ran.filter(({ failure }) => failure !== null)
+  for (const { name, failure } of failed) {
     say(`${manager}: the first block of ${name} failed`)
-    failures.push(`${manager}: the first block of ${name} failed\n${out.slice(-2_000)}`)
+    failures.push(`${manager}: the first block of ${name} failed\n${failure}`)
   }
-  say(`${manager}: ${passed} first blocks run`)
+  say(`${manager}: ${ran.length - failed.length} of ${ran.length} first blocks run`)
   return failures
 }

@@ -137,7 +137,7 @@ try {
     }
     say(`${name}: begins`)
     try {
-      const found = { ...parts, ...further }[name]()
+      const found = await { ...parts, ...further }[name]()
       failures.push(...found)
       if (found.length === 0) writeFileSync(passed, "")
       say(`${name}: ${found.length === 0 ? "passed" : `${found.length} failures`}`)

@@ -6,5 +6,9 @@ export interface MeasuredRuntime {
   readonly of: number
   readonly failed: ReadonlyArray<string>
 }
-export declare const measured: () => { readonly runtimes: ReadonlyArray<MeasuredRuntime> }
+export declare const measured: () => {
+  /** The oldest version of TypeScript that the declarations are for. */
+  readonly typescript: string
+  readonly runtimes: ReadonlyArray<MeasuredRuntime>
+}
 export declare const tables: () => { readonly runtimes: string; readonly installs: string }

@@ -1,4 +1,5 @@
 /** What was measured of a release, `measured.json`, and the tables of docs/runtimes.md, which are made of it. */
+import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../setup.mjs"
@@ -73,6 +74,7 @@ const keep = (change) => {
     if (at < 0) throw new Error(`docs/runtimes.md has no ${begin}`)
     writeFileSync(page, `${before.slice(0, at)}${begin}\n\n${text}\n\n${before.slice(before.indexOf(end))}`)
   }
+  execFileSync(join(root, "node_modules/.bin/oxfmt"), [file, page], { stdio: "ignore" })
 }
 
 /** Keeps what installations brought, as `weigh` has it. */

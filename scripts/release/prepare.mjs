@@ -78,7 +78,8 @@ const sizesOf = (file) => {
     if (["0", "\0"].includes(String.fromCharCode(archive[at + 156]))) unpacked += size
     at += 512 + Math.ceil(size / 512) * 512
   }
-  return { tarball: Math.ceil(statSync(file).size / 1e3), unpacked: Math.ceil(unpacked / 1e3) }
+  const kilobytes = (bytes) => Math.ceil(bytes / 100) / 10
+  return { tarball: kilobytes(statSync(file).size), unpacked: kilobytes(unpacked) }
 }
 
 /**

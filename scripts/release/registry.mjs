@@ -3,11 +3,10 @@
  * port and what it has fetched are kept, so that package managers find their caches again.
  */
 import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { freePort } from "./ports.mjs"
 import { must, pnpm } from "./prepare.mjs"
 
 /** The registry's program: newer ones need Node 22. It asks for a tag of one library that not every mirror has. */
@@ -15,20 +14,6 @@ const manifest = {
   private: true,
   dependencies: { verdaccio: "6.8.0" },
   overrides: { "node-fetch": "2.7.0" },
-}
-
-/** A free port: this one, if it is. */
-const freePort = async (wanted = 0) => {
-  const server = createServer().listen(wanted, "127.0.0.1")
-  const listens = await once(server, "listening").then(
-    () => true,
-    () => false,
-  )
-  if (!listens) return freePort()
-  const { port } = server.address()
-  server.close()
-  await once(server, "close")
-  return port
 }
 
 const portIn = (file) => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0)

@@ -14,7 +14,7 @@ const versionIn = (folder, library) =>
 const isNode = ({ name }) => name.startsWith("node-")
 
 /** Runs everything by the runtimes of these names; by all without names. Returns what failed. */
-export const tryRuntimes = (parent, registry, names, say) => {
+export const tryRuntimes = async (parent, registry, names, say) => {
   installRuntimes({ all: true })
   const all = installedRuntimes()
   const wanted = names ?? all.map(({ name }) => name)
@@ -29,7 +29,7 @@ export const tryRuntimes = (parent, registry, names, say) => {
     say(`installs with the npm of ${node.name}`)
     projectFor(folder, registry, node)
     for (const { name, version, program } of runs) {
-      const ran = runAll(folder, [program, ...(name === "deno" ? ["run", "--allow-all"] : [])])
+      const ran = await runAll(folder, [program, ...(name === "deno" ? ["run", "--allow-all"] : [])])
       const failed = ran.filter(({ failure }) => failure !== null)
       say(`${name} ${version}: ${ran.length - failed.length} of ${ran.length} first blocks run`)
       failures.push(...failed.map((one) => `${name}: ${one.name}\n${one.failure}`))

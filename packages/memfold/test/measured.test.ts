@@ -23,6 +23,11 @@ it.each(Object.entries(tables()))("the table of %s is made of what was measured"
   expect(cellsOf(inPage)).toEqual(cellsOf(made))
 })
 
+it("the page names the oldest TypeScript, which a release is tried with", () => {
+  const [major, minor] = measured().typescript.split(".")
+  expect(page).toContain(`need **TypeScript ${major}.${minor}** or later`)
+})
+
 it("no runtime is listed that failed to run a block without a name for it", () => {
   for (const { failed, of } of measured().runtimes) expect(failed.length).toBeLessThan(of)
 })
