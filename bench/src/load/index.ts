@@ -192,6 +192,8 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
   try {
     const restarts = await allAppended(crew, server, size)
     const perSecond = (appends / (performance.now() - began)) * 1_000
+    // From here on, what is left is counted: with few processes and a busy machine, more kills would only lengthen it.
+    clearInterval(killing)
     const found = await settledLogs(size, (sessions) =>
       withLog(kind, server.url, (log) =>
         Effect.forEach(sessions, (session) => look(log, session, appends / size.sessions), {
@@ -199,7 +201,6 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
         }),
       ),
     )
-    clearInterval(killing)
     crew.end()
     const bare = (before + (await server.bareInserts(texts, 2_000))) / 2
     const sum = (of: (one: Found) => number) => found.reduce((total, one) => total + of(one), 0)
