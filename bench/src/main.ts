@@ -1,6 +1,8 @@
 /** `npm run bench [-- NAME…]`: the named benchmarks, or all of them. */
 import { backlog } from "./backlog.js"
+import { databases } from "./databases.js"
 import { fairness } from "./fairness.js"
+import { firstContext } from "./first.js"
 import { history } from "./history.js"
 import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
@@ -33,9 +35,11 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["published", () => publishedNumbers()],
 ])
 
-// These take minutes or arguments of their own, and run only when they are named first.
+// These take minutes, arguments of their own or the network, and run only when they are named first.
 const [first, ...rest] = process.argv.slice(2)
-const withArguments = new Map([
+const withArguments = new Map<string, (args: ReadonlyArray<string>) => Promise<boolean>>([
+  ["databases", databases],
+  ["first", () => firstContext()],
   ["load", load],
   ["moving", moving],
   ["neighbours", neighbours],

@@ -9,15 +9,14 @@ import * as PostgresEventLog from "@memfold/store-postgres"
 import * as RedisEventLog from "@memfold/store-redis"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { Effect, Stream } from "effect"
-import { spawn, type ChildProcess } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { type Commands, type Crew, startCrew } from "./crew.js"
 import { type Kind, type Server, startServer } from "./server.js"
 import { sessionOf, strategy, turnOf } from "./talk.js"
 
@@ -47,72 +46,33 @@ export default async ({ user }) => {
 }
 `
 
-/** Processes that are started again when they are killed. */
-const crew = (size: Size, server: Server, folder: string) => {
-  const acknowledged = new Set<string>()
-  const finished = new Set<number>()
-  const running = new Map<string, ChildProcess>()
-  const endedBy = { themselves: 0, lastError: "" }
-  let stopping = false
-  const start = (name: string): void => {
-    const [kind = "", number = "0"] = name.split("-")
-    const args =
-      kind === "web"
-        ? [webProgram, server.url, String(size.sessions), String(size.messages), number, String(size.webs)]
-        : [
-            program,
-            "worker",
-            `--store=${server.url}`,
-            `--queue=${server.url}`,
-            `--strategy=${strategy.strategy}`,
-            `--set=bufferSize=${strategy.settings.bufferSize}`,
-            "--lease=5",
-            "--sweep=10",
-            "--json",
-            `--summarizer=${join(folder, "summarizer.mjs")}`,
-          ]
-    const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] })
-    running.set(name, child)
-    child.stdin.on("error", () => undefined)
-    if (kind === "web") {
-      child.stdin.end([...acknowledged].join("\n"))
-      createInterface({ input: child.stdout }).on("line", (line) => {
-        if (line === "done") finished.add(Number(number))
-        else acknowledged.add(line)
-      })
-    } else child.stdout.resume()
-    let error = ""
-    child.stderr.on("data", (text: Buffer) => (error = text.toString().trim()))
-    child.on("exit", (code) => {
-      running.delete(name)
-      // Nobody has killed it, and it has more to do.
-      if (code !== null && code !== 0) {
-        endedBy.themselves++
-        endedBy.lastError = error.split("\n").at(-1) ?? ""
-      }
-      if (!stopping && !(kind === "web" && finished.has(Number(number))))
-        void setTimeout(200).then(() => start(name))
-    })
-  }
-  for (let at = 0; at < size.webs; at++) start(`web-${at}`)
-  for (let at = 0; at < size.workers; at++) start(`worker-${at}`)
-  return {
-    acknowledged,
-    endedBy,
-    isAppended: () => finished.size === size.webs,
-    kill: (at: number): void => {
-      const all = [...running.values()]
-      all[at % Math.max(all.length, 1)]?.kill("SIGKILL")
-    },
-    end: () => {
-      stopping = true
-      for (const child of running.values()) child.kill("SIGKILL")
-    },
-  }
-}
+/** How to start each process of a run. */
+const commandsOf = (size: Size, { url }: Server, folder: string): Commands => ({
+  web: Array.from({ length: size.webs }, (_, part) => [
+    webProgram,
+    url,
+    String(size.sessions),
+    String(size.messages),
+    String(part),
+    String(size.webs),
+  ]),
+  worker: Array.from({ length: size.workers }, () => [
+    program,
+    "worker",
+    `--store=${url}`,
+    `--queue=${url}`,
+    `--strategy=${strategy.strategy}`,
+    `--set=bufferSize=${strategy.settings.bufferSize}`,
+    "--lease=5",
+    "--sweep=10",
+    "--json",
+    `--summarizer=${join(folder, "summarizer.mjs")}`,
+  ]),
+})
 
 /** What is found in the log of a session afterwards. */
 interface Found {
+  readonly session: string
   readonly lost: number
   readonly twice: number
   readonly findings: number
@@ -156,6 +116,7 @@ const look = (log: EventLog.Service, session: string, turns: number) =>
     const findings = yield* Verify.session(log, session)
     const last = Policy.decide(settled, { ...state, failures: null }, { now: Date.now() })
     return {
+      session,
       lost,
       twice,
       findings: findings.length,
@@ -180,53 +141,70 @@ const withLog = <A>(
   return Effect.runPromise(Effect.flatMap(EventLog.EventLog, run).pipe(Effect.provide(layer), Effect.orDie))
 }
 
+/** Waits until all is appended, and restarts the server when a third and two thirds of the appends are acknowledged; how often. */
+const allAppended = async (crew: Crew, server: Server, size: Size): Promise<number> => {
+  const appends = size.messages / 2
+  const until = performance.now() + size.longest
+  let restarts = 0
+  while (!crew.isAppended()) {
+    const acknowledged = crew.acknowledged.size
+    if (performance.now() > until)
+      throw new Error(
+        `${acknowledged} of ${appends} appends were acknowledged in ${size.longest / 60_000} minutes; ${crew.endedBy.themselves} processes ended by themselves: ${crew.endedBy.lastError}`,
+      )
+    await setTimeout(100)
+    if (restarts < 2 && acknowledged > ((restarts + 1) * appends) / 3) {
+      restarts++
+      await server.restart()
+    }
+  }
+  return restarts
+}
+
+/** What is found in the logs of all sessions, once no compaction is due, or after the time for that. */
+const settledLogs = async (
+  size: Size,
+  lookAt: (sessions: ReadonlyArray<string>) => Promise<ReadonlyArray<Found>>,
+): Promise<ReadonlyArray<Found>> => {
+  const all = Array.from({ length: size.sessions }, (_, number) => sessionOf(number))
+  const until = performance.now() + size.patience
+  for (let due: ReadonlyArray<string> = all; ; await setTimeout(2_000)) {
+    due = (await lookAt(due)).filter(({ isDue }) => isDue).map(({ session }) => session)
+    if (due.length === 0 || performance.now() > until) return await lookAt(all)
+  }
+}
+
 /** One run; whether nothing was lost, and nothing done twice. */
 const once = async (kind: Kind, size: Size): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-load-"))
   writeFileSync(join(folder, "summarizer.mjs"), summarizer)
   const server = await startServer(kind, folder)
   const texts = Array.from({ length: 100 }, (_, turn) => JSON.stringify(turnOf(sessionOf(turn), turn)))
-  let people: ReturnType<typeof crew> | undefined
+  const appends = size.messages / 2
+  const before = await server.bareInserts(texts, 2_000)
+  const began = performance.now()
+  const crew = startCrew(commandsOf(size, server, folder))
+  let kills = 0
+  const killing = setInterval(() => {
+    if (crew.kill()) kills++
+    process.stderr.write(`  ${crew.acknowledged.size} of ${appends} appends, ${kills} kills\n`)
+  }, size.betweenKills)
   try {
-    const before = await server.bareInserts(texts, 2_000)
-    const began = performance.now()
-    people = crew(size, server, folder)
-    const appends = size.messages / 2
-    let [kills, restarts, tick] = [0, 0, performance.now()]
-    while (!people.isAppended()) {
-      if (performance.now() - began > size.longest)
-        throw new Error(
-          `${people.acknowledged.size} of ${appends} appends were acknowledged in ${size.longest / 60_000} minutes; ${people.endedBy.themselves} processes ended by themselves: ${people.endedBy.lastError}`,
-        )
-      await setTimeout(100)
-      if (performance.now() - tick >= size.betweenKills) {
-        tick = performance.now()
-        people.kill(kills++ * 5)
-      }
-      if (restarts < 2 && people.acknowledged.size > ((restarts + 1) * appends) / 3) {
-        restarts++
-        await server.restart()
-      }
-    }
-    const seconds = (performance.now() - began) / 1_000
-    const after = await server.bareInserts(texts, 2_000)
-    const turns = appends / size.sessions
-    const names = Array.from({ length: size.sessions }, (_, number) => sessionOf(number))
-    const lookAll = () =>
+    const restarts = await allAppended(crew, server, size)
+    const perSecond = (appends / (performance.now() - began)) * 1_000
+    // From here on, what is left is counted: with few processes and a busy machine, more kills would only lengthen it.
+    clearInterval(killing)
+    const found = await settledLogs(size, (sessions) =>
       withLog(kind, server.url, (log) =>
-        Effect.forEach(names, (session) => look(log, session, turns), { concurrency: 8 }),
-      )
-    let found = await lookAll()
-    for (
-      const until = performance.now() + size.patience;
-      found.some((one) => one.isDue) && performance.now() < until;
-    ) {
-      await setTimeout(2_000)
-      found = await lookAll()
-    }
+        Effect.forEach(sessions, (session) => look(log, session, appends / size.sessions), {
+          concurrency: 8,
+        }),
+      ),
+    )
+    crew.end()
+    const bare = (before + (await server.bareInserts(texts, 2_000))) / 2
     const sum = (of: (one: Found) => number) => found.reduce((total, one) => total + of(one), 0)
     const lags = found.flatMap((one) => one.lags).toSorted((a, b) => a - b)
-    const bare = (before + after) / 2
     const [lost, twice, findings, due] = [
       sum((one) => one.lost),
       sum((one) => one.twice),
@@ -237,16 +215,17 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
       [
         `load, ${kind}: ${shown(size.sessions)} sessions, ${shown(size.messages)} messages, ${size.webs} web processes, ${size.workers} workers`,
         `  ${kills} processes killed, the server killed and started again ${restarts} times`,
-        `  processes that ended by themselves: ${people.endedBy.themselves} ${people.endedBy.lastError}`,
+        `  processes that ended by themselves: ${crew.endedBy.themselves} ${crew.endedBy.lastError}`,
         `  messages lost, double or out of place: ${lost}; summaries twice: ${twice}; findings of verify: ${findings}; compactions still due: ${due}`,
         `  ${shown(sum((one) => one.compactions))} compactions, ${shown(sum((one) => one.failures))} compactions failed and were tried again`,
         `  lag of a due compaction: median ${shown(at(lags, 0.5))} ms, 99th percentile ${shown(at(lags, 0.99))} ms`,
-        `  ${shown(appends / seconds)} appends of two messages a second, all kills included; bare inserts of their bytes: ${shown(bare)} a second (${(appends / seconds / bare).toFixed(2)} of it)`,
+        `  ${shown(perSecond)} appends of two messages a second, all kills included; bare inserts of their bytes: ${shown(bare)} a second (${(perSecond / bare).toFixed(2)} of it)`,
       ].join("\n"),
     )
     return lost + twice + findings + due === 0
   } finally {
-    people?.end()
+    clearInterval(killing)
+    crew.end()
     await server.end()
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }

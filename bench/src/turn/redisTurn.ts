@@ -1,5 +1,5 @@
 /** A turn in Redis (everysec) against a bare XADD of the same bytes. */
-import { EventCodec, EventLog, Memory, Message } from "@memfold/core"
+import { EventLog, Memory, Message } from "@memfold/core"
 import * as RedisEventLog from "@memfold/store-redis"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
@@ -10,21 +10,11 @@ import { withServer } from "../redis.js"
 import { turnAt } from "./conversation.js"
 import { type Cost, costOf } from "./cost.js"
 import { compared } from "./pairs.js"
+import { recordsAt } from "./records.js"
 
 const rounds = 120
 const warmUp = 40
 const perRound = 50
-
-/** The records of a turn, as the engine encodes them. */
-const recordsAt = (index: number) => {
-  const { user, assistant } = turnAt(index)
-  const event = (position: number, message: Message.Message, tokens: number) => ({
-    time: 1_800_000_000_000 + index,
-    event: { _tag: "MessageAppended", index: 2 * index + position, message, tokens } as const,
-  })
-  const said = [event(0, Message.user(user), 30), event(1, Message.assistant(assistant), 120)] as const
-  return EventCodec.encodeBatch({ session: "bare", version: 2 * index }, commitOf(index), said)
-}
 
 const against = (port: number): Promise<boolean> =>
   Effect.gen(function* () {

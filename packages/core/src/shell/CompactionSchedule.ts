@@ -220,7 +220,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
                 : nextChecks.afterIdleRun(session, strategy, began),
             ),
           // A worker's look is done when the queue has the next one: this process may be killed.
-        ).pipe(Effect.zipLeft(outbox?.delivered ?? Effect.void))
+        ).pipe(Effect.zipLeft(outbox?.delivered(session) ?? Effect.void))
       },
       // More may have come due meanwhile (law L11): it is checked afterwards; in the background, whatever becomes of this one.
       compactNow: (session, request) => {

@@ -3,12 +3,12 @@
  *
  * A look is handed over before the write that asks for it returns: a function may be frozen right after. When the queue does
  * not answer, one write waits for it; from then on, looks are kept here, and a fiber tries again with growing pauses. A worker waits
- * for that fiber before it calls its own look done, and a memory that closes tries once more.
+ * until the queue has the next look of a session before it calls its own look done, and a memory that closes tries once more.
  *
  * Every look goes to the queue, which knows what waits there. An outbox that remembered what it has handed over would be wrong as
  * soon as another process hurries that look, or the queue loses it.
  */
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, FiberId, type Scope } from "effect"
 import * as metrics from "../observe/metrics.js"
 import { detached } from "./detached.js"
 import type { DispatchError, Look, Service as Dispatcher } from "./Dispatcher.js"
@@ -18,8 +18,8 @@ import { sleepUntil } from "./sleepUntil.js"
 export interface Outbox {
   /** Hands a look over. It never fails. */
   readonly send: (look: Look) => Effect.Effect<void>
-  /** Waits until the queue has every look that was kept. */
-  readonly delivered: Effect.Effect<void>
+  /** Waits until the queue has the look of a session that was kept, if one was. Looks of other sessions do not hold it up. */
+  readonly delivered: (session: string) => Effect.Effect<void>
   /** Forgets a session that is deleted. */
   readonly forget: (session: string) => void
 }
@@ -39,16 +39,22 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
     const scope = yield* Effect.scope
     /** The looks that the queue did not take. */
     const kept = new Map<string, Look>()
-    /** Open while nothing is kept. Otherwise, a fiber tries again. */
-    const isEmpty = yield* Effect.makeLatch(true)
+    /** What waits for a look that is kept. */
+    const waiting = new Map<string, Deferred.Deferred<void>>()
     let isRetrying = false
+
+    const remove = (session: string): void => {
+      kept.delete(session)
+      const delivered = waiting.get(session)
+      waiting.delete(session)
+      if (delivered !== undefined) Deferred.unsafeDone(delivered, Exit.void)
+    }
 
     const keep = (look: Look): void => {
       const before = kept.get(look.session)
       kept.delete(look.session)
       kept.set(look.session, { ...look, time: Math.min(look.time, before?.time ?? look.time) })
-      if (kept.size > mostKept) kept.delete(kept.keys().next().value ?? look.session)
-      isEmpty.unsafeClose()
+      if (kept.size > mostKept) remove(kept.keys().next().value ?? look.session)
     }
 
     const handOver = (look: Look): Effect.Effect<boolean> =>
@@ -59,27 +65,33 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
         Effect.tap(() =>
           Effect.sync(() => {
             // A newer look may have been kept meanwhile.
-            if (kept.get(look.session) === look) kept.delete(look.session)
+            if (kept.get(look.session) === look) remove(look.session)
           }),
         ),
         Effect.catchAll((error) => Effect.as(reportFailure(look.session, error), false)),
       )
 
-    /** Hands over all that is kept, until the queue does not take one; whether it took all. */
+    /** Hands over all that is kept, until the queue does not take one; what it took. */
     const handOverKept = Effect.gen(function* () {
-      for (const look of kept.values()) if (!(yield* handOver(look))) return false
-      return true
+      let taken = 0
+      for (const look of kept.values()) {
+        if (!(yield* handOver(look))) return taken === 0 ? "none" : "some"
+        taken++
+      }
+      return "all"
     })
 
     /** Tries again until the queue has all that is kept. */
     const retry = (pause: number): Effect.Effect<void> =>
       Effect.gen(function* () {
         yield* sleepUntil((yield* Clock.currentTimeMillis) + pause)
-        if (!(yield* handOverKept)) return yield* retry(Math.min(pause * 2, longestPause))
+        const taken = yield* handOverKept
+        // A queue that takes some is slow, and not gone.
+        if (taken === "some") return yield* retry(shortestPause)
+        if (taken === "none") return yield* retry(Math.min(pause * 2, longestPause))
         return yield* Effect.suspend(() => {
           if (kept.size > 0) return retry(shortestPause)
           isRetrying = false
-          isEmpty.unsafeOpen()
           return Effect.void
         })
       })
@@ -100,8 +112,14 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
           keep(look)
           yield* retryLater
         }),
-      delivered: isEmpty.await,
-      forget: (session) => void kept.delete(session),
+      delivered: (session) =>
+        Effect.suspend(() => {
+          if (!kept.has(session)) return Effect.void
+          const delivered = waiting.get(session) ?? Deferred.unsafeMake<void>(FiberId.none)
+          waiting.set(session, delivered)
+          return Deferred.await(delivered)
+        }),
+      forget: remove,
     }
   })
 

@@ -28,18 +28,18 @@ const world = <A, E>(
   use: (world: {
     readonly memory: Memory.Service
     readonly looks: Array<Dispatcher.Look>
-    readonly queue: { state: "there" | "refuses" | "hangs"; asked: number }
+    readonly queue: { state: "there" | "refuses" | "hangs"; asked: number; room: number }
   }) => Effect.Effect<A, E, EventLog.EventLog | Summarizer.Summarizer>,
   options: Partial<Memory.Options> = {},
 ): Promise<A> => {
   const looks: Array<Dispatcher.Look> = []
-  const queue = { state: "there" as "there" | "refuses" | "hangs", asked: 0 }
+  const queue = { state: "there" as "there" | "refuses" | "hangs", asked: 0, room: Infinity }
   const dispatcher: Dispatcher.Service = {
     dispatch: (look) =>
       Effect.suspend(() => {
         queue.asked++
         if (queue.state === "hangs") return Effect.never
-        if (queue.state === "there") return Effect.sync(() => void looks.push(look))
+        if (queue.state === "there" && queue.room-- > 0) return Effect.sync(() => void looks.push(look))
         return new Dispatcher.DispatchError({ operation: "dispatch", session: look.session, reason: "gone" })
       }),
   }
@@ -131,6 +131,28 @@ describe("the mode dispatch", () => {
           yield* TestClock.adjust("1 minute")
           expect(yield* looking).toEqual([])
           expect(looks.map(({ time }) => time)).toEqual([600_000, 600_000])
+        }),
+      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+    ))
+
+  it("a worker's look waits for the look of its own session alone, and a slow queue is asked again soon", () =>
+    world(
+      ({ memory, queue }) =>
+        Effect.gen(function* () {
+          queue.state = "refuses"
+          yield* memory.append("a", messages(2))
+          yield* memory.append("b", messages(2))
+          const first = yield* Effect.fork(memory.compact("a", { which: "due" }))
+          const second = yield* Effect.fork(memory.compact("b", { which: "due" }))
+          yield* TestClock.adjust("10 seconds")
+          // It takes one look, and no more.
+          Object.assign(queue, { state: "there", room: 1 })
+          yield* TestClock.adjust("10 seconds")
+          expect(yield* Fiber.poll(first)).not.toEqual(Option.none())
+          expect(yield* Fiber.poll(second)).toEqual(Option.none())
+          queue.room = 1
+          yield* TestClock.adjust("5 seconds")
+          expect(yield* Fiber.poll(second)).not.toEqual(Option.none())
         }),
       { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
     ))

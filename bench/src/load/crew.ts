@@ -1,0 +1,93 @@
+/**
+ * The processes of a load run. One that is killed, or ends before its work is done, is started again.
+ *
+ * A process is killed only once it is at work, and the one that has run longest comes first. On a busy machine a process takes longer to
+ * start than the time between two kills: without that, some would be killed before they have done anything, again and again.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+import { setTimeout } from "node:timers/promises"
+
+/** The arguments of Node for each process: web processes, which append, and workers. */
+export type Commands = Readonly<Record<"web" | "worker", ReadonlyArray<ReadonlyArray<string>>>>
+
+/** The processes, while the run goes on. */
+export interface Crew {
+  /** The lines of web processes: the appends that the store has acknowledged. */
+  readonly acknowledged: ReadonlySet<string>
+  /** How many processes ended without being killed, before their work was done, and what the last of them said. */
+  readonly endedBy: { readonly themselves: number; readonly lastError: string }
+  /** Whether each web process has said that it is done. */
+  readonly isAppended: () => boolean
+  /** Kills the process that has run longest; `false` if none is at work, and none is killed. */
+  readonly kill: () => boolean
+  /** Kills all, and starts none again. */
+  readonly end: () => void
+}
+
+interface Running {
+  readonly child: ChildProcess
+  /** It has said something since it was started. */
+  isAtWork: boolean
+}
+
+/** The pause before a process is started again, in milliseconds. */
+const pause = 200
+
+/** Starts the processes. */
+export const startCrew = (commands: Commands): Crew => {
+  const acknowledged = new Set<string>()
+  const finished = new Set<number>()
+  /** In the order in which they were started. */
+  const running = new Set<Running>()
+  const endedBy = { themselves: 0, lastError: "" }
+  let isStopping = false
+
+  const start = (kind: keyof Commands, at: number): void => {
+    if (isStopping) return
+    const child = spawn(process.execPath, commands[kind][at] ?? [], { stdio: ["pipe", "pipe", "pipe"] })
+    const one: Running = { child, isAtWork: false }
+    running.add(one)
+    // A process that is killed while it begins reads no further.
+    child.stdin.on("error", () => undefined)
+    if (kind === "web") child.stdin.end([...acknowledged].join("\n"))
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      one.isAtWork = true
+      if (kind === "worker") return
+      if (line === "done") finished.add(at)
+      else acknowledged.add(line)
+    })
+    let error = ""
+    child.stderr.on("data", (text: Buffer) => {
+      // A worker says there that it is ready.
+      one.isAtWork = true
+      error = /^.*(?:Error|memfold):.*$/m.exec(text.toString())?.[0] ?? error
+    })
+    // Not "exit": its last lines may still be on their way then.
+    child.on("close", (code) => {
+      running.delete(one)
+      const isDone = kind === "web" && finished.has(at)
+      if (!isDone && code !== null) {
+        endedBy.themselves++
+        endedBy.lastError = error
+      }
+      if (!isDone) void setTimeout(pause).then(() => start(kind, at))
+    })
+  }
+  for (const at of commands.web.keys()) start("web", at)
+  for (const at of commands.worker.keys()) start("worker", at)
+
+  return {
+    acknowledged,
+    endedBy,
+    isAppended: () => finished.size === commands.web.length,
+    kill: () => {
+      const next = [...running].find(({ isAtWork, child }) => isAtWork && !child.killed)
+      return next?.child.kill("SIGKILL") ?? false
+    },
+    end: () => {
+      isStopping = true
+      for (const { child } of running) child.kill("SIGKILL")
+    },
+  }
+}
