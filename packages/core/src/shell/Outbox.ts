@@ -18,7 +18,10 @@ import { sleepUntil } from "./sleepUntil.js"
 export interface Outbox {
   /** Hands a look over. It never fails. */
   readonly send: (look: Look) => Effect.Effect<void>
-  /** Waits until the queue has the look of a session that was kept, if one was. Looks of other sessions do not hold it up. */
+  /**
+   * Waits until the queue has the look of a session that was kept, if one was, for half a minute at most: nobody waits for a queue that
+   * is gone for good. Looks of other sessions do not hold it up.
+   */
   readonly delivered: (session: string) => Effect.Effect<void>
   /** Forgets a session that is deleted. */
   readonly forget: (session: string) => void
@@ -117,7 +120,9 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
           if (!kept.has(session)) return Effect.void
           const delivered = waiting.get(session) ?? Deferred.unsafeMake<void>(FiberId.none)
           waiting.set(session, delivered)
-          return Deferred.await(delivered)
+          return Effect.asVoid(
+            Effect.timeoutOption(Effect.interruptible(Deferred.await(delivered)), longestPause),
+          )
         }),
       forget: remove,
     }

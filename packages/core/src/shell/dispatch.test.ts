@@ -135,6 +135,21 @@ describe("the mode dispatch", () => {
       { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
     ))
 
+  it("a look does not wait for ever for a queue that is gone for good", () =>
+    world(
+      ({ memory, queue }) =>
+        Effect.gen(function* () {
+          yield* memory.append("s", messages(2))
+          queue.state = "refuses"
+          const looking = yield* Effect.fork(memory.compact("s", { which: "due" }))
+          yield* TestClock.adjust("25 seconds")
+          expect(yield* Fiber.poll(looking)).toEqual(Option.none())
+          yield* TestClock.adjust("10 seconds")
+          expect(yield* looking).toEqual([])
+        }),
+      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+    ))
+
   it("a worker's look waits for the look of its own session alone, and a slow queue is asked again soon", () =>
     world(
       ({ memory, queue }) =>
