@@ -26,7 +26,7 @@ class LongestFirst extends BaseSequencer {
     // oxlint-disable-next-line unicorn/no-array-sort -- no array's, but the sequencer's
     const sorted = await super.sort(files)
     const isLong = ({ moduleId }: TestSpecification) =>
-      /\/(simulation|mutants|shipped|cli|import|copy|failover|tour|lab|published|stdio|processes|fair|strict|generated|agent|fullText|movingSlots|3-split-turn)\.test\.ts$/.test(
+      /\/(simulation|mutants|shipped|worker|laws|embedded|page|listeners|templates|cli|import|copy|failover|tour|lab|published|stdio|processes|fair|strict|generated|agent|fullText|movingSlots|3-split-turn)\.test\.ts$/.test(
         moduleId,
       )
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
