@@ -32,63 +32,48 @@ const markable: ReadonlySet<unknown> = new Set([
   "compaction",
 ])
 
-/** The marks of a block, those of the blocks inside it included. */
-const marksOf = (fields: Codec.Fields): number => {
+/** Whether a block has a mark, on itself or on a block inside it. */
+const isMarked = ({ cache_control: mark, content, source }: Codec.Fields): boolean =>
+  mark != null ||
+  [...(Array.isArray(content) ? content : []), source].some((one) => Codec.isFields(one) && isMarked(one))
+
+/**
+ * The fields of a block with other marks, or without some. The marks are given to `change` from the newest to the oldest: the mark of a
+ * block stands behind those inside it, and the blocks of a document stand in its source.
+ */
+const withMarks = (fields: Codec.Fields, change: (mark: unknown) => unknown): Codec.Fields => {
   const { cache_control: mark, content, source } = fields
-  const inside = [...(Array.isArray(content) ? content : []), source].filter(Codec.isFields)
-  return (mark == null ? 0 : 1) + inside.reduce((sum, one) => sum + marksOf(one), 0)
-}
-
-/** The fields of a block without its oldest marks; the mark of a block stands behind those inside it. */
-const withoutOldest = (fields: Codec.Fields, count: number): Codec.Fields => {
-  const marks = marksOf(fields)
-  if (count === 0 || marks === 0) return fields
-  const { cache_control: _mark, ...rest } = fields
-  const { content, source } = rest
-  // The blocks of a document stand in its source.
-  if (Codec.isFields(source) && marksOf(source) > 0) {
-    const within = withoutOldest(source, Math.min(count, marksOf(source)))
-    return { ...(count > marksOf(source) ? rest : fields), source: within }
-  }
-  if (!Array.isArray(content)) return rest
-  let left = count
-  const inside = content.map((one: unknown) => {
-    if (!Codec.isFields(one)) return one
-    const gone = Math.min(left, marksOf(one))
-    left -= gone
-    return withoutOldest(one, gone)
-  })
-  return { ...(left > 0 ? rest : fields), content: inside }
-}
-
-/** Whether a block has a mark of an hour, on itself or on a block inside it. */
-const hasHour = ({ cache_control: mark, content, source }: Codec.Fields): boolean =>
-  (Codec.isFields(mark) && mark["ttl"] === "1h") ||
-  [...(Array.isArray(content) ? content : []), source].filter(Codec.isFields).some(hasHour)
-
-/** The fields of a block whose marks live an hour: all of them, or only the ones before its last mark of an hour. */
-const withHours = (fields: Codec.Fields, isBeforeHour: boolean): Codec.Fields => {
-  const { cache_control: mark, content, source } = fields
-  // The mark of a block stands behind those inside it.
-  let isBefore = isBeforeHour || (Codec.isFields(mark) && mark["ttl"] === "1h")
-  const inside = (one: unknown): unknown => {
-    if (!Codec.isFields(one)) return one
-    const hours = withHours(one, isBefore)
-    isBefore ||= hasHour(one)
-    return hours
-  }
-  return {
+  const changed = mark == null ? mark : change(mark)
+  const inside = (one: unknown): unknown => (Codec.isFields(one) ? withMarks(one, change) : one)
+  const all = {
     ...fields,
-    ...(mark == null || !isBeforeHour ? {} : { cache_control: { ...(mark as Codec.Fields), ttl: "1h" } }),
+    ...(mark == null ? {} : { cache_control: changed }),
     ...(Array.isArray(content) ? { content: content.toReversed().map(inside).toReversed() } : {}),
     ...(Codec.isFields(source) ? { source: inside(source) } : {}),
   }
+  if (mark == null || changed !== undefined) return all
+  const { cache_control: _mark, ...rest } = all
+  return rest
 }
 
 /**
- * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. A mark before
- * one of an hour lives an hour, too: the API refuses an hour behind five minutes. The blocks are in the order of the request.
+ * What becomes of the marks of a request, from the newest to the oldest. The API takes four, and refuses one of an hour behind one of
+ * five minutes: the newest four stay, and a mark before one of an hour lives an hour, too.
  */
+const newestMarks = () => {
+  let room = mostMarks
+  let isBeforeHour = false
+  return (mark: unknown): unknown => {
+    if (room === 0) return undefined
+    room--
+    if (!Codec.isFields(mark)) return mark
+    const kept = isBeforeHour ? { ...mark, ttl: "1h" } : mark
+    isBeforeHour ||= mark["ttl"] === "1h"
+    return kept
+  }
+}
+
+/** A function that gives a block its marks, as the request may have them. The blocks are in the order of the request. */
 export const withCacheControl = <Block extends Placed>(
   groups: ReadonlyArray<ReadonlyArray<Block>>,
   { behind, ttl = "5m" }: CacheControl = { behind: [] },
@@ -106,18 +91,11 @@ export const withCacheControl = <Block extends Placed>(
     blocks.flatMap((block): ReadonlyArray<[Block, Codec.Fields]> => {
       const fresh = wanted.has(block) && block.fields["cache_control"] == null
       const fields = fresh ? { ...block.fields, cache_control: mark } : block.fields
-      return marksOf(fields) === 0 ? [] : [[block, fields]]
+      return isMarked(fields) ? [[block, fields]] : []
     }),
   )
-  let room = mostMarks
-  let isBeforeHour = false
-  for (const [block, fields] of [...marked].toReversed()) {
-    const kept = Math.min(room, marksOf(fields))
-    room -= kept
-    const newest = withoutOldest(fields, marksOf(fields) - kept)
-    marked.set(block, withHours(newest, isBeforeHour))
-    isBeforeHour ||= hasHour(newest)
-  }
+  const newest = newestMarks()
+  for (const [block, fields] of [...marked].toReversed()) marked.set(block, withMarks(fields, newest))
   return (block) => {
     const fields = marked.get(block)
     return fields === undefined ? block : { ...block, fields }
