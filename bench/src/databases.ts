@@ -17,7 +17,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Client } from "pg"
-import { type Kind, startServer } from "./load/server.js"
+import { withServer } from "./load/server.js"
 import { claim, commitOf, median, milliseconds, told } from "./measure.js"
 import { turnAt } from "./turn/conversation.js"
 import { recordsAt } from "./turn/records.js"
@@ -200,18 +200,6 @@ const measured = ({ name, store, bare, bounds }: Database, rounds: number): Prom
       claim(`${sessionsAtOnce} sessions at once against one append`, of("many") / of("store"), bounds.many),
     ].every(Boolean)
   }).pipe(Effect.provide(store), Effect.scoped, Effect.runPromise)
-
-/** Runs with a server of its own, and its folder. */
-const withServer = async <A>(kind: Kind, work: (url: string) => Promise<A>): Promise<A> => {
-  const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
-  const server = await startServer(kind, folder)
-  try {
-    return await work(server.url)
-  } finally {
-    await server.end()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
 
 const closing = async (database: Database, rounds: number): Promise<boolean> => {
   try {

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { packages } from "../../scripts/release/packages.mjs"
-import { startServer } from "./load/server.js"
+import { withServer } from "./load/server.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -59,19 +59,16 @@ const pack = (folder: string): ReadonlyArray<string> =>
 const line = (what: string, seconds: number): void =>
   console.log(`  ${what.padEnd(60)}${seconds.toFixed(1).padStart(6)} s`)
 
-/** Measures and prints; whether the program printed what it had appended. */
-export const firstContext = async (): Promise<boolean> => {
+/** Measures with the server that a URL names, and prints; whether the program printed what it had appended. */
+const measured = (url: string): boolean => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-first-"))
-  // A folder of its own: PostgreSQL does not run as root, and its account has to reach it.
-  const serverFolder = mkdtempSync(join(tmpdir(), "memfold-first-server-"))
-  const server = await startServer("postgres", serverFolder)
   try {
     const [packed, project] = [join(folder, "packed"), join(folder, "project")]
     for (const one of [packed, project]) mkdirSync(one)
     const tarballs = pack(packed)
     const install = timed(project, "npm", ["install", "--no-audit", "--no-fund", ...tarballs])
     writeFileSync(join(project, "first.mjs"), program)
-    const env = { DATABASE_URL: server.url }
+    const env = { DATABASE_URL: url }
     const [first, second] = [1, 2].map(() => timed(project, process.execPath, ["first.mjs"], env))
     console.log("from an empty folder to the first context, on PostgreSQL")
     line(`npm install memfold (${tarballs.length} packages of this repository)`, install.seconds)
@@ -80,7 +77,10 @@ export const firstContext = async (): Promise<boolean> => {
     line("the program again", second?.seconds ?? Number.NaN)
     return [first, second].every((run) => run?.out === "Where is my order?")
   } finally {
-    await server.end()
-    for (const one of [folder, serverFolder]) rmSync(one, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** Measures and prints; whether the program printed what it had appended. */
+export const firstContext = (): Promise<boolean> =>
+  withServer("postgres", (url) => Promise.resolve(measured(url)))

@@ -15,7 +15,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { startServer } from "./load/server.js"
+import { withServer } from "./load/server.js"
 import { claim, median, milliseconds, told } from "./measure.js"
 import { turnAt } from "./turn/conversation.js"
 
@@ -170,15 +170,7 @@ export const moving = async (args: ReadonlyArray<string>): Promise<boolean> => {
         console.log("\nPostgreSQL is left out: MEMFOLD_POSTGRES_BIN names no folder with initdb")
         continue
       }
-      // PostgreSQL does not run as root: its folder is its user's.
-      const own = mkdtempSync(join(tmpdir(), "memfold-bench-"))
-      const server = await startServer(kind, own)
-      try {
-        outcomes.push(await inStore(name, layer({ url: server.url }), rounds))
-      } finally {
-        await server.end()
-        rmSync(own, { recursive: true, force: true })
-      }
+      outcomes.push(await withServer(kind, (url) => inStore(name, layer({ url }), rounds)))
     }
     return outcomes.every(Boolean)
   } finally {

@@ -1,7 +1,8 @@
 /** The server of a load run: started here, killed and started again in between. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { chownSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Redis } from "ioredis"
@@ -187,4 +188,19 @@ export const startServer = (kind: Kind, folder: string): Promise<Server> => {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "kind"), kind)
   return kind === "redis" ? redis(folder) : postgres(folder)
+}
+
+/** Works with a server of its own, in a folder of its own: PostgreSQL does not run as root, and its account has to reach the folder. */
+export const withServer = async <A>(kind: Kind, work: (url: string) => Promise<A>): Promise<A> => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
+  try {
+    const server = await startServer(kind, folder)
+    try {
+      return await work(server.url)
+    } finally {
+      await server.end()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { freePort } from "../freePort.js"
-import { startServer } from "../load/server.js"
+import { withServer } from "../load/server.js"
 import { claim, told } from "../measure.js"
 import type { Load, Measured } from "./clients.js"
 import { run, type Running, start } from "./processes.js"
@@ -187,17 +187,9 @@ export const service = async (args: ReadonlyArray<string> = []): Promise<boolean
         outcomes.push(await over("SQLite", `sqlite:${join(folder, "chats.db")}`, size, others))
         continue
       }
-      const kind = store === "redis" ? "redis" : "postgres"
-      // The account of PostgreSQL has to reach its folder.
-      const own = mkdtempSync(join(tmpdir(), "memfold-bench-"))
-      const server = await startServer(kind, own)
-      try {
-        const name = kind === "redis" ? "Redis" : "PostgreSQL"
-        outcomes.push(await over(name, server.url as StoreUrl, size, others))
-      } finally {
-        await server.end()
-        rmSync(own, { recursive: true, force: true })
-      }
+      const [kind, name] =
+        store === "redis" ? (["redis", "Redis"] as const) : (["postgres", "PostgreSQL"] as const)
+      outcomes.push(await withServer(kind, (url) => over(name, url as StoreUrl, size, others)))
     }
     return outcomes.every(Boolean)
   } finally {
