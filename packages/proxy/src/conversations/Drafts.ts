@@ -7,7 +7,7 @@ import { begunResponse } from "./envelope.js"
 import { itemId } from "./ids.js"
 import { inputItems, itemsOf, messagesOf, shownItem, summaryItem } from "./items.js"
 import { namesOwn, type Places } from "./Places.js"
-import type { Store } from "./Store.js"
+import { secondsOf, type Store } from "./Store.js"
 import { type Refusal, statelessRequest, type Upstreams } from "./upstream.js"
 import { UpstreamBroke } from "./UpstreamBroke.js"
 
@@ -25,14 +25,11 @@ export class Drafts {
     private readonly upstreams: Upstreams,
   ) {}
 
-  private readonly time = async (): Promise<number> => Math.floor((await this.store.now()) / 1_000)
-
   /** The context that a request would have, for routes that answer without a model. */
   private async drafted(body: Fields) {
     const place = await this.places.placeOf(body, null)
     try {
-      const items = inputItems(body["input"] ?? [], await this.places.referable(body["input"], place))
-      return await this.places.contextOf(place, messagesOf(items))
+      return await this.places.contextOf(place, messagesOf(await this.places.inputOf(body, place)))
     } finally {
       await this.places.drop(place)
     }
@@ -82,11 +79,12 @@ export class Drafts {
       ),
       instructions: typeof instructions === "string" ? instructions : undefined,
     })
-    const created = await this.time()
+    const time = () => secondsOf(this.store)
+    const created = await time()
     const id = `resp_${itemId("compaction").slice("cmp_".length)}`
     const begun = begunResponse({ model }, { id, created, previous: null, conversation: null })
     const asked = [Message.system(prompt.system), Message.user(prompt.user)]
-    const question = { body: { model }, messages: asked, rawHeaders, begun, time: this.time }
+    const question = { body: { model }, messages: asked, rawHeaders, begun, time }
     const answer = await this.upstreams.respond(upstream, question)
     if (answer._tag === "Refusal") return answer
     if (answer._tag === "Stream") throw new UpstreamBroke()

@@ -4,7 +4,7 @@ import type { Message, Session } from "@memfold/core"
 import { Responses as Codec } from "@memfold/openai"
 import { invalid, notFound } from "./ApiError.js"
 import { chainId, isConversationId, sessionOf } from "./ids.js"
-import { itemsBack } from "./items.js"
+import { inputItems, itemsBack } from "./items.js"
 import type { KeptResponses } from "./KeptResponses.js"
 import { readRegister } from "./register.js"
 import type { Store } from "./Store.js"
@@ -132,8 +132,12 @@ export class Places {
     })
   }
 
-  /** The items that references of an input can name: those of the conversation that it continues. */
-  async referable(
+  /** The items of a request's input. Those that it refers to are in the conversation that it continues. */
+  async inputOf({ input }: Fields, place: Place): Promise<ReadonlyArray<Fields>> {
+    return inputItems(input ?? [], await this.referable(input, place))
+  }
+
+  private async referable(
     input: unknown,
     { session, isNew, previous }: Place,
   ): Promise<(id: string) => Fields | undefined> {

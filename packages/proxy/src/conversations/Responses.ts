@@ -7,11 +7,11 @@ import { Background, type Job } from "./Background.js"
 import { begunResponse, type Beginning, ownResponse } from "./envelope.js"
 import { eventsFrom } from "./events.js"
 import { isConversationId, responseId, sessionOf } from "./ids.js"
-import { inputItems, type ItemPage, itemsBack, messagesOf } from "./items.js"
+import { type ItemPage, itemsBack, messagesOf } from "./items.js"
 import { answerMessages, type Found, KeptResponses } from "./KeptResponses.js"
 import { type Place, Places } from "./Places.js"
 import { checkMetadata, record } from "./register.js"
-import type { Store } from "./Store.js"
+import { secondsOf, type Store } from "./Store.js"
 import type { ConversationUpstream, Question, Refusal, Sent, Upstreams } from "./upstream.js"
 import { UpstreamBroke } from "./UpstreamBroke.js"
 
@@ -35,6 +35,8 @@ interface Prepared {
   readonly upstream: ConversationUpstream
   readonly question: Question
   readonly beginning: Beginning
+  readonly items: ReadonlyArray<Fields>
+  /** The items as messages. */
   readonly input: ReadonlyArray<Message.Message>
   readonly prefix: Session.Prefix
 }
@@ -42,6 +44,9 @@ interface Prepared {
 /** What tells the input of a request from another one: its items, but for ids that they got here. */
 const textOf = (items: ReadonlyArray<Fields>): string =>
   JSON.stringify(items.map(({ id: _id, ...item }) => item))
+
+const digestOf = (items: ReadonlyArray<Fields>): string =>
+  createHash("sha256").update(textOf(items)).digest("hex")
 
 const keyReused = (): ApiError =>
   new ApiError(
@@ -74,8 +79,6 @@ export class StoredResponses {
     this.background = new Background(store)
     this.places = new Places(store, this.kept)
   }
-
-  private readonly time = async (): Promise<number> => Math.floor((await this.store.now()) / 1_000)
 
   /** Fails if an answer is being written for a conversation. */
   checkFree(conversation: string): void {
@@ -135,7 +138,7 @@ export class StoredResponses {
       const found = await this.answered(id)
       if (found === null) return null
       await this.checkSame(found, body, place)
-    } else if (asked !== (await this.digest(body, place))) throw keyReused()
+    } else if (asked !== digestOf(await this.places.inputOf(body, place))) throw keyReused()
     return body["stream"] === true
       ? { _tag: "Stream", events: await this.replay(id, -1) }
       : { _tag: "Whole", response: await this.retrieve(id) }
@@ -167,20 +170,10 @@ export class StoredResponses {
     }
   }
 
-  private async itemsIn(body: Fields, place: Place): Promise<ReadonlyArray<Fields>> {
-    return inputItems(body["input"] ?? [], await this.places.referable(body["input"], place))
-  }
-
-  private async digest(body: Fields, place: Place): Promise<string> {
-    return createHash("sha256")
-      .update(textOf(await this.itemsIn(body, place)))
-      .digest("hex")
-  }
-
   /** Fails if a key was used before for another input. */
   private async checkSame({ session, index, branch }: Found, body: Fields, place: Place): Promise<void> {
     const kept = await this.kept.keptAt(session, branch.id, index)
-    const asked = await this.itemsIn(body, place)
+    const asked = await this.places.inputOf(body, place)
     const stored: Array<Fields> = []
     const end = index + 1 - (kept?.messages || 1)
     for await (const item of itemsBack(this.store, session, { branch: branch.id, before: end })) {
@@ -197,17 +190,19 @@ export class StoredResponses {
     place: Place,
     id: string,
   ): Promise<Prepared> {
-    const input = messagesOf(await this.itemsIn(body, place))
+    const items = await this.places.inputOf(body, place)
+    const input = messagesOf(items)
     const { messages, prefix } = await this.places.contextOf(place, input)
+    const time = () => secondsOf(this.store)
     const beginning: Beginning = {
       id,
-      created: await this.time(),
+      created: await time(),
       previous: place.previous,
       conversation: place.conversation,
     }
     const begun = begunResponse(body, beginning)
-    const question = { body, messages, rawHeaders, begun, time: this.time }
-    return { place, upstream, question, beginning, input, prefix }
+    const question = { body, messages, rawHeaders, begun, time }
+    return { place, upstream, question, beginning, items, input, prefix }
   }
 
   /** Asks the upstream, and stores its answer before the client is told of its end. */
@@ -263,12 +258,12 @@ export class StoredResponses {
 
   /** Accepts a response in the background. Its conversation is locked until it has ended. */
   private async accept(prepared: Prepared, done: () => void): Promise<Answered> {
-    const { place, question } = prepared
+    const { place, question, items } = prepared
     const { body, begun } = question
     const job = await this.background.start({
       session: place.session,
       response: { ...begun, status: "queued" },
-      asked: await this.digest(body, place),
+      asked: digestOf(items),
       work: async (running) => {
         try {
           return await this.work(prepared, running)

@@ -115,3 +115,7 @@ export const storeOf = (given: ConversationMemory, prefix: string): Store => {
     },
   }
 }
+
+/** The time of a store in seconds since the epoch, as the API has it. */
+export const secondsOf = async (store: Pick<Store, "now">): Promise<number> =>
+  Math.floor((await store.now()) / 1_000)
