@@ -11,7 +11,7 @@ import {
 } from "@memfold/archive"
 import { withoutSecrets } from "@memfold/catalog"
 import { EventLog } from "@memfold/core"
-import { Console, Duration, Effect, Either, Layer, Option, Schedule, Schema, Stream } from "effect"
+import { Console, Duration, Effect, Either, type Layer, Option, Schedule, Schema, Stream } from "effect"
 import { clean, color, json as toJson, several } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -170,12 +170,7 @@ export const command = Command.make(
         return
       }
       if ((yield* once) > 0) return yield* new Findings()
-    }).pipe(
-      // Without --run, the store is only read.
-      Effect.provide(
-        Layer.unwrapEffect(options.openStore(given.store, { create: false, readonly: !given.run })),
-      ),
-    ),
+    }).pipe(Effect.provide(options.existingStore(given.store, { readonly: !given.run }))),
 ).pipe(
   Command.withDescription(
     "Move sessions that nobody speaks in any more to a folder or a bucket, by rule; it says first what it would do.",
@@ -204,5 +199,5 @@ export const restore = Command.make(
           ? toJson({ type: "restored", session, restored: isBack })
           : clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`),
       )
-    }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false })))),
+    }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
 ).pipe(Command.withDescription("Bring a session back from the archive."))

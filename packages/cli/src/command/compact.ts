@@ -136,15 +136,14 @@ export const command = Command.make(
       if (given.dryRun) {
         const preview = yield* asking(asked, (memory) => memory.preview(session, { takeOver })).pipe(
           Effect.provideService(Summarizer.Summarizer, summarizer),
-          Effect.provide(options.existingStore(given.store)),
+          Effect.provide(options.existingStore(url)),
         )
         const shown = given.json ? [toJson(previewRecord(session, preview))] : previewLines(preview)
         return yield* Effect.forEach(shown, (line) => Console.log(line), { discard: true })
       }
-      const store = yield* options.openStore(given.store, { create: false })
       const outcome = yield* asking(asked, (memory) => memory.compact(session, { takeOver })).pipe(
         Effect.provideService(Summarizer.Summarizer, summarizer),
-        Effect.provide(store),
+        Effect.provide(options.existingStore(url, { readonly: false })),
       )
       const printed = given.json ? [toJson(record(session, outcome))] : lines(outcome)
       yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })

@@ -184,9 +184,12 @@ export const openStore = (
     ),
   )
 
-/** The layer of the store of a command that only reads. The store must exist, and is not changed. */
-export const existingStore = (url: string): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> =>
-  Layer.unwrapEffect(openStore(url, { create: false, readonly: true }))
+/** The layer of a store that must exist. It is not changed, unless `readonly` is `false`. */
+export const existingStore = (
+  url: string,
+  { readonly = true } = {},
+): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> =>
+  Layer.unwrapEffect(openStore(url, { create: false, readonly }))
 
 /** A memory over an existing store. It does not compact, so its strategy and its summarizer do not matter. */
 export const readingMemory = (

@@ -1,7 +1,7 @@
 /** `memfold repair` */
 import { Command, Options } from "@effect/cli"
 import { EventLog, Repair } from "@memfold/core"
-import { Console, Effect, Layer, Option, Stream } from "effect"
+import { Console, Effect, Option, Stream } from "effect"
 import { Findings } from "./failure.js"
 import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
@@ -68,7 +68,7 @@ export const command = Command.make(
           : `${several(sums.sessions, "session")}: ${sums.mended} mended, ${sums.left} left`,
       )
       if (sums.left > 0) return yield* new Findings()
-    }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false })))),
+    }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
 ).pipe(
   Command.withDescription(
     "Repair what can be repaired in stored logs, and list what cannot; exit code 1 if anything is left.",
