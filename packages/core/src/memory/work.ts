@@ -65,7 +65,7 @@ export const work = (
         ),
       )
     yield* queue.work(
-      (look) => (look.session === sweepSession ? swept(look) : lookAt(memory, look, onOutcomes)),
+      (look) => (look.session === sweepSession ? swept(look) : compactDue(memory, look, onOutcomes)),
       { concurrency, shutdown: Duration.toMillis(shutdown) },
     )
     // The queue may be gone for a while. Workers take what it has when it is back, and then sweep.
@@ -75,7 +75,8 @@ export const work = (
 /** How often the first sweep is tried to be put into the queue: for as long as it takes. */
 const untilTaken = Schedule.spaced("10 seconds")
 
-const lookAt = (
+/** Compacts the session of a look as far as that is due. */
+const compactDue = (
   memory: Pick<Memory, "compact" | "state">,
   { session }: Look,
   onOutcomes: Required<WorkerOptions>["onOutcomes"],
