@@ -17,7 +17,8 @@ beforeAll(async () => {
   for (const session of ["first", "second"]) await memory.append(session, talk(16), { owner: "ann" })
 })
 
-const compact = (session: string, ...more: ReadonlyArray<string>) =>
+/** `memfold compact` under a cap, by a summarizer that asks no model. */
+const compactAlone = (session: string, ...more: ReadonlyArray<string>) =>
   memfold(
     "compact",
     session,
@@ -27,12 +28,13 @@ const compact = (session: string, ...more: ReadonlyArray<string>) =>
     "rolling-buffer",
     "--set",
     "bufferSize=4",
-    "--summarizer",
-    "./summarizer.mjs",
     "--spend",
     "owner=1",
     ...more,
   )
+
+const compact = (session: string, ...more: ReadonlyArray<string>) =>
+  compactAlone(session, "--summarizer", "./summarizer.mjs", ...more)
 
 describe("memfold spend", () => {
   it("says that nothing was counted, until a process has caps", async () => {
@@ -72,19 +74,7 @@ describe("memfold spend", () => {
   })
 
   it("has no say where no model is asked", async () => {
-    const { out } = await memfold(
-      "compact",
-      "second",
-      "--store",
-      store,
-      "--strategy",
-      "rolling-buffer",
-      "--set",
-      "bufferSize=4",
-      "--spend",
-      "owner=1",
-      "--json",
-    )
+    const { out } = await compactAlone("second", "--json")
     expect(lines(out)).toMatchObject([{ outcome: "Committed" }])
   })
 

@@ -49,6 +49,22 @@ export const pairs = Strategy.make({
   summaryMode: SummaryMode.rolling,
 })
 
+/** Compacts four messages at a time into blocks, and keeps two. */
+export const blocks = Strategy.make({
+  name: "blocks",
+  when: Trigger.backlog({ messages: 2 }),
+  keep: Keep.lastMessages(2),
+  batchSize: { to: (view, tailFrom) => Math.min(tailFrom, view.coveredTo + 4) },
+  summaryMode: SummaryMode.blocks,
+})
+
+/** Messages of a context without the ids of summaries: a fork, and what is committed again, has new ones. */
+export const withoutSummaryIds = (messages: ReadonlyArray<Message.Message>) =>
+  messages.map(({ metadata, ...message }) => {
+    const { summaryId: _summaryId, ...memfold } = (metadata?.["memfold"] ?? {}) as Record<string, unknown>
+    return { ...message, memfold }
+  })
+
 /** `count` messages of ordinary length, from the user and the assistant in turn. */
 export const said = (count: number, from = 0) =>
   Array.from({ length: count }, (_, position) => {

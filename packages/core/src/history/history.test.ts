@@ -1,19 +1,15 @@
 /** Going back, going another way, and forgetting. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
-import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
+import { blocks, echo, gated, pairs, said, withMemory, withoutSummaryIds } from "@memfold/harness/engine"
 import {
   EventCodec,
   EventLog,
-  SummaryMode,
   InMemoryEventLog,
-  Keep,
   Memory,
   Message,
   type Render,
   Session,
-  Strategy,
-  Trigger,
   Verify,
   Summarizer,
 } from "../index.js"
@@ -134,15 +130,8 @@ describe("revert", () => {
 })
 
 describe("recompact", () => {
-  it.effect("compacts anew from the raw log, under another strategy", () => {
-    const blocks = Strategy.make({
-      name: "blocks",
-      when: Trigger.backlog({ messages: 2 }),
-      keep: Keep.lastMessages(2),
-      batchSize: { to: (view, tailFrom) => Math.min(tailFrom, view.coveredTo + 4) },
-      summaryMode: SummaryMode.blocks,
-    })
-    return Effect.gen(function* () {
+  it.effect("compacts anew from the raw log, under another strategy", () =>
+    Effect.gen(function* () {
       const { memory } = yield* twice
       // Somebody held compactions before; who asks for them anew does not mean that.
       yield* memory.revert("s", { toSummary: (yield* memory.summaries("s"))[1]!.id, pauseFor: 100 })
@@ -159,17 +148,14 @@ describe("recompact", () => {
         "active",
       ])
       yield* clean
-    }).pipe(Effect.provide(withMemory(manual)))
-  })
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
 })
 
 /** A context without the ids of summaries, which differ in a fork. */
 const withoutIds = ({ messages, ...rest }: Render.Context) => ({
   ...rest,
-  messages: messages.map(({ metadata, ...message }) => {
-    const { summaryId: _summaryId, ...memfold } = (metadata?.["memfold"] ?? {}) as Record<string, unknown>
-    return { ...message, memfold }
-  }),
+  messages: withoutSummaryIds(messages),
 })
 
 describe("fork", () => {

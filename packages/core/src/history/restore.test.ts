@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel, Stream } from "effect"
 import * as fc from "fast-check"
 import { often } from "@memfold/harness/depth"
-import { pairs, said, withMemory } from "@memfold/harness/engine"
+import { blocks, pairs, said, withMemory, withoutSummaryIds } from "@memfold/harness/engine"
 import {
   EventLog,
   Keep,
@@ -19,14 +19,6 @@ import {
 } from "../index.js"
 
 const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
-
-const blocks = Strategy.make({
-  name: "blocks",
-  when: Trigger.backlog({ messages: 2 }),
-  keep: Keep.lastMessages(2),
-  batchSize: { to: (view, tailFrom) => Math.min(tailFrom, view.coveredTo + 4) },
-  summaryMode: SummaryMode.blocks,
-})
 
 const pruning = Strategy.make({
   name: "pruning",
@@ -55,10 +47,7 @@ const clean = Effect.gen(function* () {
 const shown = ({ messages, layout, tokens }: Render.Context) => ({
   layout,
   tokens,
-  messages: messages.map(({ metadata, ...message }) => {
-    const { summaryId: _summaryId, ...memfold } = (metadata?.["memfold"] ?? {}) as Record<string, unknown>
-    return { ...message, memfold }
-  }),
+  messages: withoutSummaryIds(messages),
 })
 
 /** Fourteen messages, compacted three times: `[0,4)`, `[0,8)`, `[0,12)`. */

@@ -20,6 +20,9 @@ const strategy = Strategy.make({
   contextLimit: 1_000,
 })
 
+/** Looks come due later: when nobody has said anything for ten minutes. */
+const later = { strategy: { ...strategy, when: Trigger.idle("10 minutes") } }
+
 const messages = (count: number) =>
   Array.from({ length: count }, (_, at) => Message.user(`message ${at} with some more words about an order`))
 
@@ -115,7 +118,7 @@ describe("the mode dispatch", () => {
           expect(first?.time).toBe(600_000)
           expect(second?.time).toBe(601_000)
         }),
-      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+      later,
     ))
 
   it("a worker's look ends when the queue has the next one, also if the queue is gone for a while", () =>
@@ -132,7 +135,7 @@ describe("the mode dispatch", () => {
           expect(yield* looking).toEqual([])
           expect(looks.map(({ time }) => time)).toEqual([600_000, 600_000])
         }),
-      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+      later,
     ))
 
   it("a look does not wait for ever for a queue that is gone for good", () =>
@@ -147,7 +150,7 @@ describe("the mode dispatch", () => {
           yield* TestClock.adjust("10 seconds")
           expect(yield* looking).toEqual([])
         }),
-      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+      later,
     ))
 
   it("a worker's look waits for the look of its own session alone, and a slow queue is asked again soon", () =>
@@ -169,7 +172,7 @@ describe("the mode dispatch", () => {
           yield* TestClock.adjust("5 seconds")
           expect(yield* Fiber.poll(second)).not.toEqual(Option.none())
         }),
-      { strategy: { ...strategy, when: Trigger.idle("10 minutes") } },
+      later,
     ))
 
   it("a memory that closes hands over what it has kept", async () => {
