@@ -9,9 +9,9 @@ import type { SessionState } from "../session/SessionState.js"
 import { breathe } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import {
+  mayRestOn,
   type MessageRange,
   parsedSentences,
-  sharesTerm,
   supportOf,
   type TracedSentence,
 } from "../trace/support.js"
@@ -74,7 +74,7 @@ const traced = (
   about?: number,
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<TracedSentence>>, SessionError> =>
   Effect.gen(function* () {
-    const parsed = parts.map(({ text }) => parsedSentences(text))
+    const parsed = parsedSentences(parts.map(({ text }) => text))
     const terms = new Set(
       parsed
         .flat()
@@ -89,10 +89,10 @@ const traced = (
       // A long summary over a long session takes its time; others have their turn.
       yield* breathe
       const { range } = parts[at]!
-      const days = daysOf(postings.times, range)
+      const ground = { postings, range, days: daysOf(postings.times, range) }
       const wanted =
-        about === undefined ? sentences : sentences.filter((one) => sharesTerm(one, postings, about))
-      found.push(wanted.map((sentence) => supportOf(sentence, postings, range, days)))
+        about === undefined ? sentences : sentences.filter((one) => mayRestOn(one, ground, about))
+      found.push(wanted.map((sentence) => supportOf(sentence, ground)))
     }
     return found
   })

@@ -5,11 +5,20 @@ import { postingsOf } from "../search/postings.js"
 import { termsOf } from "../search/terms.js"
 import { identifiersOf } from "./identifiers.js"
 import { sentencesOf } from "./sentences.js"
-import { mostMessages, parsedSentences, supportOf } from "./support.js"
+import { mayRestOn, mostMessages, parsedSentences, supportOf } from "./support.js"
+
+/** The messages that count: all of them, said on no day that a sentence names. */
+const groundOf = (messages: ReadonlyArray<string>, range = { from: 0, to: messages.length }) => ({
+  postings: postingsOf(messages.map(termsOf)),
+  range,
+  days: new Set<string>(),
+})
 
 /** Traces a text to messages. */
-const traced = (text: string, messages: ReadonlyArray<string>, range = { from: 0, to: messages.length }) =>
-  parsedSentences(text).map((sentence) => supportOf(sentence, postingsOf(messages.map(termsOf)), range))
+const traced = (text: string, messages: ReadonlyArray<string>, range?: { from: number; to: number }) =>
+  parsedSentences([text])
+    .flat()
+    .map((parsed) => supportOf(parsed, groundOf(messages, range)))
 
 const words = [
   "order parcel invoice garden train coffee parser money discount refund customer warehouse".split(" "),
@@ -85,6 +94,31 @@ describe("a sentence", () => {
       { numRuns: often(100, 2_000) },
     ))
 
+  it("rests only on messages that it may rest on", () =>
+    fc.assert(
+      fc.property(
+        fc.array(sentence, { minLength: 1, maxLength: 20 }),
+        fc.array(sentence, { minLength: 1, maxLength: 3 }),
+        (messages, said) => {
+          const ground = groundOf(messages)
+          for (const parsed of parsedSentences([said.join(" ")]).flat())
+            for (const { index } of supportOf(parsed, ground).messages)
+              expect(mayRestOn(parsed, ground, index)).toBe(true)
+        },
+      ),
+      { numRuns: often(100, 2_000) },
+    ))
+
+  it("cannot rest on a message that shares a common word and nothing else", () => {
+    const messages = [
+      "The customer wants the parcel by Friday.",
+      ...Array.from({ length: 30 }, (_, at) => `The customer asked for invoice ${at}.`),
+    ]
+    const [[parsed] = []] = parsedSentences([messages[0]!])
+    expect(mayRestOn(parsed!, groundOf(messages), 0)).toBe(true)
+    expect(mayRestOn(parsed!, groundOf(messages), 1)).toBe(false)
+  })
+
   it("that shares only common words rests on nothing that supports it", () => {
     const messages = [
       "The customer asked about the invoice of March.",
@@ -99,14 +133,13 @@ describe("a sentence", () => {
   })
 
   it("may name the day on which its messages were said, and no other day", () => {
-    const [parsed] = parsedSentences("2026-05-01: the parcel was sent to Graz.")
-    const postings = postingsOf(["The parcel was sent to Graz."].map(termsOf))
-    const range = { from: 0, to: 1 }
-    expect(supportOf(parsed!, postings, range, new Set(["2026-05-01"]))).toMatchObject({
+    const [[parsed] = []] = parsedSentences(["2026-05-01: the parcel was sent to Graz."])
+    const ground = groundOf(["The parcel was sent to Graz."])
+    expect(supportOf(parsed!, { ...ground, days: new Set(["2026-05-01"]) })).toMatchObject({
       supported: true,
       missing: [],
     })
-    expect(supportOf(parsed!, postings, range, new Set(["2026-05-02"]))).toMatchObject({
+    expect(supportOf(parsed!, { ...ground, days: new Set(["2026-05-02"]) })).toMatchObject({
       supported: false,
       missing: ["2026-05-01"],
     })

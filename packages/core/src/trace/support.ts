@@ -47,18 +47,39 @@ export interface MessageRange {
   readonly to: number
 }
 
+const sizeOf = ({ from, to }: MessageRange): number => Math.max(to - from, 1)
+
 /** What a sentence consists of: its terms, and the terms of its identifiers. */
-interface Parsed extends Sentence {
+interface SentenceTerms {
   readonly terms: ReadonlyArray<string>
   readonly identifiers: ReturnType<typeof identifiersOf>
 }
 
-/** The sentences of a text that say something. A sentence without a word to search for, as a heading of signs, rests on nothing. */
-export const parsedSentences = (text: string): ReadonlyArray<Parsed> =>
-  sentencesOf(text).flatMap((sentence) => {
-    const terms = usefulTermsOf(sentence.text)
-    return terms.length === 0 ? [] : [{ ...sentence, terms, identifiers: identifiersOf(sentence.text) }]
-  })
+/** A sentence with what it consists of. */
+export interface ParsedSentence extends Sentence, SentenceTerms {}
+
+/**
+ * The sentences of several texts that say something. A sentence without a word to search for, as a heading of signs, rests on nothing.
+ * Summaries take sentences over from the summaries before them: each one is parsed once.
+ */
+export const parsedSentences = (
+  texts: ReadonlyArray<string>,
+): ReadonlyArray<ReadonlyArray<ParsedSentence>> => {
+  const parsed = new Map<string, SentenceTerms>()
+  const parse = (sentence: string): SentenceTerms => {
+    const found = parsed.get(sentence) ?? {
+      terms: usefulTermsOf(sentence),
+      identifiers: identifiersOf(sentence),
+    }
+    parsed.set(sentence, found)
+    return found
+  }
+  return texts.map((text) =>
+    sentencesOf(text)
+      .map((sentence) => ({ ...sentence, ...parse(sentence.text) }))
+      .filter(({ terms }) => terms.length > 0),
+  )
+}
 
 /** The place of the first message at or behind an index in the list of a term. */
 const placeOf = (list: ArrayLike<number>, index: number): number => {
@@ -90,10 +111,6 @@ const isIn = ({ list, end }: Occurrences, index: number): boolean => {
   return place < end && list[place] === index
 }
 
-/** Whether a message has a term of a sentence. Without one, the sentence does not rest on it. */
-export const sharesTerm = ({ terms }: Parsed, postings: TermPostings, index: number): boolean =>
-  terms.some((term) => isIn(occurrencesOf(postings, term, { from: index, to: index + 1 }), index))
-
 /** The words of a sentence, as it writes them, that have one of the terms. */
 const wordsWith = (sentence: string, shared: ReadonlySet<string>): ReadonlyArray<string> => {
   const words = new Set<string>()
@@ -108,40 +125,74 @@ const wordsWith = (sentence: string, shared: ReadonlySet<string>): ReadonlyArray
   return [...words]
 }
 
-/**
- * Traces a sentence to messages.
- *
- * @param sentence - the sentence
- * @param postings - where its terms occur
- * @param range - which messages count
- * @param days - the days on which they were said, as `2026-05-01`: summaries name them, and messages do not
- */
-export const supportOf = (
-  { terms: allTerms, identifiers, ...sentence }: Parsed,
-  postings: TermPostings,
-  range: MessageRange,
-  days: ReadonlySet<string> = new Set(),
-): TracedSentence => {
-  const total = Math.max(range.to - range.from, 1)
+/** The messages that count for a sentence, and the days on which they were said, as `2026-05-01`: summaries name them, and messages do not. */
+export interface Ground {
+  readonly postings: TermPostings
+  readonly range: MessageRange
+  readonly days: ReadonlySet<string>
+}
+
+/** The terms of a sentence that messages have, and what they weigh. */
+interface WeighedTerms {
+  readonly places: ReadonlyMap<string, Occurrences>
+  readonly weights: ReadonlyMap<string, number>
+  /** The weight of the sentence, with the words that no message has. */
+  readonly all: number
+  /** The terms of identifiers among them: a message that adds one counts, however little it weighs. */
+  readonly needed: ReadonlySet<string>
+}
+
+const weightOf = (terms: Iterable<string>, weights: ReadonlyMap<string, number>): number =>
+  [...terms].reduce((sum, term) => sum + weights.get(term)!, 0)
+
+/** Weighs the terms of a sentence; `null` for a sentence that has nothing but the day on which it was said. */
+const weigh = (
+  { terms: allTerms, identifiers }: ParsedSentence,
+  { postings, range, days }: Ground,
+): WeighedTerms | null => {
   // Of the day on which it was said, no message has the digits.
   const named = new Set(identifiers.flatMap(({ text }) => (days.has(text) ? termsOf(text) : [])))
   const terms = allTerms.filter((term) => !named.has(term))
-  // A line that has nothing but that day says nothing wrong.
-  if (terms.length === 0) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
+  if (terms.length === 0) return null
   const places = new Map(
     terms
       .map((term) => [term, occurrencesOf(postings, term, range)] as const)
       .filter(([, occurrences]) => countOf(occurrences) > 0),
   )
+  const total = sizeOf(range)
   const weights = new Map(
     [...places].map(([term, occurrences]) => [term, termWeight(total, countOf(occurrences))]),
   )
-  const weightOf = (some: Iterable<string>): number =>
-    [...some].reduce((sum, term) => sum + weights.get(term)!, 0)
   const found = [...weights.values()].toSorted((one, other) => one - other)
   // A word of its own that a summary uses says as much as the middle one of the words that were said.
   const unsaid = found[Math.floor(found.length / 2)] ?? 1
   const all = terms.reduce((sum, term) => sum + (weights.get(term) ?? unsaid), 0)
+  const needed = new Set(identifiers.flatMap((one) => one.terms).filter((term) => weights.has(term)))
+  return { places, weights, all, needed }
+}
+
+/**
+ * Whether a sentence may rest on a message: a message that does not weigh enough by itself, and has none of the identifiers, adds
+ * nothing to others. Asking is much cheaper than tracing the sentence.
+ */
+export const mayRestOn = (sentence: ParsedSentence, ground: Ground, index: number): boolean => {
+  const weighed = weigh(sentence, ground)
+  if (weighed === null) return false
+  const { places, weights, all, needed } = weighed
+  const own = [...places.keys()].filter((term) => isIn(places.get(term)!, index))
+  // The sums of a trace differ from this one by a rounding.
+  return weightOf(own, weights) + 1e-9 >= leastGain * all || own.some((term) => needed.has(term))
+}
+
+/** Traces a sentence to the messages that count for it. */
+export const supportOf = (parsed: ParsedSentence, ground: Ground): TracedSentence => {
+  const { terms: _, identifiers, ...sentence } = parsed
+  const weighed = weigh(parsed, ground)
+  // A line that has nothing but the day on which it was said says nothing wrong.
+  if (weighed === null) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
+  const { places, weights, all, needed } = weighed
+  const { range, days } = ground
+  const total = sizeOf(range)
 
   // What each message adds to the chosen ones.
   const gains = new Float64Array(total)
@@ -152,7 +203,6 @@ export const supportOf = (
   for (const [term, weight] of weights) add(term, weight)
   const chosen: Array<{ readonly index: number; readonly terms: ReadonlyArray<string> }> = []
   const covered = new Set<string>()
-  const needed = new Set(identifiers.flatMap((one) => one.terms).filter((term) => weights.has(term)))
   while (chosen.length < mostMessages) {
     let best = 0
     // Among equals the first message: there it was said. Sums that differ by a rounding are equal.
@@ -173,14 +223,14 @@ export const supportOf = (
   const messages = chosen
     .map(({ index, terms: list }) => ({
       index,
-      share: weightOf(list) / all,
+      share: weightOf(list, weights) / all,
       words: wordsWith(sentence.text, new Set(list)),
     }))
     .toSorted((one, other) => other.share - one.share || one.index - other.index)
   const missing = identifiers
     .filter((one) => !days.has(one.text) && !one.terms.some((term) => weights.has(term)))
     .map(({ text }) => text)
-  const share = weightOf(covered) / all
+  const share = weightOf(covered, weights) / all
   return {
     ...sentence,
     supported: missing.length === 0 && share >= leastShare && (messages[0]?.share ?? 0) >= leastOfOne,
