@@ -8,8 +8,8 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll } from "vitest"
-import { eventually } from "@memfold/harness/eventually"
-import { freePort } from "@memfold/harness/ports"
+import { eventually } from "./eventually.js"
+import { freePort } from "./ports.js"
 
 /** The program, which npm installs for Linux and macOS in packages of their own. */
 const program = (() => {

@@ -4,7 +4,7 @@ import { beforeAll } from "vitest"
 import { deep, often } from "@memfold/harness/depth"
 import { eventLogLaws, memoryLaws } from "@memfold/testing/vitest"
 import { layer } from "../src/index.js"
-import { libsqlServers, type Server } from "./server.js"
+import { libsqlServers, type Server } from "@memfold/harness/libsqlServers"
 import { empty } from "./support.js"
 
 const server = libsqlServers()

@@ -2,7 +2,7 @@
 import { createClient } from "@libsql/client/web"
 import { Effect } from "effect"
 import { beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { libsqlServers, type Server, signed } from "./server.js"
+import { libsqlServers, type Server, signed } from "@memfold/harness/libsqlServers"
 import { empty, openingFails, withLog } from "./support.js"
 
 const server = libsqlServers()

@@ -6,7 +6,7 @@ import { bundled, start } from "@memfold/harness/children"
 import { all } from "@memfold/harness/crowd"
 import { often } from "@memfold/harness/depth"
 import { checkTogether, together } from "@memfold/harness/together"
-import { libsqlServers, type Server } from "./server.js"
+import { libsqlServers, type Server } from "@memfold/harness/libsqlServers"
 import { withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["writer", "untilKilled"])

@@ -12,7 +12,7 @@ import {
   writeStored,
 } from "@memfold/harness/stored"
 import { layer } from "../src/index.js"
-import { libsqlServers } from "./server.js"
+import { libsqlServers } from "@memfold/harness/libsqlServers"
 import { empty, withLog } from "./support.js"
 
 const server = libsqlServers()
