@@ -26,6 +26,12 @@ export const claim = (what: string, ratio: number, bound: number): boolean => {
   return ratio <= bound
 }
 
+/** Prints a time. Returns whether it is within its bound. */
+export const within = (what: string, time: number, bound: number): boolean => {
+  told(what, `${Math.round(time)} ms  (bound ${bound} ms)`)
+  return time <= bound
+}
+
 export const told = (what: string, value: string): void =>
   console.log(`  ${what.padEnd(66)}${value.padStart(8)}`)
 

@@ -9,15 +9,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Browser, Page } from "playwright-core"
-import { median, milliseconds, told } from "../measure.js"
+import { median, milliseconds, told, within } from "../measure.js"
 import { longTranscript } from "./longTranscript.js"
 import { startBrowser, startStudio } from "./startStudio.js"
-
-/** Prints a time. Returns whether it is within its bound. */
-const within = (what: string, time: number, bound: number): boolean => {
-  told(what, `${Math.round(time)} ms  (bound ${bound} ms)`)
-  return time <= bound
-}
 
 const largest = (times: ReadonlyArray<number>): number => Math.max(0, ...times)
 
