@@ -13,7 +13,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { installedRuntimes, installRuntimes } from "../runtimes.mjs"
-import { root } from "../setup.mjs"
+import { root, setup } from "../setup.mjs"
 import { tryAll, weigh } from "./consumer.mjs"
 import { keepInstalls, measured } from "./measured.mjs"
 import { cache, prepare } from "./prepare.mjs"
@@ -100,6 +100,7 @@ const bun = () => {
   return installedRuntimes().find(({ name }) => name === "bun")?.program
 }
 
+await setup()
 let registry
 const failures = []
 try {
