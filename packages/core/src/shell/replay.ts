@@ -74,7 +74,7 @@ export const decodeRecords = <E>(
     return stored.pipe(
       Stream.chunks,
       // The next records are decoded when the reader is done with these: the pauses serve its work too.
-      Stream.mapConcat((page) => Chunk.chunksOf(page, 64)),
+      Stream.mapConcat((page) => Chunk.chunksOf(page, 16)),
       Stream.mapEffect(decoded),
       Stream.flatMap(({ events, damage }) =>
         damage === null
