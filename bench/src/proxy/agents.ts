@@ -30,7 +30,7 @@ const words =
   "const value return import from the file list of that each until state error test where more".split(" ")
 
 /** A text of about so many characters. */
-const prose = (seed: number, characters: number): string => {
+export const prose = (seed: number, characters: number): string => {
   const parts: Array<string> = []
   for (let at = 0, length = 0; length < characters; at++) {
     const word = `${words[Math.floor(drawn(seed * 7_919 + at) * words.length)]}${at % 9 === 0 ? `_${seed}` : ""}`
@@ -52,7 +52,7 @@ const isQuestion = (index: number): boolean => index % perQuestion === 0
 const question = (index: number): string => `Task ${index / perQuestion}: ${prose(index, 400)}`
 
 /** Whether a request asks for a summary, and how long it may be. */
-const summaryRoom = ({ messages, input }: Fields): number | null => {
+export const summaryRoom = ({ messages, input }: Fields): number | null => {
   const list = (messages ?? input) as ReadonlyArray<unknown>
   const last = JSON.stringify(list.at(-1))
   const [, room] = /Stay under (\d+) tokens/.exec(last) ?? []

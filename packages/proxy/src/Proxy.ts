@@ -72,13 +72,17 @@ const target = (upstream: URL, url: string): URL => {
 const headerText = (text: string): string =>
   /^[\x21-\x7e]{1,200}$/.test(text) ? text : encodeURIComponent(text.toWellFormed()).slice(0, 600)
 
+/** The names of tools, also of those in a namespace. */
+const toolNames = (tools: unknown): ReadonlyArray<unknown> =>
+  (Array.isArray(tools) ? tools : []).flatMap((tool: unknown) => {
+    const { name, function: fn, type, tools: inside } = isFields(tool) ? tool : ({} as Fields)
+    return [name ?? (isFields(fn) ? fn["name"] : type), ...toolNames(inside)]
+  })
+
 /** What the model is set to: agents under one session name differ in it. A date or a path in an instruction does not count. */
 const settingOf = ({ body, items, from }: Parsed): string => {
-  const tools = Array.isArray(body["tools"]) ? body["tools"] : []
-  const names = tools.map((tool: unknown) => {
-    const { name, function: fn, type } = isFields(tool) ? tool : ({} as Fields)
-    return name ?? (isFields(fn) ? fn["name"] : type)
-  })
+  const added = items.slice(0, from).map((item) => (isFields(item) ? item["tools"] : undefined))
+  const names = [body["tools"], ...added].flatMap(toolNames)
   const instructions = body["system"] ?? body["instructions"] ?? items.slice(0, from)
   const beginning = JSON.stringify(instructions ?? "")
     .replaceAll(/[^a-z]+/gi, " ")

@@ -169,13 +169,20 @@ export const messages: Dialect = {
   }),
 }
 
-/** Items of the Responses API that somebody else than the model writes. */
+/** Items of the Responses API that are no output of a tool, and that somebody else than the model writes. */
+const saidToModel: ReadonlySet<unknown> = new Set([
+  "additional_tools",
+  "compaction_trigger",
+  "configuration_update",
+  "mcp_approval_response",
+])
+
 const isSaidToModel = (item: Fields): boolean => {
   const { type = "message", role } = item
-  return type === "message"
-    ? role !== "assistant"
-    : String(type).endsWith("_output") || type === "mcp_approval_response"
+  return type === "message" ? role !== "assistant" : String(type).endsWith("_output") || saidToModel.has(type)
 }
+
+const isCompaction = (item: unknown): boolean => isFields(item) && item["type"] === "compaction"
 
 /** Responses without state: the whole conversation is in `input`. */
 export const responses: Dialect = {
@@ -281,9 +288,9 @@ export const unitsOf = (
   const units: Array<Unit> = []
   for (let at = from; at < list.length;) {
     let to = at + 1
-    // In the Responses API, an answer is several items in a row.
-    if (dialect.format === "openai-responses" && dialect.isAnswer(list[at]))
-      while (to < list.length && dialect.isAnswer(list[to])) to++
+    // In the Responses API, an answer is several items in a row. A compaction is an answer of its own.
+    if (dialect.format === "openai-responses" && dialect.isAnswer(list[at]) && !isCompaction(list[at]))
+      while (to < list.length && dialect.isAnswer(list[to]) && !isCompaction(list[to])) to++
     const decoded = decode(dialect, list.slice(at, to))
     if (decoded === null) return null
     units.push({ items: [at, to], messages: decoded })

@@ -175,6 +175,57 @@ describe("the Responses API without state", () => {
     expect(proxy.records.map(({ how }) => how)).toEqual(["append", "append", "append"])
   })
 
+  it("follows an agent that has the provider compact, in which nothing stands twice", async () => {
+    const proxy = await start({ answer: ({ turn }) => ({ text: `Answer ${turn}` }) })
+    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: "key", maxRetries: 0 })
+    // As Codex sends them: tools in front of the conversation, with an id that another process makes anew.
+    const front = (id: string): ReadonlyArray<OpenAI.Responses.ResponseInputItem> => [
+      {
+        type: "additional_tools",
+        id: `at_${id}`,
+        role: "developer",
+        tools: [{ type: "namespace", name: "functions", description: "", tools: [tool] }],
+      },
+    ]
+    type Input = ReadonlyArray<OpenAI.Responses.ResponseInputItem>
+    const ask = async (id: string, input: Input): Promise<Input> => {
+      const { output } = await client.responses.create({
+        model: "gpt-5",
+        input: [...front(id), ...input],
+        store: false,
+        prompt_cache_key: "codex-1",
+      })
+      return [...input, ...(output as Input)]
+    }
+    const trigger: Input = [{ type: "compaction_trigger" }]
+    const asked = (content: string): Input => [{ role: "user", content }]
+    const compacted = async (id: string, said: Input): Promise<Input> =>
+      (await ask(id, [...said, ...trigger])).slice(-1)
+
+    let said = await ask("one", asked("One"))
+    const first = await compacted("one", said)
+    expect(first).toMatchObject([{ type: "compaction" }])
+    // It compacts while it works: the model goes on behind the compaction.
+    said = await ask("one", [...asked("One"), ...first])
+    said = await ask("one", [...said, ...asked("Two")])
+    expect((await proxy.said("codex-1")).map(Message.text).filter((text) => text !== "")).toEqual([
+      "One",
+      "Answer 2",
+      "Two",
+      "Answer 3",
+    ])
+    expect(proxy.records.map(({ how }) => how)).toEqual(["append", "append", "branch", "append"])
+
+    // Another process, another front, and what was asked first stands elsewhere.
+    const second = await compacted("two", said)
+    await ask("two", [...asked("Two"), ...asked("One"), ...second])
+    expect(proxy.records.map(({ session, how }) => [session, how]).slice(4)).toEqual([
+      ["codex-1", "append"],
+      ["codex-1", "compacted"],
+    ])
+    expect(proxy.provider.refused).toEqual([])
+  })
+
   it("is given the conversation by a client that sends a text", async () => {
     const proxy = await start({ answer: ({ turn }) => ({ text: `Answer ${turn}` }) })
     const client = new OpenAI({

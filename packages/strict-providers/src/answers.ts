@@ -3,11 +3,14 @@
 /** The API that a request came through. */
 export type Api = "anthropic" | "openai" | "openai-responses"
 
-/** A call of a tool. */
-export interface AnsweredCall {
-  readonly name: string
-  readonly arguments: Readonly<Record<string, unknown>>
-}
+/**
+ * A call of a tool: of a function with `arguments`, or, in the Responses API, of a custom tool with a text as its `input`.
+ * `namespace` is the group of tools that the called one is in.
+ */
+export type AnsweredCall = { readonly name: string; readonly namespace?: string } & (
+  | { readonly arguments: Readonly<Record<string, unknown>>; readonly input?: undefined }
+  | { readonly input: string; readonly arguments?: undefined }
+)
 
 /**
  * An answer of the model. An answer with neither text nor calls says "…".
@@ -16,12 +19,14 @@ export interface AnsweredCall {
  * - `text`: what it says
  * - `calls`: the tools it calls, after the text
  * - `cut`: closes the connection after this many events of a stream, or before an answer that is not streamed
+ * - `hold`: a stream waits after so many events (`after`) for what `wait` returns
  */
 export interface Answer {
   readonly thinking?: string
   readonly text?: string
   readonly calls?: ReadonlyArray<AnsweredCall>
   readonly cut?: number
+  readonly hold?: { readonly after: number; readonly wait: () => Promise<unknown> }
 }
 
 /** A request that was accepted, and waits for an answer. */

@@ -7,7 +7,7 @@ const callsOf = ({ calls = [] }: Answer, count: number) =>
   calls.map((call, index) => ({
     id: `call_${count}_${index}`,
     type: "function",
-    function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+    function: { name: call.name, arguments: JSON.stringify(call.arguments ?? { input: call.input }) },
   }))
 
 const saying = ({ text, calls = [] }: Answer): string | null => text ?? (calls.length > 0 ? null : "…")

@@ -36,6 +36,8 @@ export interface Setting {
   /** The signers of each API, or `null` if nothing is bound. */
   readonly signers: { readonly messages: Signer; readonly responses: Signer } | null
   readonly summarize: (body: Fields) => string
+  /** Names of fields that no page documents, and that are accepted. */
+  readonly unpublished: ReadonlySet<string>
 }
 
 /** The error shape of each provider. */
@@ -49,7 +51,14 @@ export const errorOf = (
     ? { type: "error", error: { type, message }, request_id: "req_local" }
     : { error: { message, type, param, code: null } }
 
-const refused = (api: Api, violations: ReadonlyArray<Violation>): Refusal | undefined => {
+const refused = (
+  api: Api,
+  found: ReadonlyArray<Violation>,
+  { unpublished }: Setting,
+): Refusal | undefined => {
+  const violations = found.filter(
+    ({ rule, path }) => rule !== "field-unknown" || !unpublished.has(path.split(".").at(-1) ?? ""),
+  )
   const [first] = violations
   if (first === undefined) return undefined
   const { path, message } = first
@@ -95,12 +104,16 @@ export const messages = (body: Fields, setting: Setting): Refusal | Accepted => 
   const mismatches = signers?.messages.check(body) ?? []
   const drops =
     fieldsOf(fieldsOf(body["thinking"])["block_binding"])["prefix_mismatch_behavior"] === "drop_block"
-  const refusal = refused("anthropic", [
-    ...anthropicViolations(body, options),
-    ...mismatches
-      .filter(({ problem }) => !drops || problem === "broken")
-      .map((mismatch) => mismatched(mismatch, betas)),
-  ])
+  const refusal = refused(
+    "anthropic",
+    [
+      ...anthropicViolations(body, options),
+      ...mismatches
+        .filter(({ problem }) => !drops || problem === "broken")
+        .map((mismatch) => mismatched(mismatch, betas)),
+    ],
+    setting,
+  )
   if (refusal !== undefined) return refusal
 
   const controlled = betas.some((beta) => beta.startsWith("thinking-binding-controls-"))
@@ -148,8 +161,8 @@ export const messages = (body: Fields, setting: Setting): Refusal | Accepted => 
 }
 
 /** `POST /v1/chat/completions`. */
-export const completions = (body: Fields): Refusal | Accepted => {
-  const refusal = refused("openai", chatViolations(body))
+export const completions = (body: Fields, setting: Setting): Refusal | Accepted => {
+  const refusal = refused("openai", chatViolations(body), setting)
   if (refusal !== undefined) return refusal
   const last = fieldsOf(listOf(body["messages"]).at(-1))
   return {
@@ -171,8 +184,9 @@ export const completions = (body: Fields): Refusal | Accepted => {
 }
 
 /** `POST /v1/responses`. */
-export const responses = (body: Fields, { signers }: Setting): Refusal | Accepted => {
-  const refusal = refused("openai-responses", responsesViolations(body))
+export const responses = (body: Fields, setting: Setting): Refusal | Accepted => {
+  const { signers } = setting
+  const refusal = refused("openai-responses", responsesViolations(body), setting)
   if (refusal !== undefined) return refusal
   if (body["previous_response_id"] != null || body["conversation"] != null) {
     return {
@@ -200,6 +214,21 @@ export const responses = (body: Fields, { signers }: Setting): Refusal | Accepte
             reason: "prefix_mismatch",
           })),
         }
+  const envelope = (count: number) => ({ count, model: body["model"], inputTokens: tokensOf(body) })
+  const written = (response: Fields): Reply => ({ body: response, stream: responseStream(response) })
+  if (fieldsOf(items.at(-1))["type"] === "compaction_trigger") {
+    return {
+      asked: null,
+      reply: (_, count) => {
+        const item = {
+          type: "compaction",
+          id: `cmp_${count}`,
+          encrypted_content: signers?.responses.compaction(body) ?? "unsigned",
+        }
+        return written(responseOf([item], body, envelope(count), more))
+      },
+    }
+  }
   return {
     asked: {
       api: "openai-responses",
@@ -210,16 +239,15 @@ export const responses = (body: Fields, { signers }: Setting): Refusal | Accepte
     reply: (answer, count) => {
       const thought = answer.thinking === undefined ? [] : [answer.thinking]
       const [signature] = signers?.responses.sign(body, thought) ?? thought.map(() => "unbound")
-      const envelope = { count, model: body["model"], inputTokens: tokensOf(body) }
-      const response = responseOf(outputOf(answer, signature, count), body, envelope, more)
-      return { body: response, stream: responseStream(response) }
+      return written(responseOf(outputOf(answer, signature, count), body, envelope(count), more))
     },
   }
 }
 
 /** `POST /v1/responses/compact`: all user messages, and one item that stands for the rest. */
-export const compact = (body: Fields, { signers }: Setting): Refusal | Accepted => {
-  const refusal = refused("openai-responses", responsesViolations(body, "compact"))
+export const compact = (body: Fields, setting: Setting): Refusal | Accepted => {
+  const { signers } = setting
+  const refusal = refused("openai-responses", responsesViolations(body, "compact"), setting)
   if (refusal !== undefined) return refusal
   return {
     asked: null,

@@ -43,7 +43,7 @@ export const contentOf = (
     type: "tool_use",
     id: `toolu_${count}_${index}`,
     name: call.name,
-    input: call.arguments,
+    input: call.arguments ?? { input: call.input },
     caller: { type: "direct" },
   })),
 ]

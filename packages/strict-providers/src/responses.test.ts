@@ -186,6 +186,7 @@ const refused: Readonly<
     ["input[0]", request(output("a"), call("a"))],
   ],
   "tool-result-twice": [["input[2]", request(call("a"), output("a"), output("a"))]],
+  "compaction-trigger": [["input[0]", request({ type: "compaction_trigger" }, user("Go on."))]],
   "reasoning-following": [
     ["input[1]", request(user("1"), reasoning, user("2"))],
     ["input[1]", request(user("1"), reasoning)],

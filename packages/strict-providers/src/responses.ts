@@ -280,5 +280,7 @@ export const responsesViolations = (
   // What a continued response holds is not in the request, so its calls cannot be told.
   if (!continued) pairingProblems(checked, findings)
   reasoningProblems(checked, body["store"] !== false, findings)
+  for (const [index, { type }] of checked.slice(0, -1).entries())
+    if (type === "compaction_trigger") findings.add("compaction-trigger", `input[${index}]`)
   return findings.found
 }

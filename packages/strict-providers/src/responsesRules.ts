@@ -31,6 +31,10 @@ export const responsesRules = {
   "tool-result-missing": { says: "No tool output found for function call.", source: calling },
   "tool-result-orphan": { says: "No tool call found for function call output.", source: calling },
   "tool-result-twice": { says: "Duplicate function call output.", source: calling },
+  "compaction-trigger": {
+    says: "An item of type 'compaction_trigger' must be the final input item.",
+    source: reference,
+  },
   "reasoning-following": {
     says: "Item of type 'reasoning' was provided without its required following item.",
     source: `${reasoning}#keeping-reasoning-items-in-context`,

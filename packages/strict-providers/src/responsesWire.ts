@@ -30,12 +30,13 @@ export const outputOf = (
           content: [{ type: "output_text", text: text ?? "…", annotations: [], logprobs: [] }],
         },
       ]),
-  ...calls.map((call, index) => ({
-    type: "function_call",
-    id: `fc_${count}_${index}`,
+  ...calls.map(({ name, namespace, input, arguments: given }, index) => ({
+    ...(input === undefined
+      ? { type: "function_call", id: `fc_${count}_${index}`, arguments: JSON.stringify(given) }
+      : { type: "custom_tool_call", id: `ctc_${count}_${index}`, input }),
     call_id: `call_${count}_${index}`,
-    name: call.name,
-    arguments: JSON.stringify(call.arguments),
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
     status: "completed",
   })),
 ]
@@ -118,6 +119,11 @@ const within = (item: Fields, index: number): ReadonlyArray<Fields> => {
           name: item["name"],
         },
       ]
+    case "custom_tool_call":
+      return [
+        { type: "response.custom_tool_call_input.delta", ...at, delta: item["input"] },
+        { type: "response.custom_tool_call_input.done", ...at, input: item["input"] },
+      ]
     default:
       return []
   }
@@ -130,6 +136,8 @@ const begun = (item: Fields): Fields => {
       return { ...item, status: "in_progress", content: [] }
     case "function_call":
       return { ...item, status: "in_progress", arguments: "" }
+    case "custom_tool_call":
+      return { ...item, status: "in_progress", input: "" }
     case "reasoning":
       return { ...item, summary: [], encrypted_content: "" }
     default:

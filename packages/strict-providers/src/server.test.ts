@@ -1,5 +1,7 @@
 import Anthropic, { BadRequestError as AnthropicBadRequest } from "@anthropic-ai/sdk"
 import OpenAI, { BadRequestError as OpenAIBadRequest } from "openai"
+import { once } from "node:events"
+import { get, type IncomingMessage } from "node:http"
 import { afterEach, describe, expect, it } from "vitest"
 import { scripted, seeded } from "./answers.js"
 import { providerServer, type ProviderServer, type ServerOptions } from "./server.js"
@@ -292,6 +294,64 @@ describe("Responses", () => {
     })
     expect(server.refused).toEqual([])
   })
+
+  it("compacts where a trigger stands, at the end and nowhere else", async () => {
+    const { openai } = await start({ answer: scripted([{ thinking: "Hm.", text: "ok" }]) })
+    const trigger = { type: "compaction_trigger" as const }
+    const compacted = await openai.responses.create({ ...base, input: [asked, trigger] })
+    expect(compacted.output.map(({ type }) => type)).toEqual(["compaction"])
+    const items = compacted.output as Array<OpenAI.Responses.ResponseInputItem>
+    const next = await openai.responses.create({ ...base, input: [...items, asked] })
+    expect(next.output_text).toBe("ok")
+    await expect(openai.responses.create({ ...base, input: [trigger, asked] })).rejects.toThrow(
+      "'compaction_trigger' must be the final input item",
+    )
+  })
+
+  it.each([false, true])("calls custom tools, and tools of a namespace, stream: %s", async (stream) => {
+    const { openai, server } = await start({
+      answer: scripted([
+        { calls: [{ name: "exec", namespace: "functions", input: "text(1)" }] },
+        { text: "Done." },
+      ]),
+    })
+    const body = { ...base, tools: [{ type: "custom" as const, name: "exec" }] }
+    const ask = (input: Array<OpenAI.Responses.ResponseInputItem>) =>
+      stream
+        ? openai.responses.stream({ ...body, input }).finalResponse()
+        : openai.responses.create({ ...body, input })
+    const { output } = await ask([asked])
+    expect(output).toMatchObject([{ type: "custom_tool_call", namespace: "functions", input: "text(1)" }])
+    const result = { type: "custom_tool_call_output" as const, call_id: "call_0_0", output: "1" }
+    await ask([asked, ...(output as Array<OpenAI.Responses.ResponseInputItem>), result])
+    expect(server.refused).toEqual([])
+  })
+
+  it("accepts the unpublished fields that it is told of, and no others", async () => {
+    const { server } = await start({ unpublished: ["client_metadata", "passthrough"] })
+    const status = async (body: object) => {
+      const message = { type: "message", role: "user", content: "Hi", ...body }
+      const sent = JSON.stringify({ model: "m", input: [message], client_metadata: {} })
+      return (await fetch(`${server.openaiURL}/responses`, { method: "POST", body: sent })).status
+    }
+    expect(await status({ passthrough: 1 })).toBe(200)
+    expect(await status({ passthrough: 1, another: 1 })).toBe(400)
+    expect(server.refused[0]?.violations.map(({ path }) => path)).toEqual(["input[0].another"])
+  })
+
+  it("holds a stream", async () => {
+    let release = (): void => undefined
+    const waited = new Promise<void>((resolve) => (release = resolve))
+    const { openai } = await start({
+      answer: scripted([{ text: "One two.", hold: { after: 2, wait: () => waited } }]),
+    })
+    const types: Array<string> = []
+    for await (const { type } of await openai.responses.create({ ...base, input: [asked], stream: true })) {
+      types.push(type)
+      if (types.length === 2) release()
+    }
+    expect(types.at(-1)).toBe("response.completed")
+  })
 })
 
 describe("seeded answers", () => {
@@ -312,8 +372,13 @@ describe("seeded answers", () => {
   })
 })
 
-it("answers 404 elsewhere, and 400 to what is no JSON", async () => {
+it("answers 404 elsewhere, 400 to what is no JSON, and 426 to who would rather have a WebSocket", async () => {
   const { server } = await start()
+  const socket = get(`${server.openaiURL}/responses`, {
+    headers: { connection: "upgrade", upgrade: "websocket" },
+  })
+  const [answered] = (await once(socket, "response")) as [IncomingMessage]
+  expect(answered.statusCode).toBe(426)
   expect((await fetch(`${server.openaiURL}/models`)).status).toBe(404)
   expect((await fetch(`${server.openaiURL}/responses`, { method: "POST", body: "{" })).status).toBe(400)
 })

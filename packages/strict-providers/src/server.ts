@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { AnthropicOptions } from "./anthropic.js"
-import { type Answering, type Api, scripted } from "./answers.js"
+import { type Answer, type Answering, type Api, scripted } from "./answers.js"
 import { signer } from "./binding.js"
 import {
   type Accepted,
@@ -27,6 +27,8 @@ import type { Violation } from "./violation.js"
  *   2026-08-31, or not (`"off"`)
  * - `secret`: of the signatures; reasoning of a server with another secret is refused
  * - `summarize`: the summary in a compaction by the provider
+ * - `unpublished`: names of fields that no page documents and that the API takes all the same, such as `client_metadata`, which
+ *   OpenAI's own agent sends
  */
 export interface ServerOptions {
   readonly answer?: Answering
@@ -34,6 +36,7 @@ export interface ServerOptions {
   readonly binding?: "checked" | "off"
   readonly secret?: string
   readonly summarize?: (body: Readonly<Record<string, unknown>>) => string
+  readonly unpublished?: ReadonlyArray<string>
 }
 
 /** A request that came, and what became of it. */
@@ -85,13 +88,14 @@ const send = (response: ServerResponse, status: number, body: Fields): void => {
   response.end(JSON.stringify(body))
 }
 
-const stream = (
+const stream = async (
   response: ServerResponse,
   events: ReadonlyArray<StreamEvent>,
-  cut: number | undefined,
-): void => {
+  { cut, hold }: Pick<Answer, "cut" | "hold">,
+): Promise<void> => {
   response.writeHead(200, { "content-type": "text/event-stream", "request-id": "req_local" })
-  for (const { event, data } of events.slice(0, cut)) {
+  for (const [index, { event, data }] of events.slice(0, cut).entries()) {
+    if (index === hold?.after) await hold.wait()
     if (event !== undefined) response.write(`event: ${event}\n`)
     response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`)
   }
@@ -139,10 +143,15 @@ export const providerServer = async (options: ServerOptions = {}): Promise<Provi
     options.binding === "off"
       ? null
       : { messages: signer(secret, "messages"), responses: signer(secret, "responses") }
+  const unpublished = new Set(options.unpublished)
   let count = 0
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? "").split("?")[0] ?? ""
+    if (request.headers.upgrade !== undefined) {
+      send(response, 426, errorOf("openai", "This server has no WebSockets: send requests over HTTP."))
+      return
+    }
     const body = await readBody(request)
     const endpoint = request.method === "POST" ? endpoints[path] : undefined
     if (endpoint === undefined) {
@@ -160,7 +169,13 @@ export const providerServer = async (options: ServerOptions = {}): Promise<Provi
       .split(",")
       .map((beta) => beta.trim())
       .filter((beta) => beta !== "")
-    const decided = decide(body, { betas, anthropic: options.anthropic ?? {}, signers, summarize })
+    const decided = decide(body, {
+      betas,
+      anthropic: options.anthropic ?? {},
+      signers,
+      summarize,
+      unpublished,
+    })
     if ("status" in decided) {
       received.push({ api, path, body, status: decided.status, violations: decided.violations })
       send(response, decided.status, decided.body)
@@ -170,7 +185,7 @@ export const providerServer = async (options: ServerOptions = {}): Promise<Provi
     const turn = count++
     const given = decided.asked === null ? {} : await answer({ ...decided.asked, turn })
     const reply = decided.reply(given, turn)
-    if (body["stream"] === true) stream(response, reply.stream, given.cut)
+    if (body["stream"] === true) await stream(response, reply.stream, given)
     else if (given.cut !== undefined) response.destroy()
     else send(response, 200, reply.body)
   }
