@@ -133,6 +133,88 @@ describe("a session through time", () => {
     expect((await memory.session("chat-1")).branch).toBe(0)
   })
 
+  it("is walked through by keyboard: versions, compactions, and the panes beside each other", async () => {
+    const { url, memory } = await withSession()
+    const commits = (await memory.summaries("chat-1")).map(({ version }) => version)
+    const page = await opened(url, "#session=chat-1")
+    const slider = page.getByRole("slider")
+    await slider.focus()
+    await page.keyboard.press("[")
+    expect(await slider.inputValue()).toBe(String(commits.at(-1)))
+    await page.keyboard.press("ArrowLeft")
+    expect(await slider.inputValue()).toBe(String(commits.at(-1)! - 1))
+    await page.keyboard.press("]")
+    const tab = (text: string) => page.getByRole("tab", name(text))
+    await tab("What the model got").focus()
+    await page.keyboard.press("ArrowRight")
+    await page.getByRole("group", name("Summary")).waitFor()
+    await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("ArrowLeft")
+    await page.getByRole("group", name("What it replaced")).waitFor()
+    expect(await tab("Replaced").evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(await slider.inputValue()).toBe(String(commits.at(-1)))
+  })
+
+  it("keeps the curve free of many compactions, and reaches each by pointer and by keyboard", async () => {
+    const { url } = await started({ compaction: { mode: "manual" } })
+    const memory = createClient({ url })
+    const strategy = { strategy: "rounds", fullContextTurns: 1, cachedContextTurns: 1 } as const
+    for (let n = 0; n < 32; n++) {
+      await memory.append("many", turn(n), strategy)
+      await memory.compact("many", strategy)
+    }
+    const commits = (await memory.summaries("many")).map(({ version }) => version)
+    expect(commits.length).toBeGreaterThan(25)
+    const page = await opened(url, "#session=many", { size: "narrow" })
+    const slider = page.getByRole("slider")
+    await slider.waitFor()
+    const ticks = page.locator(".ticks .mark")
+    // So many lines would cover the curve; marks that would be too near to each other are one.
+    expect(await page.locator(".plot line").count()).toBe(0)
+    expect(await ticks.count()).toBeLessThan(commits.length)
+    const merged = page.locator(".ticks .merged").first()
+    const [, first, last] = /versions (\d+) to (\d+)/.exec((await merged.getAttribute("title"))!)!
+    const there = commits.filter((version) => version >= Number(first) && version <= Number(last))
+    expect(there.length).toBeGreaterThan(1)
+    const pointed: Array<string> = []
+    for (let times = 0; times < there.length; times++) {
+      await merged.click()
+      pointed.push(await slider.inputValue())
+    }
+    expect(new Set(pointed)).toEqual(new Set(there.map(String)))
+    await slider.fill("1")
+    for (const version of commits) {
+      await page.keyboard.press("]")
+      expect(await slider.inputValue()).toBe(String(version))
+    }
+    await page.setViewportSize({ width: 1_800, height: 900 })
+    await expect.poll(() => page.locator(".plot line").count()).toBe(commits.length)
+  })
+
+  it("says how far a long log is read", async () => {
+    const { url } = await started({ compaction: { mode: "off" } })
+    const memory = createClient({ url })
+    const messages = Array.from({ length: 600 }, (_, n) => turn(n)).flat()
+    await memory.append("long", messages, { title: "A long one" })
+    const { version } = await memory.session("long")
+    const page = await opened(url)
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    await page.route(/fromVersion=1001/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.getByRole("link", name("A long one")).click()
+    await page.getByText(`Reading the log: 1,000 of ${version.toLocaleString("en-US")} versions`).waitFor()
+    await page.getByRole("heading", name("A long one")).waitFor()
+    const bar = page.getByRole("progressbar", name("Read of the log"))
+    expect(await bar.evaluate((one) => (one as unknown as { position: number }).position)).toBeCloseTo(
+      1_000 / version,
+    )
+    release()
+    await page.locator(".where").waitFor()
+  })
+
   it("keeps few rows on the page, however long the conversation is", async () => {
     const { url } = await started({ compaction: { mode: "off" } })
     const memory = createClient({ url })
@@ -204,6 +286,76 @@ describe("limits", () => {
     await expect.poll(() => row("cache_control marks").textContent()).toContain("4 marks")
     await page.getByLabel("Window of the model, in tokens").fill(String(tokens + 1))
     await expect.poll(() => row("Window of the model").textContent()).toContain("Near")
+  })
+
+  it("shows what was spent of a cap that is not reached, and of one that is", async () => {
+    const { url, memory } = await withSession({
+      strategy: "rounds",
+      compaction: { mode: "manual" },
+      summarizer: async ({ user }) => `${user.length} characters about orders`,
+      spend: {
+        session: { tokens: 1_000_000 },
+        owner: { dollars: 2 },
+        total: { tokens: 1 },
+        prices: { summarizer: { input: 100, output: 200 } },
+      },
+    })
+    const [session, owner, total] = (await memory.spend("chat-1")).caps
+    const page = await opened(url, "#session=chat-1&view=tokens")
+    const limits = page.getByRole("group", name("Limits"))
+    const row = (text: string) => limits.locator("tr").filter({ hasText: text }).textContent()
+    const spent = session!.tokens.toLocaleString("en-US")
+    await expect.poll(() => row("Spend of this session")).toContain(`${spent}1,000,000 tokens`)
+    expect(await row("Spend of the owner")).toContain(`$${owner!.dollars.toFixed(2)}$2.00`)
+    expect(await row("Spend of all sessions")).toMatch(/1 token.*Reached/)
+    expect(total!.reached).not.toBe(null)
+  })
+})
+
+describe("a narrow page", () => {
+  it("has the name of the view that is shown in sight, also by keyboard", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1&view=settings", { size: "narrow" })
+    const names = page.getByRole("navigation", name("Views"))
+    /** How far an element reaches out of the page, in pixels. */
+    const outOfSight = async (selector: string) => {
+      const { x, width } = (await names.locator(selector).boundingBox())!
+      return Math.max(0, -x, x + width - sizes.narrow.width)
+    }
+    await names.waitFor()
+    expect(await names.locator("[aria-current]").textContent()).toBe("Settings")
+    expect(await outOfSight("[aria-current]")).toBe(0)
+    await names.locator("[aria-current]").focus()
+    for (const text of ["Compare", "Trace", "Tokens", "Through time"]) {
+      await page.keyboard.press("Shift+Tab")
+      expect(await names.locator(":focus").textContent()).toBe(text)
+      expect(await outOfSight(":focus")).toBe(0)
+    }
+    await page.keyboard.press("Enter")
+    await page.locator(".where").waitFor()
+    expect(await names.locator("[aria-current]").textContent()).toBe("Through time")
+    await page.goBack()
+    await expect.poll(() => names.locator("[aria-current]").textContent()).toBe("Settings")
+    expect(await outOfSight("[aria-current]")).toBe(0)
+  })
+
+  it("has each row of a table with its labels, and nothing beside the page", async () => {
+    const { url } = await withSession({ strategy: "rounds" })
+    const page = await opened(url, "#session=chat-1&view=tokens", { size: "narrow" })
+    const row = page
+      .getByRole("group", name("Limits"))
+      .locator("tr")
+      .filter({ hasText: "Window of the model" })
+    await row.waitFor()
+    for (const cell of await row.locator("th, td").all()) {
+      const { x, width } = (await cell.boundingBox())!
+      expect(x + width).toBeLessThanOrEqual(sizes.narrow.width)
+    }
+    const label = await row
+      .locator("td")
+      .first()
+      .evaluate((one) => getComputedStyle(one, "::before").content)
+    expect(label).toContain("Used")
   })
 })
 

@@ -88,15 +88,19 @@ const Totals = ({ all }: { readonly all: ReadonlyArray<readonly [string, Compare
               <th scope="row">
                 <i class={`swatch c${strategies.indexOf(name as (typeof strategies)[number])}`} /> {name}
               </th>
-              <td>{count(points.length)}</td>
-              <td>
+              <td data-label="Calls">{count(points.length)}</td>
+              <td data-label="Compactions">
                 {count(compactions)}
                 {failures > 0 ? `, ${count(failures)} failed` : ""}
               </td>
-              <td>{count(points.reduce((most, { tokens }) => Math.max(most, tokens), 0))}</td>
-              <td>{dollars(last?.dollars ?? 0)}</td>
-              <td>{percent(last?.cached ?? 0, 1)}</td>
-              <td>{last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`}</td>
+              <td data-label="Largest context">
+                {count(points.reduce((most, { tokens }) => Math.max(most, tokens), 0))}
+              </td>
+              <td data-label="Cost">{dollars(last?.dollars ?? 0)}</td>
+              <td data-label="From the cache">{percent(last?.cached ?? 0, 1)}</td>
+              <td data-label="Needed identifiers there">
+                {last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`}
+              </td>
             </tr>
           )
         })}
