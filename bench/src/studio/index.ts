@@ -159,7 +159,7 @@ export const studio = async (args: ReadonlyArray<string> = []): Promise<boolean>
       await message.waitFor()
       const lives = await milliseconds(async () => {
         await message.click()
-        await page.getByText(/Lives on in summaries|No summary covers it/).waitFor()
+        await page.getByText(/Lives on in|No summary covers it/).waitFor()
       })
       await page.close()
       const traced = await opened(browser, at("time"), ".where")

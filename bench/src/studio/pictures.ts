@@ -92,7 +92,7 @@ const views: Readonly<Record<string, View>> = {
         .getByRole("button", { name: /^What to do with message/ })
         .last()
         .click()
-      await page.getByText(/Lives on in summaries|No summary covers it/).waitFor()
+      await page.getByText(/Lives on in|No summary covers it/).waitFor()
     },
   },
 }

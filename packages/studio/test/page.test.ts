@@ -81,6 +81,33 @@ describe("the list of sessions", () => {
   })
 })
 
+describe("a long list of sessions", () => {
+  it("has the newest activity of the whole store first, and filters and searches all of it", async () => {
+    const { url } = await started({ compaction: { mode: "off" } })
+    const memory = createClient({ url })
+    // The store has them in the order of their ids: the newest is the last of all.
+    for (let n = 0; n < 120; n++)
+      await memory.append(`s-${1_000 + n}`, { role: "user", content: `This is number ${n}.` })
+    await memory.append("s-2000", { role: "user", content: "The zeppelin flies to Graz at noon." })
+    await memory.append("s-3000", { role: "user", content: "A zeppelin is an airship." })
+    const page = await opened(url)
+    const rows = page.locator("tbody tr")
+    await expect.poll(() => rows.count()).toBe(100)
+    expect(await rows.first().textContent()).toContain("s-3000")
+    await page.getByRole("searchbox").fill("s-1003")
+    await expect.poll(() => rows.allTextContents()).toHaveLength(1)
+    await page.getByRole("searchbox").fill("the zeppelin to Graz")
+    await page.keyboard.press("Enter")
+    // What has more of the words comes first, whatever is newer.
+    await expect
+      .poll(() => rows.locator("a").allTextContents(), { timeout: 30_000 })
+      .toEqual(["s-2000", "s-3000"])
+    await page.getByRole("searchbox").fill("")
+    await page.getByRole("button", name("More sessions: 100 of 122 are shown")).click()
+    await expect.poll(() => rows.count()).toBe(122)
+  })
+})
+
 describe("a session through time", () => {
   it("shows what the model got at each version, by slider, keys and marks", async () => {
     const { url, memory } = await withSession()
@@ -249,7 +276,7 @@ describe("a session through time", () => {
 
 describe("a trace", () => {
   it("shows what a sentence of a summary rests on, what nothing supports, and where a message lives on", async () => {
-    const { url } = await withSession()
+    const { url, memory } = await withSession()
     const page = await opened(url, "#session=chat-1&view=trace")
     const status = page.getByRole("status")
     await expect.poll(() => status.textContent()).toMatch(/\d+ sentences?, all supported/)
@@ -266,8 +293,13 @@ describe("a trace", () => {
     await page.getByRole("button", name("Through time")).click()
     await page.getByRole("slider").fill("4")
     await page.getByRole("button", name("What to do with message 1")).click()
-    await page.getByText("Lives on in summaries").waitFor()
-    expect(await page.getByRole("dialog").textContent()).toContain("KX-4470")
+    await page.getByText("Lives on in 2 summaries").waitFor()
+    const says = await page.getByRole("dialog").textContent()
+    expect(says).toContain("KX-4470")
+    const commits = (await memory.summaries("chat-1")).map(({ version }) => version)
+    expect(says).toMatch(
+      new RegExp(`version ${commits[1]} \\(in force\\).*version ${commits[0]} \\(superseded\\)`),
+    )
   })
 })
 
@@ -309,6 +341,12 @@ describe("limits", () => {
     expect(await row("Spend of the owner")).toContain(`$${owner!.dollars.toFixed(2)}$2.00`)
     expect(await row("Spend of all sessions")).toMatch(/1 token.*Reached/)
     expect(total!.reached).not.toBe(null)
+    // The logs that count are no conversations.
+    await page.getByRole("link", name("memfold studio")).click()
+    const sessions = page.locator("tbody a")
+    await expect.poll(() => sessions.allTextContents()).toEqual(["Orders"])
+    await page.getByRole("searchbox").fill("memfold:spend")
+    await expect.poll(() => sessions.allTextContents()).toContain("memfold:spend:owner:ann")
   })
 })
 
