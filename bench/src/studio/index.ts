@@ -100,7 +100,7 @@ const comparing = async (page: Page, url: string) => {
     requestAnimationFrame(look)
   }`)
   const work = async () => {
-    await page.getByRole("checkbox", { name: "full history" }).uncheck()
+    await page.getByRole("checkbox", { name: /^full history/ }).uncheck()
     await page.locator("form").getByRole("button", { name: "Compare" }).click()
     await page.locator("form .primary:enabled").waitFor({ timeout: 600_000 })
     for (const problem of await page.getByRole("alert").allTextContents()) told(problem, "not compared")

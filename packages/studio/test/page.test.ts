@@ -238,6 +238,10 @@ describe("a session through time", () => {
     expect(await bar.evaluate((one) => (one as unknown as { position: number }).position)).toBeCloseTo(
       1_000 / version,
     )
+    // Meanwhile there is what the model gets now.
+    const now = page.getByRole("group", name("What the model gets now"))
+    await now.getByText("Question 0").first().waitFor()
+    expect((await now.boundingBox())!.height).toBeGreaterThan(300)
     release()
     await page.locator(".where").waitFor()
   })
@@ -409,6 +413,30 @@ describe("other strategies", () => {
     expect(await page.locator("figure path").count()).toBe(9)
     expect(await rows.first().textContent()).toMatch(/full history12/)
     expect(await memory.session("chat-1")).toEqual(before)
+  })
+
+  it("says what a comparison of a long session would take, and that it took too long", async () => {
+    const { url } = await started({ compaction: { mode: "off" }, timeout: "2 seconds" })
+    const memory = createClient({ url })
+    const append = async (from: number, to: number) => {
+      for (let n = from; n < to; n += 100)
+        await memory.append("long", Array.from({ length: 100 }, (_, at) => turn(n + at)).flat())
+    }
+    await append(0, 1_400)
+    const page = await opened(url, "#session=long&view=compare")
+    const full = page.getByRole("checkbox", { name: /^full history/ })
+    await full.waitFor()
+    for (const other of ["break-even", "sliding-window"])
+      await page.getByRole("checkbox", name(other)).uncheck()
+    await page.locator("form").getByRole("button", name("Compare")).click()
+    const said = page.getByRole("alert")
+    await said.waitFor()
+    expect(await said.textContent()).toMatch(/^full history: It took longer than a request may/)
+    await append(1_400, 1_600)
+    await page.reload()
+    await page.getByRole("checkbox", name("full history (up to 3,000 messages)")).waitFor()
+    expect(await full.isDisabled()).toBe(true)
+    expect(await full.isChecked()).toBe(false)
   })
 
   it("are set in forms made from their schemas: A and B of rounds, with what they would have done", async () => {

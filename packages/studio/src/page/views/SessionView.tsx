@@ -96,13 +96,16 @@ const Loading = ({
         {of === null ? "Reading the log…" : `Reading the log: ${count(read)} of ${several(of, "version")}`}{" "}
         <progress value={of === null ? undefined : read} max={of ?? 1} aria-label="Read of the log" />
       </p>
-      <div class="pane">
-        <VirtualList
-          label="What the model gets now"
-          count={messages.length}
-          keyOf={(at) => at}
-          row={(at) => <MessageCard id={`l${at}`} message={messages[at]!} place="" />}
-        />
+      <div class="panes one">
+        <section class="pane" aria-labelledby="now-heading">
+          <h2 id="now-heading">What the model gets now</h2>
+          <VirtualList
+            label="What the model gets now"
+            count={messages.length}
+            keyOf={(at) => at}
+            row={(at) => <MessageCard id={`l${at}`} message={messages[at]!} place="" />}
+          />
+        </section>
       </div>
     </main>
   )
