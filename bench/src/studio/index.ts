@@ -94,7 +94,7 @@ const comparing = async (page: Page, url: string) => {
     requestAnimationFrame(look)
   }`)
   const work = async () => {
-    await page.getByRole("checkbox", { name: "full history" }).uncheck()
+    await page.getByRole("checkbox", { name: /^full history/ }).uncheck()
     await page.locator("form").getByRole("button", { name: "Compare" }).click()
     await page.locator("form .primary:enabled").waitFor({ timeout: 600_000 })
     for (const problem of await page.getByRole("alert").allTextContents()) told(problem, "not compared")
@@ -153,7 +153,7 @@ export const studio = async (args: ReadonlyArray<string> = []): Promise<boolean>
       await message.waitFor()
       const lives = await milliseconds(async () => {
         await message.click()
-        await page.getByText(/Lives on in summaries|No summary covers it/).waitFor()
+        await page.getByText(/Lives on in|No summary covers it/).waitFor()
       })
       await page.close()
       const traced = await opened(browser, at("time"), ".where")

@@ -92,7 +92,7 @@ const views: Readonly<Record<string, View>> = {
         .getByRole("button", { name: /^What to do with message/ })
         .last()
         .click()
-      await page.getByText(/Lives on in summaries|No summary covers it/).waitFor()
+      await page.getByText(/Lives on in|No summary covers it/).waitFor()
     },
   },
 }
@@ -143,7 +143,7 @@ const take = async (
 
 /** The session with the most events. */
 const longest = async (url: string): Promise<string> => {
-  const response = await fetch(`${url}/v1/sessions?limit=100`)
+  const response = await fetch(`${url}/v1/sessions?limit=1000`)
   const { sessions } = (await response.json()) as {
     readonly sessions: ReadonlyArray<{ readonly session: string; readonly version: number }>
   }

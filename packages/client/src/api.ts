@@ -61,6 +61,17 @@ const sessions = HttpApiGroup.make("sessions")
       .annotateContext(described("What a session consists of now")),
   )
   .add(
+    HttpApiEndpoint.get("spend", of("/spend"))
+      .setPath(schemas.Session)
+      .addSuccess(schemas.SpentToday)
+      .middleware(Reading)
+      .annotateContext(
+        described(
+          "What summaries, facts and vectors have cost today, of each cap that holds for the session. A tenant does not see the cap of all together",
+        ),
+      ),
+  )
+  .add(
     HttpApiEndpoint.patch("describe", of(""))
       .setPath(schemas.Session)
       .setPayload(schemas.Description)

@@ -40,6 +40,8 @@ const sessionOperations = ({ requests: { owners, sessions, service }, once, safe
     safely(sessions.list({ urlParams: query })),
   /** What a session consists of now. */
   session: (session: string) => safely(sessions.session({ path: at(session), headers: {} })),
+  /** What summaries, facts and vectors have cost today, of each cap that holds for the session. */
+  spend: (session: string) => safely(sessions.spend({ path: at(session) })),
   /** Sets the owner and the title, or removes them (`null`). */
   describe: (session: string, change: OperationOptions<typeof schemas.Description>) =>
     safely(sessions.describe({ path: at(session), payload: change })),

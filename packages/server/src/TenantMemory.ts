@@ -2,7 +2,7 @@
  * The memory as one tenant sees it: with the sessions and the owners of this tenant, and no way to name others. In the store, their
  * ids begin with the name of the tenant and a slash, which no name of a tenant has. Handlers get nothing but this.
  */
-import type { EventCodec, EventLog, Memory, Session } from "@memfold/core"
+import { type EventCodec, type EventLog, Memory, type Session } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
 import { Effect, Stream } from "effect"
 import { problemOf } from "./failure.js"
@@ -32,6 +32,11 @@ export interface TenantMemory extends Omit<Memory.Service, "sessions" | "session
   readonly list: (
     request: ListRequest,
   ) => Effect.Effect<ReadonlyArray<EventLog.SessionInfo>, EventLog.LogError>
+  /** What a log counts that counts a spend; `null` if nothing was counted. What all tenants spend together is hidden from each. */
+  readonly spent: (
+    scope: Memory.SpendScope,
+    name: string,
+  ) => Effect.Effect<Session.Spent | null | "hidden", Memory.MemoryError>
 }
 
 type Described = Session.DescriptionChange
@@ -43,7 +48,9 @@ type Described = Session.DescriptionChange
  * @param tenant - the name of the tenant; `null` for the whole store
  */
 export const tenantMemory = ({ memory, log }: Served, tenant: string | null): TenantMemory => {
-  if (tenant === null) return { ...memory, list: (request) => log.list(request) }
+  const spentOf = (scope: Memory.SpendScope, name: string) =>
+    Effect.map(memory.state(Memory.spendLog(scope, name)), ({ spent }) => spent)
+  if (tenant === null) return { ...memory, list: (request) => log.list(request), spent: spentOf }
   const prefix = `${tenant}/`
   const inside = (id: string): string => `${prefix}${id}`
   const outside = (id: string): string => (id.startsWith(prefix) ? id.slice(prefix.length) : id)
@@ -111,6 +118,8 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
     delete: (session) => memory.delete(inside(session)),
     deleteOf: (owner) => memory.deleteOf(inside(owner)),
     eventsOf: (owner) => shownEvents(memory.eventsOf(inside(owner))),
+    spent: (scope, name) =>
+      scope === "total" ? Effect.succeed("hidden" as const) : spentOf(scope, inside(name)),
     list: ({ owner, after, limit }) =>
       Effect.map(
         log.list({

@@ -25,7 +25,7 @@ const conversationOf = (memory: TenantMemory, session: string, kind: keyof typeo
           problem(
             400,
             "SessionTooLong",
-            `The session has ${page.total} messages, and at most ${most} are compared${kind === "full" ? " without compactions" : ""}; memfold export and memfold lab compare it`,
+            `The session has ${page.total.toLocaleString("en-US")} messages, and at most ${most.toLocaleString("en-US")} are compared${kind === "full" ? " without compactions" : ""}; memfold export and memfold lab compare it`,
             session,
           ),
         )

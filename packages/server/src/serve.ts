@@ -159,6 +159,7 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       settings: serviceSettings(strategySetting(options), options),
       closing: Deferred.await(closing),
       isClosing: () => isClosing,
+      spend: options.spend,
       mayBegin: makeSessionLimit(options.maxSessions ?? null),
     }
     const app = yield* application(serving, options)

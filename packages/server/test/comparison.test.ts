@@ -55,7 +55,7 @@ describe("a comparison of a long session", () => {
     await memory.append("s", said(3_001))
     expect(await ask(`${url}/v1/sessions/s/compare`, { body: { strategy: null } })).toMatchObject({
       status: 400,
-      body: { detail: expect.stringContaining("at most 3000 are compared without compactions") },
+      body: { detail: expect.stringContaining("at most 3,000 are compared without compactions") },
     })
   })
 })

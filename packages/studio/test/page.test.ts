@@ -81,6 +81,33 @@ describe("the list of sessions", () => {
   })
 })
 
+describe("a long list of sessions", () => {
+  it("has the newest activity of the whole store first, and filters and searches all of it", async () => {
+    const { url } = await started({ compaction: { mode: "off" } })
+    const memory = createClient({ url })
+    // The store has them in the order of their ids: the newest is the last of all.
+    for (let n = 0; n < 120; n++)
+      await memory.append(`s-${1_000 + n}`, { role: "user", content: `This is number ${n}.` })
+    await memory.append("s-2000", { role: "user", content: "The zeppelin flies to Graz at noon." })
+    await memory.append("s-3000", { role: "user", content: "A zeppelin is an airship." })
+    const page = await opened(url)
+    const rows = page.locator("tbody tr")
+    await expect.poll(() => rows.count()).toBe(100)
+    expect(await rows.first().textContent()).toContain("s-3000")
+    await page.getByRole("searchbox").fill("s-1003")
+    await expect.poll(() => rows.allTextContents()).toHaveLength(1)
+    await page.getByRole("searchbox").fill("the zeppelin to Graz")
+    await page.keyboard.press("Enter")
+    // What has more of the words comes first, whatever is newer.
+    await expect
+      .poll(() => rows.locator("a").allTextContents(), { timeout: 30_000 })
+      .toEqual(["s-2000", "s-3000"])
+    await page.getByRole("searchbox").fill("")
+    await page.getByRole("button", name("More sessions: 100 of 122 are shown")).click()
+    await expect.poll(() => rows.count()).toBe(122)
+  })
+})
+
 describe("a session through time", () => {
   it("shows what the model got at each version, by slider, keys and marks", async () => {
     const { url, memory } = await withSession()
@@ -133,6 +160,92 @@ describe("a session through time", () => {
     expect((await memory.session("chat-1")).branch).toBe(0)
   })
 
+  it("is walked through by keyboard: versions, compactions, and the panes beside each other", async () => {
+    const { url, memory } = await withSession()
+    const commits = (await memory.summaries("chat-1")).map(({ version }) => version)
+    const page = await opened(url, "#session=chat-1")
+    const slider = page.getByRole("slider")
+    await slider.focus()
+    await page.keyboard.press("[")
+    expect(await slider.inputValue()).toBe(String(commits.at(-1)))
+    await page.keyboard.press("ArrowLeft")
+    expect(await slider.inputValue()).toBe(String(commits.at(-1)! - 1))
+    await page.keyboard.press("]")
+    const tab = (text: string) => page.getByRole("tab", name(text))
+    await tab("What the model got").focus()
+    await page.keyboard.press("ArrowRight")
+    await page.getByRole("group", name("Summary")).waitFor()
+    await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("ArrowLeft")
+    await page.getByRole("group", name("What it replaced")).waitFor()
+    expect(await tab("Replaced").evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(await slider.inputValue()).toBe(String(commits.at(-1)))
+  })
+
+  it("keeps the curve free of many compactions, and reaches each by pointer and by keyboard", async () => {
+    const { url } = await started({ compaction: { mode: "manual" } })
+    const memory = createClient({ url })
+    const strategy = { strategy: "rounds", fullContextTurns: 1, cachedContextTurns: 1 } as const
+    for (let n = 0; n < 32; n++) {
+      await memory.append("many", turn(n), strategy)
+      await memory.compact("many", strategy)
+    }
+    const commits = (await memory.summaries("many")).map(({ version }) => version)
+    expect(commits.length).toBeGreaterThan(25)
+    const page = await opened(url, "#session=many", { size: "narrow" })
+    const slider = page.getByRole("slider")
+    await slider.waitFor()
+    const ticks = page.locator(".ticks .mark")
+    // So many lines would cover the curve; marks that would be too near to each other are one.
+    expect(await page.locator(".plot line").count()).toBe(0)
+    expect(await ticks.count()).toBeLessThan(commits.length)
+    const merged = page.locator(".ticks .merged").first()
+    const [, first, last] = /versions (\d+) to (\d+)/.exec((await merged.getAttribute("title"))!)!
+    const there = commits.filter((version) => version >= Number(first) && version <= Number(last))
+    expect(there.length).toBeGreaterThan(1)
+    const pointed: Array<string> = []
+    for (let times = 0; times < there.length; times++) {
+      await merged.click()
+      pointed.push(await slider.inputValue())
+    }
+    expect(new Set(pointed)).toEqual(new Set(there.map(String)))
+    await slider.fill("1")
+    for (const version of commits) {
+      await page.keyboard.press("]")
+      expect(await slider.inputValue()).toBe(String(version))
+    }
+    await page.setViewportSize({ width: 1_800, height: 900 })
+    await expect.poll(() => page.locator(".plot line").count()).toBe(commits.length)
+  })
+
+  it("says how far a long log is read", async () => {
+    const { url } = await started({ compaction: { mode: "off" } })
+    const memory = createClient({ url })
+    const messages = Array.from({ length: 600 }, (_, n) => turn(n)).flat()
+    await memory.append("long", messages, { title: "A long one" })
+    const { version } = await memory.session("long")
+    const page = await opened(url)
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    await page.route(/fromVersion=1001/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.getByRole("link", name("A long one")).click()
+    await page.getByText(`Reading the log: 1,000 of ${version.toLocaleString("en-US")} versions`).waitFor()
+    await page.getByRole("heading", name("A long one")).waitFor()
+    const bar = page.getByRole("progressbar", name("Read of the log"))
+    expect(await bar.evaluate((one) => (one as unknown as { position: number }).position)).toBeCloseTo(
+      1_000 / version,
+    )
+    // Meanwhile there is what the model gets now.
+    const now = page.getByRole("group", name("What the model gets now"))
+    await now.getByText("Question 0").first().waitFor()
+    expect((await now.boundingBox())!.height).toBeGreaterThan(300)
+    release()
+    await page.locator(".where").waitFor()
+  })
+
   it("keeps few rows on the page, however long the conversation is", async () => {
     const { url } = await started({ compaction: { mode: "off" } })
     const memory = createClient({ url })
@@ -167,7 +280,7 @@ describe("a session through time", () => {
 
 describe("a trace", () => {
   it("shows what a sentence of a summary rests on, what nothing supports, and where a message lives on", async () => {
-    const { url } = await withSession()
+    const { url, memory } = await withSession()
     const page = await opened(url, "#session=chat-1&view=trace")
     const status = page.getByRole("status")
     await expect.poll(() => status.textContent()).toMatch(/\d+ sentences?, all supported/)
@@ -184,8 +297,13 @@ describe("a trace", () => {
     await page.getByRole("button", name("Through time")).click()
     await page.getByRole("slider").fill("4")
     await page.getByRole("button", name("What to do with message 1")).click()
-    await page.getByText("Lives on in summaries").waitFor()
-    expect(await page.getByRole("dialog").textContent()).toContain("KX-4470")
+    await page.getByText("Lives on in 2 summaries").waitFor()
+    const says = await page.getByRole("dialog").textContent()
+    expect(says).toContain("KX-4470")
+    const commits = (await memory.summaries("chat-1")).map(({ version }) => version)
+    expect(says).toMatch(
+      new RegExp(`version ${commits[1]} \\(in force\\).*version ${commits[0]} \\(superseded\\)`),
+    )
   })
 })
 
@@ -205,6 +323,82 @@ describe("limits", () => {
     await page.getByLabel("Window of the model, in tokens").fill(String(tokens + 1))
     await expect.poll(() => row("Window of the model").textContent()).toContain("Near")
   })
+
+  it("shows what was spent of a cap that is not reached, and of one that is", async () => {
+    const { url, memory } = await withSession({
+      strategy: "rounds",
+      compaction: { mode: "manual" },
+      summarizer: async ({ user }) => `${user.length} characters about orders`,
+      spend: {
+        session: { tokens: 1_000_000 },
+        owner: { dollars: 2 },
+        total: { tokens: 1 },
+        prices: { summarizer: { input: 100, output: 200 } },
+      },
+    })
+    const [session, owner, total] = (await memory.spend("chat-1")).caps
+    const page = await opened(url, "#session=chat-1&view=tokens")
+    const limits = page.getByRole("group", name("Limits"))
+    const row = (text: string) => limits.locator("tr").filter({ hasText: text }).textContent()
+    const spent = session!.tokens.toLocaleString("en-US")
+    await expect.poll(() => row("Spend of this session")).toContain(`${spent}1,000,000 tokens`)
+    expect(await row("Spend of the owner")).toContain(`$${owner!.dollars.toFixed(2)}$2.00`)
+    expect(await row("Spend of all sessions")).toMatch(/1 token.*Reached/)
+    expect(total!.reached).not.toBe(null)
+    // The logs that count are no conversations.
+    await page.getByRole("link", name("memfold studio")).click()
+    const sessions = page.locator("tbody a")
+    await expect.poll(() => sessions.allTextContents()).toEqual(["Orders"])
+    await page.getByRole("searchbox").fill("memfold:spend")
+    await expect.poll(() => sessions.allTextContents()).toContain("memfold:spend:owner:ann")
+  })
+})
+
+describe("a narrow page", () => {
+  it("has the name of the view that is shown in sight, also by keyboard", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1&view=settings", { size: "narrow" })
+    const names = page.getByRole("navigation", name("Views"))
+    /** How far an element reaches out of the page, in pixels. */
+    const outOfSight = async (selector: string) => {
+      const { x, width } = (await names.locator(selector).boundingBox())!
+      return Math.max(0, -x, x + width - sizes.narrow.width)
+    }
+    await names.waitFor()
+    expect(await names.locator("[aria-current]").textContent()).toBe("Settings")
+    expect(await outOfSight("[aria-current]")).toBe(0)
+    await names.locator("[aria-current]").focus()
+    for (const text of ["Compare", "Trace", "Tokens", "Through time"]) {
+      await page.keyboard.press("Shift+Tab")
+      expect(await names.locator(":focus").textContent()).toBe(text)
+      expect(await outOfSight(":focus")).toBe(0)
+    }
+    await page.keyboard.press("Enter")
+    await page.locator(".where").waitFor()
+    expect(await names.locator("[aria-current]").textContent()).toBe("Through time")
+    await page.goBack()
+    await expect.poll(() => names.locator("[aria-current]").textContent()).toBe("Settings")
+    expect(await outOfSight("[aria-current]")).toBe(0)
+  })
+
+  it("has each row of a table with its labels, and nothing beside the page", async () => {
+    const { url } = await withSession({ strategy: "rounds" })
+    const page = await opened(url, "#session=chat-1&view=tokens", { size: "narrow" })
+    const row = page
+      .getByRole("group", name("Limits"))
+      .locator("tr")
+      .filter({ hasText: "Window of the model" })
+    await row.waitFor()
+    for (const cell of await row.locator("th, td").all()) {
+      const { x, width } = (await cell.boundingBox())!
+      expect(x + width).toBeLessThanOrEqual(sizes.narrow.width)
+    }
+    const label = await row
+      .locator("td")
+      .first()
+      .evaluate((one) => getComputedStyle(one, "::before").content)
+    expect(label).toContain("Used")
+  })
 })
 
 describe("other strategies", () => {
@@ -219,6 +413,30 @@ describe("other strategies", () => {
     expect(await page.locator("figure path").count()).toBe(9)
     expect(await rows.first().textContent()).toMatch(/full history12/)
     expect(await memory.session("chat-1")).toEqual(before)
+  })
+
+  it("says what a comparison of a long session would take, and that it took too long", async () => {
+    const { url } = await started({ compaction: { mode: "off" }, timeout: "2 seconds" })
+    const memory = createClient({ url })
+    const append = async (from: number, to: number) => {
+      for (let n = from; n < to; n += 100)
+        await memory.append("long", Array.from({ length: 100 }, (_, at) => turn(n + at)).flat())
+    }
+    await append(0, 1_400)
+    const page = await opened(url, "#session=long&view=compare")
+    const full = page.getByRole("checkbox", { name: /^full history/ })
+    await full.waitFor()
+    for (const other of ["break-even", "sliding-window"])
+      await page.getByRole("checkbox", name(other)).uncheck()
+    await page.locator("form").getByRole("button", name("Compare")).click()
+    const said = page.getByRole("alert")
+    await said.waitFor()
+    expect(await said.textContent()).toMatch(/^full history: It took longer than a request may/)
+    await append(1_400, 1_600)
+    await page.reload()
+    await page.getByRole("checkbox", name("full history (up to 3,000 messages)")).waitFor()
+    expect(await full.isDisabled()).toBe(true)
+    expect(await full.isChecked()).toBe(false)
   })
 
   it("are set in forms made from their schemas: A and B of rounds, with what they would have done", async () => {

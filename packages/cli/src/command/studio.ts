@@ -3,8 +3,9 @@ import { Args, Command, Options } from "@effect/cli"
 import { defaultStrategy, type UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { Strategy } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
+import { basename } from "node:path"
 import { type OpenedInput, openInput } from "../studio/openInput.js"
-import { clean, color, several } from "../terminal/terminal.js"
+import { clean, color, count, percent, progress, progressDone, several } from "../terminal/terminal.js"
 import type { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { served, studioPage } from "./serve.js"
@@ -14,6 +15,17 @@ const openedAs = ({ store, sessions }: OpenedInput): string =>
   typeof store === "string"
     ? clean(withoutSecrets(store))
     : `${several(sessions.length, "conversation")}, in memory: what you change there ends with this process`
+
+/** Shows how far a file is replayed: each percent once. */
+const tellReplayed = () => {
+  let shown = ""
+  return (file: string, messages: number, of: number): void => {
+    const share = percent(messages / of, 0)
+    if (share === shown) return
+    shown = share
+    progress(`${basename(file)}: ${count(messages)} of ${several(of, "message")} replayed (${share})`)
+  }
+}
 
 export const command = Command.make(
   "studio",
@@ -48,9 +60,15 @@ export const command = Command.make(
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const onFile = (file: string) => {
+        progressDone()
         if (operands.length > 0) process.stderr.write(`memfold: reading ${clean(file)}\n`)
       }
-      const input = yield* openInput(operands, { strategy, summarizer, onFile })
+      const input = yield* openInput(operands, {
+        strategy,
+        summarizer,
+        onFile,
+        onReplayed: tellReplayed(),
+      }).pipe(Effect.ensuring(Effect.sync(progressDone)))
       yield* Effect.forEach(input.unread, (line) => Console.error(`memfold: ${clean(line)}`))
       const settings = {
         ...((yield* options.readSettings(given.settings)) as object),

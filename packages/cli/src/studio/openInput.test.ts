@@ -74,6 +74,28 @@ describe("what a page opens", () => {
     expect(page.messages.map(Message.text)).toEqual(chat.map(({ content }) => content))
   })
 
+  it("says how far a file is replayed, and tells the conversations of a file apart", async () => {
+    const path = folder()
+    const file = join(path, "several.json")
+    const said = [
+      { from: "human", value: "My order is KX-4471." },
+      { from: "gpt", value: "Thank you." },
+    ]
+    writeFileSync(file, JSON.stringify([{ conversations: said }, { conversations: said.slice(0, 1) }]))
+    const told: Array<unknown> = []
+    const onReplayed = (...progress: ReadonlyArray<unknown>) => void told.push(progress)
+    const input = await run(Effect.scoped(openInput([file], { onReplayed })))
+    expect(input.sessions.map(({ title }) => title)).toEqual([
+      "ShareGPT: several.json, 1 of 2",
+      "ShareGPT: several.json, 2 of 2",
+    ])
+    expect(told).toEqual([
+      [file, 1, 2],
+      [file, 2, 2],
+      [file, 1, 1],
+    ])
+  })
+
   it("is one session with its branches, where the user went back", async () => {
     const path = folder()
     const said = (id: string, parentUuid: string | null, minute: number) => ({

@@ -45,12 +45,14 @@ export interface InputOptions {
   readonly summarizer?: Summarizer.Service
   /** Called before each file is read, for a line that says so. */
   readonly onFile?: (file: string) => void
+  /** Called after each message that is replayed: how many of the messages of a conversation are, with its branches. */
+  readonly onReplayed?: (file: string, messages: number, of: number) => void
 }
 
 /** A session that a transcript has become. */
 export interface OpenedSession {
   readonly session: string
-  /** What it is, for a list of sessions: `Claude Code: session-1.jsonl`. */
+  /** What it is, for a list of sessions: `Claude Code: session-1.jsonl`, `tau-bench: airline.json, 3 of 100`. */
   readonly title: string
   /** The file, or the name of the sample. */
   readonly file: string
@@ -160,16 +162,24 @@ const atLastTime = <A, E>(
     return yield* Effect.withClock(work, clock)
   })
 
+/** How a conversation is brought into the log. */
+interface Bringing extends Required<Pick<InputOptions, "strategy" | "summarizer">> {
+  readonly title: string
+  readonly onReplayed: (messages: number, of: number) => void
+}
+
 /** Replays the branches of a conversation into one session, from the oldest to the one in force. */
 const replayTree = (
   log: EventLog.Service,
   memory: Memory.Service,
   session: string,
   { now, left }: Tree,
-  options: Pick<ReplayOptions, "strategy" | "summarizer">,
+  { onReplayed, ...options }: Pick<ReplayOptions, "strategy" | "summarizer"> & Pick<Bringing, "onReplayed">,
 ) =>
   Effect.gen(function* () {
     const there: Array<{ readonly branch: number; readonly messages: ReadonlyArray<Message.Message> }> = []
+    const of = [...left, now].reduce((sum, { messages }) => sum + messages.length, 0)
+    let before = 0
     for (const { messages } of [...left, now]) {
       const shared = there.map((way) => inCommon(way.messages, messages))
       const from = Math.max(0, ...shared)
@@ -181,7 +191,12 @@ const replayTree = (
         })
         yield* atLastTime(log, session, goBack)
       }
-      yield* Stream.runDrain(replay({ ...options, session, source: session, messages }))
+      yield* Stream.runForEach(replay({ ...options, session, source: session, messages }), (step) =>
+        Effect.sync(() => {
+          if (step._tag === "Message") onReplayed(before + step.index + 1, of)
+        }),
+      )
+      before += messages.length
       there.push({ branch: (yield* memory.state(session)).branch.id, messages })
     }
   })
@@ -191,28 +206,24 @@ const bring = (
   log: EventLog.Service,
   session: string,
   tree: Tree,
-  {
-    title,
-    strategy,
-    summarizer,
-  }: { readonly title: string } & Required<Pick<InputOptions, "strategy" | "summarizer">>,
+  { title, ...options }: Bringing,
 ): Effect.Effect<void, string> =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "off" } })
+    const memory = yield* Memory.make({ strategy: options.strategy, compaction: { mode: "off" } })
     if ((tree.now.compactions ?? []).length > 0) {
       const state = stateOf(tree.now)
       const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
       const { events } = eventsOf(state, { session, now: yield* Clock.currentTimeMillis, counter })
       yield* write(log, session, commitOf(state), events)
     } else {
-      yield* replayTree(log, memory, session, tree, { strategy, summarizer })
+      yield* replayTree(log, memory, session, tree, options)
     }
     // A list shows when somebody spoke there, and not when the file was opened.
     yield* atLastTime(log, session, memory.describe(session, { title }))
   }).pipe(
     Effect.scoped,
     Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(Summarizer.Summarizer, summarizer),
+    Effect.provideService(Summarizer.Summarizer, options.summarizer),
     Effect.mapError(({ message }) => message),
   )
 
@@ -260,14 +271,26 @@ export const openInput = (
         unread.push(read.left)
         continue
       }
-      for (const tree of treesOf(read.right)) {
+      const trees = treesOf(read.right)
+      const conversations = trees.filter(({ now }) => now.branchOf === undefined)
+      for (const tree of trees) {
         const { format, messages, branchOf } = tree.now
         const session = freeName(taken, name)
-        const title = `${names[format]}: ${basename(file)}${branchOf === undefined ? "" : " (a branch that was left)"}`
-        const problem = yield* Effect.match(bring(log, session, tree, { title, strategy, summarizer }), {
-          onFailure: (message) => `${file}: ${message}`,
-          onSuccess: () => null,
-        })
+        const place =
+          branchOf !== undefined
+            ? " (a branch that was left)"
+            : conversations.length > 1
+              ? `, ${conversations.indexOf(tree) + 1} of ${conversations.length}`
+              : ""
+        const title = `${names[format]}: ${basename(file)}${place}`
+        const onReplayed = (done: number, of: number) => options.onReplayed?.(file, done, of)
+        const problem = yield* Effect.match(
+          bring(log, session, tree, { title, strategy, summarizer, onReplayed }),
+          {
+            onFailure: (message) => `${file}: ${message}`,
+            onSuccess: () => null,
+          },
+        )
         if (problem === null) sessions.push({ session, title, file, format, messages: messages.length })
         else unread.push(problem)
       }

@@ -83,3 +83,26 @@ export const OwnerDeleted = Schema.Struct({
 })
 
 export const Deleted = Schema.Struct({ deleted: Schema.Boolean })
+
+export const SpentOfCap = Schema.Struct({
+  scope: Schema.Literal("session", "owner", "total").annotations({
+    description: "Whose spend it is: of the session, of all sessions of its owner, of all of the store",
+  }),
+  cap: Schema.NullOr(
+    Schema.Struct({ tokens: Schema.optional(Schema.Number), dollars: Schema.optional(Schema.Number) }),
+  ).annotations({
+    description: "The most of a day; `null` if another process counts and its cap is not known here",
+  }),
+  tokens: Schema.Number,
+  dollars: Schema.Number,
+  heldTokens: Schema.Number.annotations({ description: "The most that calls under way may cost besides" }),
+  heldDollars: Schema.Number,
+  reached: Schema.NullOr(Time).annotations({
+    description: "When the cap was reached today; `null` if it was not",
+  }),
+}).annotations({ identifier: "SpentOfCap" })
+
+export const SpentToday = Schema.Struct({
+  day: Schema.String.annotations({ description: "The day, in UTC, such as `2026-11-26`" }),
+  caps: Schema.Array(SpentOfCap),
+}).annotations({ identifier: "SpentToday" })

@@ -17,6 +17,8 @@ export interface Serving extends Served {
   readonly closing: Effect.Effect<void>
   /** Whether it has begun to. */
   readonly isClosing: () => boolean
+  /** What calls may cost in a day. */
+  readonly spend: Memory.SpendOptions | undefined
   /** Checks that a tenant may begin a session. */
   readonly mayBegin: MayBegin
 }

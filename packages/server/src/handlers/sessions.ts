@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { exported } from "../exported.js"
 import { encoded, given, tagOf } from "../requests.js"
 import { sessionPage } from "../sessionPages.js"
+import { spentToday } from "../spent.js"
 import { problemFor } from "../TenantMemory.js"
 import { notModified, type Serving, overview, using } from "./operation.js"
 
@@ -21,6 +22,7 @@ export const sessions = (serving: Serving) =>
           ),
         ),
       )
+      .handle("spend", ({ path: { session } }) => run((memory) => spentToday(memory, session, serving.spend)))
       .handle("describe", ({ path: { session }, payload }) =>
         run((memory, tenant) =>
           serving

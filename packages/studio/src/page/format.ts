@@ -16,8 +16,13 @@ export const short = (value: number): string => {
   return value >= 1_000 ? `${Number((value / 1_000).toFixed(value < 10_000 ? 1 : 0))}k` : count(value)
 }
 
-export const percent = (part: number, whole: number): string =>
-  whole === 0 ? "0 %" : `${Math.round((part / whole) * 100)} %`
+/** A share in percent. Only nothing is 0 %, and only all of it is 100 %. */
+export const percent = (part: number, whole: number): string => {
+  if (whole === 0) return "0 %"
+  const rounded = Math.round((part / whole) * 100)
+  if (rounded === 0 && part > 0) return "< 1 %"
+  return rounded === 100 && part < whole ? "> 99 %" : `${rounded} %`
+}
 
 /** Dollars with as many digits as a small sum needs. */
 export const dollars = (value: number): string => `$${value.toFixed(value < 0.1 ? 4 : 2)}`

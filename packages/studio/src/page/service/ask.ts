@@ -38,9 +38,15 @@ export interface Asked {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The operations that change nothing, although they are sent as a POST. */
+const reading = /\/(?:preview|compare|trace|recall)$/
+
 /** The problem in the body of a response, as a sentence. */
-const detailOf = async (response: Response): Promise<string> => {
+const detailOf = async (response: Response, isWrite: boolean): Promise<string> => {
   const body = (await response.json().catch(() => null)) as Partial<Problem> | null
+  // What the service says is for programs: they can send a write again with its key.
+  if (body?.type === "urn:memfold:TimedOut")
+    return `It took longer than a request may, so the service has stopped waiting.${isWrite ? " Look at what it did before you try again." : ""}`
   return body?.detail ?? `The service answered with the status ${response.status}`
 }
 
@@ -65,7 +71,8 @@ export const ask = async <Answer>(
     if (signal?.aborted === true) throw error
     throw new Refusal(0, "The service cannot be reached; is it still running?")
   })
-  if (!response.ok) throw new Refusal(response.status, await detailOf(response))
+  if (!response.ok)
+    throw new Refusal(response.status, await detailOf(response, method !== "GET" && !reading.test(path)))
   return (await response.json()) as Answer
 }
 

@@ -21,7 +21,17 @@ type Hits = {
   }>
 }
 
-const scoreOf = ({ rank }: Hits["messages"][number]): number => (rank === undefined ? 0 : 1 / rank)
+/** The words of a text, without their marks. */
+const wordsIn = (text: string): ReadonlySet<string> =>
+  new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+
+/** How many words of a query a hit has; among hits that have as many, what the service ranks higher. */
+const scoreOf = (query: ReadonlySet<string>, { rank, text }: Hits["messages"][number]): number => {
+  const words = wordsIn(text)
+  const shared = [...query].filter((word) => words.has(word)).length
+  // Each session of its own has a first rank: ranks alone do not compare sessions.
+  return shared + (rank === undefined ? 0 : 0.5 / rank)
+}
 
 /**
  * Searches the messages of sessions: of each owner at once, and of sessions without an owner one by one. What cannot be searched is
@@ -32,8 +42,9 @@ export const searchWords = async (
   sessions: ReadonlyArray<schemas.SessionInfo>,
 ): Promise<ReadonlyMap<string, Found>> => {
   const found = new Map<string, Found>()
+  const asked = wordsIn(query)
   const take = (session: string, hit: Hits["messages"][number]): void => {
-    const score = scoreOf(hit)
+    const score = scoreOf(asked, hit)
     const known = found.get(session)
     if (known === undefined || score > known.score)
       found.set(session, { text: hit.text.slice(0, excerptLength), score })

@@ -1,14 +1,17 @@
 /** What is near its limit: the sizes of a session against the settings of the strategy, and what providers allow. */
+import type { schemas } from "@memfold/client"
 import type { Session } from "@memfold/core"
+import { dollars, several } from "../format.js"
 
 type Settings = Readonly<Record<string, unknown>>
+type Spend = typeof schemas.SpentToday.Type
 
 /** A size and its limit. */
 export interface Limit {
   readonly name: string
   readonly used: number
   readonly limit: number
-  readonly unit: "token" | "message" | "turn" | "mark" | "cent"
+  readonly unit: "token" | "message" | "turn" | "mark" | "dollar"
   /** What happens at the limit. */
   readonly about: string
 }
@@ -30,6 +33,8 @@ export interface Measured {
   readonly cacheMarks: number | null
   /** The window of the model, in tokens. */
   readonly window: number
+  /** What was spent today; `null` while that is not known. */
+  readonly spend: Spend | null
 }
 
 /** The limits of a strategy that it compacts at, by its settings: those that a size reaches. */
@@ -84,41 +89,40 @@ const ofStrategy = (
   }
 }
 
-/** What was spent on the newest day; of a cap only what the log knows: one that was reached. */
-const ofSpend = ({ spent }: Session.SessionState): ReadonlyArray<Limit> => {
-  const cap = spent?.reached ?? null
-  if (spent === null || cap === null) return []
-  const about = `spent on ${spent.day}, held calls included; then calls wait for the next day`
-  const { tokens, dollars } = cap
-  return [
-    ...(tokens === undefined
-      ? []
-      : [
-          {
-            name: "Spend",
-            used: spent.tokens + spent.heldTokens,
-            limit: tokens,
-            unit: "token" as const,
-            about,
-          },
-        ]),
-    ...(dollars === undefined
-      ? []
-      : [
-          {
-            name: "Spend",
-            used: (spent.dollars + spent.heldDollars) * 100,
-            limit: dollars * 100,
-            unit: "cent" as const,
-            about,
-          },
-        ]),
-  ]
-}
+const whose = { session: "this session", owner: "the owner", total: "all sessions" } as const
+
+/** What was spent today, of each cap that the service knows. */
+const ofSpend = ({ day, caps }: Spend): ReadonlyArray<Limit> =>
+  caps.flatMap(({ scope, cap, tokens, dollars, heldTokens, heldDollars }) => {
+    const limit = (unit: "token" | "dollar", used: number, most: number | undefined) =>
+      most === undefined
+        ? []
+        : [
+            {
+              name: `Spend of ${whose[scope]}`,
+              used,
+              limit: most,
+              unit,
+              about: `on ${day} (UTC), with the most of calls under way; then summaries and facts wait for the next day`,
+            },
+          ]
+    return [
+      ...limit("token", tokens + heldTokens, cap?.tokens),
+      ...limit("dollar", dollars + heldDollars, cap?.dollars),
+    ]
+  })
+
+/** What other processes count, whose caps are not known here, in words. */
+export const countedElsewhere = ({ caps }: Spend): ReadonlyArray<string> =>
+  caps.flatMap(({ scope, cap, tokens, dollars: sum }) =>
+    cap === null
+      ? [`${several(tokens, "token")}${sum > 0 ? ` (${dollars(sum)})` : ""} by ${whose[scope]}`]
+      : [],
+  )
 
 /** The sizes that have a limit, nearest to it first. */
 export const limitsOf = (strategy: string, settings: Settings, measured: Measured): ReadonlyArray<Limit> => {
-  const { state, tokens, window, cacheMarks } = measured
+  const { state, tokens, window, cacheMarks, spend } = measured
   const memory = numberIn(settings, "sessionMemoryTokens") ?? numberIn(settings, "summaryTokens")
   const all: ReadonlyArray<Limit> = [
     {
@@ -151,7 +155,7 @@ export const limitsOf = (strategy: string, settings: Settings, measured: Measure
             about: "that memfold sets in a request to Anthropic; the application's own come on top",
           },
         ]),
-    ...ofSpend(state),
+    ...(spend === null ? [] : ofSpend(spend)),
   ]
   return all.toSorted((one, other) => other.used / other.limit - one.used / one.limit)
 }

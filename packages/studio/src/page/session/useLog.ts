@@ -12,6 +12,9 @@ type Recorded = EventCodec.RecordedEvent
 const pageSize = 1_000
 const atOnce = 4
 
+/** Lets the page draw. In a tab that nobody looks at there are no frames, so it is a timer. */
+const drawing = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
+
 /** The events up to a version, in order. */
 const load = async (
   session: string,
@@ -33,15 +36,25 @@ const load = async (
     const start = starts[next]
     if (start !== undefined) underWay.push(page(start))
     onPage(events)
+    await drawing()
   }
+}
+
+/** How far the log is read. */
+export interface Progress {
+  /** The title of the session; `null` without one, and until it is known. */
+  readonly title: string | null
+  /** How many of its versions are there. */
+  readonly read: number
+  /** How many there are; `null` until that is known. */
+  readonly of: number | null
 }
 
 /** The log of a session on the page. */
 export interface Log {
   /** The versions; `null` until they are there. */
   readonly timeline: Timeline | null
-  /** How much of the log is there, from 0 to 1. */
-  readonly loaded: number
+  readonly progress: Progress
   readonly problem: string | null
   /** Grows with every change of the timeline. */
   readonly changes: number
@@ -49,7 +62,12 @@ export interface Log {
 
 /** Loads the log of a session and follows it, as long as the component is there. */
 export const useLog = (session: string): Log => {
-  const [log, set] = useState<Log>({ timeline: null, loaded: 0, problem: null, changes: 0 })
+  const [log, set] = useState<Log>({
+    timeline: null,
+    progress: { title: null, read: 0, of: null },
+    problem: null,
+    changes: 0,
+  })
   useEffect(() => {
     let current = new AbortController()
     const fail = (error: unknown) => {
@@ -61,18 +79,20 @@ export const useLog = (session: string): Log => {
       current = new AbortController()
       const { signal } = current
       const timeline = new Timeline(session)
-      const { version } = await ask<schemas.SessionOverview>(ofSession(session), { signal })
+      const { version, title } = await ask<schemas.SessionOverview>(ofSession(session), { signal })
+      const show = () => set((log) => ({ ...log, progress: { title, read: timeline.version, of: version } }))
+      show()
       await load(session, version, {
         signal,
         onPage: (events) => {
           for (const recorded of events) timeline.add(recorded)
-          if (timeline.version < version) set((log) => ({ ...log, loaded: timeline.version / version }))
+          show()
         },
       })
       let drawn = 0
       const draw = () => {
         drawn = 0
-        set(({ changes }) => ({ timeline, loaded: 1, problem: null, changes: changes + 1 }))
+        set(({ progress, changes }) => ({ timeline, progress, problem: null, changes: changes + 1 }))
       }
       draw()
       void follow(session, timeline.version + 1, {

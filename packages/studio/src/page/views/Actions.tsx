@@ -3,6 +3,7 @@ import { useState } from "preact/hooks"
 import { go } from "../address.js"
 import { count, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
+import { bringFocusIntoSight } from "../parts/inSight.js"
 import { ask, ofSession } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
 import type { Mark } from "../session/marks.js"
@@ -125,7 +126,7 @@ export const Actions = (props: ActionProps) => {
   const onClose = () => choose(null)
   const Chosen = chosen === null || chosen === "Export" ? null : actions[chosen]
   return (
-    <div class="actions" role="group" aria-label="What to do">
+    <div class="actions" role="group" aria-label="What to do" onFocusIn={bringFocusIntoSight}>
       {(Object.keys(actions) as Array<keyof typeof actions>).map((name) => (
         <button
           key={name}

@@ -130,7 +130,9 @@ const CompactDialog = ({
         {problem !== null ? (
           <p class="problem">{problem}</p>
         ) : preview === null ? (
-          <p class="soft">Looking at what it would do…</p>
+          <p class="soft">
+            Looking at what it would do… <progress aria-label="Looking at what it would do" />
+          </p>
         ) : (
           <Previewed preview={preview} />
         )}

@@ -61,9 +61,11 @@ export const CompactionLine = ({
       </span>
       {committed === null ? null : (
         <span>
-          {count(committed.tokensBefore)} → {count(committed.tokensAfter)} tokens, −
-          {percent(committed.tokensBefore - committed.tokensAfter, committed.tokensBefore)}; summary{" "}
-          {count(committed.tokens)} tokens by {committed.summarizer} in {several(committed.calls, "call")}
+          {count(committed.tokensBefore)} → {count(committed.tokensAfter)} tokens,{" "}
+          {committed.tokensAfter > committed.tokensBefore ? "+" : "−"}
+          {percent(Math.abs(committed.tokensBefore - committed.tokensAfter), committed.tokensBefore)}; summary{" "}
+          {count(committed.tokens)} tokens by {committed.summarizer}
+          {committed.calls === 0 ? "" : ` in ${several(committed.calls, "call")}`}
         </span>
       )}
       {pruned === null ? null : <span>{several(pruned.outputs.length, "tool output")} shortened</span>}

@@ -2,7 +2,7 @@
 import type { schemas } from "@memfold/client"
 import { Prices } from "@memfold/prices"
 import { useEffect, useState } from "preact/hooks"
-import { count, dollars, percent, short } from "../format.js"
+import { count, dollars, percent, several, short } from "../format.js"
 import { ask, ofSession } from "../service/ask.js"
 import type { ViewProps } from "./SessionView.js"
 
@@ -88,15 +88,19 @@ const Totals = ({ all }: { readonly all: ReadonlyArray<readonly [string, Compare
               <th scope="row">
                 <i class={`swatch c${strategies.indexOf(name as (typeof strategies)[number])}`} /> {name}
               </th>
-              <td>{count(points.length)}</td>
-              <td>
+              <td data-label="Calls">{count(points.length)}</td>
+              <td data-label="Compactions">
                 {count(compactions)}
                 {failures > 0 ? `, ${count(failures)} failed` : ""}
               </td>
-              <td>{count(points.reduce((most, { tokens }) => Math.max(most, tokens), 0))}</td>
-              <td>{dollars(last?.dollars ?? 0)}</td>
-              <td>{percent(last?.cached ?? 0, 1)}</td>
-              <td>{last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`}</td>
+              <td data-label="Largest context">
+                {count(points.reduce((most, { tokens }) => Math.max(most, tokens), 0))}
+              </td>
+              <td data-label="Cost">{dollars(last?.dollars ?? 0)}</td>
+              <td data-label="From the cache">{percent(last?.cached ?? 0, 1)}</td>
+              <td data-label="Needed identifiers there">
+                {last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`}
+              </td>
             </tr>
           )
         })}
@@ -113,11 +117,17 @@ const priced = {
   cacheMinutes: "minutes in the cache",
 } as const
 
-export const CompareView = ({ timeline: { session } }: ViewProps) => {
+/** The service reads no longer session anew for each call, in messages. */
+const mostInFull = 3_000
+
+export const CompareView = ({ timeline }: ViewProps) => {
+  const { session } = timeline
+  const isLong = timeline.at(timeline.version).total > mostInFull
+
   const [model, setModel] = useState(models[0]!)
   const [own, setOwn] = useState<Readonly<Record<string, number>>>({})
   const [wanted, setWanted] = useState<ReadonlySet<string>>(
-    new Set([fullHistory, "break-even", "sliding-window"]),
+    new Set([...(isLong ? [] : [fullHistory]), "break-even", "sliding-window"]),
   )
   const [all, setAll] = useState<ReadonlyArray<readonly [string, Compared]>>([])
   const [working, setWorking] = useState<string | null>(null)
@@ -151,8 +161,9 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
       <h2>The session under several strategies</h2>
       <p class="soft">
         The conversation is replayed, message by message, and each answer of the assistant stands for a call.
-        Summaries are written by the extractive summarizer, so no model is asked. An identifier is needed if
-        an answer uses it and it was not said in the ten messages before.
+        Summaries are written by the extractive summarizer, so no model is asked. The cost is that of the
+        prompts and of the summaries, without the answers. An identifier is needed if an answer uses it and it
+        was not said in the ten messages before.
       </p>
       <form
         onSubmit={(event) => {
@@ -166,6 +177,7 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
             <label key={name} class="check">
               <input
                 type="checkbox"
+                disabled={isLong && name === fullHistory}
                 checked={wanted.has(name)}
                 onChange={({ currentTarget }) => {
                   const next = new Set(wanted)
@@ -175,6 +187,7 @@ export const CompareView = ({ timeline: { session } }: ViewProps) => {
                 }}
               />{" "}
               {name}
+              {isLong && name === fullHistory ? ` (up to ${several(mostInFull, "message")})` : ""}
             </label>
           ))}
         </fieldset>

@@ -1,12 +1,13 @@
 /** What is near its limit: in the context at a version, under the strategy of the service. */
 import type { schemas } from "@memfold/client"
 import { useEffect, useState } from "preact/hooks"
-import { count, percent, several } from "../format.js"
+import { count, dollars, percent, several } from "../format.js"
 import { ask, ofSession } from "../service/ask.js"
-import { cacheMarksIn, limitsOf } from "../session/limits.js"
+import { cacheMarksIn, countedElsewhere, type Limit, limitsOf } from "../session/limits.js"
 import type { Timeline } from "../session/Timeline.js"
 
 type Settings = typeof schemas.Settings.Type
+type Spend = typeof schemas.SpentToday.Type
 
 /** From this share of a limit on, a size is near it. */
 const near = 0.8
@@ -21,6 +22,21 @@ const useSettings = (): Settings | null => {
   }, [])
   return settings
 }
+
+/** What was spent today; `null` until it is known. It is asked again when the session has moved. */
+const useSpend = (session: string, newest: number): Spend | null => {
+  const [spend, set] = useState<Spend | null>(null)
+  useEffect(() => {
+    const stop = new AbortController()
+    ask<Spend>(ofSession(session, "/spend"), { signal: stop.signal }).then(set, () => undefined)
+    return () => stop.abort()
+  }, [session, newest])
+  return spend
+}
+
+/** An amount with its unit: `2 turns`, `$0.50`. */
+const amount = (value: number, unit: Limit["unit"]): string =>
+  unit === "dollar" ? dollars(value) : several(value, unit)
 
 /** The `cache_control` marks of a request to Anthropic at a version; `null` until they are known. */
 const useCacheMarks = (session: string, version: number): number | null => {
@@ -56,11 +72,13 @@ export const Limits = ({
   const [window, setWindow] = useState(200_000)
   const cacheMarks = useCacheMarks(timeline.session, version)
   const settings = useSettings()
+  const spend = useSpend(timeline.session, timeline.version)
+  const elsewhere = spend === null ? [] : countedElsewhere(spend)
   const form = settings?.strategies.find(({ name }) => name === settings.strategy)
   const limits = limitsOf(
     settings?.strategy ?? "",
     { ...form?.defaults, ...settings?.settings },
-    { state: timeline.at(version), tokens, cacheMarks, window },
+    { state: timeline.at(version), tokens, cacheMarks, window, spend },
   )
   return (
     <>
@@ -95,9 +113,9 @@ export const Limits = ({
             {limits.map(({ name, used, limit, unit, about }) => (
               <tr key={`${name} ${unit}`}>
                 <th scope="row">{name}</th>
-                <td>{count(used)}</td>
-                <td>{several(limit, unit)}</td>
-                <td>
+                <td data-label="Used">{unit === "dollar" ? dollars(used) : count(used)}</td>
+                <td data-label="Of">{amount(limit, unit)}</td>
+                <td data-label="Share">
                   <meter
                     aria-label={`${name}: ${percent(used, limit)}`}
                     min={0}
@@ -120,6 +138,11 @@ export const Limits = ({
           </tbody>
         </table>
       </div>
+      {elsewhere.length === 0 ? null : (
+        <p class="soft">
+          Spent today: {elsewhere.join(", ")}. Another process counts that, and its cap is not known here.
+        </p>
+      )}
     </>
   )
 }

@@ -1,37 +1,66 @@
 /** The summaries in which a message lives on. */
 import type { schemas } from "@memfold/client"
 import { useEffect, useState } from "preact/hooks"
-import { shortId } from "../format.js"
+import { count, several, shortId } from "../format.js"
 import { ask, ofSession } from "../service/ask.js"
+import { marksOf } from "../session/marks.js"
+import type { Timeline } from "../session/Timeline.js"
 
-export const LivesOn = ({ session, index }: { readonly session: string; readonly index: number }) => {
-  const [summaries, set] = useState<ReadonlyArray<typeof schemas.TracedSummary.Type> | null>(null)
+type Traced = typeof schemas.TracedSummary.Type
+
+const statuses: Readonly<Record<Traced["status"], string>> = {
+  active: "in force",
+  superseded: "superseded",
+  invalid: "taken back",
+}
+
+export const LivesOn = ({ timeline, index }: { readonly timeline: Timeline; readonly index: number }) => {
+  const { session } = timeline
+  const [found, set] = useState<{ readonly summaries: ReadonlyArray<Traced> } | string | null>(null)
   useEffect(() => {
     const stop = new AbortController()
-    const read = async () => {
-      const path = ofSession(session, `/messages/${index}/trace`)
-      const found = await ask<{ readonly summaries: ReadonlyArray<typeof schemas.TracedSummary.Type> }>(
-        path,
-        {
-          signal: stop.signal,
-        },
-      )
-      set(found.summaries)
-    }
-    read().catch(() => undefined)
+    const read = async () =>
+      set(await ask(ofSession(session, `/messages/${index}/trace`), { signal: stop.signal }))
+    read().catch((error: unknown) => {
+      if (!stop.signal.aborted) set(error instanceof Error ? error.message : String(error))
+    })
     return () => stop.abort()
   }, [session, index])
-  if (summaries === null) return null
-  return summaries.length === 0 ? (
-    <p>No summary covers it: contexts have it word for word.</p>
-  ) : (
+  if (found === null)
+    return (
+      <p class="soft">
+        Looking at the summaries that cover it… <progress aria-label="Looking at the summaries" />
+      </p>
+    )
+  if (typeof found === "string") return <p class="problem">{found}</p>
+  const { summaries } = found
+  if (summaries.length === 0) return <p>No summary covers it: contexts have it word for word.</p>
+  const versions = new Map(marksOf(timeline).map((mark) => [mark.committed?.summary, mark.version]))
+  const nameOf = (summary: string): string => {
+    const version = versions.get(summary)
+    return version === undefined ? shortId(summary) : `version ${count(version)}`
+  }
+  // What a model gets now is the summary in force, and that is the newest one.
+  const resting = summaries.filter(({ sentences }) => sentences.length > 0).toReversed()
+  const without = summaries.length - resting.length
+  if (resting.length === 0)
+    return (
+      <p>
+        {summaries.length === 1
+          ? "Lives on in no sentence of the summary that covers it."
+          : `Lives on in no sentence of the ${several(summaries.length, "summary")} that cover it.`}
+      </p>
+    )
+  return (
     <details open>
-      <summary>Lives on in summaries</summary>
+      <summary>
+        Lives on in {several(resting.length, "summary")}
+        {without === 0 ? "" : `; ${count(without)} that cover it have no sentence that rests on it`}
+      </summary>
       <ul class="lives-on">
-        {summaries.map(({ summary, status, sentences }) => (
+        {resting.map(({ summary, status, sentences }) => (
           <li key={summary}>
-            {shortId(summary)} <span class="soft">({status})</span>
-            {sentences.length === 0 ? ": no sentence rests on it" : null}
+            {nameOf(summary)} <span class="soft">({statuses[status]})</span>
             <ul>
               {sentences.map(({ text, words }, at) => (
                 <li key={at}>

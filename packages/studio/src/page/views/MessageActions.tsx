@@ -135,7 +135,7 @@ export const MessageActions = (props: Props) => {
         Appended at version {count(said.version)}, {count(said.tokens)} tokens.
         {inForce ? "" : " It is not on the branch in force: return to its branch to change it."}
       </p>
-      {inForce ? <LivesOn session={timeline.session} index={said.index} /> : null}
+      {inForce ? <LivesOn timeline={timeline} index={said.index} /> : null}
       <div class="choices">
         <button type="button" disabled={!mayWrite || !inForce || !readable} onClick={() => choose("Edit")}>
           Edit from here…

@@ -6,9 +6,17 @@ import { ago, count, moment, several } from "../format.js"
 import { ask, ofSession } from "../service/ask.js"
 import { type Found, searchWords } from "../service/searchWords.js"
 
-/** How often the list is read again, in milliseconds. */
+/** How long a list stays before it is read again, in milliseconds for each page of it. */
 const refresh = 3_000
-const pageSize = 100
+/** The most sessions of a request, and the most requests at first: so a filter and the newest activity are of the whole store. */
+const pageSize = 1_000
+const pagesAtFirst = 5
+/** The most rows, until more are asked for. */
+const rowsAtOnce = 100
+
+/** Whether a session is a log of memfold itself, such as one that counts a spend. Who names it by its id gets it. */
+const isOwn = (session: string, wanted: string): boolean =>
+  session.startsWith("memfold:") && !wanted.startsWith("memfold:")
 
 /** The pages of sessions: as many as were asked for. */
 const useSessions = (pages: number) => {
@@ -29,6 +37,7 @@ const useSessions = (pages: number) => {
         })
         sessions.push(...found.sessions)
         cursor = found.next
+        size = page + 1
         if (cursor === null) break
       }
       set({ sessions, more: cursor !== null, problem: null })
@@ -38,10 +47,10 @@ const useSessions = (pages: number) => {
       const problem = error instanceof Error ? error.message : String(error)
       set((known) => ({ sessions: known?.sessions ?? [], more: false, problem }))
     }
-    let timer = 0
+    let [timer, size] = [0, 1]
     const again = (): void => {
       const next = () => {
-        if (!stop.signal.aborted) timer = window.setTimeout(again, refresh)
+        if (!stop.signal.aborted) timer = window.setTimeout(again, refresh * size)
       }
       // A page that nobody looks at asks nothing.
       if (document.hidden) return next()
@@ -127,7 +136,8 @@ const Row = ({
 }
 
 export const Sessions = () => {
-  const [pages, setPages] = useState(1)
+  const [pages, setPages] = useState(pagesAtFirst)
+  const [rows, setRows] = useState(rowsAtOnce)
   const [filter, setFilter] = useState("")
   const [words, setWords] = useState<{
     readonly of: string
@@ -138,23 +148,28 @@ export const Sessions = () => {
   useEffect(() => void (document.title = "Sessions – memfold studio"), [])
   const isSearched = words !== null && words.of === filter
   const wanted = filter.trim().toLowerCase()
-  const sessions = (list?.sessions ?? [])
+  const there = (list?.sessions ?? []).filter(({ session }) => !isOwn(session, wanted))
+  const sessions = there
     .filter(({ session, title, owner }) =>
       isSearched
         ? words.found.has(session)
         : [session, title, owner].some((text) => text?.toLowerCase().includes(wanted) === true),
     )
-    .toSorted((one, other) =>
-      isSearched
+    .toSorted((one, other) => {
+      const scores = isSearched
         ? words.found.get(other.session)!.score - words.found.get(one.session)!.score
-        : other.updatedTime - one.updatedTime,
-    )
+        : 0
+      return scores === 0 ? other.updatedTime - one.updatedTime : scores
+    })
   const search = async () => {
     setSearching(true)
-    setWords({ of: filter, found: await searchWords(filter, list?.sessions ?? []) })
+    setWords({ of: filter, found: await searchWords(filter, there) })
     setSearching(false)
   }
   const now = Date.now()
+  const shown = sessions.slice(0, rows)
+  // The store has its sessions in the order of their ids: what is not read may be anything behind them.
+  const ofAll = list?.more === true ? ` (of the first ${count(there.length)} by their ids)` : ""
   return (
     <main class="sessions">
       <h1>Sessions</h1>
@@ -184,12 +199,12 @@ export const Sessions = () => {
         {list === null
           ? "Reading…"
           : isSearched
-            ? `${several(sessions.length, "session")} with messages that fit “${words.of}”`
+            ? `${several(sessions.length, "session")} with messages that fit “${words.of}”${ofAll}`
             : wanted !== ""
-              ? `${several(sessions.length, "session")} of ${count(list.sessions.length)} with “${filter}” in title, owner or id`
-              : list.sessions.length === 0
+              ? `${several(sessions.length, "session")} of ${list.more ? "the first " : ""}${count(there.length)} with “${filter}” in title, owner or id`
+              : there.length === 0
                 ? "There is no session yet. The first message that is appended begins one."
-                : `${list.more ? "The newest " : ""}${several(sessions.length, "session")}, the newest activity first`}
+                : `${several(sessions.length, "session")}, the newest activity first${ofAll}`}
       </p>
       {sessions.length === 0 ? null : (
         <table class="list">
@@ -205,7 +220,7 @@ export const Sessions = () => {
             </tr>
           </thead>
           <tbody>
-            {sessions.map((info) => (
+            {shown.map((info) => (
               <Row
                 key={info.session}
                 info={info}
@@ -216,7 +231,13 @@ export const Sessions = () => {
           </tbody>
         </table>
       )}
-      {list?.more === true ? <button onClick={() => setPages(pages + 1)}>More sessions</button> : null}
+      {sessions.length > rows ? (
+        <button onClick={() => setRows(rows + rowsAtOnce)}>
+          More sessions: {count(shown.length)} of {count(sessions.length)} are shown
+        </button>
+      ) : list?.more === true ? (
+        <button onClick={() => setPages(pages + pagesAtFirst)}>Read more sessions</button>
+      ) : null}
     </main>
   )
 }

@@ -178,7 +178,9 @@ const Strategy = ({
         {preview.problem !== null ? (
           <p class="problem">{preview.problem}</p>
         ) : preview.preview === null ? (
-          <p class="soft">Looking at what it would do…</p>
+          <p class="soft">
+            Looking at what it would do… <progress aria-label="Looking at what it would do" />
+          </p>
         ) : (
           <Previewed preview={preview.preview} />
         )}

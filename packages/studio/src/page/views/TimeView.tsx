@@ -16,6 +16,20 @@ const panes = { said: "As it was said", context: "What the model got" } as const
 const ofMark = { summary: "Summary", difference: "Difference", replaced: "Replaced" } as const
 type Pane = keyof typeof panes | keyof typeof ofMark
 
+/** How far each key goes among tabs. */
+const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
+
+/** Arrow keys go from tab to tab, as in every list of tabs. */
+const chooseByKey = ({ key, currentTarget, target }: preact.TargetedKeyboardEvent<HTMLElement>): void => {
+  const step = steps[key]
+  const tabs = [...currentTarget.querySelectorAll("button")].filter((tab) => tab.checkVisibility())
+  const at = tabs.indexOf(target as HTMLButtonElement)
+  if (step === undefined || at === -1) return
+  const next = tabs.at((at + step) % tabs.length)
+  next?.focus()
+  next?.click()
+}
+
 export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
   const [pane, setPane] = useState<Pane>("context")
   const marks = useMemo(() => marksOf(timeline), [timeline, changes])
@@ -46,13 +60,14 @@ export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
           <h2 id="pane-heading" class="hidden">
             {offered[shown]}
           </h2>
-          <div role="tablist" aria-label="Panes" class="tabs">
+          <div role="tablist" aria-label="Panes" class="tabs" onKeyDown={chooseByKey}>
             {(Object.entries(offered) as Array<[Pane, string]>).map(([one, name]) => (
               <button
                 key={one}
                 role="tab"
                 class={one}
                 aria-selected={one === shown}
+                tabIndex={one === shown ? 0 : -1}
                 onClick={() => setPane(one)}
               >
                 {name}

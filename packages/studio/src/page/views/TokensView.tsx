@@ -20,9 +20,13 @@ const models = Object.keys(Prices.presets) as ReadonlyArray<Model>
 /** How long the calls are computed at a stretch, in milliseconds: then the page draws. */
 const stretch = 12
 
-/** The calls of a session, computed a few at a time. */
-const useCalls = (timeline: Timeline, model: Model, changes: number) => {
-  const [calls, set] = useState<ReadonlyArray<Call> | null>(null)
+/** The calls of a session, computed a few at a time; until all are there, the version that they have come to. */
+const useCalls = (
+  timeline: Timeline,
+  model: Model,
+  changes: number,
+): { readonly calls: ReadonlyArray<Call>; readonly upTo: number | null } => {
+  const [found, set] = useState<ReturnType<typeof useCalls>>({ calls: [], upTo: 0 })
   useEffect(() => {
     const all: Array<Call> = []
     const walk = callsOf(timeline, Prices.presets[model])
@@ -31,15 +35,18 @@ const useCalls = (timeline: Timeline, model: Model, changes: number) => {
       const until = performance.now() + stretch
       while (performance.now() < until) {
         const next = walk.next()
-        if (next.done === true) return set(all)
+        if (next.done === true) return set({ calls: all, upTo: null })
         all.push(next.value)
       }
+      // What is there already stays until it is known anew.
+      const upTo = all.at(-1)?.version ?? 0
+      set((before) => (before.upTo === null ? before : { calls: [], upTo }))
       timer = window.setTimeout(go)
     }
     go()
     return () => clearTimeout(timer)
   }, [timeline, model, changes])
-  return calls
+  return found
 }
 
 const Calls = ({
@@ -99,7 +106,7 @@ export const TokensView = ({ timeline, version, choose, changes }: ViewProps) =>
   )
   const context = useContextAt(timeline, version, changes)
   const taken = sharesOf(timeline.at(version), context)
-  const calls = useCalls(timeline, model, changes)
+  const { calls, upTo } = useCalls(timeline, model, changes)
   const left = context.layout.filter(({ section }) => whyLeftOut[section] !== undefined)
   const price = Prices.presets[model]
   return (
@@ -124,9 +131,11 @@ export const TokensView = ({ timeline, version, choose, changes }: ViewProps) =>
                 <th scope="row">
                   <i class={`swatch ${one.share}`} /> {shares[at]!.name}
                 </th>
-                <td>{count(one.tokens)}</td>
-                <td>{one.share === "left-out" ? "not sent" : percent(one.tokens, context.tokens)}</td>
-                <td>{count(one.messages)}</td>
+                <td data-label="Tokens">{count(one.tokens)}</td>
+                <td data-label="Of the context">
+                  {one.share === "left-out" ? "not sent" : percent(one.tokens, context.tokens)}
+                </td>
+                <td data-label="Messages">{count(one.messages)}</td>
                 <td class="about">{shares[at]!.about}</td>
               </tr>
             ))}
@@ -167,8 +176,11 @@ export const TokensView = ({ timeline, version, choose, changes }: ViewProps) =>
           to the cache
         </span>
       </label>
-      {calls === null ? (
-        <p class="soft">Computing…</p>
+      {upTo !== null ? (
+        <p class="soft">
+          Computing the calls up to version {count(upTo)} of {count(timeline.version)}{" "}
+          <progress value={upTo} max={timeline.version} aria-label="Calls that are computed" />
+        </p>
       ) : calls.length === 0 ? (
         <p class="soft">The assistant has not answered yet.</p>
       ) : (
