@@ -128,7 +128,7 @@ export const traceOf = (
     const state = yield* readState(parts.sessions, session)
     if (typeof what === "object" && what !== null) {
       yield* checkText(session, "summary", what.summary)
-      const { summaries } = yield* parts.sessions.history(session)
+      const summaries = yield* parts.sessions.summariesAt(state)
       const record = summaries.findLast(({ id }) => id === what.summary)
       if (record === undefined) return yield* new UnknownSummary({ session, summary: what.summary })
       const { text, parts: segments } = partsOf(record)
@@ -173,7 +173,7 @@ export const traceMessageOf = (
     const state = yield* readState(parts.sessions, session)
     yield* checkMessageName(session, name)
     const index = yield* indexOf(parts, state, name)
-    const { summaries } = yield* parts.sessions.history(session)
+    const summaries = yield* parts.sessions.summariesAt(state)
     const covering = summaries.flatMap(({ id, status, segments }) => {
       const own = segments.filter(({ from, to }) => from <= index && index < to)
       return own.length === 0 ? [] : [{ summary: id, status, segments: own }]

@@ -30,8 +30,8 @@ import { makeListeners } from "./listeners.js"
 import { stateBack, stateReaching } from "./earlierStates.js"
 import type { SessionError } from "./openSession.js"
 import { makePastStates } from "./PastStates.js"
-import { mendSummaries } from "./projectionCheck.js"
-import { historyOf, projectionsOf } from "./replay.js"
+import { makeHistories } from "./histories.js"
+import { projectionsOf } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
 import { makeSessionCache } from "./SessionCache.js"
 import { type Timeline, timelineIn } from "./timeline.js"
@@ -82,6 +82,8 @@ export interface Sessions {
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
   /** All summaries that the session ever had, and the commits that can be reverted. It reads the whole log. */
   readonly history: (session: string) => Effect.Effect<History, SessionError>
+  /** The summaries in the history of a state. It reads the log once for a state, and does not see what is damaged afterwards. */
+  readonly summariesAt: (state: SessionState) => Effect.Effect<History["summaries"], SessionError>
   /** Every version of a session, and every compaction. It reads the whole log. */
   readonly timeline: (session: string) => Effect.Effect<Timeline, SessionError>
   /**
@@ -172,23 +174,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   const events: Sessions["events"] = (session, options) => eventsIn(log, session, options)
 
-  const readTo = (session: string) => (toVersion?: number) =>
-    events(session, toVersion === undefined ? {} : { toVersion })
-
-  const history: Sessions["history"] = (session) =>
-    Effect.gen(function* () {
-      const found = yield* retryTransient(historyOf(session, readTo(session)))
-      yield* mendSummaries(log, session)
-      // A summary that was damaged since this process read it is not shown any more, as after a restart.
-      const cached = cache.peek(session)
-      const shown = cached?.newest?.state.summary?.version
-      if (
-        cached !== undefined &&
-        found.summaries.some(({ version, status }) => version === shown && status === "invalid")
-      )
-        cached.newest = null
-      return found
-    })
+  const histories = makeHistories({ log, events, cache })
 
   /** The projection changes of events that invalidate commits: all rows, computed again from the log. */
   const changesAnew = (
@@ -292,8 +278,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     stateBack: (now, version) => stateBack(log, events, now, version),
     stateReaching: (now, index) => stateReaching(log, events, now, index),
     events,
-    history,
-    timeline: (session) => timelineIn({ events, stateAt: past.at, history }, session),
+    history: histories.of,
+    summariesAt: histories.summariesAt,
+    timeline: (session) => timelineIn({ events, stateAt: past.at, history: histories.of }, session),
     transact,
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,

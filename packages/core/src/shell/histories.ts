@@ -1,0 +1,62 @@
+/** The histories of sessions: all summaries that they ever had. */
+import { Effect, type Stream } from "effect"
+import type { RecordedEvent } from "../event/EventCodec.js"
+import type { ReadOptions, Service as EventLog } from "../log/EventLog.js"
+import type { History } from "../projection/summaries.js"
+import type { SessionState } from "../session/SessionState.js"
+import type { SessionError } from "./openSession.js"
+import { mendSummaries } from "./projectionCheck.js"
+import { historyOf } from "./replay.js"
+import { retryTransient } from "./retry.js"
+import type { SessionCache } from "./SessionCache.js"
+
+interface Histories {
+  /** All summaries that a session ever had, and its commits. It reads the whole log. */
+  readonly of: (session: string) => Effect.Effect<History, SessionError>
+  /** The summaries in the history of a state. It reads the log once for a state. */
+  readonly summariesAt: (state: SessionState) => Effect.Effect<History["summaries"], SessionError>
+}
+
+/** Reads the histories of the sessions of a log. */
+export const makeHistories = ({
+  log,
+  events,
+  cache,
+}: {
+  readonly log: EventLog
+  readonly events: (session: string, options: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
+  readonly cache: SessionCache
+}): Histories => {
+  const readTo = (session: string) => (toVersion?: number) =>
+    events(session, toVersion === undefined ? {} : { toVersion })
+
+  const of: Histories["of"] = (session) =>
+    Effect.gen(function* () {
+      const found = yield* retryTransient(historyOf(session, readTo(session)))
+      yield* mendSummaries(log, session)
+      // A summary that was damaged since this process read it is not shown any more, as after a restart.
+      const cached = cache.peek(session)
+      const shown = cached?.newest?.state.summary?.version
+      if (
+        cached !== undefined &&
+        found.summaries.some(({ version, status }) => version === shown && status === "invalid")
+      )
+        cached.newest = null
+      return found
+    })
+
+  /** The summaries of the states that they were read for; they are forgotten with their state. */
+  const known = new WeakMap<SessionState, History["summaries"]>()
+
+  const summariesAt: Histories["summariesAt"] = (state) =>
+    Effect.suspend(() => {
+      const found = known.get(state)
+      if (found !== undefined) return Effect.succeed(found)
+      return Effect.map(of(state.session), ({ version, summaries }) => {
+        if (version === state.version) known.set(state, summaries)
+        return summaries
+      })
+    })
+
+  return { of, summariesAt }
+}
