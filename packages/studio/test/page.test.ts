@@ -545,6 +545,9 @@ describe("what can be done", () => {
     }
     await page.getByRole("button", name("What to do with message 23")).click()
     await page.getByRole("button", name("Edit from here…")).click()
+    expect(await dialog.textContent()).toContain(
+      "This message as it was and the 1 message behind it stay in the log",
+    )
     await page.getByLabel("Text").fill("Another question")
     await page.getByRole("button", name("Edit")).click()
     await dialog.waitFor({ state: "detached" })
