@@ -85,6 +85,8 @@ export const command = Command.make(
           environmentPrefix: given.environmentPrefix,
           summarizer: given.summarizer,
           readOnly,
+          // Who asks is who waits: a comparison of a long session takes minutes on a slow machine.
+          timeout: "10 minutes",
           site,
           log: "error",
         },

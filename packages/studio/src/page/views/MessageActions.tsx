@@ -47,8 +47,9 @@ const Edit = ({ timeline, said, onClose }: Props) => {
       onClose={onClose}
     >
       <p>
-        The conversation goes on from here with the new text. The {several(behind, "message")} behind it stay
-        in the log as a branch; “Undo” or a return to the branch brings them back.
+        The conversation goes on from here with the new text. This message as it was
+        {behind === 0 ? " stays" : ` and the ${several(behind, "message")} behind it stay`} in the log as a
+        branch; “Undo” or a return to the branch brings {behind === 0 ? "it" : "them"} back.
       </p>
       <label>
         Text
