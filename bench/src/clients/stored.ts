@@ -6,7 +6,7 @@ import { marksIn } from "./model.js"
 export interface Stored {
   /** The marks of the messages on the branch of today, in their order. */
   readonly marks: ReadonlyArray<string>
-  /** The marks of all messages of the log, in the order in which they were written; a question counts once. */
+  /** The marks of all messages of the log, in the order in which they were written. */
   readonly logged: ReadonlyArray<string>
   readonly branches: number
   /** Sessions beside the conversation: titles, other agents. */
@@ -36,11 +36,7 @@ export const storedIn = async (store: `sqlite:${string}`): Promise<Stored> => {
       const logged: Array<string> = []
       for await (const { event } of memory.events(session)) {
         if (event._tag === "SummaryCommitted") summaries++
-        // A program that compacts sends again what the user has asked.
-        if (event._tag === "MessageAppended")
-          logged.push(
-            ...marksOfMessage(event).filter((mark) => !mark.startsWith("[asked") || !logged.includes(mark)),
-          )
+        if (event._tag === "MessageAppended") logged.push(...marksOfMessage(event))
       }
       found.push({ session, marks: texts.flatMap(marksOfMessage), logged, summaries })
     }
