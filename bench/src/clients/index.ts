@@ -42,7 +42,9 @@ const versionOf = (program: Program): string =>
 const tried = async (program: Program): Promise<boolean> => {
   const runs = mkdtempSync(join(tmpdir(), "memfold-clients-"))
   const folders: Folders = { programs: join(folder, "node_modules", ".bin"), runs }
-  console.log(`\n${program.package} ${versionOf(program)}, at the prices of ${program.prices}`)
+  console.log(
+    `\n${program.name}: ${program.package} ${versionOf(program)}, at the prices of ${program.prices}`,
+  )
   console.log("            requests  summaries  branches     cached    written    fresh   output    money")
   const outcomes: Array<Outcome> = []
   const note = (outcome: Outcome): void => {
@@ -52,7 +54,7 @@ const tried = async (program: Program): Promise<boolean> => {
   }
   note(await without(program, folders, sizes.measured))
   note(await wrapped(program, folders, sizes.measured))
-  note(await killed(program, folders, sizes.short))
+  note(await killed(program, folders, sizes.measured))
   note(await compacted(program, folders, sizes.short))
   const [bare, through] = outcomes
   const isDearer = through!.dollars > bare!.dollars

@@ -38,7 +38,8 @@ export const marksIn = (text: string): ReadonlyArray<string> =>
   text.match(/\[(?:asked \d+|(?:said|read) \d+-\d+)\]/g) ?? []
 
 /** The conversation of a request, as a text. */
-const conversation = ({ messages, input }: ModelRequest["body"]): string => JSON.stringify(messages ?? input)
+export const conversation = ({ messages, input }: ModelRequest["body"]): string =>
+  JSON.stringify(messages ?? input)
 
 /** What becomes of the answer of a turn. */
 export type Change = (task: number, turn: number, answer: Answer) => Answer | Promise<Answer>

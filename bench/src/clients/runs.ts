@@ -4,7 +4,7 @@ import type { Answering, ProviderServer } from "@memfold/strict-providers"
 import { join } from "node:path"
 import { freePort } from "../freePort.js"
 import { type Charged, tokensOf } from "../proxy/promptCache.js"
-import { type Change, marksOf, model, type Size } from "./model.js"
+import { type Change, conversation, marksIn, marksOf, model, type Size } from "./model.js"
 import type { Program } from "./programs.js"
 import { type Ended, stage, startProxy } from "./stage.js"
 import { type Stored, storedIn } from "./stored.js"
@@ -68,8 +68,8 @@ const differences = (marks: ReadonlyArray<string>, size: Size): ReadonlyArray<st
       ]
 }
 
-/** Reasons for which a request may pass as it came: it is about no conversation. */
-const harmless = new Set(["no-session", "no-messages"])
+/** Reasons for which a request may pass as it came: it is about no conversation, or only counts tokens. */
+const harmless = new Set(["no-session", "no-messages", "not-stored"])
 
 /** Requests that a proxy did not follow, or that failed on their way, by its log. */
 const complaints = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -82,7 +82,13 @@ const complaints = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
   })
 
 /** A stage, and how much its model has said. */
-const staged = async (program: Program, folder: string, programs: string, size: Size, change?: Change) => {
+const staged = async (
+  program: Program,
+  folder: string,
+  programs: string,
+  size: Size,
+  { change, binding = "checked" }: { readonly change?: Change; readonly binding?: "checked" | "off" } = {},
+) => {
   const said: Array<number> = []
   const given = model(size, program.call, () => place.provider.received, change)
   const answer: Answering = async (asked) => {
@@ -90,7 +96,7 @@ const staged = async (program: Program, folder: string, programs: string, size: 
     said.push(tokensOf(JSON.stringify(one)))
     return one
   }
-  const place = await stage(program, { folder, programs, size, answer })
+  const place = await stage(program, { folder, programs, size, answer, binding })
   return { said, ...place }
 }
 
@@ -156,6 +162,8 @@ export const killed = async (program: Program, { programs, runs }: Folders, size
     ["0-6", 1],
     ["1-2", 4],
     [`1-${size.turns}`, 6],
+    ["2-4", "before"],
+    ["2-9", 3],
   ] as ReadonlyArray<[string, "before" | number]>)
   const kill: Change = async (task, turn, answer) => {
     const turnName = `${task}-${turn}`
@@ -164,7 +172,9 @@ export const killed = async (program: Program, { programs, runs }: Folders, size
     if (when === "before") await restart()
     return typeof when === "number" ? { ...answer, hold: { after: when, wait: restart } } : answer
   }
-  const { provider, said, ask, store } = await staged(program, join(runs, "c"), programs, size, kill)
+  const { provider, said, ask, store } = await staged(program, join(runs, "c"), programs, size, {
+    change: kill,
+  })
   const begin = () => startProxy({ store, upstream: provider.anthropicURL, port }, lines)
   let proxy = await begin()
   restart = async () => {
@@ -193,15 +203,44 @@ export const killed = async (program: Program, { programs, runs }: Folders, size
   }
 }
 
-/** With a program that compacts by itself, behind a proxy. */
+/** Each mark once, where it comes first. */
+const firsts = (marks: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(marks)]
+
+/** Marks without what follows itself: a message may say a thing in two forms. */
+const apart = (marks: ReadonlyArray<string>): ReadonlyArray<string> =>
+  marks.filter((mark, at) => mark !== marks[at - 1])
+
+/** How the branch of a store differs from the newest request, which has the conversation that the program goes on with. */
+const behind = (
+  { marks }: Stored,
+  { received }: ProviderServer,
+  { tasks, turns }: Size,
+): ReadonlyArray<string> => {
+  const asked = marksIn(conversation(received.at(-1)?.body ?? {}))
+  const expected = apart([...asked, `[said ${tasks - 1}-${turns}]`])
+  return apart(marks).join() === expected.join()
+    ? []
+    : ["the store has another conversation than the program"]
+}
+
+/**
+ * With a program that compacts by itself, behind a proxy. What its provider refuses without the proxy, too, is between the two: Claude
+ * Code keeps thinking behind its summary, is refused, and sends the request again without.
+ */
 export const compacted = async (
   program: Program,
   { programs, runs }: Folders,
   size: Size,
 ): Promise<Outcome> => {
+  const binding = program.knowsBinding ? "checked" : "off"
+  const alone = await staged(program, join(runs, "d"), programs, size, { binding })
+  await askAll(size, (task) => alone.ask(task, ["--proxy", alone.provider.anthropicURL], program.compactAt))
+  await alone.provider.close()
+  const refusedAnyway = refusals(alone.provider)
+
   const lines: Array<string> = []
   const port = await freePort()
-  const { provider, said, ask, store } = await staged(program, join(runs, "d"), programs, size)
+  const { provider, said, ask, store } = await staged(program, join(runs, "e"), programs, size, { binding })
   const proxy = await startProxy({ store, upstream: provider.anthropicURL, port }, lines)
   try {
     const ended = await askAll(size, (task) =>
@@ -215,9 +254,11 @@ export const compacted = async (
       stored,
       faults: [
         ...failures(ended),
-        ...refusals(provider),
+        ...refusals(provider).filter((refusal) => !refusedAnyway.includes(refusal)),
         ...complaints(lines),
-        ...differences(stored.logged, size),
+        ...differences(firsts(stored.logged), size),
+        ...behind(stored, provider, size),
+        ...(stored.branches === 1 ? ["the program has not compacted"] : []),
       ],
     }
   } finally {

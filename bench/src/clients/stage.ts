@@ -1,6 +1,6 @@
 /** A place to run a program in: an empty home, a folder with the files of facts, and its provider. */
 import { providerServer, type Answering } from "@memfold/strict-providers"
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -15,6 +15,19 @@ const memfold = join(
   "bin",
   "memfold.js",
 )
+
+/** The processes that run. They end with this one, however it ends. */
+const running = new Set<ChildProcess>()
+process.once("exit", () => {
+  // A wrapper passes on the signal to its program.
+  for (const child of running) child.kill("SIGTERM")
+})
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
+
+const kept = (child: ChildProcess): void => {
+  running.add(child)
+  child.once("exit", () => running.delete(child))
+}
 
 /** How long a program may work on a question, in milliseconds. */
 const patience = 300_000
@@ -34,11 +47,13 @@ export const stage = async (
     programs,
     size,
     answer,
+    binding,
   }: {
     readonly folder: string
     readonly programs: string
     readonly size: Size
     readonly answer: Answering
+    readonly binding: "checked" | "off"
   },
 ) => {
   const home = join(folder, "home")
@@ -49,12 +64,11 @@ export const stage = async (
       const { name, text } = factsOf(task, turn)
       writeFileSync(join(work, name), text)
     }
-  const provider = await providerServer({ answer, unpublished: program.unpublished })
+  const provider = await providerServer({ answer, binding, unpublished: program.unpublished })
   const env = {
     // The programs find nothing of their user: no keys, no settings, no other conversations.
     PATH: `${programs}${delimiter}${process.env["PATH"] ?? ""}`,
     HOME: home,
-    ...program.env(home),
   }
   return {
     provider,
@@ -66,12 +80,13 @@ export const stage = async (
       compactAt: number | null = null,
     ): Promise<Ended> => {
       const args = program.args(question(task), { folder: work, isFirst: task === 0, compactAt })
-      const child = spawn(process.execPath, [memfold, "wrap", program.name, ...wrap, "--", ...args], {
+      const child = spawn(process.execPath, [memfold, "wrap", program.tool, ...wrap, "--", ...args], {
         cwd: work,
-        env,
+        env: { ...env, ...program.env(home, compactAt) },
         stdio: ["ignore", "pipe", "pipe"],
         timeout: patience,
       })
+      kept(child)
       let printed = ""
       for (const output of [child.stdout, child.stderr])
         output.on("data", (bytes: Buffer) => (printed = `${printed}${bytes.toString("utf8")}`.slice(-2_000)))
@@ -88,6 +103,7 @@ export const startProxy = async (
 ) => {
   const args = ["serve", "--store", store, "--port", String(port), "--upstream", upstream]
   const child = spawn(process.execPath, [memfold, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+  kept(child)
   const ended = once(child, "exit")
   createInterface({ input: child.stderr }).on("line", (line) => lines.push(line))
   await Promise.race([

@@ -2,15 +2,13 @@
 import { createMemory } from "memfold"
 import { marksIn } from "./model.js"
 
-/** The conversation of the agent, and what stands beside it. */
+/** The conversation of the agent. */
 export interface Stored {
   /** The marks of the messages on the branch of today, in their order. */
   readonly marks: ReadonlyArray<string>
-  /** The marks of all messages of the log, in the order in which they were written; a question counts once. */
+  /** The marks of all messages of the log, in the order in which they were written. */
   readonly logged: ReadonlyArray<string>
   readonly branches: number
-  /** Sessions beside the conversation: titles, other agents. */
-  readonly asides: number
   readonly summaries: number
 }
 
@@ -36,17 +34,14 @@ export const storedIn = async (store: `sqlite:${string}`): Promise<Stored> => {
       const logged: Array<string> = []
       for await (const { event } of memory.events(session)) {
         if (event._tag === "SummaryCommitted") summaries++
-        // A program that compacts sends again what the user has asked.
-        if (event._tag === "MessageAppended")
-          logged.push(
-            ...marksOfMessage(event).filter((mark) => !mark.startsWith("[asked") || !logged.includes(mark)),
-          )
+        if (event._tag === "MessageAppended") logged.push(...marksOfMessage(event))
       }
       found.push({ session, marks: texts.flatMap(marksOfMessage), logged, summaries })
     }
-    const longest = found.reduce((most, one) => (one.logged.length > most.logged.length ? one : most))
+    const [longest] = found.toSorted((one, other) => other.logged.length - one.logged.length)
+    if (longest === undefined) return { marks: [], logged: [], branches: 0, summaries: 0 }
     const branches = await memory.branches(longest.session)
-    return { ...longest, branches: branches.length, asides: found.length - 1 }
+    return { ...longest, branches: branches.length }
   } finally {
     await memory.close()
   }

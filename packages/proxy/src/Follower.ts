@@ -14,6 +14,8 @@ export interface Given {
   readonly history: "new" | "full" | "auto"
   /** What the model is set to, apart from the conversation: other agents of the same session have another one. */
   readonly setting: string
+  /** An agent asks without tools: the conversation of the session does not begin with it. */
+  readonly isAside: boolean
   /** The client says that it sends the request again. */
   readonly isRetry: boolean
   readonly idempotencyKey: string | undefined
@@ -61,7 +63,8 @@ interface Known {
 /** How the clients of a session were seen. */
 interface Habit {
   readonly sendsAll: boolean
-  readonly setting: string
+  /** The setting in which the conversation of the session began; `null` while only others were seen. */
+  readonly setting: string | null
 }
 
 /** A conversation of this size is one that a client may compact. */
@@ -171,9 +174,10 @@ export class Follower {
       const how: Followed["how"] = step.keep < main.keys.length ? "branch" : "append"
       return { target: session, known: main, step, how, isWhole }
     }
+    const isMain = main.keys.length === 0 ? !given.isAside : main.keys[0] === keys[0]
     // The first request of a client that sends only what is new looks like one of a client that sends all.
     if (hasAnswer || history === "full")
-      this.habits.set(session, { sendsAll: true, setting: habit?.setting ?? setting })
+      this.habits.set(session, { sendsAll: true, setting: habit?.setting ?? (isMain ? setting : null) })
     const whole = (target: string, known: Known, how?: Followed["how"]) => {
       const step = wholeStep(known.keys, keys)
       return {
@@ -184,7 +188,7 @@ export class Follower {
         isWhole,
       } as const
     }
-    if (main.keys.length === 0 || main.keys[0] === keys[0]) return whole(session, main)
+    if (isMain) return whole(session, main)
     const aside = sideSession(session, keys)
     const side = await this.keysOf(aside)
     if (side.keys.length > 0) return whole(aside, side, "aside")

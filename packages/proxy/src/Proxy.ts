@@ -79,10 +79,16 @@ const toolNames = (tools: unknown): ReadonlyArray<unknown> =>
     return [name ?? (isFields(fn) ? fn["name"] : type), ...toolNames(inside)]
   })
 
-/** What the model is set to: agents under one session name differ in it. A date or a path in an instruction does not count. */
-const settingOf = ({ body, items, from }: Parsed): string => {
+/** The names of the tools of a request. */
+const toolsOf = ({ body, items, from }: Parsed): ReadonlyArray<unknown> => {
   const added = items.slice(0, from).map((item) => (isFields(item) ? item["tools"] : undefined))
-  const names = [body["tools"], ...added].flatMap(toolNames)
+  return [body["tools"], ...added].flatMap(toolNames)
+}
+
+/** What the model is set to: agents under one session name differ in it. A date or a path in an instruction does not count. */
+const settingOf = (parsed: Parsed): string => {
+  const { body, items, from } = parsed
+  const names = toolsOf(parsed)
   const instructions = body["system"] ?? body["instructions"] ?? items.slice(0, from)
   const beginning = JSON.stringify(instructions ?? "")
     .replaceAll(/[^a-z]+/gi, " ")
@@ -326,6 +332,7 @@ export class Proxy {
         messages,
         history,
         setting: settingOf(parsed),
+        isAside: named.isAgent && toolsOf(parsed).length === 0,
         isRetry: Number(request.headers["x-stainless-retry-count"] ?? 0) > 0,
         idempotencyKey: [request.headers["idempotency-key"]].flat()[0],
         mayBegin: (id: string) => mayBegin(id.slice(prefix.length)),
@@ -473,8 +480,8 @@ export class Proxy {
 }
 
 /** What a client sends: its conversation, or only what is new. */
-const historyOf = ({ headers }: IncomingMessage, { byAgent }: Named): "new" | "full" | "auto" => {
+const historyOf = ({ headers }: IncomingMessage, { sendsAll }: Named): "new" | "full" | "auto" => {
   const said = headers["x-memfold-history"]
   if (said === "new" || said === "full") return said
-  return byAgent ? "full" : "auto"
+  return sendsAll ? "full" : "auto"
 }

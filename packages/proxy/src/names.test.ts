@@ -3,8 +3,9 @@ import { sessionOf } from "./names.js"
 
 describe("the session of a request", () => {
   it.each([
-    [{ "x-session-id": "a", "x-session-affinity": "b" }, { prompt_cache_key: "c" }, "a", false],
-    [{ "x-session-affinity": "b" }, { prompt_cache_key: "c" }, "b", false],
+    [{ "x-session-id": "a" }, { prompt_cache_key: "c" }, "a", false],
+    [{ "x-session-id": "a", "x-session-affinity": "b" }, { prompt_cache_key: "c" }, "a", true],
+    [{ "x-session-affinity": "b" }, { prompt_cache_key: "c" }, "b", true],
     [{ "x-litellm-session-id": "l" }, {}, "l", false],
     [{ "helicone-session-id": "h" }, {}, "h", false],
     [{ "x-sm-conversation-id": "s" }, {}, "s", false],
@@ -16,8 +17,18 @@ describe("the session of a request", () => {
     [{}, { prompt_cache_key: "c", input: [] }, "c", true],
     [{}, { metadata: { user_id: "user_12_account__session_0f9c2a54-6b1e" } }, "0f9c2a54-6b1e", true],
     [{}, { metadata: { user_id: '{"device_id":"d","session_id":"s-1"}' } }, "s-1", true],
-  ])("%j %j is %s", (headers, body, session, byAgent) => {
-    expect(sessionOf(headers, body)).toEqual({ session, byAgent })
+  ])("%j %j is %s", (headers, body, session, sendsAll) => {
+    expect(sessionOf(headers, body)).toMatchObject({ session, sendsAll })
+  })
+
+  it.each([
+    [{ "x-session-id": "a", "x-session-affinity": "a" }, {}, true],
+    [{ "x-session-id": "a" }, {}, false],
+    [{ session_id: "a" }, {}, true],
+    [{}, { metadata: { user_id: '{"session_id":"s-1"}' } }, true],
+    [{}, { prompt_cache_key: "c", input: [] }, false],
+  ])("%j %j comes from an agent: %s", (headers, body, isAgent) => {
+    expect(sessionOf(headers, body)?.isAgent).toBe(isAgent)
   })
 
   it.each([

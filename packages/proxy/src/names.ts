@@ -5,23 +5,35 @@ import { type Fields, isFields } from "@memfold/codec"
 /** The session of a request. */
 export interface Named {
   readonly session: string
-  /** Whether the name is one that agents give, which send the whole conversation each time. */
-  readonly byAgent: boolean
+  /** Whether it comes from a client that sends the whole conversation each time. */
+  readonly sendsAll: boolean
+  /** Whether it comes from an agent, which asks for titles and summaries under this name, too. */
+  readonly isAgent: boolean
 }
 
 /** Headers that name a session, in the order in which they count. */
 const sessionHeaders = [
   "x-session-id",
   "x-memfold-session",
-  "x-session-affinity",
   "x-litellm-session-id",
   "helicone-session-id",
   "x-sm-conversation-id",
   "x-conversation-id",
 ] as const
 
-/** Headers of agents: Claude Code, and Codex. */
-const agentHeaders = ["x-claude-code-session-id", "session_id", "conversation_id"] as const
+/**
+ * Headers of agents: Claude Code, Codex, and opencode. `x-session-affinity` asks for a server that has the start of the conversation in
+ * its cache: who sends it sends the whole conversation.
+ */
+const agentHeaders = [
+  "x-claude-code-session-id",
+  "session_id",
+  "conversation_id",
+  "x-session-affinity",
+] as const
+
+const byAgent = { sendsAll: true, isAgent: true } as const
+const byProgram = { sendsAll: false, isAgent: false } as const
 
 /** The fields that stay at the proxy: an upstream has no use for them. Its own names are the client's to send. */
 export const ownHeaders: ReadonlySet<string> = new Set([
@@ -65,11 +77,13 @@ const conversationOf = (conversation: unknown): string | null =>
 export const sessionOf = (headers: IncomingHttpHeaders, body: Fields): Named | null => {
   for (const name of sessionHeaders) {
     const session = textIn([headers[name]].flat()[0])
-    if (session !== null) return { session, byAgent: false }
+    // opencode sends both.
+    if (session !== null)
+      return { session, ...(headers["x-session-affinity"] === undefined ? byProgram : byAgent) }
   }
   for (const name of agentHeaders) {
     const session = textIn([headers[name]].flat()[0])
-    if (session !== null) return { session, byAgent: true }
+    if (session !== null) return { session, ...byAgent }
   }
   const metadata = isFields(body["metadata"]) ? body["metadata"] : {}
   const named =
@@ -77,10 +91,10 @@ export const sessionOf = (headers: IncomingHttpHeaders, body: Fields): Named | n
     textIn(metadata["conversation_id"]) ??
     conversationOf(body["conversation"]) ??
     textIn(body["session_id"])
-  if (named !== null) return { session: named, byAgent: false }
+  if (named !== null) return { session: named, ...byProgram }
   const ofUser = sessionOfUser(metadata["user_id"])
-  if (ofUser !== null) return { session: ofUser, byAgent: true }
+  if (ofUser !== null) return { session: ofUser, ...byAgent }
   const key = textIn(body["prompt_cache_key"])
-  // In requests to Responses, it comes from agents that keep the conversation themselves.
-  return key === null ? null : { session: key, byAgent: body["input"] !== undefined }
+  // In requests to Responses, it comes from programs that keep the conversation themselves.
+  return key === null ? null : { session: key, sendsAll: body["input"] !== undefined, isAgent: false }
 }

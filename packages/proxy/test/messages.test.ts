@@ -220,6 +220,40 @@ describe("an agent that sends the whole conversation", () => {
     expect(branches.map(({ total }) => total)).toEqual([2, history.length - 1])
   })
 
+  it("has the name of its session, also if it asks for a title first", async () => {
+    const { provider, memory, url } = await start({ answer: ({ turn }) => ({ text: `Answer ${turn}` }) })
+    // As opencode names its sessions, in which it asks for titles, too.
+    const client = new Anthropic({
+      baseURL: url,
+      apiKey: "key",
+      maxRetries: 0,
+      defaultHeaders: { "x-session-id": "agent-2", "x-session-affinity": "agent-2" },
+    })
+    const ask = async (messages: ReadonlyArray<string>, more: object) => {
+      const { response } = await client.messages
+        .create({
+          model: "claude-sonnet-5-5",
+          max_tokens: 10_000,
+          messages: messages.map((content, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content })),
+          ...more,
+        })
+        .withResponse()
+      return [response.headers.get("x-memfold-session"), response.headers.get("x-memfold-followed")]
+    }
+    const [title] = await ask(["Write a title."], { system: "You write titles." })
+    expect(title).toMatch(/^agent-2~/)
+    const said = ["Is it?"]
+    for (let turn = 1; turn < 6; turn++) {
+      expect(await ask(said, { tools })).toEqual(["agent-2", "append"])
+      said.push(`Answer ${turn}`, "Sure?")
+    }
+    expect(provider.received[1]!.body["messages"]).toEqual([{ role: "user", content: "Is it?" }])
+    // Its own compaction is seen, although the title had other tools.
+    expect(await ask(["All is well. Go on."], { tools })).toEqual(["agent-2", "compacted"])
+    const { messages } = await Effect.runPromise(memory.messages("agent-2"))
+    expect(messages.map(Message.text)).toEqual(["All is well. Go on.", "Answer 6"])
+  })
+
   it("has its tokens counted as they go upstream", async () => {
     const counts: Array<Record<string, unknown>> = []
     const counter = createServer((request, response) => {
