@@ -161,7 +161,9 @@ export const studio = async (args: ReadonlyArray<string> = []): Promise<boolean>
       }
       const first = await lives(0)
       told("the first look for summaries, which builds the index of the words", `${Math.round(first)} ms`)
-      good.push(within("the summaries in which a message lives on", await lives(1), 1_000))
+      const looks: Array<number> = []
+      for (const nth of [1, 2, 3, 4, 5]) looks.push(await lives(nth))
+      good.push(within("the summaries in which a message lives on, median", median(looks), 1_000))
       await page.close()
       const traced = await opened(browser, at("time"), ".where")
       const summary = await milliseconds(async () => {
