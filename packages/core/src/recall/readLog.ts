@@ -5,6 +5,7 @@ import type { Message } from "../message/Message.js"
 import { hasPairing, type OpenCall, pairMessage } from "../message/pairs.js"
 import type { Source } from "./FullTextIndex.js"
 import * as Structure from "../message/Structure.js"
+import { breathe } from "../shell/breathe.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { isOnBranch } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -90,6 +91,7 @@ export const readAt = <E>(
       2,
     )
     for (const { fromVersion, toVersion } of ranges) {
+      yield* breathe
       for (const recorded of yield* read(fromVersion, toVersion)) {
         const one = messageOf(recorded)
         if (one !== null) found.set(one.version, one)

@@ -414,11 +414,11 @@ const before = new RegExp(`(?<![\\p{L}])(?:${any(languages.map(({ around }) => a
 const rules: ReadonlyArray<Rule> = [...dates, ...languages.flatMap(rulesOf), ...chineseRules()]
 
 /** The times that the rules find; where several fit, the longest one. A step is one rule. */
-function* timesIn(query: string, times: Times): Generator<undefined, ReadonlyArray<TimeMention>> {
+function* timesIn(query: string, times: () => Times): Generator<undefined, ReadonlyArray<TimeMention>> {
   const all: Array<TimeMention> = []
   for (const { expression, span } of rules) {
     for (const match of query.matchAll(expression)) {
-      const found = span(times, match.groups ?? {})
+      const found = span(times(), match.groups ?? {})
       if (found !== null) all.push({ at: match.index, length: match[0].length, span: found })
     }
     yield
@@ -449,7 +449,10 @@ export function* timeInQuery(
   timeZone: string,
 ): Generator<undefined, TimedQuery | null> {
   const searched = query.slice(0, mostSearched)
-  const [first, second] = yield* timesIn(searched, new Times(calendarOf(timeZone), now))
+  let known: Times | null = null
+  // The first calendar of a process takes as long as a search to make, and most queries name no time.
+  const times = (): Times => (known ??= new Times(calendarOf(timeZone), now))
+  const [first, second] = yield* timesIn(searched, times)
   if (first === undefined) return null
   const start = query.slice(0, first.at).replace(before, "")
   const isRange = second !== undefined && between.test(query.slice(first.at + first.length, second.at))
