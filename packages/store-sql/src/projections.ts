@@ -1,10 +1,11 @@
 /** Projection rows. Two kinds have a form of their own that other programs can read; all others share one table. */
 import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
-import { Effect } from "effect"
+import { Chunk, Effect } from "effect"
 import { type Database, integer, lockSession, type Row, type Run, text, textOrNull } from "./Database.js"
 import { description } from "./description.js"
 import type { Dialect } from "./Dialect.js"
+import { pause } from "./pause.js"
 import { batchIdOf, sessionsWithLast } from "./queries.js"
 import { isListed, keyList, type RowTable, type Session } from "./RowTable.js"
 import { summaries } from "./summaries.js"
@@ -13,6 +14,12 @@ const rowOf = (row: Row): EventLog.ProjectionRow => {
   const mark = textOrNull(row, "mark")
   return { key: text(row, "key"), data: text(row, "data"), ...(mark === null ? {} : { mark }) }
 }
+
+/**
+ * So many rows are added by one statement. A part of a full-text index has hundreds of rows, and SQLite holds the event loop for as long
+ * as a statement takes.
+ */
+const rowsPerStatement = 128
 
 /** The rows of any other kind, in the table `projections`. */
 const plain = (kind: string): RowTable => ({
@@ -44,10 +51,22 @@ const plain = (kind: string): RowTable => ({
         ])
   },
   add: (dialect, run, { id }, rows) =>
-    run(
-      `INSERT INTO projections (session, kind, key, data, mark)
-       SELECT CAST(? AS BIGINT), ?, value ->> 0, value ->> 1, value ->> 2 FROM ${dialect.elements}`,
-      [id, kind, JSON.stringify(rows.map(({ key, data, mark = null }) => [key, data, mark]))],
+    Effect.forEach(
+      Chunk.chunksOf(Chunk.fromIterable(rows), rowsPerStatement),
+      (some, at) =>
+        Effect.zipRight(
+          at === 0 ? Effect.void : pause(0),
+          run(
+            `INSERT INTO projections (session, kind, key, data, mark)
+             SELECT CAST(? AS BIGINT), ?, value ->> 0, value ->> 1, value ->> 2 FROM ${dialect.elements}`,
+            [
+              id,
+              kind,
+              JSON.stringify(Chunk.toArray(some).map(({ key, data, mark = null }) => [key, data, mark])),
+            ],
+          ),
+        ),
+      { discard: true },
     ),
 })
 

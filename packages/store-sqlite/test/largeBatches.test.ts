@@ -1,4 +1,4 @@
-/** Large batches, as a fork appends them: one transaction, during which the event loop and other sessions go on. */
+/** Large batches, as a fork appends them, and many projection rows: one transaction, during which the event loop and other sessions go on. */
 import { EventCodec, type EventLog } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { join } from "node:path"
@@ -87,6 +87,43 @@ describe("a batch of 20,000 records", () => {
       expect(yield* log.append("large", batch, { expectedVersion: 0, batchId: "b" })).toMatchObject({
         version: many,
       })
+    }).pipe(Effect.scoped, Effect.runPromise)
+  })
+})
+
+describe("a thousand projection rows", () => {
+  it("are put all or none, and the event loop goes on meanwhile", async () => {
+    const file = join(folder(), "rows.db")
+    await Effect.gen(function* () {
+      const log = yield* make({ filename: file })
+      yield* log.append("chat", [record], { expectedVersion: 0, batchId: "b" })
+      const rows = Array.from({ length: 1_000 }, (_, at) => ({ key: `${at}`, data: `row ${at}` }))
+      const outside = openDriver(file)
+      const seen = new Set<unknown>()
+      let [turns, over] = [0, false]
+      const turn = () => {
+        if (over) return
+        turns++
+        seen.add(outside.prepare("SELECT count(*) AS n FROM projections").all()[0]?.["n"])
+        setImmediate(turn)
+      }
+      setImmediate(turn)
+      const put = log.projections.put("chat", { version: 1, batchId: "b" }, [{ kind: "index", rows }])
+      yield* put
+      over = true
+      expect(turns).toBeGreaterThan(4)
+      expect([...seen].filter((count) => Number(count) > 0 && Number(count) < rows.length)).toEqual([])
+      const stored = yield* log.projections.get("chat", "index")
+      expect(stored.toSorted((one, other) => Number(one.key) - Number(other.key))).toEqual(rows)
+
+      outside.exec(
+        "CREATE TRIGGER full BEFORE INSERT ON projections WHEN NEW.key = '999' BEGIN SELECT raise(ABORT, 'no'); END",
+      )
+      const anew = rows.map(({ key }) => ({ key, data: "changed" }))
+      const change = { kind: "index", replace: true, rows: anew }
+      const tried = yield* Effect.either(log.projections.put("chat", { version: 1, batchId: "b" }, [change]))
+      expect(Either.isLeft(tried)).toBe(true)
+      expect(yield* log.projections.get("chat", "index", { keys: ["0"] })).toEqual([rows[0]])
     }).pipe(Effect.scoped, Effect.runPromise)
   })
 })
