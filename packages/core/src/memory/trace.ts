@@ -14,6 +14,7 @@ import {
   parsedSentences,
   supportOf,
   type TracedSentence,
+  weigh,
 } from "../trace/support.js"
 import { checkMessageName, checkText } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -90,9 +91,10 @@ const traced = (
       yield* breathe
       const { range } = parts[at]!
       const ground = { postings, range, days: daysOf(postings.times, range) }
-      const wanted =
-        about === undefined ? sentences : sentences.filter((one) => mayRestOn(one, ground, about))
-      found.push(wanted.map((sentence) => supportOf(sentence, ground)))
+      const weighed = sentences.map((sentence) => weigh(sentence, ground))
+      found.push(
+        weighed.filter((one) => about === undefined || mayRestOn(one, about)).map((one) => supportOf(one)),
+      )
     }
     return found
   })

@@ -5,7 +5,7 @@ import { postingsOf } from "../search/postings.js"
 import { termsOf } from "../search/terms.js"
 import { identifiersOf } from "./identifiers.js"
 import { sentencesOf } from "./sentences.js"
-import { mayRestOn, mostMessages, parsedSentences, supportOf } from "./support.js"
+import { mayRestOn, mostMessages, parsedSentences, supportOf, weigh } from "./support.js"
 
 /** The messages that count: all of them, said on no day that a sentence names. */
 const groundOf = (messages: ReadonlyArray<string>, range = { from: 0, to: messages.length }) => ({
@@ -18,7 +18,7 @@ const groundOf = (messages: ReadonlyArray<string>, range = { from: 0, to: messag
 const traced = (text: string, messages: ReadonlyArray<string>, range?: { from: number; to: number }) =>
   parsedSentences([text])
     .flat()
-    .map((parsed) => supportOf(parsed, groundOf(messages, range)))
+    .map((parsed) => supportOf(weigh(parsed, groundOf(messages, range))))
 
 const words = [
   "order parcel invoice garden train coffee parser money discount refund customer warehouse".split(" "),
@@ -101,9 +101,10 @@ describe("a sentence", () => {
         fc.array(sentence, { minLength: 1, maxLength: 3 }),
         (messages, said) => {
           const ground = groundOf(messages)
-          for (const parsed of parsedSentences([said.join(" ")]).flat())
-            for (const { index } of supportOf(parsed, ground).messages)
-              expect(mayRestOn(parsed, ground, index)).toBe(true)
+          for (const parsed of parsedSentences([said.join(" ")]).flat()) {
+            const weighed = weigh(parsed, ground)
+            for (const { index } of supportOf(weighed).messages) expect(mayRestOn(weighed, index)).toBe(true)
+          }
         },
       ),
       { numRuns: often(100, 2_000) },
@@ -115,8 +116,9 @@ describe("a sentence", () => {
       ...Array.from({ length: 30 }, (_, at) => `The customer asked for invoice ${at}.`),
     ]
     const [[parsed] = []] = parsedSentences([messages[0]!])
-    expect(mayRestOn(parsed!, groundOf(messages), 0)).toBe(true)
-    expect(mayRestOn(parsed!, groundOf(messages), 1)).toBe(false)
+    const weighed = weigh(parsed!, groundOf(messages))
+    expect(mayRestOn(weighed, 0)).toBe(true)
+    expect(mayRestOn(weighed, 1)).toBe(false)
   })
 
   it("that shares only common words rests on nothing that supports it", () => {
@@ -135,11 +137,11 @@ describe("a sentence", () => {
   it("may name the day on which its messages were said, and no other day", () => {
     const [[parsed] = []] = parsedSentences(["2026-05-01: the parcel was sent to Graz."])
     const ground = groundOf(["The parcel was sent to Graz."])
-    expect(supportOf(parsed!, { ...ground, days: new Set(["2026-05-01"]) })).toMatchObject({
+    expect(supportOf(weigh(parsed!, { ...ground, days: new Set(["2026-05-01"]) }))).toMatchObject({
       supported: true,
       missing: [],
     })
-    expect(supportOf(parsed!, { ...ground, days: new Set(["2026-05-02"]) })).toMatchObject({
+    expect(supportOf(weigh(parsed!, { ...ground, days: new Set(["2026-05-02"]) }))).toMatchObject({
       supported: false,
       missing: ["2026-05-01"],
     })

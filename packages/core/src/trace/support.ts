@@ -133,7 +133,7 @@ export interface Ground {
 }
 
 /** The terms of a sentence that messages have, and what they weigh. */
-interface WeighedTerms {
+interface Weights {
   readonly places: ReadonlyMap<string, Occurrences>
   readonly weights: ReadonlyMap<string, number>
   /** The weight of the sentence, with the words that no message has. */
@@ -142,14 +142,20 @@ interface WeighedTerms {
   readonly needed: ReadonlySet<string>
 }
 
+/** A sentence with what its terms weigh where it is traced; `null` if it has nothing but the day on which it was said. */
+export interface WeighedSentence {
+  readonly parsed: ParsedSentence
+  readonly ground: Ground
+  readonly terms: Weights | null
+}
+
 const weightOf = (terms: Iterable<string>, weights: ReadonlyMap<string, number>): number =>
   [...terms].reduce((sum, term) => sum + weights.get(term)!, 0)
 
-/** Weighs the terms of a sentence; `null` for a sentence that has nothing but the day on which it was said. */
-const weigh = (
+const weightsOf = (
   { terms: allTerms, identifiers }: ParsedSentence,
   { postings, range, days }: Ground,
-): WeighedTerms | null => {
+): Weights | null => {
   // Of the day on which it was said, no message has the digits.
   const named = new Set(identifiers.flatMap(({ text }) => (days.has(text) ? termsOf(text) : [])))
   const terms = allTerms.filter((term) => !named.has(term))
@@ -171,27 +177,31 @@ const weigh = (
   return { places, weights, all, needed }
 }
 
+/** Weighs the terms of a sentence. */
+export const weigh = (parsed: ParsedSentence, ground: Ground): WeighedSentence => ({
+  parsed,
+  ground,
+  terms: weightsOf(parsed, ground),
+})
+
 /**
  * Whether a sentence may rest on a message: a message that does not weigh enough by itself, and has none of the identifiers, adds
  * nothing to others. Asking is much cheaper than tracing the sentence.
  */
-export const mayRestOn = (sentence: ParsedSentence, ground: Ground, index: number): boolean => {
-  const weighed = weigh(sentence, ground)
-  if (weighed === null) return false
-  const { places, weights, all, needed } = weighed
+export const mayRestOn = ({ terms }: WeighedSentence, index: number): boolean => {
+  if (terms === null) return false
+  const { places, weights, all, needed } = terms
   const own = [...places.keys()].filter((term) => isIn(places.get(term)!, index))
   // The sums of a trace differ from this one by a rounding.
   return weightOf(own, weights) + 1e-9 >= leastGain * all || own.some((term) => needed.has(term))
 }
 
 /** Traces a sentence to the messages that count for it. */
-export const supportOf = (parsed: ParsedSentence, ground: Ground): TracedSentence => {
+export const supportOf = ({ parsed, ground: { range, days }, terms }: WeighedSentence): TracedSentence => {
   const { terms: _, identifiers, ...sentence } = parsed
-  const weighed = weigh(parsed, ground)
   // A line that has nothing but the day on which it was said says nothing wrong.
-  if (weighed === null) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
-  const { places, weights, all, needed } = weighed
-  const { range, days } = ground
+  if (terms === null) return { ...sentence, supported: true, share: 1, messages: [], missing: [] }
+  const { places, weights, all, needed } = terms
   const total = sizeOf(range)
 
   // What each message adds to the chosen ones.
