@@ -86,9 +86,7 @@ const toolsOf = ({ body, items, from }: Parsed): ReadonlyArray<unknown> => {
 }
 
 /** What the model is set to: agents under one session name differ in it. A date or a path in an instruction does not count. */
-const settingOf = (parsed: Parsed): string => {
-  const { body, items, from } = parsed
-  const names = toolsOf(parsed)
+const settingOf = ({ body, items, from }: Parsed, names: ReadonlyArray<unknown>): string => {
   const instructions = body["system"] ?? body["instructions"] ?? items.slice(0, from)
   const beginning = JSON.stringify(instructions ?? "")
     .replaceAll(/[^a-z]+/gi, " ")
@@ -327,12 +325,13 @@ export class Proxy {
       if ("doubt" in parsed) return parsed
       const messages = parsed.units.flatMap((unit) => unit.messages)
       const history = historyOf(request, named)
+      const tools = toolsOf(parsed)
       const given = {
         session: `${prefix}${named.session}`,
         messages,
         history,
-        setting: settingOf(parsed),
-        isAside: named.isAgent && toolsOf(parsed).length === 0,
+        setting: settingOf(parsed, tools),
+        isAside: named.isAgent && tools.length === 0,
         isRetry: Number(request.headers["x-stainless-retry-count"] ?? 0) > 0,
         idempotencyKey: [request.headers["idempotency-key"]].flat()[0],
         mayBegin: (id: string) => mayBegin(id.slice(prefix.length)),
