@@ -6,7 +6,7 @@ import { isLive } from "./clock.js"
 const longestHold = 10
 
 /** How many events there are between two looks at the clock. */
-const eventsBetween = 16
+export const eventsBetween = 16
 
 // Every runtime has timers; Node.js and what follows it have the other one, too.
 declare const setTimeout: (run: () => void, millis: number) => unknown

@@ -6,7 +6,7 @@
  * as the first pass, which has found all such events up to there. A third pass is never needed.
  */
 import { Chunk, Effect, Either, Stream } from "effect"
-import { after, breather, breathing } from "./breathe.js"
+import { after, breather, breathing, eventsBetween } from "./breathe.js"
 import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import type {
   LogError,
@@ -74,7 +74,7 @@ export const decodeRecords = <E>(
     return stored.pipe(
       Stream.chunks,
       // The next records are decoded when the reader is done with these: the pauses serve its work too.
-      Stream.mapConcat((page) => Chunk.chunksOf(page, 16)),
+      Stream.mapConcat((page) => Chunk.chunksOf(page, eventsBetween)),
       Stream.mapEffect(decoded),
       Stream.flatMap(({ events, damage }) =>
         damage === null
