@@ -1,7 +1,7 @@
 /** Projection rows. Two kinds have a form of their own that other programs can read; all others share one table. */
 import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
-import { Chunk, Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import { type Database, integer, lockSession, type Row, type Run, text, textOrNull } from "./Database.js"
 import { description } from "./description.js"
 import type { Dialect } from "./Dialect.js"
@@ -52,18 +52,14 @@ const plain = (kind: string): RowTable => ({
   },
   add: (dialect, run, { id }, rows) =>
     Effect.forEach(
-      Chunk.chunksOf(Chunk.fromIterable(rows), rowsPerStatement),
+      Arr.chunksOf(rows, rowsPerStatement),
       (some, at) =>
         Effect.zipRight(
           at === 0 ? Effect.void : pause(0),
           run(
             `INSERT INTO projections (session, kind, key, data, mark)
              SELECT CAST(? AS BIGINT), ?, value ->> 0, value ->> 1, value ->> 2 FROM ${dialect.elements}`,
-            [
-              id,
-              kind,
-              JSON.stringify(Chunk.toArray(some).map(({ key, data, mark = null }) => [key, data, mark])),
-            ],
+            [id, kind, JSON.stringify(some.map(({ key, data, mark = null }) => [key, data, mark]))],
           ),
         ),
       { discard: true },
