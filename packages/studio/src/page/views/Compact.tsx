@@ -3,6 +3,7 @@ import type { schemas } from "@memfold/client"
 import { useEffect, useState } from "preact/hooks"
 import { count, range, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
+import { Waiting } from "../parts/Waiting.js"
 import { ask, ofSession } from "../service/ask.js"
 import type { Timeline } from "../session/Timeline.js"
 
@@ -130,9 +131,7 @@ const CompactDialog = ({
         {problem !== null ? (
           <p class="problem">{problem}</p>
         ) : preview === null ? (
-          <p class="soft">
-            Looking at what it would do… <progress aria-label="Looking at what it would do" />
-          </p>
+          <Waiting>Looking at what it would do</Waiting>
         ) : (
           <Previewed preview={preview} />
         )}

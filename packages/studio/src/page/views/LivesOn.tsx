@@ -2,6 +2,7 @@
 import type { schemas } from "@memfold/client"
 import { useEffect, useState } from "preact/hooks"
 import { count, several, shortId } from "../format.js"
+import { Waiting } from "../parts/Waiting.js"
 import { ask, ofSession } from "../service/ask.js"
 import { marksOf } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
@@ -26,12 +27,7 @@ export const LivesOn = ({ timeline, index }: { readonly timeline: Timeline; read
     })
     return () => stop.abort()
   }, [session, index])
-  if (found === null)
-    return (
-      <p class="soft">
-        Looking at the summaries that cover it… <progress aria-label="Looking at the summaries" />
-      </p>
-    )
+  if (found === null) return <Waiting>Looking at the summaries that cover it</Waiting>
   if (typeof found === "string") return <p class="problem">{found}</p>
   const { summaries } = found
   if (summaries.length === 0) return <p>No summary covers it: contexts have it word for word.</p>

@@ -1,6 +1,7 @@
 /** The settings of the strategies, in forms made from their schemas, with what they would have done to this session. */
 import type { schemas } from "@memfold/client"
 import { useEffect, useState } from "preact/hooks"
+import { Waiting } from "../parts/Waiting.js"
 import { ask } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
 import { Previewed, usePreview } from "./Compact.js"
@@ -178,9 +179,7 @@ const Strategy = ({
         {preview.problem !== null ? (
           <p class="problem">{preview.problem}</p>
         ) : preview.preview === null ? (
-          <p class="soft">
-            Looking at what it would do… <progress aria-label="Looking at what it would do" />
-          </p>
+          <Waiting>Looking at what it would do</Waiting>
         ) : (
           <Previewed preview={preview.preview} />
         )}
