@@ -3,11 +3,10 @@
  * versions of `clients/package.json`, into the user's folder for caches (`XDG_CACHE_HOME`): they are large, and nothing of them belongs to
  * the repository. Installing them is accepting their licences.
  */
-import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { say } from "./install.mjs"
+import { say, succeeds } from "./install.mjs"
 import { root, run, setup } from "./setup.mjs"
 
 const manifest = readFileSync(join(root, "scripts/clients/package.json"), "utf8")
@@ -17,21 +16,16 @@ const stamp = join(folder, "installed")
 /** What packages do after their installation, which npm may not do by itself: each puts the program of this system in its place. */
 const afterwards = { "@anthropic-ai/claude-code": "install.cjs", "opencode-ai": "postinstall.mjs" }
 
-const succeeds = (command, args, cwd) =>
-  spawnSync(command, args, { cwd, stdio: ["ignore", process.stderr, process.stderr] }).status === 0
-
 const install = () => {
   say("installing coding agents from npm, which takes minutes")
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "package.json"), manifest)
   return (
-    succeeds(
-      "npm",
-      ["install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"],
-      folder,
-    ) &&
+    succeeds("npm", ["install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"], {
+      cwd: folder,
+    }) &&
     Object.entries(afterwards).every(([name, script]) =>
-      succeeds(process.execPath, [script], join(folder, "node_modules", name)),
+      succeeds(process.execPath, [script], { cwd: join(folder, "node_modules", name) }),
     )
   )
 }

@@ -19,7 +19,8 @@ export const which = (name, folders = []) => {
   return undefined
 }
 
-const succeeds = (command, args, options = {}) =>
+/** Runs a program, with its output on standard error; whether it ended well. */
+export const succeeds = (command, args, options = {}) =>
   spawnSync(command, args, { stdio: ["ignore", process.stderr, process.stderr], ...options }).status === 0
 
 /** Debian runs this program before it starts a service; exit code 101 forbids the start. */
