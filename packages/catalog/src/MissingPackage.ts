@@ -26,6 +26,12 @@ const commands: Readonly<Record<string, string>> = {
   bun: "bun add",
 }
 
+/**
+ * Packages whose newest version is not the one to install. better-sqlite3 13 ends the process in Node 20; npm heeds the range of
+ * peers, pnpm takes the newest.
+ */
+const versions: Readonly<Record<string, string>> = { "better-sqlite3": "12" }
+
 /** The files that a package manager leaves beside a `package.json`. */
 const lockFiles: ReadonlyArray<readonly [file: string, manager: string]> = [
   ["pnpm-lock.yaml", "pnpm"],
@@ -89,7 +95,8 @@ export class MissingPackage extends Schema.TaggedError<MissingPackage>()("Missin
   static of({ message }: NotFound): Effect.Effect<never, MissingPackage> {
     return Effect.sync(() => {
       const [, name = ""] = named.exec(message) ?? []
-      return new MissingPackage({ package: name, command: `${commands[packageManager()]} ${name}` })
+      const wanted = Object.hasOwn(versions, name) ? `${name}@${versions[name]}` : name
+      return new MissingPackage({ package: name, command: `${commands[packageManager()]} ${wanted}` })
     }).pipe(Effect.flatMap((error) => Effect.fail(error)))
   }
 }

@@ -80,7 +80,7 @@ describe("the published program", () => {
     const program = programAt(join(bare, "program.mjs"), bare)
     const said = (command: string) => ({
       code: 0,
-      out: `true MissingPackage better-sqlite3 ${command} better-sqlite3\n`,
+      out: `true MissingPackage better-sqlite3 ${command} better-sqlite3@12\n`,
       err: "",
     })
     const agent = process.env["npm_config_user_agent"]
@@ -116,6 +116,41 @@ describe("the published program", () => {
     expect(err.trim().split("\n")).toHaveLength(1)
     // Neither call has made the file that it could not open.
     expect(readdirSync(bare).filter((name) => name.startsWith("a.db"))).toEqual([])
+  })
+
+  it.skipIf(hasSqlite)("refuses a driver that needs a newer Node, before it ends the process", async () => {
+    const { folder: pnpm } = inFolder("newer")
+    for (const name of ["memfold", "@memfold/cli"]) {
+      cpSync(join(modules, name), join(pnpm, "node_modules", name), { recursive: true })
+    }
+    const driver = join(pnpm, "node_modules/better-sqlite3")
+    mkdirSync(driver)
+    const manifest = {
+      name: "better-sqlite3",
+      version: "13.2.0",
+      main: "index.js",
+      engines: { node: ">=22" },
+    }
+    writeFileSync(join(driver, "package.json"), JSON.stringify(manifest))
+    writeFileSync(join(driver, "index.js"), "process.kill(process.pid, 'SIGSEGV')")
+    writeFileSync(
+      join(pnpm, "program.mjs"),
+      `import { createMemory } from "memfold"
+      const memory = createMemory({ store: "sqlite:a.db" })
+      const error = await memory.context("s").catch((thrown) => thrown)
+      console.log(error._tag, error.reason)
+      await memory.close()`,
+    )
+    const reason = "better-sqlite3 13.2.0 needs Node 22, and would end this process"
+    const { code, out } = await programAt(join(pnpm, "program.mjs"), pnpm)()
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`LogError ${reason}`) })
+    expect(out).toContain("pnpm add better-sqlite3@12")
+    const line = programAt(join(pnpm, "node_modules/memfold/bin/memfold.js"), pnpm)
+    expect(await line("sessions", "--store", "sqlite:a.db")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(reason),
+    })
+    expect(readdirSync(pnpm).filter((name) => name.startsWith("a.db"))).toEqual([])
   })
 
   it.for(runtimes)("needs no driver where the runtime has SQLite: $name", async ({ name, command }) => {

@@ -5,7 +5,37 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { inTurn, type Use } from "@memfold/store-sql"
 import { Cause, Effect } from "effect"
+import { createRequire } from "node:module"
 import type { Driver } from "./Driver.js"
+
+/** As much of better-sqlite3's `package.json` as is read. */
+interface Manifest {
+  readonly version: string
+  readonly engines?: { readonly node?: string }
+}
+
+/** The driver's `package.json`; `undefined` where it is not found: loading the driver then says what is wrong. */
+const manifest = (): Manifest | undefined => {
+  try {
+    return createRequire(import.meta.url)("better-sqlite3/package.json") as Manifest
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Refuses a driver that needs a newer Node. Version 13 in Node 20 ends the process with a segmentation fault, and pnpm installs it
+ * there. A Node that is newer than all that the driver names is no reason: the driver may be built for it.
+ */
+const refuseNewer = (): void => {
+  const { version, engines } = manifest() ?? {}
+  const named = engines?.node?.split("||").flatMap((range) => range.match(/\d+/u)?.map(Number) ?? []) ?? []
+  const oldest = Math.min(...named)
+  if (named.length === 0 || oldest <= Number.parseInt(process.versions.node, 10)) return
+  throw new Error(
+    `better-sqlite3 ${version} needs Node ${oldest}, and would end this process. Run \`npm install better-sqlite3@12\` or \`pnpm add better-sqlite3@12\`, or use Node 22.16 or newer, which has SQLite in it`,
+  )
+}
 
 /**
  * Prepares a statement that failed to be prepared anew each time. The client keeps that failure for minutes, and it can be that
@@ -38,13 +68,16 @@ const oneByOne = (client: SqliteClient): Effect.Effect<Use, SqlError> =>
   Effect.flatMap(Effect.scoped(client.reserve), (connection) => inTurn(preparingAgain(connection)))
 
 /**
- * Loads better-sqlite3. Fails if it is not installed, or its native part is not built for this Node: the driver looks for that when
- * it opens its first database, so one in memory is opened.
+ * Loads better-sqlite3. Fails if it is not installed, needs a newer Node, or its native part is not built for this Node: the driver
+ * looks for that part when it opens its first database, so one in memory is opened.
  *
  * The client loads its driver when it is imported: it is imported here, so that a program that opens no file does not load it.
  */
 export const betterSqlite: Effect.Effect<Driver, unknown> = Effect.tryPromise({
-  try: () => import("@effect/sql-sqlite-node/SqliteClient"),
+  try: () => {
+    refuseNewer()
+    return import("@effect/sql-sqlite-node/SqliteClient")
+  },
   catch: (error) => error,
 }).pipe(
   Effect.map(

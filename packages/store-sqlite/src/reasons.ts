@@ -23,7 +23,7 @@ const driverReasons: ReadonlyArray<readonly [problem: RegExp, reason: string]> =
   // The native part cannot be loaded, which has nothing to do with the file.
   [
     /^Cannot find (?:package|module) 'better-sqlite3'/,
-    "SQLite's driver, the package better-sqlite3, is not installed. Run `npm install better-sqlite3`, or use Node 22.16 or newer, which has SQLite in it",
+    "SQLite's driver, the package better-sqlite3, is not installed. Run `npm install better-sqlite3@12`, or use Node 22.16 or newer, which has SQLite in it",
   ],
   [
     /^Could not locate the bindings file/,

@@ -43,7 +43,7 @@ const problemOf = (error: unknown): string => {
     readonly message?: unknown
   }
   if (/^Cannot find (?:package|module) 'better-sqlite3'/u.test(String(message)))
-    return "SQLite's driver, the package better-sqlite3, is not installed; run npm install better-sqlite3"
+    return "SQLite's driver, the package better-sqlite3, is not installed; run npm install better-sqlite3@12"
   const known = codes.find(([prefix]) => String(code).startsWith(prefix))
   return known?.[1] ?? `it cannot be read (${String(message)})`
 }
