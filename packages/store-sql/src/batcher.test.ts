@@ -97,6 +97,23 @@ describe("a batcher", () => {
     expect(groups).toEqual(["a all"])
   })
 
+  it("lets timers and sockets have their turn between the answers of a large group", async () => {
+    const { batched } = noting()
+    const answeredAt: Array<number> = []
+    let turn = 0
+    const count = (): void => {
+      turn++
+      if (answeredAt.length < 32) setImmediate(count)
+    }
+    setImmediate(count)
+    const writers = Array.from({ length: 32 }, (_, index) =>
+      Effect.map(batched({ key: String(index), size: 0 }), () => answeredAt.push(turn)),
+    )
+    await Effect.runPromise(Effect.all(writers, { concurrency: "unbounded" }))
+    expect(answeredAt.filter((at) => at === answeredAt[0]).length).toBeLessThanOrEqual(8)
+    expect(new Set(answeredAt).size).toBeGreaterThanOrEqual(4)
+  })
+
   it("answers the others when a fiber that waits is interrupted", async () => {
     const { batched } = noting()
     await Effect.runPromise(

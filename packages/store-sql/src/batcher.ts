@@ -22,6 +22,12 @@ interface PendingItem<Item, A, E> {
   readonly answer: Deferred.Deferred<A, E>
 }
 
+/**
+ * How many fibers get their answers before timers and sockets have their turn. What a fiber does with its answer holds the event loop,
+ * and a group can have as many as there are sessions.
+ */
+const answersAtOnce = 8
+
 /** Runtimes without `setImmediate` have a timer that takes its turn as well. */
 const later = (work: () => void): unknown =>
   typeof setImmediate === "undefined" ? setTimeout(work, 0) : setImmediate(work)
@@ -68,12 +74,19 @@ export const make = <Item, A, E>({
         canBeOfOne(exit.cause.error)
       )
         return Effect.forEach(group, (one) => work([one]), { discard: true })
-      for (const [position, { answer }] of group.entries())
-        Deferred.unsafeDone(
-          answer,
-          Exit.map(exit, (answers) => answers[position]!),
-        )
-      return Effect.void
+      return Effect.forEach(
+        group,
+        ({ answer }, position) => {
+          const answered = Deferred.done(
+            answer,
+            Exit.map(exit, (answers) => answers[position]!),
+          )
+          return position % answersAtOnce === answersAtOnce - 1
+            ? Effect.zipRight(answered, othersFirst)
+            : answered
+        },
+        { discard: true },
+      )
     })
 
   /** Works on a group, and lets another fiber go on with the items that have come meanwhile. */
