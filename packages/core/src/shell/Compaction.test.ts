@@ -34,6 +34,30 @@ const answering = (result: Summarizer.Result): Summarizer.Service => ({
   summarize: () => Effect.succeed(result),
 })
 
+describe("where nothing is compacted by itself", () => {
+  for (const mode of ["manual", "off"] as const)
+    it.effect(`an append does not ask what is due, in a tail without end: ${mode}`, () => {
+      let asked = 0
+      const strategy = Strategy.make({
+        name: "always due",
+        when: {
+          due: () => {
+            asked++
+            return "always"
+          },
+        },
+        keep: Keep.lastMessages(2),
+        summaryMode: SummaryMode.rolling,
+      })
+      return Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        for (let turn = 0; turn < 5; turn++) yield* memory.append("s", said(2, 2 * turn))
+        expect(asked).toBe(0)
+        expect(yield* tags("s")).toEqual([])
+      }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode } })))
+    })
+})
+
 describe("a compaction that goes well", () => {
   it.effect("commits, then supersedes, and says what it saved", () =>
     Effect.gen(function* () {

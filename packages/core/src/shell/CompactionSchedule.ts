@@ -168,13 +168,18 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         return "done"
       })
 
+    const isAutomatic = mode !== "manual" && mode !== "off"
+    // Where nothing starts by itself, the tail grows, and each look would plan a compaction of all of it.
+    const looks = isAutomatic || shadow !== undefined
+
     const check: CompactionSchedule["check"] = (state, strategy) =>
       Effect.gen(function* () {
+        if (!looks) return
         const { session } = state
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
         if (shadow !== undefined) yield* compareShadow(shadow, due, { ...circumstances, now })
-        if (mode !== "manual" && mode !== "off") yield* notes.note(due)
+        if (isAutomatic) yield* notes.note(due)
         if (mode === "inline" && isDue(due))
           yield* learned(session, compactDue(compaction, session, strategy))
         if (outbox !== null)
@@ -234,7 +239,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       },
       preview: previewing(mode, compaction),
       waitForBudget: (session, strategy) =>
-        budget === undefined || mode === "manual" || mode === "off"
+        budget === undefined || !isAutomatic
           ? Effect.succeed(undefined)
           : waitForBudget(
               { sessions, leases, spend: parts.spend },
@@ -242,8 +247,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
               { ...budget, margin: marginOf(parts.counter) },
               Effect.zipRight(scheduler.checkNow(session, { strategy }), scheduler.whenIdle(session)),
             ),
-      isDue: (state, strategy, now) =>
-        mode !== "manual" && mode !== "off" && lookAt(state, strategy, now)._tag === "Compact",
+      isDue: (state, strategy, now) => isAutomatic && lookAt(state, strategy, now)._tag === "Compact",
       forget: (session) => {
         for (const part of [scheduler, nextChecks, notes, leases, learning]) part.forget(session)
         outbox?.forget(session)
