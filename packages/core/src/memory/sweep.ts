@@ -17,20 +17,23 @@ export const sweepSession = "memfold:sweep"
 /** How many sessions a sweep looks at at once. */
 const atOnce = 4
 
-/** How far back a worker that starts has the sweeps go, in milliseconds: the queue may have lost the sweep that waited. */
-const sinceStart = 3_600_000
+/** How far back the first sweep of a worker goes, in milliseconds: the queue may have lost the looks of a while, and the sweep that waited. */
+const firstGoesBack = 3_600_000
 
 /** Dispatches a sweep for a time in milliseconds since the epoch. It costs little, and has to come also when the queue is long. */
 const dispatchSweep = (queue: Pick<Queue, "dispatch">, time: number): Effect.Effect<void, DispatchError> =>
   queue.dispatch({ session: sweepSession, time, fill: 1 })
 
-/** Dispatches the sweep with which a worker starts: for now, and over the last hour. None if `every` is infinite. */
+/**
+ * Dispatches the next sweep when a worker starts; none if `every` is infinite. One that waits stays as it is: workers that are started
+ * one after the other do not each have all sessions looked at.
+ */
 export const beginSweeps = (
   queue: Pick<Queue, "dispatch">,
   every: number,
 ): Effect.Effect<void, DispatchError> =>
   Number.isFinite(every)
-    ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now - sinceStart))
+    ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now + every))
     : Effect.void
 
 /**
@@ -38,20 +41,20 @@ export const beginSweeps = (
  * list of sessions a page at a time, and the states of the active ones.
  *
  * @param look the look that was dispatched for the sweep
- * @param every the time between sweeps, in milliseconds
+ * @param options `every`: the time between sweeps, in milliseconds; `isFirst`: whether it is the first sweep of this worker
  */
 export const sweep = (
   queue: Pick<Queue, "dispatch">,
   memory: Pick<Memory, "look" | "sessions">,
   { time }: Pick<Look, "time">,
-  every: number,
+  { every, isFirst }: { readonly every: number; readonly isFirst: boolean },
 ): Effect.Effect<void, DispatchError | LogError | InvalidInput> =>
   Effect.gen(function* () {
     if (!Number.isFinite(every)) return
     const now = yield* Clock.currentTimeMillis
     // Before the work: whatever becomes of this sweep, the next one comes.
     yield* dispatchSweep(queue, now + every)
-    const since = Math.min(time, now) - 2 * every
+    const since = Math.min(time, isFirst ? now - firstGoesBack : now) - 2 * every
     yield* memory.sessions.pipe(
       Stream.filter(({ updatedTime }) => updatedTime >= since),
       Stream.mapEffect(

@@ -58,8 +58,10 @@ export const work = (
 ): Effect.Effect<void, DispatchError, Scope.Scope> =>
   Effect.gen(function* () {
     const every = Duration.toMillis(sweepEvery)
+    let isFirst = true
     const swept = (look: Look) =>
-      sweep(queue, memory, look, every).pipe(
+      sweep(queue, memory, look, { every, isFirst }).pipe(
+        Effect.tap(() => Effect.sync(() => (isFirst = false))),
         Effect.mapError(
           ({ message }) => new LookFailed({ session: sweepSession, reason: message, final: false }),
         ),
@@ -68,11 +70,11 @@ export const work = (
       (look) => (look.session === sweepSession ? swept(look) : compactDue(memory, look, onOutcomes)),
       { concurrency, shutdown: Duration.toMillis(shutdown) },
     )
-    // The queue may be gone for a while. Workers take what it has when it is back, and then sweep.
+    // The queue may be gone for a while. Workers take what it has when it is back.
     yield* beginSweeps(queue, every).pipe(Effect.retry(untilTaken), Effect.ignore, Effect.forkScoped)
   })
 
-/** How often the first sweep is tried to be put into the queue: for as long as it takes. */
+/** How often the next sweep is tried to be put into the queue: for as long as it takes. */
 const untilTaken = Schedule.spaced("10 seconds")
 
 /** Compacts the session of a look as far as that is due. */
