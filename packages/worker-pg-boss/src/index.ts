@@ -9,22 +9,13 @@ import { Dispatcher } from "@memfold/core"
 import { Clock, Effect, Layer, type Scope } from "effect"
 import { type Ask, type Data, deadLettersOf, makeBoss, rowsOf } from "./Boss.js"
 import { type Options, type Settings, withDefaults } from "./Options.js"
+import { deadRows, hurry } from "./statements.js"
 import { worksFor } from "./work.js"
 
 export type { Options } from "./Options.js"
 
 /** Priorities of pg-boss: the largest comes first. Contexts beyond their limit are equally urgent. */
 const priorityOf = (fill: number): number => Math.round(1_000 * Math.min(Math.max(fill, 0), 1))
-
-/** How many dead letters are listed. */
-const mostDeadLetters = 10_000
-
-const hurry = `
-  UPDATE TABLE
-  SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4),
-    data = data || jsonb_build_object('time', LEAST((data ->> 'time')::numeric, $5::numeric))
-  WHERE name = $1 AND singleton_key = $2 AND state = 'created'
-    AND (start_after > COALESCE($3::timestamptz, now()) OR priority < $4)`
 
 const dispatches =
   (ask: Ask, settings: Settings): Dispatcher.Service["dispatch"] =>
@@ -64,10 +55,6 @@ interface DeadRow {
   readonly attempts: number
   readonly time: string
 }
-
-const deadRows = `
-  SELECT id, data, output, retry_limit + 1 AS attempts, round(date_part('epoch', created_on) * 1000) AS time
-  FROM TABLE WHERE name = $1 AND state = 'created' ORDER BY created_on DESC LIMIT ${mostDeadLetters}`
 
 const letterOf = ({ data: { session }, output, attempts, time }: DeadRow): Dispatcher.DeadLetter => ({
   session,
