@@ -36,9 +36,26 @@ export const beginSweeps = (
     ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now + every))
     : Effect.void
 
+/** Looks at a session. One that cannot be read is left alone: nobody can compact it, and its next write says so. */
+const lookAt = (
+  memory: Pick<Memory, "look">,
+  session: string,
+): Effect.Effect<void, DispatchError | InvalidInput> =>
+  memory.look(session).pipe(
+    Effect.catchTags({
+      DamagedEvent: () => Effect.void,
+      LogError: ({ message }) =>
+        Effect.logWarning("a sweep could not look at a session; the next sweep tries again").pipe(
+          Effect.annotateLogs({ session, why: message }),
+        ),
+    }),
+  )
+
 /**
  * Looks at every session that was active in the time since two sweeps before this one, so that each activity is seen twice. It reads the
- * list of sessions a page at a time, and the states of the active ones.
+ * list of sessions a page at a time, and the states of the active ones. Then it dispatches the next sweep: sweeps that take longer than
+ * the time between them follow each other, and do not run beside each other. Should the worker be killed before, the queue repeats this
+ * one.
  *
  * @param look the look that was dispatched for the sweep
  * @param options `every`: the time between sweeps, in milliseconds; `isFirst`: whether it is the first sweep of this worker
@@ -51,18 +68,16 @@ export const sweep = (
 ): Effect.Effect<void, DispatchError | LogError | InvalidInput> =>
   Effect.gen(function* () {
     if (!Number.isFinite(every)) return
-    const now = yield* Clock.currentTimeMillis
-    // Before the work: whatever becomes of this sweep, the next one comes.
-    yield* dispatchSweep(queue, now + every)
-    const since = Math.min(time, isFirst ? now - firstGoesBack : now) - 2 * every
-    yield* memory.sessions.pipe(
+    const began = yield* Clock.currentTimeMillis
+    const since = Math.min(time, isFirst ? began - firstGoesBack : began) - 2 * every
+    const looked = yield* memory.sessions.pipe(
       Stream.filter(({ updatedTime }) => updatedTime >= since),
-      Stream.mapEffect(
-        // Nobody can compact a damaged session, and its next write says so.
-        ({ session }) => Effect.catchTag(memory.look(session), "DamagedEvent", () => Effect.void),
-        { concurrency: atOnce, unordered: true },
-      ),
+      Stream.mapEffect(({ session }) => lookAt(memory, session), { concurrency: atOnce, unordered: true }),
       Stream.runDrain,
       Effect.catchTag("DamagedEvent", () => Effect.void),
+      Effect.either,
     )
+    // Also behind one that failed, which the queue repeats for a while and then gives up.
+    yield* dispatchSweep(queue, began + every)
+    return yield* looked
   })

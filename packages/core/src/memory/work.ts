@@ -58,10 +58,18 @@ export const work = (
 ): Effect.Effect<void, DispatchError, Scope.Scope> =>
   Effect.gen(function* () {
     const every = Duration.toMillis(sweepEvery)
-    let isFirst = true
+    const sweeps = { isFirst: true, isUnderWay: false }
+    // The queue has a sweep again whose worker it takes for dead, and one for each worker that starts meanwhile: with one at a time, most
+    // of this worker's places stay free for sessions.
     const swept = (look: Look) =>
-      sweep(queue, memory, look, { every, isFirst }).pipe(
-        Effect.tap(() => Effect.sync(() => (isFirst = false))),
+      Effect.suspend(() => {
+        if (sweeps.isUnderWay) return Effect.void
+        sweeps.isUnderWay = true
+        return sweep(queue, memory, look, { every, isFirst: sweeps.isFirst }).pipe(
+          Effect.tap(() => Effect.sync(() => (sweeps.isFirst = false))),
+          Effect.ensuring(Effect.sync(() => (sweeps.isUnderWay = false))),
+        )
+      }).pipe(
         Effect.mapError(
           ({ message }) => new LookFailed({ session: sweepSession, reason: message, final: false }),
         ),

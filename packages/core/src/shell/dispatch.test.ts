@@ -1,7 +1,7 @@
-import { Clock, Effect, Fiber, Layer, Option, TestClock, TestContext } from "effect"
+import { Clock, Effect, Fiber, Layer, Option, type Scope, Stream, TestClock, TestContext } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Dispatcher from "../Dispatcher.js"
-import type * as EventLog from "../EventLog.js"
+import * as EventLog from "../EventLog.js"
 import * as InMemoryEventLog from "../log/InMemoryEventLog.js"
 import * as Memory from "../Memory.js"
 import * as Message from "../Message.js"
@@ -213,8 +213,8 @@ describe("the mode dispatch", () => {
         yield* TestClock.adjust("1 minute")
         yield* handle(first!)
         expect(looks.map(({ session, time }) => [session, time])).toEqual([
-          [first!.session, 7_320_000],
           ["due", 7_260_000],
+          [first!.session, 7_320_000],
         ])
         // The first sweep of a worker goes back an hour; the next one, two periods behind its time.
         looks.splice(0)
@@ -227,13 +227,93 @@ describe("the mode dispatch", () => {
         yield* handle({ ...first!, time: 0 })
         expect(
           looks
-            .slice(1)
+            .slice(0, -1)
             .map(({ session }) => session)
             .toSorted(),
         ).toEqual(["due", "old"])
         expect(queue.asked).toBe(3)
       }).pipe(Effect.scoped),
     ))
+
+  describe("a sweep", () => {
+    /** A worker whose sweeps look at a store through `look`, and what it dispatches. */
+    const sweeping = (look: Effect.Effect<void, EventLog.LogError>) =>
+      Effect.gen(function* () {
+        const dispatched: Array<number> = []
+        let handle = (_look: Dispatcher.Look): Effect.Effect<void, Dispatcher.LookFailed> => Effect.void
+        yield* Dispatcher.work(
+          {
+            dispatch: ({ time }) => Effect.sync(() => void dispatched.push(time)),
+            work: (given) => Effect.sync(() => void (handle = given)),
+            deadLetters: Effect.succeed([]),
+            revive: () => Effect.succeed(false),
+          },
+          {
+            compact: () => Effect.die("a sweep compacts nothing"),
+            state: () => Effect.die("a sweep reads no state"),
+            look: () => look,
+            sessions: Stream.make({ session: "s", version: 1, createdTime: 0, updatedTime: 0 }),
+          },
+          { sweepEvery: "1 minute" },
+        )
+        yield* TestClock.adjust("0 millis")
+        dispatched.splice(0)
+        const sweep = () => handle({ session: "memfold:sweep", time: 60_000, fill: 1 })
+        return { dispatched, sweep }
+      })
+
+    const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
+      Effect.runPromise(effect.pipe(Effect.scoped, Effect.provide(TestContext.TestContext)))
+
+    it("that takes long is alone in its worker, and the next one comes behind it, at its time", () =>
+      run(
+        Effect.gen(function* () {
+          let looked = 0
+          const { dispatched, sweep } = yield* sweeping(
+            Effect.delay(
+              Effect.sync(() => looked++),
+              "3 minutes",
+            ),
+          )
+          const first = yield* Effect.fork(sweep())
+          yield* TestClock.adjust("2 minutes")
+          expect(dispatched).toEqual([])
+          // The queue hands out another one meanwhile: it is done at once.
+          yield* sweep()
+          expect(dispatched).toEqual([])
+          yield* TestClock.adjust("1 minute")
+          yield* Fiber.join(first)
+          expect(looked).toBe(1)
+          // Its time has passed, so it begins now, and looks at what came since this one began.
+          expect(dispatched).toEqual([60_000])
+          const next = yield* Effect.fork(sweep())
+          yield* TestClock.adjust("3 minutes")
+          yield* Fiber.join(next)
+          expect(looked).toBe(2)
+        }),
+      ))
+
+    it("leaves a session alone that cannot be read", () =>
+      run(
+        Effect.gen(function* () {
+          const error = new EventLog.LogError({ operation: "read", session: "s", reason: "the disk failed" })
+          const { dispatched, sweep } = yield* sweeping(Effect.fail(error))
+          yield* sweep()
+          expect(dispatched).toEqual([60_000])
+        }),
+      ))
+
+    it("whose worker ends before it is done dispatches none: the queue repeats it", () =>
+      run(
+        Effect.gen(function* () {
+          const { dispatched, sweep } = yield* sweeping(Effect.never)
+          const first = yield* Effect.fork(sweep())
+          yield* TestClock.adjust("1 minute")
+          yield* Fiber.interrupt(first)
+          expect(dispatched).toEqual([])
+        }),
+      ))
+  })
 
   it("compacts by itself where a budget forces it", () =>
     world(
