@@ -92,6 +92,19 @@ const untilCommitted = Schedule.upTo(
   "2 minutes",
 )
 
+/** Whether compactions start by themselves, here or in another process. */
+const isAutomatic = (mode: CompactionMode): boolean => mode !== "manual" && mode !== "off"
+
+/** Waits until the log has a version of a session, or until nobody commits it any more. */
+const untilWritten = (
+  sessions: ScheduleParts["sessions"],
+  { session, version }: SessionState,
+): Effect.Effect<unknown, SessionError> =>
+  Effect.repeat(
+    Effect.map(sessions.head(session), (head) => (head?.version ?? 0) >= version),
+    { schedule: untilCommitted, until: (isThere) => isThere },
+  )
+
 const previewing =
   (mode: CompactionMode, parts: CompactionParts): CompactionSchedule["preview"] =>
   (state, { summarizer = parts.summarizer, ...request }) =>
@@ -168,18 +181,15 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         return "done"
       })
 
-    const isAutomatic = mode !== "manual" && mode !== "off"
-    // Where nothing starts by itself, the tail grows, and each look would plan a compaction of all of it.
-    const looks = isAutomatic || shadow !== undefined
-
     const check: CompactionSchedule["check"] = (state, strategy) =>
       Effect.gen(function* () {
-        if (!looks) return
+        // Where nothing starts by itself, the tail grows, and each look would plan a compaction of all of it.
+        if (!isAutomatic(mode) && shadow === undefined) return
         const { session } = state
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
         if (shadow !== undefined) yield* compareShadow(shadow, due, { ...circumstances, now })
-        if (isAutomatic) yield* notes.note(due)
+        if (isAutomatic(mode)) yield* notes.note(due)
         if (mode === "inline" && isDue(due))
           yield* learned(session, compactDue(compaction, session, strategy))
         if (outbox !== null)
@@ -197,16 +207,14 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     const checkOnceCommitted: CompactionSchedule["checkOnceCommitted"] = (state, strategy) =>
       Effect.gen(function* () {
         if (mode !== "background") return
-        const { session, version } = state
         const due = lookAt(state, strategy, yield* Clock.currentTimeMillis)
         if (!isDue(due)) return yield* nextChecks.afterLook(due, strategy)
-        const isCommitted = Effect.map(sessions.head(session), (head) => (head?.version ?? 0) >= version)
-        const wait = isCommitted.pipe(
-          Effect.repeat({ schedule: untilCommitted, until: (isThere) => isThere }),
-          // Rolled back or not, the check reads what is there. It is one more read at most.
-          Effect.zipRight(scheduler.checkSoon(session, { strategy })),
+        // Rolled back or not, the check reads what is there. It is one more read at most.
+        const wait = Effect.zipRight(
+          untilWritten(sessions, state),
+          scheduler.checkSoon(state.session, { strategy }),
         )
-        yield* Effect.forkIn(wait.pipe(logFailures(session), Effect.interruptible), scope)
+        yield* Effect.forkIn(wait.pipe(logFailures(state.session), Effect.interruptible), scope)
       }).pipe(logFailures(state.session))
 
     return {
@@ -239,7 +247,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       },
       preview: previewing(mode, compaction),
       waitForBudget: (session, strategy) =>
-        budget === undefined || !isAutomatic
+        budget === undefined || !isAutomatic(mode)
           ? Effect.succeed(undefined)
           : waitForBudget(
               { sessions, leases, spend: parts.spend },
@@ -247,7 +255,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
               { ...budget, margin: marginOf(parts.counter) },
               Effect.zipRight(scheduler.checkNow(session, { strategy }), scheduler.whenIdle(session)),
             ),
-      isDue: (state, strategy, now) => isAutomatic && lookAt(state, strategy, now)._tag === "Compact",
+      isDue: (state, strategy, now) => isAutomatic(mode) && lookAt(state, strategy, now)._tag === "Compact",
       forget: (session) => {
         for (const part of [scheduler, nextChecks, notes, leases, learning]) part.forget(session)
         outbox?.forget(session)
