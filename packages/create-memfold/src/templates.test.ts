@@ -8,7 +8,11 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { chromium as chromiumPath } from "@memfold/harness/chromium"
+import { eventually } from "@memfold/harness/eventually"
+import { postgresServers } from "@memfold/harness/postgresServers"
+import { chromium } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { create, CreateError, templates } from "./index.js"
 
 const here = fileURLToPath(new URL("..", import.meta.url))
@@ -16,6 +20,9 @@ const program = (name: string) => join(here, "node_modules/.bin", name)
 const tsc = createRequire(import.meta.url)
   .resolve("typescript/package.json")
   .replace("package.json", "bin/tsc")
+
+const { server: postgres } = postgresServers()
+const asRoot = process.getuid?.() === 0 ? ["--no-sandbox"] : []
 
 let workspace = ""
 beforeAll(() => {
@@ -50,8 +57,17 @@ const run = async (folder: string, file: string, input = "") => {
 }
 
 /** Runs a server until `use` has used its address. */
-const serve = async (folder: string, file: string, use: (url: string) => Promise<void>) => {
-  const child = spawn(program("tsx"), [file], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] })
+const serve = async (
+  folder: string,
+  file: string,
+  use: (url: string) => Promise<void>,
+  more: NodeJS.ProcessEnv = {},
+) => {
+  const child = spawn(program("tsx"), [file], {
+    cwd: folder,
+    env: { ...env, ...more },
+    stdio: ["ignore", "pipe", "inherit"],
+  })
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       const [url] = /http:\/\/[\d.:]+/u.exec(line) ?? []
@@ -132,6 +148,84 @@ describe("offline", () => {
       expect(await read("/chats/c1/messages", { cookie })).toHaveLength(2)
       expect(await read("/chats/c1/messages")).toEqual([])
     })
+  })
+})
+
+describe("web-chat in a browser", () => {
+  it("answers, edits a message, answers anew, and finds all of it after a reload", async () => {
+    const browser = await chromium.launch({ executablePath: chromiumPath(), args: asRoot })
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    const problems: Array<string> = []
+    page.on("pageerror", ({ message }) => problems.push(message))
+    const said = (role: string) => page.locator(`li.${role} p`)
+    const button = (name: string) => page.getByRole("button", { name, exact: true })
+    const isAnswered = (text: string) => said("assistant").filter({ hasText: text }).last().waitFor()
+    await serve(made("web-chat"), "server.ts", async (url) => {
+      await page.goto(url)
+      for (const text of ["My order is KX-4471.", "Where is it?"]) {
+        await page.getByLabel("Message", { exact: true }).fill(text)
+        await button("Send").click()
+        await isAnswered(`You said “${text}”, and the model got`)
+        await button("Send").waitFor()
+      }
+      await button("Edit").first().click()
+      await page.getByLabel("New text of the message").fill("My order is AB-1.")
+      await button("Replace").click()
+      await isAnswered("You said “My order is AB-1.”, and the model got 1 of the messages.")
+      await button("Send").waitFor()
+      await button("Another answer").click()
+      await button("Stop").waitFor()
+      await button("Send").waitFor()
+      const now = [await said("user").allTextContents(), await said("assistant").allTextContents()]
+      expect(now).toEqual([
+        ["My order is AB-1."],
+        [
+          "You said “My order is AB-1.”, and the model got 1 of the messages. You began with “My order is AB-1.”.",
+        ],
+      ])
+      await page.reload()
+      await button("My order is AB-1.").click()
+      await said("assistant").waitFor()
+      expect([await said("user").allTextContents(), await said("assistant").allTextContents()]).toEqual(now)
+    })
+    expect(problems).toEqual([])
+  })
+})
+
+describe("serverless on PostgreSQL", () => {
+  it("only appends; its worker compacts, also what came while there was none", async () => {
+    const { url: database } = await postgres()
+    const folder = made("serverless")
+    const withDatabase = { ...env, DATABASE_URL: database }
+    await serve(
+      folder,
+      "local.ts",
+      async (url) => {
+        const text = "The parcel for order KX-4471 has not come yet. ".repeat(40)
+        for (let turn = 0; turn < 60; turn++) {
+          const { status } = await post(`${url}/chat-1`, { text: `${turn}: ${text}` })
+          expect(status).toBe(200)
+        }
+        const { messages } = (await (await post(`${url}/chat-1`, { text: "And now?" })).json()) as {
+          readonly messages: number
+        }
+        expect(messages).toBe(121)
+        const worker = spawn("npm", ["run", "worker"], { cwd: folder, env: withDatabase, stdio: "ignore" })
+        onTestFinished(async () => {
+          if (worker.exitCode !== null) return
+          worker.kill("SIGTERM")
+          await once(worker, "close")
+        })
+        const compacted = await eventually("the worker has compacted", async () => {
+          const answer = await post(`${url}/chat-1`, { text: "Well?" })
+          const { messages: now } = (await answer.json()) as { readonly messages: number }
+          return now < 121 ? now : undefined
+        })
+        expect(compacted).toBeGreaterThan(1)
+      },
+      withDatabase,
+    )
   })
 })
 
