@@ -62,6 +62,8 @@ export default {
   skipErrorChecking: true,
   useCodeBlocks: true,
   expandObjects: false,
+  // What a reader calls comes before what it fails with.
+  groupOrder: ["Namespaces", "Functions", "Variables", "Interfaces", "Type Aliases", "Classes", "*"],
   logLevel: "Warn",
   validation: { invalidLink: true, notExported: false, notDocumented: false },
 }

@@ -7,9 +7,8 @@
  */
 import { Dispatcher } from "@memfold/core"
 import { Clock, Effect, Layer, type Scope } from "effect"
-import { type Ask, type Data, deadLettersOf, makeBoss, rowsOf } from "./Boss.js"
+import { type Ask, type Data, deadLettersOf, deadRows, hurry, makeBoss, rowsOf } from "./Boss.js"
 import { type Options, type Settings, withDefaults } from "./Options.js"
-import { deadRows, hurry } from "./statements.js"
 import { worksFor } from "./work.js"
 
 export type { Options } from "./Options.js"

@@ -4,8 +4,8 @@ import { postgresServers } from "@memfold/harness/postgresServers"
 import { checkQueue } from "@memfold/harness/queues"
 import { Effect } from "effect"
 import { expect, it, vi } from "vitest"
+import { hurry } from "../src/Boss.js"
 import { make } from "../src/index.js"
-import { hurry } from "../src/statements.js"
 
 const { server } = postgresServers()
 vi.setConfig({ testTimeout: 300_000 })

@@ -58,7 +58,7 @@ export type Format = (typeof formats)[number]
 
 /**
  * - `file`: the name of the file, for errors
- * - `format`: one of {@link formats}, or `auto` (the default) to find out
+ * - `format`: a {@link Format}, or `auto` (the default) to find out
  * - `pick`: which conversation of a file with several, from 0 (the default)
  */
 export interface ParseOptions {
@@ -183,7 +183,7 @@ const readPicked = (found: ReadonlyArray<StoredConversation>, pick: number): Rea
 
 /**
  * Reads a transcript: a JSON list of messages, a JSON object with `messages`, JSON Lines with one message per line, or
- * the file of a program (see {@link formats}). A message may have a time in `time` or `timestamp`: ISO 8601 (UTC without an
+ * the file of a program (see {@link Format}). A message may have a time in `time` or `timestamp`: ISO 8601 (UTC without an
  * offset), or seconds or milliseconds since the epoch.
  *
  * The error says where reading stopped; its `readable` has the messages before that place.
@@ -216,7 +216,7 @@ export const parseAll = (
  * @param text - The text of the file: a JSON list of messages of OpenAI or Anthropic, an object with `messages`, JSON Lines with
  *   one message per line, messages of a page of the AI SDK, dumps of LangChain, or a file of a program: a session of Claude Code, Codex, Gemini CLI, opencode or pi, an export of ChatGPT
  *   or Claude, ShareGPT, tau-bench, SWE-agent.
- * @param options - `file`: its name, for errors. `format`: one of {@link formats}, or `auto` (the default) to find out.
+ * @param options - `file`: its name, for errors. `format`: a {@link Format}, or `auto` (the default) to find out.
  * @returns each conversation of the file, and behind them the branches that were left (`branchOf`)
  * @throws TranscriptError if the text is none. It says in which line reading stopped, and never quotes the conversation.
  *

@@ -61,7 +61,7 @@ export class TokenCounter extends Context.Reference<TokenCounter>()("@memfold/co
   defaultValue: (): Service => estimating,
 }) {}
 
-/** The default counter: an estimate from the characters of a text. See {@link estimate} for its measured error. */
+/** The default counter: an estimate from the characters of a text. `message/estimate.ts` has its measured error. */
 export const estimating: Service = {
   name: "estimate",
   count: estimate,

@@ -212,7 +212,7 @@ export interface SessionState extends MessageCounts {
   readonly spent: Spent | null
   /** How many times the session was cleared. Message indexes start at 0 again after each clear. */
   readonly clears: number
-  /** The active facts in this log, oldest first: the newest {@link mostFacts} of each layer. */
+  /** The active facts in this log, oldest first: the newest thousand of each layer. */
   readonly facts: ReadonlyArray<KnownFact>
   /** What bound parts such as signed reasoning depend on: the last change of the prefix, and the newest append. */
   readonly prefix: PrefixState
@@ -220,7 +220,7 @@ export interface SessionState extends MessageCounts {
   readonly covered: CoveredCounts
   /** The branch that the conversation is on. */
   readonly branch: Branch
-  /** The branches that it has left, in the order in which it left them: the newest {@link mostBranches}. */
+  /** The branches that it has left, in the order in which it left them: the newest thousand. */
   readonly branches: ReadonlyArray<LeftBranch>
   /** Where the log has messages that are not on the branch, in the order of the log. */
   readonly gaps: ReadonlyArray<Gap>

@@ -25,7 +25,7 @@ export interface TracedSentence extends Sentence {
   readonly supported: boolean
   /** How much of the sentence's weight these messages have together, from 0 to 1. */
   readonly share: number
-  /** The messages that it rests on, the strongest first; at most {@link mostMessages}. */
+  /** The messages that it rests on, the strongest first; at most five. */
   readonly messages: ReadonlyArray<SupportingMessage>
   /** The identifiers that no message has. */
   readonly missing: ReadonlyArray<string>
