@@ -79,7 +79,7 @@ const mostDeadLetters = 10_000
  *
  * The condition is the one of pg-boss's unique index of the policy `short`: without it, PostgreSQL reads the whole queue at each dispatch.
  */
-export const hurry = `
+export const hurry: string = `
   UPDATE TABLE
   SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4),
     data = data || jsonb_build_object('time', LEAST((data ->> 'time')::numeric, $5::numeric))
@@ -87,7 +87,7 @@ export const hurry = `
     AND (start_after > COALESCE($3::timestamptz, now()) OR priority < $4)`
 
 /** The dead letters of a queue, the newest first. Parameter: the queue of dead letters. */
-export const deadRows = `
+export const deadRows: string = `
   SELECT id, data, output, retry_limit + 1 AS attempts, round(date_part('epoch', created_on) * 1000) AS time
   FROM TABLE WHERE name = $1 AND state = 'created' ORDER BY created_on DESC LIMIT ${mostDeadLetters}`
 
