@@ -1,5 +1,5 @@
 /** How requests are sent: with the token, tried again where that is safe, and with errors that need no Effect. */
-import { FetchHttpClient, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import { FetchHttpClient, type HttpApi, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Cause, Effect, Exit, Layer, Schedule } from "effect"
 import { api } from "./api.js"
 import type { Format } from "./schemas.js"
@@ -52,8 +52,25 @@ const errorOf = (error: unknown): ServiceError => {
   return new ServiceError({ status, detail })
 }
 
+/** The requests of the declaration. The type names the declaration: written out, it would be longer than the whole client. */
+type Requests =
+  typeof api extends HttpApi.HttpApi<infer _Id, infer Groups, infer Failure, infer _Needs>
+    ? HttpApiClient.Client<Groups, Failure, never>
+    : never
+
 /** The requests of the declaration, and two ways to send them. */
-export const makeCalls = ({ url, token, retries = 2, fetch = globalThis.fetch }: ClientOptions) => {
+export interface Calls {
+  readonly requests: Requests
+  readonly authorization: Readonly<Record<string, string>>
+  readonly fetch: typeof globalThis.fetch
+  /** Sends a request once. */
+  readonly once: <A, E>(request: Effect.Effect<A, E>) => Promise<A>
+  /** Sends a request that may be sent twice: a read, or a write with a key. */
+  readonly safely: <A, E>(request: Effect.Effect<A, E>) => Promise<A>
+}
+
+/** Makes the calls of a client. */
+export const makeCalls = ({ url, token, retries = 2, fetch = globalThis.fetch }: ClientOptions): Calls => {
   const authorization: Readonly<Record<string, string>> =
     token === undefined ? {} : { authorization: `Bearer ${token}` }
   const requests = Effect.runSync(
@@ -74,13 +91,7 @@ export const makeCalls = ({ url, token, retries = 2, fetch = globalThis.fetch }:
     requests,
     authorization,
     fetch,
-    /** Sends a request once. */
     once,
-    /** Sends a request that may be sent twice: a read, or a write with a key. */
-    safely: <A, E>(request: Effect.Effect<A, E>): Promise<A> =>
-      once(Effect.retry(request, { schedule: again, while: isPassing })),
+    safely: (request) => once(Effect.retry(request, { schedule: again, while: isPassing })),
   }
 }
-
-/** What {@link makeCalls} gives. */
-export type Calls = ReturnType<typeof makeCalls>
