@@ -1,6 +1,9 @@
 /** Services with the page, and a browser, for the tests. */
 import { chromium } from "@memfold/harness/chromium"
 import { serve, type ServeOptions, type Service } from "@memfold/server"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type Browser, chromium as driver, type Page } from "playwright-core"
 import { onTestFinished } from "vitest"
 import { pageFiles } from "../src/index.js"
@@ -10,6 +13,13 @@ export const started = async (options: ServeOptions = {}): Promise<Service> => {
   const service = await serve({ store: "memory:", port: 0, log: "none", site: pageFiles(), ...options })
   onTestFinished(service.close)
   return service
+}
+
+/** The URL of a store in a new file, which is removed after the test. */
+export const storeFile = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-studio-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return `sqlite:${join(folder, "chats.db")}`
 }
 
 /** A question and its answer. */
