@@ -11,12 +11,8 @@ const isProgram = (file: string): boolean => {
   }
 }
 
-/**
- * The path of Chromium.
- *
- * @throws Error: there is none; the message says what to type
- */
-export const chromium = (): string => {
+/** The path of Chromium. */
+const chromium = (): string => {
   const named = process.env["MEMFOLD_CHROMIUM"]
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "")
   const files = ["chromium", "chromium-browser", "google-chrome"].flatMap((name) =>
@@ -30,3 +26,13 @@ export const chromium = (): string => {
   }
   return found
 }
+
+/**
+ * With what Playwright launches the browser. Chromium has no sandbox for root.
+ *
+ * @throws Error: there is no Chromium; the message says what to type
+ */
+export const launchOptions = (): { readonly executablePath: string; readonly args: Array<string> } => ({
+  executablePath: chromium(),
+  args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+})

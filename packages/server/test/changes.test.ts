@@ -1,10 +1,11 @@
 /** What belongs to HTTP: versions and keys in headers, and the stream of events, which goes on where it stopped. */
+import { storeFile } from "@memfold/harness/storeFile"
 import { OpenApi } from "@effect/platform"
 import { createClient } from "@memfold/client"
 import { api } from "@memfold/client/api"
 import { openDriver } from "@memfold/harness/sqlite"
 import { describe, expect, it } from "vitest"
-import { ask, started, storeFile, turn } from "./services.js"
+import { ask, started, turn } from "./services.js"
 
 const message = (content: string) => ({ messages: { role: "user", content } })
 

@@ -1,8 +1,9 @@
 /** Every operation of a memory, through the client and over HTTP. */
+import { storeFile } from "@memfold/harness/storeFile"
 import { createClient, ServiceError } from "@memfold/client"
 import { openDriver } from "@memfold/harness/sqlite"
 import { describe, expect, it } from "vitest"
-import { ask, started, storeFile, turn } from "./services.js"
+import { ask, started, turn } from "./services.js"
 
 describe("a conversation", () => {
   it("goes in and comes out, and is there when the service starts again", async () => {

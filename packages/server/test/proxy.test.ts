@@ -1,10 +1,11 @@
 /** The service with an upstream: the memory of a session beside the API of a provider, at one address. */
+import { storeFile } from "@memfold/harness/storeFile"
 import { providerServer, scripted, type ServerOptions } from "@memfold/strict-providers"
 import Database from "better-sqlite3"
 import OpenAI from "openai"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { makeToken } from "../src/index.js"
-import { ask, started, storeFile } from "./services.js"
+import { ask, started } from "./services.js"
 
 const upstream = async (options: ServerOptions = {}) => {
   const provider = await providerServer(options)

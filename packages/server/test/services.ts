@@ -1,7 +1,4 @@
 /** Services for the tests: each on a free port, over a store of its own, ended with its test. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { serve, type ServeOptions, type Service } from "../src/index.js"
 import { onTestFinished } from "vitest"
 
@@ -10,13 +7,6 @@ export const started = async (options: ServeOptions = {}): Promise<Service> => {
   const service = await serve({ store: "memory:", port: 0, log: "none", ...options })
   onTestFinished(service.close)
   return service
-}
-
-/** The URL of a store in a new file, which is removed after the test. */
-export const storeFile = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "memfold-server-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return `sqlite:${join(folder, "chats.db")}`
 }
 
 /** A request without a client, as any language sends it, and what came back. */

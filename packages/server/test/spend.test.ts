@@ -1,8 +1,9 @@
 /** What was spent of the caps that hold for a session. */
+import { storeFile } from "@memfold/harness/storeFile"
 import { createClient } from "@memfold/client"
 import { expect, it } from "vitest"
 import { makeToken } from "../src/index.js"
-import { started, storeFile, turn } from "./services.js"
+import { started, turn } from "./services.js"
 
 const summarizer = async ({ user }: { readonly user: string }) => `${user.length} characters about orders`
 const prices = { summarizer: { input: 1, output: 2 } }

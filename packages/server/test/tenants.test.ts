@@ -1,4 +1,5 @@
 /** Tokens of tenants: what each one may do, and that no request with one reaches the sessions of another. */
+import { storeFile } from "@memfold/harness/storeFile"
 import { OpenApi } from "@effect/platform"
 import { createClient } from "@memfold/client"
 import { api } from "@memfold/client/api"
@@ -6,7 +7,7 @@ import { often } from "@memfold/harness/depth"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { makeToken, type StoredToken } from "../src/index.js"
-import { ask, started, storeFile, turn } from "./services.js"
+import { ask, started, turn } from "./services.js"
 
 const all = ["read", "write", "erase"] as const
 const tokenOf = (tenant: string, rights: StoredToken["rights"] = all) => makeToken({ tenant, rights })

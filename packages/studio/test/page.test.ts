@@ -1,12 +1,13 @@
 /** The page in a real browser, over real services. */
 import { createClient } from "@memfold/client"
+import { storeFile } from "@memfold/harness/storeFile"
 import { makeToken, serve, type Service } from "@memfold/server"
 import axe from "axe-core"
 import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { pageFiles } from "../src/index.js"
-import { browser as launch, problemsOf, started, storeFile, turn } from "./services.js"
+import { browser as launch, problemsOf, started, turn } from "./services.js"
 
 let browser: Browser
 beforeAll(async () => void (browser = await launch()))
@@ -416,18 +417,13 @@ describe("other strategies", () => {
   })
 
   it("says what a comparison of a long session would take, and that it took too long", async () => {
-    const store = storeFile()
-    let service = await started({ store, compaction: { mode: "off" } })
+    const options = { store: storeFile(), compaction: { mode: "off" } } as const
+    let service = await started(options)
     const { url } = service
     /** The service again, at its address. */
-    const again = async (options: Parameters<typeof started>[0]) => {
+    const again = async (more: Parameters<typeof started>[0] = {}) => {
       await service.close()
-      service = await started({
-        store,
-        compaction: { mode: "off" },
-        port: Number(new URL(url).port),
-        ...options,
-      })
+      service = await started({ ...options, port: Number(new URL(url).port), ...more })
     }
     const memory = createClient({ url })
     const append = async (from: number, to: number) => {
@@ -446,7 +442,7 @@ describe("other strategies", () => {
     const said = page.getByRole("alert").filter({ hasText: "full history" })
     await said.waitFor()
     expect(await said.textContent()).toMatch(/^full history: It took longer than a request may/)
-    await again({})
+    await again()
     await append(1_400, 1_600)
     await page.reload()
     await page.getByRole("checkbox", name("full history (up to 3,000 messages)")).waitFor()

@@ -1,10 +1,7 @@
 /** Services with the page, and a browser, for the tests. */
-import { chromium } from "@memfold/harness/chromium"
+import { launchOptions } from "@memfold/harness/chromium"
 import { serve, type ServeOptions, type Service } from "@memfold/server"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { type Browser, chromium as driver, type Page } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
 import { onTestFinished } from "vitest"
 import { pageFiles } from "../src/index.js"
 
@@ -15,13 +12,6 @@ export const started = async (options: ServeOptions = {}): Promise<Service> => {
   return service
 }
 
-/** The URL of a store in a new file, which is removed after the test. */
-export const storeFile = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "memfold-studio-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return `sqlite:${join(folder, "chats.db")}`
-}
-
 /** A question and its answer. */
 export const turn = (n: number): Array<Record<string, unknown>> => [
   { role: "user", content: `Question ${n}: where is order KX-${4_470 + n}? `.repeat(20) },
@@ -29,8 +19,7 @@ export const turn = (n: number): Array<Record<string, unknown>> => [
 ]
 
 /** Starts a browser. */
-export const browser = (): Promise<Browser> =>
-  driver.launch({ executablePath: chromium(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] })
+export const browser = (): Promise<Browser> => chromium.launch(launchOptions())
 
 /** What went wrong on a page: errors of its program, and what its policy refused. */
 export const problemsOf = (page: Page): ReadonlyArray<string> => {

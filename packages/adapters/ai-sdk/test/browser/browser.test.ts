@@ -1,10 +1,10 @@
 /** `useChat` in a real browser, with the route of the README and a strict server of the provider behind it. */
 import { createAnthropic } from "@ai-sdk/anthropic"
-import { chromium } from "@memfold/harness/chromium"
+import { launchOptions } from "@memfold/harness/chromium"
 import { type Answer, type ModelRequest, providerServer } from "@memfold/strict-providers"
 import { stepCountIs, tool } from "ai"
 import { createMemory } from "memfold"
-import { chromium as driver } from "playwright-core"
+import { chromium } from "playwright-core"
 import { expect, it } from "vitest"
 import { z } from "zod"
 import { aiSdk } from "../../src/index.js"
@@ -37,8 +37,7 @@ it("a page edits, regenerates, reloads, goes back and aborts, and the model gets
     "GET /api/chat": () => GET("chat"),
     "POST /api/first-branch": async () => Response.json(await memory.checkout("chat", 0)),
   })
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : []
-  const browser = await driver.launch({ executablePath: chromium(), args })
+  const browser = await chromium.launch(launchOptions())
   try {
     const page = await browser.newPage()
     const errors: Array<string> = []
