@@ -47,6 +47,7 @@ export default defineConfig({
     ],
     environment: "node",
     setupFiles: ["./scripts/seed.ts"],
+    globalSetup: ["./scripts/orphans.ts"],
     provide: { seed },
     reporters: ["default", "./scripts/countsReporter.ts"],
     // No test keeps anything in a module, so the files of a worker load effect and the packages once.

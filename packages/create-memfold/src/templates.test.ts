@@ -1,5 +1,5 @@
 /** Each template is made as `npm create memfold` makes it, and runs offline as `npm start` runs it. */
-import { execFile, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -9,7 +9,6 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { launchOptions } from "@memfold/harness/chromium"
-import { deep } from "@memfold/harness/depth"
 import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { chromium } from "playwright-core"
@@ -56,6 +55,14 @@ const run = async (folder: string, file: string, input = "") => {
   return printed
 }
 
+/** Ends a program with all processes that it started: `npm` and `tsx` do not pass every signal on. */
+const end = async (child: ChildProcess) => {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const closed = once(child, "close")
+  process.kill(-child.pid, "SIGTERM")
+  await closed
+}
+
 /** Runs a server until `use` has used its address. */
 const serve = async (
   folder: string,
@@ -66,18 +73,22 @@ const serve = async (
   const child = spawn(program("tsx"), [file], {
     cwd: folder,
     env: { ...env, ...more },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   })
+  let errors = ""
+  child.stderr.on("data", (text: string) => (errors += text))
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       const [url] = /http:\/\/[\d.:]+/u.exec(line) ?? []
       if (url === undefined) continue
-      await use(url)
-      break
+      return await use(url)
     }
+    throw new Error("it ended before it printed an address")
+  } catch (cause) {
+    throw new Error(`${file} printed: ${errors}`, { cause })
   } finally {
-    child.kill()
-    if (child.exitCode === null) await once(child, "close")
+    await end(child)
   }
 }
 
@@ -194,8 +205,7 @@ describe("web-chat in a browser", () => {
 })
 
 describe("serverless on PostgreSQL", () => {
-  // One of nine runs, beside many others, had an answer 500 whose cause is not known yet: in a deep run, it is looked for.
-  it.runIf(deep)("only appends; its worker compacts, also what came while there was none", async () => {
+  it("only appends; its worker compacts, also what came while there was none", async () => {
     const { url: database } = await postgres()
     const folder = made("serverless")
     const withDatabase = { ...env, DATABASE_URL: database }
@@ -212,18 +222,26 @@ describe("serverless on PostgreSQL", () => {
           readonly messages: number
         }
         expect(messages).toBe(121)
-        const worker = spawn("npm", ["run", "worker"], { cwd: folder, env: withDatabase, stdio: "ignore" })
-        onTestFinished(async () => {
-          if (worker.exitCode !== null) return
-          worker.kill("SIGTERM")
-          await once(worker, "close")
+        const worker = spawn("npm", ["run", "worker"], {
+          cwd: folder,
+          env: withDatabase,
+          stdio: "ignore",
+          detached: true,
         })
-        const compacted = await eventually("the worker has compacted", async () => {
-          const answer = await post(`${url}/chat-1`, { text: "Well?" })
-          const { messages: now } = (await answer.json()) as { readonly messages: number }
-          return now < 121 ? now : undefined
-        })
-        expect(compacted).toBeGreaterThan(1)
+        onTestFinished(() => end(worker))
+        // Each answer has its request and the answer before it in its context, until there is a summary instead.
+        let last = messages
+        await eventually(
+          "the worker has compacted",
+          async () => {
+            const answer = await post(`${url}/chat-1`, { text: "Well?" })
+            const { messages: now } = (await answer.json()) as { readonly messages: number }
+            const isCompacted = now < last
+            last = now
+            return isCompacted
+          },
+          60,
+        )
       },
       withDatabase,
     )

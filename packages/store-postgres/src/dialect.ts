@@ -1,5 +1,5 @@
 /** The dialect of PostgreSQL: the names of tables in their schema, the statement of appends, and the codes of errors. */
-import { batchIdOf, type Dialect, numbered } from "@memfold/store-sql"
+import { batchIdOf, type Dialect, numbered, typeNumber } from "@memfold/store-sql"
 
 /** A name as SQL has it. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
@@ -41,7 +41,7 @@ const append = `WITH batch AS MATERIALIZED (
   ), added AS (
     INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
     SELECT appended.id << 32 | appended.version + position, CASE position WHEN 1 THEN appended.batch_id END,
-      CASE position WHEN 1 THEN appended.batch_hash END, position - 1, CAST(record ->> 0 AS BIGINT), CAST(record ->> 1 AS INTEGER),
+      CASE position WHEN 1 THEN appended.batch_hash END, position - 1, CAST(record ->> 0 AS BIGINT), ${typeNumber("record ->> 1")},
       CAST(record ->> 2 AS INTEGER), record ->> 3, CAST(record ->> 4 AS BIGINT)
     FROM appended CROSS JOIN jsonb_array_elements(appended.records) WITH ORDINALITY AS listed (record, position)
   )

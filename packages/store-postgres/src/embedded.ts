@@ -71,7 +71,7 @@ export const makeEmbedded = ({ database: given, schema = "memfold" }: EmbeddedOp
     yield* migrate(opened, { schema, name: "PGlite", create: true })
     // All who write are in this process, and may have logs of their own.
     const changes = yield* changesOf(opened, { every: () => "100 millis" })
-    const types = new Map<string, number>()
+    const types = new Set<string>()
     return {
       ...logOf(opened, { onWritten: changes.tell, types }),
       changes: changes.of,

@@ -70,7 +70,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       : { ...plain, start: { by: "append" } }
     const opened = database(use, { ...opening, dialect })
     const changes = yield* Changes.make(opened, config, { schema, notifications })
-    const types = new Map<string, number>()
+    const types = new Set<string>()
     return {
       ...logOf(opened, { onWritten: changes.tell, types }),
       changes: changes.of,

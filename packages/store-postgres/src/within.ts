@@ -69,8 +69,8 @@ const useOf = (client: object): Effect.Effect<Use> =>
 export interface Shared {
   readonly dialect: Dialect
   readonly reasonOf: NonNullable<DatabaseOptions["reasonOf"]>
-  /** The numbers of event types that are committed. */
-  readonly types: ReadonlyMap<string, number>
+  /** The event types that are committed. */
+  readonly types: ReadonlySet<string>
 }
 
 /** Makes the log of a transaction. Nothing is tried again there: what fails for a moment fails the transaction. */
@@ -81,5 +81,5 @@ export const within =
       const use = yield* useOf(yield* clientOf(transaction))
       const opened = database(use, { dialect, reasonOf, isInTransaction: true })
       // A type that is first stored here may be rolled back: the log of the store does not hear of it.
-      return logOf(opened, { types: new Map(types) })
+      return logOf(opened, { types: new Set(types) })
     })

@@ -22,7 +22,7 @@ export interface Dialect {
   /**
    * The statement of appends. Its parameter is a JSON list with an entry for each session: the session, the expected version,
    * the expected last batch id or null, the batch id, its hash or null, and a list of records. A record is a list of the time,
-   * the number of the type, the schema version, the data and the checksum or null.
+   * the type, the schema version, the data and the checksum or null.
    *
    * It inserts the records of each session that is as expected, and moves the session's last version. Its rows have a column
    * `appended`: the session of each batch that was inserted; further rows have null.

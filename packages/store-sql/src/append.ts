@@ -2,15 +2,15 @@
  * Appends and rewrites. A usual append is one statement, shared with the appends of other sessions that wait at the same time: it
  * compares the versions and inserts the records. Everything else takes a transaction.
  */
-import type { SqlError } from "@effect/sql/SqlError"
+import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { batchHash } from "./batchHash.js"
 import * as Batcher from "./batcher.js"
-import { type Database, integer, lockSession, type Row, type Run, text, textOrNull } from "./Database.js"
+import { type Database, integer, lockSession, type Row, type Run, textOrNull } from "./Database.js"
 import type { Dialect } from "./Dialect.js"
 import { change, dropDerived } from "./projections.js"
-import { batchIdOf, mostVersions, ofSession, versionOf } from "./queries.js"
+import { batchIdOf, mostVersions, ofSession, typeNumber, versionOf } from "./queries.js"
 import { isListed, keyList, type Session } from "./RowTable.js"
 
 type Records = Parameters<EventLog.Service["append"]>[1]
@@ -31,12 +31,15 @@ export interface WritingOptions {
     | undefined
   /** Is called when a session has been written to, before its writer is answered. */
   readonly onWritten?: ((session: string) => void) | undefined
-  /** The numbers of event types that are known to be stored; more are added. Empty by default. */
-  readonly types?: Map<string, number> | undefined
+  /** The event types that are known to be stored; more are added. Empty by default. */
+  readonly types?: Set<string> | undefined
 }
 
 /** The most records and characters of one statement: it keeps the event loop for a few milliseconds. */
 const most = { records: 500, characters: 1_000_000 }
+
+/** The type of a record as a row has it. */
+const typeOf = ({ type }: EventLog.NewRecord): string => type.toWellFormed()
 
 /** What is no text, against the type, is refused by the database. */
 const charactersOf = (records: ReadonlyArray<EventLog.NewRecord>): number =>
@@ -55,41 +58,38 @@ const isUsual = ({ start }: Dialect, { records, options, rewritten }: Batch): bo
   charactersOf(records) <= most.characters
 
 /**
- * The numbers of event types. They are stored before the append that needs them, and never go: what is known here stays
- * true, also if that append fails.
+ * The names of event types that the database has. They are stored before the append that needs them. Statements look the numbers
+ * of types up: a database that was restored from a backup, or a standby that took over, can have other numbers.
  */
-const typeNumbers = ({ dialect, query, statement }: Database, known = new Map<string, number>()) => {
-  const read = (names: ReadonlyArray<string>) =>
-    Effect.map(
-      query({ operation: "append" }, `SELECT name, id FROM types WHERE ${isListed(dialect, "name")}`, [
-        keyList(names.map((name) => name.toWellFormed())),
-      ]),
-      (rows) => {
-        const numbers = new Map(rows.map((row) => [text(row, "name"), integer(row, "id")]))
-        for (const name of names) {
-          const number = numbers.get(name.toWellFormed())
-          if (number !== undefined) known.set(name, number)
-        }
-        return names.filter((name) => !known.has(name))
-      },
-    )
-  const add = (names: ReadonlyArray<string>) =>
+const storedTypes = ({ dialect, query, statement }: Database, known = new Set<string>()) => {
+  /** Stores names; returns whether the database missed any. */
+  const store = (names: ReadonlyArray<string>): Effect.Effect<boolean, EventLog.LogError | SqlError> =>
     Effect.gen(function* () {
       // Looked for first: an insert takes a number even if it finds the type there.
-      const missing = yield* read(names)
-      if (missing.length === 0) return
-      yield* statement(
-        `INSERT INTO types (name) SELECT value ->> 0 FROM ${dialect.elements} WHERE TRUE ON CONFLICT DO NOTHING`,
-        [keyList(missing.map((name) => name.toWellFormed()))],
+      const rows = yield* query(
+        { operation: "append" },
+        `SELECT name FROM types WHERE ${isListed(dialect, "name")}`,
+        [keyList(names)],
       )
-      yield* read(missing)
+      const stored = new Set(rows.map((row) => row["name"]))
+      const missing = names.filter((name) => !stored.has(name))
+      if (missing.length > 0)
+        yield* statement(
+          `INSERT INTO types (name) SELECT value ->> 0 FROM ${dialect.elements} WHERE TRUE ON CONFLICT DO NOTHING`,
+          [keyList(missing)],
+        )
+      for (const name of names) known.add(name)
+      return missing.length > 0
     })
+  const typesOf = (records: Records) => [...new Set(records.map(typeOf))]
   return {
-    of: (type: string): number => known.get(type)!,
-    store: (records: Records): Effect.Effect<void, EventLog.LogError | SqlError> => {
-      const missing = records.filter(({ type }) => !known.has(type))
-      return missing.length === 0 ? Effect.void : add([...new Set(missing.map(({ type }) => type))])
+    /** Stores the types of records that are not known to be stored. */
+    store: (records: Records): Effect.Effect<unknown, EventLog.LogError | SqlError> => {
+      const isUnknown = (record: EventLog.NewRecord) => !known.has(typeOf(record))
+      return records.some(isUnknown) ? store(typesOf(records)) : Effect.void
     },
+    /** Stores the types of records that the database has lost since; returns whether there were any. */
+    storeLost: (records: Records) => store(typesOf(records)),
   }
 }
 
@@ -193,11 +193,15 @@ export const appending = (
   { rewriting, onWritten = () => {}, types: knownTypes }: WritingOptions,
 ) => {
   const { dialect, query, statement, statements, transaction, failing } = database
-  const types = typeNumbers(database, knownTypes)
+  const types = storedTypes(database, knownTypes)
+
+  /** Whether the database refused a statement, and was not only busy. */
+  const isRefused = ({ cause }: EventLog.LogError): boolean =>
+    cause instanceof SqlError && !dialect.isBusy(cause.cause)
 
   /** A record in the list that a statement gets. */
-  const listed = ({ time, type, schemaVersion, data, checksum }: EventLog.NewRecord) =>
-    [time, types.of(type), schemaVersion, data, checksum ?? null] as const
+  const listed = (record: EventLog.NewRecord) =>
+    [record.time, typeOf(record), record.schemaVersion, record.data, record.checksum ?? null] as const
 
   const shared = Batcher.make<Batch, boolean, SqlError>({
     keyOf: ({ session }) => session,
@@ -234,7 +238,7 @@ export const appending = (
           `INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
            SELECT CAST(? AS BIGINT) << 32 | ? + key, CASE ? + key WHEN 0 THEN ? END,
              CASE ? + key WHEN 0 THEN CAST(? AS INTEGER) END, ? + key,
-             CAST(value ->> 0 AS BIGINT), CAST(value ->> 1 AS BIGINT), CAST(value ->> 2 AS BIGINT), value ->> 3,
+             CAST(value ->> 0 AS BIGINT), ${typeNumber("value ->> 1")}, CAST(value ->> 2 AS BIGINT), value ->> 3,
              CAST(value ->> 4 AS BIGINT)
            FROM ${dialect.elements}`,
           [
@@ -312,9 +316,20 @@ export const appending = (
           isAppended ? Effect.succeed(resultOf(batch)) : general(operation, batch),
         )
       : Effect.zipRight(failing(about)(stored), inTransaction(operation, batch))
-    return Effect.tap(written, ({ duplicate }) => {
-      if (!duplicate) onWritten(batch.session)
-    })
+    /** What the database refused is tried once more, if a type was missing there. */
+    const withLostTypes = (error: EventLog.LogError) =>
+      isRefused(error)
+        ? Effect.flatMap(
+            Effect.orElseSucceed(types.storeLost(batch.records), () => false),
+            (wereLost) => (wereLost ? written : error),
+          )
+        : error
+    return written.pipe(
+      Effect.catchTag("LogError", withLostTypes),
+      Effect.tap(({ duplicate }) => {
+        if (!duplicate) onWritten(batch.session)
+      }),
+    )
   }
 
   return {

@@ -18,7 +18,7 @@ export * from "./Database.js"
 export * from "./Dialect.js"
 export { batchHash } from "./batchHash.js"
 export * from "./pause.js"
-export { batchIdOf } from "./queries.js"
+export { batchIdOf, typeNumber } from "./queries.js"
 export * from "./sqlite.js"
 
 /** Makes the log of a database that has the tables of its dialect. */

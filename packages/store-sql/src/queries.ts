@@ -14,6 +14,9 @@ export const ofSession = (events: string): string =>
 export const batchIdOf = (events: string): string =>
   `coalesce(${events}.batch_id, (SELECT batch_id FROM events AS first WHERE first.id = ${events}.id - ${events}.batch_position))`
 
+/** The number of the type that an expression names: null where the database does not have it, and `events` takes no row without one. */
+export const typeNumber = (name: string): string => `(SELECT types.id FROM types WHERE types.name = ${name})`
+
 /** The sessions, each with the event at its last version. */
 export const sessionsWithLast =
   "sessions LEFT JOIN events AS last ON last.id = sessions.id << 32 | sessions.last_version"

@@ -1,6 +1,6 @@
 /** The dialect of SQLite, for SQLite itself and for databases that have its SQL. */
 import type { Dialect } from "./Dialect.js"
-import { batchIdOf } from "./queries.js"
+import { batchIdOf, typeNumber } from "./queries.js"
 
 /**
  * - `sessions`: one row for each session, with its owner, its title, whether it was described, and the version of its last
@@ -120,7 +120,7 @@ const append = `WITH batch AS MATERIALIZED (
   INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
   SELECT sessions.id << 32 | batch.version + 1 + record.key,
     CASE record.key WHEN 0 THEN batch.batch_id END, CASE record.key WHEN 0 THEN batch.batch_hash END, record.key,
-    record.value ->> 0, record.value ->> 1, record.value ->> 2, record.value ->> 3, record.value ->> 4
+    record.value ->> 0, ${typeNumber("record.value ->> 1")}, record.value ->> 2, record.value ->> 3, record.value ->> 4
   FROM batch
     CROSS JOIN sessions ON sessions.name = batch.session AND sessions.last_version = batch.version
     LEFT JOIN events AS last ON last.id = sessions.id << 32 | sessions.last_version

@@ -118,6 +118,30 @@ it("tells writers, and the store, what was written", async () => {
   expect(heard).toEqual(["written one", "rewriting one c", "written one", "written one"])
 })
 
+it("writes to a database that was replaced by another copy, with other numbers of types", async () => {
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const client = yield* makeClient({ filename: ":memory:" })
+      for (const table of sqlite.tables) yield* client.unsafe(table)
+      const log = logOf(database(reserving(client), { dialect: sqlite }))
+      const [record] = records(1)
+      const batch = [record, { ...record, type: "Second" }] as const
+      const appendTo = (session: string) => log.append(session, batch, { expectedVersion: 0, batchId: "a" })
+      yield* appendTo("before")
+      for (const rewrites of [false, true]) {
+        yield* client.unsafe("DELETE FROM sessions")
+        yield* client.unsafe("DELETE FROM types")
+        yield* client.unsafe("INSERT INTO types (name) VALUES ('Another'), ('Second')")
+        yield* rewrites
+          ? log.rewrite("one", [], batch, { expectedVersion: 0, batchId: "a" })
+          : appendTo("one")
+        const stored = yield* log.read("one", { fromVersion: 1, toVersion: 2, reverse: false, limit: 2 })
+        expect(stored.map(({ type }) => type)).toEqual(["Test", "Second"])
+      }
+    }).pipe(Effect.provide(Reactivity.layer), Effect.scoped),
+  )
+})
+
 describe("a dialect", () => {
   /** A connection that notes its statements, and fails. */
   const noting = () => {
