@@ -24,24 +24,24 @@ if (args[0] === "--corpus") {
 }
 
 await setup()
-/** Whether tests of a package run. If only some tests run, only its own and the ones of the test servers need its programs. */
-const runs = (name) =>
+/** Whether tests of one of some packages run. If only some tests run, only their programs are needed, and the ones of the test servers. */
+const runs = (...packages) =>
   args.every((arg) => arg.startsWith("-")) ||
-  args.some((arg) => arg.includes(name) || arg.includes("harness"))
+  args.some((arg) => [...packages, "harness"].some((name) => arg.includes(name)))
 // Without its programs, the tests of a package fail with a message.
-if (runs("redis")) {
+if (runs("store-redis", "worker-bullmq", "cli", "server")) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
 }
-if (runs("postgres")) {
+if (runs("store-postgres", "worker-pg-boss", "worker-cluster", "cli", "server", "create-memfold")) {
   const programs = postgresPrograms()
   if (programs !== undefined) {
     env.MEMFOLD_POSTGRES_BIN = programs.bin
     env.MEMFOLD_PGBOUNCER = programs.bouncer
   }
 }
-if (runs("store-sqlite")) installRuntimes({ all: env.MEMFOLD_TEST_DEPTH === "deep" })
-if (runs("ai-sdk") || runs("studio")) {
+if (runs("store-sqlite", "packages/memfold")) installRuntimes({ all: env.MEMFOLD_TEST_DEPTH === "deep" })
+if (runs("ai-sdk", "studio", "create-memfold")) {
   const browser = chromium()
   if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser
 }
