@@ -14,6 +14,9 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), "runtimes")
 const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 const { dependencies: usual, optionalDependencies: further } = manifest
 
+/** The names of all runtimes. */
+export const runtimeNames = Object.keys({ ...usual, ...further })
+
 /** Where a package has its program. */
 const programIn = (name) => (name === "deno" ? "deno" : join("bin", name === "bun" ? "bun" : "node"))
 

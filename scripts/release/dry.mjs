@@ -12,7 +12,7 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { installedRuntimes, installRuntimes } from "../runtimes.mjs"
+import { hasRuntimes, installedRuntimes, installRuntimes } from "../runtimes.mjs"
 import { root, setup } from "../setup.mjs"
 import { tryAll, weigh } from "./consumer.mjs"
 import { keepInstalls, measured } from "./measured.mjs"
@@ -94,10 +94,12 @@ const checkInstall = (folder, url) => {
       ]
 }
 
-/** The folder that has the program of Bun, from npm. */
+/** The program of Bun, from npm. */
 const bun = () => {
   installRuntimes({ all: true })
-  return installedRuntimes().find(({ name }) => name === "bun")?.program
+  const program = installedRuntimes().find(({ name }) => name === "bun")?.program
+  if (program === undefined) throw new Error("bun: npm could not install it; npm run release:dry tries again")
+  return program
 }
 
 await setup()
@@ -119,9 +121,8 @@ try {
     npm: () => tried("npm"),
     pnpm: () => tried("pnpm"),
     bun: () => {
-      const program = bun()
-      if (program !== undefined) return tried("bun", program)
-      say("bun: left out, npm has no program of it for this system")
+      if (hasRuntimes) return tried("bun", bun())
+      say("bun: left out, npm has programs of it for Linux on x64 alone")
       return []
     },
   }

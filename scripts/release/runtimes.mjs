@@ -4,7 +4,7 @@
  */
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { installedRuntimes, installRuntimes } from "../runtimes.mjs"
+import { installedRuntimes, installRuntimes, runtimeNames } from "../runtimes.mjs"
 import { projectFor, runAll } from "./consumer.mjs"
 import { keepRuntime, libraries } from "./measured.mjs"
 
@@ -14,11 +14,12 @@ const versionIn = (folder, library) =>
 const isNode = ({ name }) => name.startsWith("node-")
 
 /** Runs everything by the runtimes of these names; by all without names. Returns what failed. */
-export const tryRuntimes = async (parent, registry, names, say) => {
+export const tryRuntimes = async (parent, registry, wanted = runtimeNames, say) => {
   installRuntimes({ all: true })
   const all = installedRuntimes()
-  const wanted = names ?? all.map(({ name }) => name)
-  const failures = []
+  const failures = wanted
+    .filter((wantedName) => all.every(({ name }) => name !== wantedName))
+    .map((name) => `${name}: it is not installed; npm has ${runtimeNames.join(", ")}, for Linux on x64 alone`)
   for (const node of all.filter(isNode)) {
     // Bun and Deno have no versions of libraries of their own: they run what is installed for Node 24.
     const own = node.name === "node-24" ? [node, ...all.filter((one) => !isNode(one))] : [node]
