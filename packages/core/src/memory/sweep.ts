@@ -24,18 +24,6 @@ const firstGoesBack = 3_600_000
 const dispatchSweep = (queue: Pick<Queue, "dispatch">, time: number): Effect.Effect<void, DispatchError> =>
   queue.dispatch({ session: sweepSession, time, fill: 1 })
 
-/**
- * Dispatches the next sweep when a worker starts; none if `every` is infinite. One that waits stays as it is: workers that are started
- * one after the other do not each have all sessions looked at.
- */
-export const beginSweeps = (
-  queue: Pick<Queue, "dispatch">,
-  every: number,
-): Effect.Effect<void, DispatchError> =>
-  Number.isFinite(every)
-    ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now + every))
-    : Effect.void
-
 /** Looks at a session. One that cannot be read is left alone: nobody can compact it, and its next write says so. */
 const lookAt = (
   memory: Pick<Memory, "look">,
@@ -60,7 +48,7 @@ const lookAt = (
  * @param look the look that was dispatched for the sweep
  * @param options `every`: the time between sweeps, in milliseconds; `isFirst`: whether it is the first sweep of this worker
  */
-export const sweep = (
+const sweep = (
   queue: Pick<Queue, "dispatch">,
   memory: Pick<Memory, "look" | "sessions">,
   { time }: Pick<Look, "time">,
@@ -81,3 +69,43 @@ export const sweep = (
     yield* dispatchSweep(queue, began + every)
     return yield* looked
   })
+
+/** The sweeps of a worker. */
+export interface Sweeps {
+  /**
+   * Dispatches the next sweep when the worker starts. One that waits stays as it is: workers that are started one after the other do not
+   * each have all sessions looked at.
+   */
+  readonly begin: Effect.Effect<void, DispatchError>
+  /** Sweeps, unless this worker is at it already. */
+  readonly run: (look: Look) => Effect.Effect<void, DispatchError | LogError | InvalidInput>
+}
+
+/**
+ * Makes the sweeps of a worker, one at a time: the queue has a sweep again whose worker it takes for dead, and one for each worker that
+ * starts meanwhile, and most places of a worker are to stay free for sessions.
+ *
+ * @param every the time between sweeps, in milliseconds; infinite for none
+ */
+export const sweepsOf = (
+  queue: Pick<Queue, "dispatch">,
+  memory: Pick<Memory, "look" | "sessions">,
+  every: number,
+): Sweeps => {
+  let isFirst = true
+  let isUnderWay = false
+  return {
+    begin: Number.isFinite(every)
+      ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now + every))
+      : Effect.void,
+    run: (look) =>
+      Effect.suspend(() => {
+        if (isUnderWay) return Effect.void
+        isUnderWay = true
+        return sweep(queue, memory, look, { every, isFirst }).pipe(
+          Effect.tap(() => Effect.sync(() => (isFirst = false))),
+          Effect.ensuring(Effect.sync(() => (isUnderWay = false))),
+        )
+      }),
+  }
+}

@@ -6,7 +6,7 @@ import { Duration, Effect, Schedule, type Scope } from "effect"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import { type DispatchError, isGivenUp, type Look, LookFailed, type Queue } from "../shell/Dispatcher.js"
 import type { Service as Memory } from "./MemoryService.js"
-import { beginSweeps, sweep, sweepSession } from "./sweep.js"
+import { sweepSession, sweepsOf } from "./sweep.js"
 
 /** Options of {@link work}. */
 export interface WorkerOptions {
@@ -57,29 +57,18 @@ export const work = (
   }: WorkerOptions = {},
 ): Effect.Effect<void, DispatchError, Scope.Scope> =>
   Effect.gen(function* () {
-    const every = Duration.toMillis(sweepEvery)
-    const sweeps = { isFirst: true, isUnderWay: false }
-    // The queue has a sweep again whose worker it takes for dead, and one for each worker that starts meanwhile: with one at a time, most
-    // of this worker's places stay free for sessions.
+    const sweeps = sweepsOf(queue, memory, Duration.toMillis(sweepEvery))
     const swept = (look: Look) =>
-      Effect.suspend(() => {
-        if (sweeps.isUnderWay) return Effect.void
-        sweeps.isUnderWay = true
-        return sweep(queue, memory, look, { every, isFirst: sweeps.isFirst }).pipe(
-          Effect.tap(() => Effect.sync(() => (sweeps.isFirst = false))),
-          Effect.ensuring(Effect.sync(() => (sweeps.isUnderWay = false))),
-        )
-      }).pipe(
-        Effect.mapError(
-          ({ message }) => new LookFailed({ session: sweepSession, reason: message, final: false }),
-        ),
+      Effect.mapError(
+        sweeps.run(look),
+        ({ message }) => new LookFailed({ session: sweepSession, reason: message, final: false }),
       )
     yield* queue.work(
       (look) => (look.session === sweepSession ? swept(look) : compactDue(memory, look, onOutcomes)),
       { concurrency, shutdown: Duration.toMillis(shutdown) },
     )
     // The queue may be gone for a while. Workers take what it has when it is back.
-    yield* beginSweeps(queue, every).pipe(Effect.retry(untilTaken), Effect.ignore, Effect.forkScoped)
+    yield* sweeps.begin.pipe(Effect.retry(untilTaken), Effect.ignore, Effect.forkScoped)
   })
 
 /** How often the next sweep is tried to be put into the queue: for as long as it takes. */
