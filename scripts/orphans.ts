@@ -6,9 +6,10 @@ import { randomUUID } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
-const mark = `MEMFOLD_TEST_RUN=${randomUUID()}`
+const variable = "MEMFOLD_TEST_RUN"
+const run = randomUUID()
 
-/** How long ended tests' processes may take to go, in seconds. */
+/** How long processes may take to end after the tests, in seconds. */
 const patience = 10
 
 const read = (pid: string, file: string): string => {
@@ -30,7 +31,7 @@ const parentOf = (pid: string): string =>
 const orphans = (): ReadonlyArray<string> => {
   const ours = new Set(
     readdirSync("/proc").filter(
-      (pid) => /^\d+$/u.test(pid) && read(pid, "environ").split("\0").includes(mark),
+      (pid) => /^\d+$/u.test(pid) && read(pid, "environ").split("\0").includes(`${variable}=${run}`),
     ),
   )
   return [...ours].filter((pid) => {
@@ -40,14 +41,16 @@ const orphans = (): ReadonlyArray<string> => {
 }
 
 export const setup = (): void => {
-  const [name = "", value] = mark.split("=")
-  process.env[name] = value
+  process.env[variable] = run
 }
 
 export const teardown = async (): Promise<void> => {
   if (!existsSync("/proc/self/environ")) return
-  for (let tries = 0; tries < patience * 10 && orphans().length > 0; tries++) await sleep(100)
-  const left = orphans()
+  let left = orphans()
+  for (let tries = 0; tries < patience * 10 && left.length > 0; tries++) {
+    await sleep(100)
+    left = orphans()
+  }
   if (left.length === 0) return
   const commands = left.map((pid) => `${pid}: ${read(pid, "cmdline").replaceAll("\0", " ").trim()}`)
   for (const pid of left) process.kill(Number(pid), "SIGKILL")

@@ -14,8 +14,7 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), "runtimes")
 const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 const { dependencies: usual, optionalDependencies: further } = manifest
 
-/** The names of all runtimes. */
-export const runtimeNames = Object.keys({ ...usual, ...further })
+const runtimeNames = Object.keys({ ...usual, ...further })
 
 /** Where a package has its program. */
 const programIn = (name) => (name === "deno" ? "deno" : join("bin", name === "bun" ? "bun" : "node"))
@@ -52,6 +51,18 @@ export const installRuntimes = ({ all = false } = {}) => {
     stdio: ["ignore", process.stderr, process.stderr],
   })
   if (status !== 0) say("they could not be installed; the tests under them fail with a message")
+}
+
+/** Runtimes by their names, installed if need be; fails for one that npm could not install, or does not have. */
+export const requireRuntimes = (names = runtimeNames) => {
+  installRuntimes({ all: true })
+  const installed = installedRuntimes()
+  return names.map((wanted) => {
+    const found = installed.find(({ name }) => name === wanted)
+    if (found !== undefined) return found
+    const all = runtimeNames.join(", ")
+    throw new Error(`${wanted} is not installed; npm has ${all}, for Linux on x64 alone`)
+  })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

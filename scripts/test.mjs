@@ -29,11 +29,11 @@ const runs = (...packages) =>
   args.every((arg) => arg.startsWith("-")) ||
   args.some((arg) => [...packages, "harness"].some((name) => arg.includes(name)))
 // Without its programs, the tests of a package fail with a message.
-if (runs("store-redis", "worker-bullmq", "cli", "server")) {
+if (runs("redis", "worker-bullmq", "cli", "server")) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
 }
-if (runs("store-postgres", "worker-pg-boss", "worker-cluster", "cli", "server", "create-memfold")) {
+if (runs("postgres", "worker-pg-boss", "worker-cluster", "cli", "server", "create-memfold")) {
   const programs = postgresPrograms()
   if (programs !== undefined) {
     env.MEMFOLD_POSTGRES_BIN = programs.bin

@@ -12,7 +12,7 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { hasRuntimes, installedRuntimes, installRuntimes } from "../runtimes.mjs"
+import { hasRuntimes, requireRuntimes } from "../runtimes.mjs"
 import { root, setup } from "../setup.mjs"
 import { tryAll, weigh } from "./consumer.mjs"
 import { keepInstalls, measured } from "./measured.mjs"
@@ -94,14 +94,6 @@ const checkInstall = (folder, url) => {
       ]
 }
 
-/** The program of Bun, from npm. */
-const bun = () => {
-  installRuntimes({ all: true })
-  const program = installedRuntimes().find(({ name }) => name === "bun")?.program
-  if (program === undefined) throw new Error("bun: npm could not install it; npm run release:dry tries again")
-  return program
-}
-
 await setup()
 let registry
 const failures = []
@@ -121,7 +113,7 @@ try {
     npm: () => tried("npm"),
     pnpm: () => tried("pnpm"),
     bun: () => {
-      if (hasRuntimes) return tried("bun", bun())
+      if (hasRuntimes) return tried("bun", requireRuntimes(["bun"])[0].program)
       say("bun: left out, npm has programs of it for Linux on x64 alone")
       return []
     },

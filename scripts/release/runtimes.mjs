@@ -4,7 +4,7 @@
  */
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { installedRuntimes, installRuntimes, runtimeNames } from "../runtimes.mjs"
+import { installedRuntimes, requireRuntimes } from "../runtimes.mjs"
 import { projectFor, runAll } from "./consumer.mjs"
 import { keepRuntime, libraries } from "./measured.mjs"
 
@@ -14,16 +14,14 @@ const versionIn = (folder, library) =>
 const isNode = ({ name }) => name.startsWith("node-")
 
 /** Runs everything by the runtimes of these names; by all without names. Returns what failed. */
-export const tryRuntimes = async (parent, registry, wanted = runtimeNames, say) => {
-  installRuntimes({ all: true })
+export const tryRuntimes = async (parent, registry, names, say) => {
+  const wanted = new Set(requireRuntimes(names).map(({ name }) => name))
   const all = installedRuntimes()
-  const failures = wanted
-    .filter((wantedName) => all.every(({ name }) => name !== wantedName))
-    .map((name) => `${name}: it is not installed; npm has ${runtimeNames.join(", ")}, for Linux on x64 alone`)
+  const failures = []
   for (const node of all.filter(isNode)) {
     // Bun and Deno have no versions of libraries of their own: they run what is installed for Node 24.
     const own = node.name === "node-24" ? [node, ...all.filter((one) => !isNode(one))] : [node]
-    const runs = own.filter(({ name }) => wanted.includes(name))
+    const runs = own.filter(({ name }) => wanted.has(name))
     if (runs.length === 0) continue
     const folder = join(parent, node.name)
     rmSync(folder, { recursive: true, force: true })

@@ -55,7 +55,16 @@ const run = async (folder: string, file: string, input = "") => {
   return printed
 }
 
-/** Ends a program with all processes that it started: `npm` and `tsx` do not pass every signal on. */
+/** Starts a program as the head of a group of processes, so that `end` reaches what it starts: `npm` does not pass a signal on. */
+const start = (folder: string, file: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv = {}) =>
+  spawn(file, args, {
+    cwd: folder,
+    env: { ...env, ...more },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  })
+
+/** Ends a program with all processes that it started. */
 const end = async (child: ChildProcess) => {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const closed = once(child, "close")
@@ -70,12 +79,7 @@ const serve = async (
   use: (url: string) => Promise<void>,
   more: NodeJS.ProcessEnv = {},
 ) => {
-  const child = spawn(program("tsx"), [file], {
-    cwd: folder,
-    env: { ...env, ...more },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  })
+  const child = start(folder, program("tsx"), [file], more)
   let errors = ""
   child.stderr.on("data", (text: string) => (errors += text))
   try {
@@ -208,7 +212,7 @@ describe("serverless on PostgreSQL", () => {
   it("only appends; its worker compacts, also what came while there was none", async () => {
     const { url: database } = await postgres()
     const folder = made("serverless")
-    const withDatabase = { ...env, DATABASE_URL: database }
+    const withDatabase = { DATABASE_URL: database }
     await serve(
       folder,
       "local.ts",
@@ -222,12 +226,8 @@ describe("serverless on PostgreSQL", () => {
           readonly messages: number
         }
         expect(messages).toBe(121)
-        const worker = spawn("npm", ["run", "worker"], {
-          cwd: folder,
-          env: withDatabase,
-          stdio: "ignore",
-          detached: true,
-        })
+        const worker = start(folder, "npm", ["run", "worker"], withDatabase)
+        for (const printed of [worker.stdout, worker.stderr]) printed.resume()
         onTestFinished(() => end(worker))
         // Each answer has its request and the answer before it in its context, until there is a summary instead.
         let last = messages

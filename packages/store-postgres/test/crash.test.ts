@@ -1,4 +1,4 @@
-/** Servers that are killed, and connections that are lost: what was acknowledged is there, once (law L14). */
+/** Servers that are killed or replaced, and connections that are lost: what was acknowledged is there, once (law L14). */
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
@@ -206,4 +206,26 @@ describe("a connection that is lost", () => {
       )
     }
   })
+})
+
+it("writes to a database that was replaced by another copy, with other numbers of types", async () => {
+  const schema = newSchema()
+  await withLog({ url: one.url, schema }, (log) =>
+    Effect.gen(function* () {
+      const [record] = records(1)
+      const batch = [record, { ...record, type: "Second" }] as const
+      const options = { expectedVersion: 0, batchId: "a" }
+      yield* log.append("before", batch, options)
+      for (const rewrites of [false, true]) {
+        for (const statement of [
+          `TRUNCATE ${schema}.sessions, ${schema}.types, ${schema}.events RESTART IDENTITY CASCADE`,
+          `INSERT INTO ${schema}.types (name) VALUES ('Another'), ('Second')`,
+        ])
+          yield* Effect.promise(() => one.client.query(statement))
+        yield* rewrites ? log.rewrite("one", [], batch, options) : log.append("one", batch, options)
+        const stored = yield* log.read("one", { fromVersion: 1, toVersion: 2, reverse: false, limit: 2 })
+        expect(stored.map(({ type }) => type)).toEqual([record.type, "Second"])
+      }
+    }),
+  )
 })

@@ -1,11 +1,9 @@
 /** Databases of released versions. */
-import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { describe, expect, it, vi } from "vitest"
-import { records } from "@memfold/harness/crowd"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import {
   expectedOf,
@@ -45,26 +43,4 @@ describe.each(storedVersions)("a schema of memfold %s", (version) => {
     expect(await withLog({ url }, problemsOf)).toEqual([])
     expect(await readStored(url)).toEqual(expectedOf(version, "postgres"))
   })
-})
-
-it("writes to a database that was replaced by another copy, with other numbers of types", async () => {
-  const { url, client } = await server({ config: ["fsync = off"] })
-  await withLog({ url }, (log) =>
-    Effect.gen(function* () {
-      const [record] = records(1)
-      const batch = [record, { ...record, type: "Second" }] as const
-      const options = { expectedVersion: 0, batchId: "a" }
-      yield* log.append("before", batch, options)
-      for (const rewrites of [false, true]) {
-        for (const statement of [
-          "TRUNCATE memfold.sessions, memfold.types, memfold.events RESTART IDENTITY CASCADE",
-          "INSERT INTO memfold.types (name) VALUES ('Another'), ('Second')",
-        ])
-          yield* Effect.promise(() => client.query(statement))
-        yield* rewrites ? log.rewrite("one", [], batch, options) : log.append("one", batch, options)
-        const stored = yield* log.read("one", { fromVersion: 1, toVersion: 2, reverse: false, limit: 2 })
-        expect(stored.map(({ type }) => type)).toEqual([record.type, "Second"])
-      }
-    }),
-  )
 })

@@ -126,15 +126,13 @@ it("writes to a database that was replaced by another copy, with other numbers o
       const log = logOf(database(reserving(client), { dialect: sqlite }))
       const [record] = records(1)
       const batch = [record, { ...record, type: "Second" }] as const
-      const appendTo = (session: string) => log.append(session, batch, { expectedVersion: 0, batchId: "a" })
-      yield* appendTo("before")
+      const options = { expectedVersion: 0, batchId: "a" }
+      yield* log.append("before", batch, options)
       for (const rewrites of [false, true]) {
         yield* client.unsafe("DELETE FROM sessions")
         yield* client.unsafe("DELETE FROM types")
         yield* client.unsafe("INSERT INTO types (name) VALUES ('Another'), ('Second')")
-        yield* rewrites
-          ? log.rewrite("one", [], batch, { expectedVersion: 0, batchId: "a" })
-          : appendTo("one")
+        yield* rewrites ? log.rewrite("one", [], batch, options) : log.append("one", batch, options)
         const stored = yield* log.read("one", { fromVersion: 1, toVersion: 2, reverse: false, limit: 2 })
         expect(stored.map(({ type }) => type)).toEqual(["Test", "Second"])
       }

@@ -3,7 +3,7 @@
  * migration does that knows its own tables only. They are made again: the log has everything that was in them.
  */
 import { type EventLog, Session } from "@memfold/core"
-import { type Database, logOf, sqlite, text } from "@memfold/store-sql"
+import { type Database, logOf, sqlite, text, typeNumber } from "@memfold/store-sql"
 import { Effect } from "effect"
 import { refused } from "./checks.js"
 import * as Unfinished from "./unfinished.js"
@@ -44,8 +44,7 @@ const fillSummaries = (database: Database) =>
     const sessions = yield* database.query(
       about,
       `SELECT name FROM sessions WHERE id IN (
-         SELECT session FROM events WHERE type IN (
-           SELECT id FROM types WHERE name = 'SummaryCommitted'))`,
+         SELECT session FROM events WHERE type = ${typeNumber("'SummaryCommitted'")})`,
     )
     yield* Effect.forEach(
       sessions,
