@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
-import { configDefaults, defineConfig } from "vitest/config"
-import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { defineConfig } from "vitest/config"
+import { cacheFolder } from "./scripts/tests/cache.mjs"
+import { type Group, groups, noTests } from "./scripts/tests/groups.mjs"
 
 // Half an hour beside the hour, west of Greenwich, with daylight saving time: who takes this zone for UTC is found out.
 process.env["TZ"] = "America/St_Johns"
@@ -20,45 +21,46 @@ const seed = (() => {
   return explores ? Date.now() % 2 ** 31 : 1
 })()
 
-/** The files that take longest begin first, so that none is left over at the end for one core alone. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
-    // oxlint-disable-next-line unicorn/no-array-sort -- no array's, but the sequencer's
-    const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification) =>
-      /\/(simulation|mutants|shipped|worker|laws|embedded|page|listeners|templates|cli|import|copy|failover|tour|lab|published|stdio|processes|fair|strict|generated|agent|fullText|movingSlots|3-split-turn)\.test\.ts$/.test(
-        moduleId,
-      )
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
-  }
-}
-
 // Tests run from the sources: the "@memfold/source" condition of each package's exports.
-export default defineConfig({
+const sources = {
   resolve: { conditions: ["@memfold/source"] },
   ssr: { resolve: { conditions: ["@memfold/source"], externalConditions: ["@memfold/source"] } },
+}
+
+/** A group of tests: a file is in the first group that names it, so each leaves out the files of the groups before it. */
+const projectOf = ({ name, files }: Group, place: number) => ({
+  ...sources,
   test: {
-    include: ["**/*.test.ts"],
-    exclude: [
-      ...configDefaults.exclude,
-      "**/dist/**",
-      // The tests over real transcripts, where no folder of transcripts is named.
-      ...(process.env["MEMFOLD_CORPUS"] === undefined ? ["**/corpus/**"] : []),
-    ],
-    environment: "node",
-    setupFiles: ["./scripts/seed.ts"],
-    globalSetup: ["./scripts/orphans.ts"],
+    name,
+    // The tests over real transcripts, where a folder of transcripts is named.
+    include: name === "corpus" && process.env["MEMFOLD_CORPUS"] === undefined ? [] : files,
+    exclude: [...noTests, ...groups.slice(0, place).flatMap((before) => before.files)],
+    environment: "node" as const,
+    setupFiles: ["./scripts/tests/seed.ts"],
     provide: { seed },
-    reporters: ["default", "./scripts/countsReporter.ts"],
     // No test keeps anything in a module, so the files of a worker load effect and the packages once.
     isolate: false,
     // Generated inputs die young: a larger nursery (in MiB) takes an eighth of the processor time off.
     execArgv: ["--max-semi-space-size=128"],
-    sequence: { sequencer: LongestFirst },
-    // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
-    maxWorkers: availableParallelism() + 1,
     // A process started by a test takes its time on a busy machine; what hangs is found all the same.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+  },
+})
+
+const task = process.env["npm_lifecycle_event"]?.startsWith("test:") === true
+
+export default defineConfig({
+  // How long each file took is kept here, for the next run, which begins with the longest.
+  cacheDir: cacheFolder(
+    `vitest/${task ? `${process.env["npm_package_name"]}-${process.env["npm_lifecycle_event"]}` : "all"}`,
+  ),
+  test: {
+    projects: groups.map(projectOf),
+    globalSetup: ["./scripts/tests/orphans.ts"],
+    provide: { seed },
+    reporters: ["default", "./scripts/tests/countsReporter.ts"],
+    // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
+    maxWorkers: Number(process.env["MEMFOLD_TEST_WORKERS"] ?? availableParallelism() + 1),
   },
 })

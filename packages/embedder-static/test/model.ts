@@ -1,7 +1,8 @@
 /** A small model: words with vectors that were written for it, in the files that model2vec writes. */
-import { mkdtemp, mkdir, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { onTestFinished } from "vitest"
 
 /** How the numbers of a tensor are written. */
 type Written = "F64" | "F32" | "F16" | "BF16" | "I64" | "I32" | "I8"
@@ -94,12 +95,13 @@ export const table = (dtype: Written, scale = 1): WrittenTensor => ({
   values: words.flatMap(([, vector]) => vector.map((value) => value * scale)),
 })
 
-/** Writes the files of a model into a new folder. */
+/** Writes the files of a model into a new folder, which goes with the test. */
 export const modelFolder = async (
   tensors: Readonly<Record<string, WrittenTensor>> | Buffer,
   { within = "", description = JSON.stringify(tokenizer) } = {},
 ): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "memfold-model-"))
+  onTestFinished(() => rm(folder, { recursive: true }))
   await mkdir(join(folder, within), { recursive: true })
   await writeFile(
     join(folder, within, "model.safetensors"),

@@ -1,0 +1,1 @@
+export declare const cacheFolder: (name: string) => string

@@ -1,0 +1,91 @@
+/**
+ * The groups of tests. Each is a project of Vitest (`vitest.config.ts`) and a task of turbo in each package that has tests of it, so
+ * that it is answered from the cache while what it rests on is unchanged (`inputs.mjs`). A file is in exactly one group: the first of
+ * this list that names it.
+ *
+ * `npm test` runs the quick groups, `npm test -- --all` all but `deep`, and `npm run test:deep` everything with the full counts.
+ */
+import { createFilter } from "vite"
+
+/** Files are globs, from the root of the repository. */
+export const groups = [
+  {
+    name: "components",
+    about: "one short run of each real component",
+    quick: true,
+    files: [
+      "packages/store-sqlite/test/processes.test.ts",
+      "packages/store-postgres/test/processes.test.ts",
+      "packages/store-redis/test/processes.test.ts",
+      "packages/cli/test/cli.test.ts",
+      "packages/adapters/ai-sdk/test/browser/browser.test.ts",
+    ],
+  },
+  {
+    name: "corpus",
+    about: "real transcripts, where MEMFOLD_CORPUS names a folder of them",
+    quick: false,
+    files: ["packages/*/corpus/**/*.test.ts"],
+  },
+  {
+    name: "deep",
+    about: "repetitions on further components, and mutants",
+    quick: false,
+    files: ["packages/testing/test/mutants/**/*.test.ts"],
+  },
+  {
+    name: "stores",
+    about: "databases, their files and servers, and queues",
+    quick: false,
+    files: [
+      "packages/store-*/**/*.test.ts",
+      "packages/sqlite-vec/**/*.test.ts",
+      "packages/archive/**/*.test.ts",
+      "packages/worker-*/**/*.test.ts",
+    ],
+  },
+  {
+    name: "programs",
+    about: "built programs, services, workers, pages in a browser, packages, templates",
+    quick: false,
+    files: [
+      "packages/cli/test/**/*.test.ts",
+      "packages/create-memfold/**/*.test.ts",
+      "packages/harness/test/ports.test.ts",
+      "packages/mcp/**/*.test.ts",
+      "packages/memfold/test/published.test.ts",
+      "packages/proxy/test/**/*.test.ts",
+      "packages/server/**/*.test.ts",
+      "packages/studio/test/{page,timeline}.test.ts",
+      "site/src/commands.test.ts",
+      "site/src/printed.test.ts",
+    ],
+  },
+  {
+    name: "pages",
+    about: "documents, examples and tables, which rest on the whole repository",
+    quick: true,
+    files: [
+      "packages/harness/**/*.test.ts",
+      "packages/memfold/test/{examples,namedTypes,packages}.test.ts",
+      "site/**/*.test.ts",
+    ],
+  },
+  {
+    name: "unit",
+    about: "in process: laws, conformance, codecs",
+    quick: true,
+    files: ["**/*.test.ts"],
+  },
+]
+
+/** What is no test of this repository. */
+export const noTests = ["**/node_modules/**", "**/dist/**", "**/.examples/**"]
+
+const matchers = groups.map(({ name, files }) => ({
+  name,
+  matches: createFilter(files, noTests, { resolve: false }),
+}))
+
+/** The name of the group of a file; `undefined` for what is no test of this repository. */
+export const groupOf = (file) => matchers.find(({ matches }) => matches(file))?.name
