@@ -8,5 +8,5 @@ export {
   ofBoundParts,
   ofMessage,
   TokenCounter,
-} from "./message/TokenCounter.js"
-export type { Service } from "./message/TokenCounter.js"
+} from "@memfold/message/TokenCounter"
+export type { Service } from "@memfold/message/TokenCounter"

@@ -3,7 +3,7 @@
  * render. `Memory` connects them.
  */
 export * as Message from "./Message.js"
-export * as Item from "./Item.js"
+export { Item } from "@memfold/message"
 export * as Structure from "./Structure.js"
 export * as TokenCounter from "./TokenCounter.js"
 

@@ -1,8 +1,8 @@
 /** The rules of Anthropic's Messages API about a single content block. */
 import type { AnthropicRule } from "./anthropicRules.js"
-import { items } from "./items.js"
+import { items } from "@memfold/message/Item"
 import { type Fields, isFields, unknownInside } from "./json.js"
-import { requestFields } from "./requestFields.js"
+import { requestFields } from "@memfold/message/requestFields"
 import type { Findings } from "./violation.js"
 
 /** Where a block stands: in a message of a role, in a tool result, or in the `system` field. */

@@ -1,6 +1,6 @@
 /** The rules of Anthropic's Messages API about messages among each other: calls, results and reasoning. */
 import type { AnthropicRule } from "./anthropicRules.js"
-import { items } from "./items.js"
+import { items } from "@memfold/message/Item"
 import { type Fields, fieldsOf, isFields } from "./json.js"
 import type { Findings } from "./violation.js"
 

@@ -10,7 +10,7 @@ import {
   unknownFields,
   unknownInside,
 } from "./json.js"
-import { requestFields } from "./requestFields.js"
+import { requestFields } from "@memfold/message/requestFields"
 import { Findings, type Violation } from "./violation.js"
 
 const bodyFields: ReadonlySet<string> = new Set(

@@ -1,5 +1,5 @@
 /** Values as JSON has them, seen without trust. */
-import type { KnownInside } from "./requestFields.js"
+import type { KnownInside } from "@memfold/message/requestFields"
 
 /** An object of a request, or of an answer. */
 export type Fields = Readonly<Record<string, unknown>>

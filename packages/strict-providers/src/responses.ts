@@ -1,5 +1,5 @@
 /** A validator of requests to OpenAI's Responses API. */
-import { items as knownItems } from "./items.js"
+import { items as knownItems } from "@memfold/message/Item"
 import {
   type Fields,
   fieldsOf,
@@ -10,7 +10,7 @@ import {
   unknownFields,
   unknownInside,
 } from "./json.js"
-import { requestFields } from "./requestFields.js"
+import { requestFields } from "@memfold/message/requestFields"
 import { responsesRules, type ResponsesRule } from "./responsesRules.js"
 import { Findings, type Violation } from "./violation.js"
 

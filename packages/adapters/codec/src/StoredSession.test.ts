@@ -1,4 +1,5 @@
-import { EventLog, InMemoryEventLog, Memory, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Memory } from "@memfold/core"
+import { Message } from "@memfold/message"
 import { echoing, pairs } from "@memfold/harness/engine"
 import { Effect, Exit, Scope } from "effect"
 import * as fc from "fast-check"

@@ -1,5 +1,6 @@
 /** A session of a memory, as an adapter of a library reads and writes it: the one door between the two. */
-import { Memory, type Message, type Render, type Session } from "@memfold/core"
+import { Memory, type Render, type Session } from "@memfold/core"
+import type { Message } from "@memfold/message"
 import { allMessages } from "./allMessages.js"
 import { digest } from "./digest.js"
 import { inOrder } from "./inOrder.js"

@@ -1,5 +1,6 @@
 /** Reads a whole conversation. */
-import type { Memory, Message } from "@memfold/core"
+import type { Memory } from "@memfold/core"
+import type { Message } from "@memfold/message"
 import { pagesBack } from "./pagesBack.js"
 
 /** The messages of a session since its last clear, covered ones included, and when each was written. */

@@ -1,5 +1,5 @@
 /** Reasoning that is bound to what stands before it, where a later system message is sent in front of all. */
-import { Message } from "@memfold/core"
+import { Message } from "@memfold/message"
 import type { Omitted } from "./Omitted.js"
 
 /**

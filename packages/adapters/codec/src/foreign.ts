@@ -2,7 +2,7 @@
  * Recognizes messages of other libraries. A codec that stored them as unknown data would lose what they say, so it
  * refuses them and names the package or the format that reads them.
  */
-import { Item } from "@memfold/core"
+import { Item } from "@memfold/message"
 import { type Fields, isFields } from "./fields.js"
 import type { Problem } from "./problem.js"
 

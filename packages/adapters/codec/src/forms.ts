@@ -1,5 +1,5 @@
 /** The form of a message: how it was written in a provider's format, where that does not follow from its parts. */
-import type { Message } from "@memfold/core"
+import type { Message } from "@memfold/message"
 import { Schema } from "effect"
 import { type Fields, isFields } from "./fields.js"
 

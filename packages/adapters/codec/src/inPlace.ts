@@ -2,7 +2,7 @@
  * Content in a place where an API does not take its type: `refusal` in what the user says, `output_text` in the result of a
  * tool, and what an MCP server answered, put into a result as it came.
  */
-import { Item, type Message } from "@memfold/core"
+import { Item, type Message } from "@memfold/message"
 import { type Fields, isFields } from "./fields.js"
 
 /** A file in base64, as MCP has it. */

@@ -25,7 +25,13 @@ export { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
 export { type Frozen, freeze, Special, thaw } from "./values.js"
 export { parseExactly } from "./exactNumbers.js"
 export { knownOf, onlyKnown } from "./known.js"
-export { known, type KnownFields, type KnownInside, type KnownTypes, requestFields } from "./requestFields.js"
+export {
+  known,
+  type KnownFields,
+  type KnownInside,
+  type KnownTypes,
+  requestFields,
+} from "@memfold/message/requestFields"
 export { objectArguments, objectOf, rawArguments } from "./callArguments.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
 export { wellFormed } from "./wellFormed.js"

@@ -1,6 +1,6 @@
 /** Leaves out of a message what a request does not know: providers refuse a request with any other field. */
 import { type Fields, isFields } from "./fields.js"
-import type { KnownFields, KnownInside, KnownTypes } from "./requestFields.js"
+import type { KnownFields, KnownInside, KnownTypes } from "@memfold/message/requestFields"
 
 /** The fields that an object has by its `type`, or by its `role`; `undefined` if nothing is known of it. */
 export const knownOf = ({ types }: KnownTypes, object: Fields): KnownFields | undefined => {

@@ -1,5 +1,5 @@
 /** Calls of tools in messages that are not the assistant's: no provider has a place for them. */
-import type { Message } from "@memfold/core"
+import type { Message } from "@memfold/message"
 import type { Omitted } from "./Omitted.js"
 
 const isMisplaced = ({ role, parts }: Message.Message): boolean =>

@@ -1,5 +1,5 @@
 /** Reasoning of another model than the one that a request is for: its provider refuses it. */
-import { Message } from "@memfold/core"
+import { Message } from "@memfold/message"
 import { isFields } from "./fields.js"
 import type { Omitted } from "./Omitted.js"
 

@@ -1,5 +1,5 @@
 /** Ids of items that belong together: an approval and its request, a tool that the provider runs and its result. */
-import { Item } from "@memfold/core"
+import { Item } from "@memfold/message"
 import type { CallIds } from "./CallIds.js"
 import type { Fields } from "./fields.js"
 

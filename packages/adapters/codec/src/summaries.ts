@@ -1,5 +1,5 @@
 /** Summaries that a provider wrote itself: where its own form is sent, and where the text goes in its place. */
-import { Message } from "@memfold/core"
+import { Message } from "@memfold/message"
 import type { Omitted } from "./Omitted.js"
 
 /**

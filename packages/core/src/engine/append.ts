@@ -1,7 +1,7 @@
 /** What an append becomes: the events of new messages, and of a change of owner or title. */
 import type { Event, MessageAppended } from "../event/Event.js"
-import type { Message } from "../message/Message.js"
-import { addMessage } from "../message/Structure.js"
+import type { Message } from "@memfold/message/Message"
+import { addMessage } from "@memfold/message/Structure"
 import type { Strategy } from "../policy/Strategy.js"
 import { describe, type DescriptionChange } from "../session/description.js"
 import { headsOf, type Origin } from "../session/prefix.js"

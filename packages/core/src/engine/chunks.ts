@@ -1,8 +1,7 @@
 /** Input for a summarizer with a limited window: messages divided into chunks. */
-import type { Message, Part } from "../message/Message.js"
-import { textOf } from "../message/readItems.js"
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
+import type { Message, Part } from "@memfold/message/Message"
+import { textOf } from "@memfold/message/Item"
+import { type Service as TokenCounter, messageOverhead, ofMessage } from "@memfold/message/TokenCounter"
 
 /** A message or a part of one, with the tokens it takes in a summarizer's input. */
 export interface Chunk {

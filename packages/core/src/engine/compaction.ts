@@ -10,8 +10,8 @@ import type {
   SummaryInvalidated,
   ToolOutputsPruned,
 } from "../event/Event.js"
-import { text } from "../message/Message.js"
-import { ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { text } from "@memfold/message/Message"
+import { ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { longestPause, type Plan } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { prune } from "../session/prune.js"

@@ -1,6 +1,6 @@
 /** Chooses blocks of a summary when a context is rendered: blocks that a request has room for, and blocks that questions need. */
-import { type Message, text } from "../message/Message.js"
-import { ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { type Message, text } from "@memfold/message/Message"
+import { ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { AdditionsBefore, ShownBlocks } from "../render/Additions.js"
 import { postingsOf, type TermPostings } from "../search/postings.js"
 import { rank } from "../search/rank.js"

@@ -1,5 +1,5 @@
 /** Chooses the blocks of a summary that contexts show, if they have outgrown the room that the strategy gives them. */
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { postingsOf } from "../search/postings.js"
 import { rank } from "../search/rank.js"
 import { queryTermsOf, termsOf } from "../search/terms.js"

@@ -1,5 +1,5 @@
 /** The size of a summary in a context. */
-import { messageOverhead, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { messageOverhead, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { Files, Segment } from "../summary/Summary.js"
 import { texts, type Wording } from "../summary/Wording.js"
 

@@ -2,9 +2,15 @@
  * Tool notes: failures and files taken from tool calls word for word. No model writes them, so none can leave them out.
  */
 import type { Files } from "../summary/Summary.js"
-import type { Message, ToolCall, ToolResult } from "../message/Message.js"
-import { calls, failed, results } from "../message/Message.js"
-import { answeredCall, withCalls } from "../message/pairs.js"
+import {
+  type Message,
+  type ToolCall,
+  type ToolResult,
+  calls,
+  failed,
+  results,
+} from "@memfold/message/Message"
+import { answeredCall, withCalls } from "@memfold/message/Structure"
 import { type FailureNotes, type FileNotes, touchedFiles } from "../policy/ToolNotes.js"
 
 /** The text on one line, cut to this many characters. */

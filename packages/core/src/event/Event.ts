@@ -6,7 +6,7 @@
  * compile until every fold handles it.
  */
 import { Schema } from "effect"
-import { Message } from "../message/Message.js"
+import { Message } from "@memfold/message/Message"
 import { Wording } from "../summary/Wording.js"
 import { Files, Segment, SegmentKind } from "../summary/Summary.js"
 

@@ -4,8 +4,8 @@
  */
 import { Array, Either, ParseResult, Schema } from "effect"
 import type { LogRecord, NewRecord, RewrittenRecord } from "../log/EventLog.js"
-import { exactCheck } from "../message/exactCheck.js"
-import type { Message } from "../message/Message.js"
+import { exactCheck } from "./exactCheck.js"
+import type { Message } from "@memfold/message/Message"
 import { checksumOf } from "./checksum.js"
 import { Event, schemaVersions } from "./Event.js"
 import { ofData, toData, toSchema } from "./messageData.js"

@@ -5,8 +5,8 @@
  * Nearly every event is a message, and nearly every message needs no schema (see `exactCheck`).
  */
 import { Schema } from "effect"
-import { exactCheck } from "../message/exactCheck.js"
-import { Role } from "../message/Message.js"
+import { exactCheck } from "./exactCheck.js"
+import { Role } from "@memfold/message/Message"
 import { MessageAppended } from "./Event.js"
 
 /** An event without its tag. */

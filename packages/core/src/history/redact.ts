@@ -23,9 +23,8 @@ import {
   type RecordedEvent,
 } from "../event/EventCodec.js"
 import type { RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
-import type { Message, Part } from "../message/Message.js"
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { ofMessage } from "../message/TokenCounter.js"
+import type { Message, Part } from "@memfold/message/Message"
+import { type Service as TokenCounter, ofMessage } from "@memfold/message/TokenCounter"
 import { retryTransient } from "../shell/retry.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { gapsOf, projectionsOf } from "../shell/replay.js"

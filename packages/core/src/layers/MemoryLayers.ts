@@ -7,7 +7,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import type { Fact } from "../event/Event.js"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 
 /** Ended turns that nothing was learned from yet: the messages in `[from, to)`. */

@@ -1,8 +1,7 @@
 /** Facts for a context: facts that fit the messages from the user, and facts that stand in front of the summary. */
 import { Effect } from "effect"
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { ofMessage } from "../message/TokenCounter.js"
-import { type Message, user } from "../message/Message.js"
+import { type Service as TokenCounter, ofMessage } from "@memfold/message/TokenCounter"
+import { type Message, user } from "@memfold/message/Message"
 import { type Addition, type Additions, type AdditionsBefore, noAdditions } from "../render/Additions.js"
 import { placesOf } from "../render/Render.js"
 import { firstQuestionIndex, questionIndex } from "../session/question.js"

@@ -1,6 +1,6 @@
 /** The options of a memory and of its operations, and the errors of every operation. */
 import type { Duration } from "effect"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import type { Strategy } from "../policy/Strategy.js"
 import type { TimeOptions } from "../recall/timed.js"
 import type { BoundReasoning } from "../render/Render.js"

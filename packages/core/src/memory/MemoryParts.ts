@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
 import { EventLog, type Service as Log } from "../log/EventLog.js"
-import { guarded, marginOf, TokenCounter } from "../message/TokenCounter.js"
+import { guarded, marginOf, TokenCounter } from "@memfold/message/TokenCounter"
 import { contextStyle } from "../policy/contextStyle.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { withMargin } from "../policy/withMargin.js"

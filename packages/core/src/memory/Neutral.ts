@@ -1,7 +1,7 @@
 /** What adapters use of a memory: its own messages, with Promises. */
 import { Effect } from "effect"
 import type { AnsweredContext } from "./context.js"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import type { MessageName } from "../history/redact.js"
 import type { Prefix } from "../session/prefix.js"
 import type { BranchInfo, Edited } from "./branching.js"

@@ -1,8 +1,8 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
 import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
 import type { ReadOptions } from "../log/EventLog.js"
-import { exactCheck } from "../message/exactCheck.js"
-import { Message } from "../message/Message.js"
+import { exactCheck } from "../event/exactCheck.js"
+import { Message } from "@memfold/message/Message"
 import type { TimeOptions } from "../recall/timed.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
 

@@ -1,7 +1,7 @@
 /** Reading the conversation as it was said, page by page from its end. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { appendedMessage, unreadable } from "../event/EventCodec.js"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"

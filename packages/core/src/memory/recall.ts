@@ -1,6 +1,6 @@
 /** Searching a session, or the sessions of an owner, and answering the calls of a model's search tool. */
 import { Clock, Effect } from "effect"
-import type { Message, ToolCall } from "../message/Message.js"
+import type { Message, ToolCall } from "@memfold/message/Message"
 import { span } from "../observe/spans.js"
 import { readRange, recallMessages, type Recalled } from "../recall/recallMessages.js"
 import { type OwnedRecalled, recallOwned } from "../recall/recallOwned.js"

@@ -2,8 +2,8 @@
  * Pin rules: which messages are pinned when they are appended. A pinned message is always shown verbatim, even when a
  * summary covers it. The leading system messages and the messages that the caller marks are pinned without a rule.
  */
-import type { Message } from "../message/Message.js"
-import type { Structure } from "../message/Structure.js"
+import type { Message } from "@memfold/message/Message"
+import type { Structure } from "@memfold/message/Structure"
 
 /** The pin rule of a strategy. */
 export interface Pin {

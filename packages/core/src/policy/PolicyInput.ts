@@ -2,7 +2,7 @@
  * The input of policies: positions, counts and times of a session, but no texts. Every value takes constant or
  * logarithmic time, even for a long history or tail.
  */
-import { turnComplete } from "../message/Structure.js"
+import { turnComplete } from "@memfold/message/Structure"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween } from "../session/SessionState.js"
 

@@ -5,7 +5,7 @@
  * (law L13), so provider prompt caches keep hitting.
  */
 import type { PrunedOutput } from "../event/Event.js"
-import { results } from "../message/Message.js"
+import { results } from "@memfold/message/Message"
 import type { SessionState } from "../session/SessionState.js"
 import { clampToBoundary, withoutPinned } from "../session/SessionState.js"
 import type { Keep } from "./Keep.js"

@@ -3,7 +3,7 @@
  * takes constant time while nothing is due; making a plan takes time in proportion to the messages it compacts.
  */
 import type { PlannedPart } from "../event/Event.js"
-import { turnComplete } from "../message/Structure.js"
+import { turnComplete } from "@memfold/message/Structure"
 import type { SessionState } from "../session/SessionState.js"
 import {
   boundaryAfter,

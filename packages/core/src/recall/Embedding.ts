@@ -3,7 +3,7 @@
  * searches do not call it for a while.
  */
 import { Cause, Effect, Exit, Option } from "effect"
-import { marginOf, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import * as metrics from "../observe/metrics.js"
 import type { Spend } from "../shell/Spend.js"
 import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"

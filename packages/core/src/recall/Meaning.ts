@@ -3,7 +3,7 @@
  * words alone decide, and it is logged and counted (law L8).
  */
 import { Cause, Clock, Duration, Effect, Option, type Scope, Stream } from "effect"
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { Spend } from "../shell/Spend.js"
 import type { Service as Embedder } from "./Embedder.js"

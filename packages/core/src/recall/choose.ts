@@ -1,6 +1,6 @@
 /** Chooses from ranked messages within a budget of tokens. Chosen messages are shown word for word or as excerpts. */
 import { Effect } from "effect"
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { breather } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { excerpt } from "./excerpt.js"

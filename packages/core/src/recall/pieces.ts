@@ -1,6 +1,6 @@
 /** The pieces of messages that are embedded. */
 import { crc32 } from "../event/checksum.js"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import type { Service as Embedder } from "./Embedder.js"
 import { readableText } from "./searchText.js"
 

@@ -1,10 +1,10 @@
 /** Reads messages of a session from its log by their versions, and the groups of tool calls that they belong to. */
 import { Effect, Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
-import type { Message } from "../message/Message.js"
-import { hasPairing, type OpenCall, pairMessage } from "../message/pairs.js"
+import type { Message } from "@memfold/message/Message"
+import { hasPairing, type OpenCall, pairMessage } from "@memfold/message/Structure"
 import type { Source } from "./FullTextIndex.js"
-import * as Structure from "../message/Structure.js"
+import * as Structure from "@memfold/message/Structure"
 import { breathe } from "../shell/breathe.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { isOnBranch } from "../session/branches.js"

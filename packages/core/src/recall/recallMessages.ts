@@ -3,7 +3,7 @@
  * found word for word, covered by a summary or not.
  */
 import { Effect } from "effect"
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { breathe } from "../shell/breathe.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"

@@ -1,7 +1,7 @@
 /** Recall for a context: searches for the newest user message, and shows what is relevant right before it. */
 import { Effect } from "effect"
-import { text, user } from "../message/Message.js"
-import { ofMessage } from "../message/TokenCounter.js"
+import { text, user } from "@memfold/message/Message"
+import { ofMessage } from "@memfold/message/TokenCounter"
 import type { AdditionsBefore } from "../render/Additions.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"

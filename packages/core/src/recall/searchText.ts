@@ -1,6 +1,6 @@
 /** What of a message is searched, and how it reads when it is recalled. */
-import { isBound, type Message, type Part, partsFor } from "../message/Message.js"
-import { outputText, textOf } from "../message/readItems.js"
+import { isBound, type Message, type Part, partsFor } from "@memfold/message/Message"
+import { outputText, textOf } from "@memfold/message/Item"
 import { recalledHeading, toolNames } from "./heading.js"
 import { termsOf } from "../search/terms.js"
 

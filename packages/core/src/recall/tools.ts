@@ -3,8 +3,7 @@
  * returns is a normal tool result.
  */
 import { Effect, Either, Schema } from "effect"
-import type { Message, ToolCall } from "../message/Message.js"
-import { result } from "../message/Message.js"
+import { type Message, type ToolCall, result } from "@memfold/message/Message"
 import { recalledHeading, toolNames } from "./heading.js"
 
 /** A tool as every provider describes one: its name, what it is for, and the JSON schema of its arguments. */

@@ -1,5 +1,5 @@
 /** Recalled messages as text: each with its message index and author, below the day it was written. */
-import type { Message, Role } from "../message/Message.js"
+import type { Message, Role } from "@memfold/message/Message"
 import type { LoggedMessage } from "./readLog.js"
 import { oneLine } from "../summarize/promptParts.js"
 import { readableText } from "./searchText.js"

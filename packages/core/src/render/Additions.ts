@@ -1,6 +1,6 @@
 /** What a context shows besides the session's own messages and summary: facts from memory layers, blocks, and recalled messages. */
 import { crc32 } from "../event/checksum.js"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 
 /** What a context shows besides the session's own messages and summary: facts, a block, or recalled messages. It is one message. */
 export interface Addition {

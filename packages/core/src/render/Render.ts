@@ -10,7 +10,7 @@
  *
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import type { Prefix } from "../session/prefix.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
@@ -23,7 +23,7 @@ import {
   noAdditions,
 } from "./Additions.js"
 import { keepAll, leaveOutInvalid } from "./boundParts.js"
-import { waitsFrom } from "../message/Structure.js"
+import { waitsFrom } from "@memfold/message/Structure"
 import { pairResults, type Sent } from "./pairResults.js"
 import { leaveOutDoubled } from "./doubledAnswers.js"
 import { leaveOutUnpaired } from "./unpairedItems.js"

@@ -1,5 +1,5 @@
 /** Leaves bound parts out of contexts whose prefix is another one than they were produced behind (law L17). */
-import { isBound } from "../message/Message.js"
+import { isBound } from "@memfold/message/Message"
 import { boundPartsValid } from "../session/prefix.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 

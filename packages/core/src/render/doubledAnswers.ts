@@ -1,5 +1,5 @@
 /** An answer that is in the log twice, because an append was tried again without a key: a context shows it once. */
-import type { Message, Part } from "../message/Message.js"
+import type { Message, Part } from "@memfold/message/Message"
 import type { Entry } from "../session/SessionState.js"
 import type { LeftOut } from "./boundParts.js"
 

@@ -2,10 +2,10 @@
  * Puts every tool result right after its call. Providers require that order, but conversations do not always have it
  * (law L5: no call without its result, and no result without its call).
  */
-import type { Message, ToolCall, ToolResult } from "../message/Message.js"
-import { withoutResult } from "../message/approvals.js"
-import { interrupted } from "../message/items.js"
-import { answeredCall, openCallOf, takesPlaceOf } from "../message/pairs.js"
+import type { Message, ToolCall, ToolResult } from "@memfold/message/Message"
+import { withoutResult } from "./approvals.js"
+import { interrupted } from "@memfold/message/Item"
+import { answeredCall, openCallOf, takesPlaceOf } from "@memfold/message/Structure"
 import type { Entry } from "../session/SessionState.js"
 
 /** The result that the model gets for a call without one. */

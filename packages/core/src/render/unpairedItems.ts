@@ -2,9 +2,9 @@
  * Leaves items of providers without their pair out of contexts (laws L5 and L17): providers refuse a call without its answer,
  * and an answer without its call. No item of ours could stand in for either. Tool calls are closed instead: `pairResults.ts`.
  */
-import { isBound, type Opaque, type Part } from "../message/Message.js"
-import { type OpenCall, pairingOf, pairMessage } from "../message/pairs.js"
-import * as TokenCounter from "../message/TokenCounter.js"
+import { isBound, type Opaque, type Part } from "@memfold/message/Message"
+import { type OpenCall, pairingOf, pairMessage } from "@memfold/message/Structure"
+import * as TokenCounter from "@memfold/message/TokenCounter"
 import type { Entry } from "../session/SessionState.js"
 import type { LeftOut } from "./boundParts.js"
 

@@ -6,9 +6,9 @@
  */
 import type { BoundParts, Fact } from "../event/Event.js"
 import type { Description } from "../log/Projections.js"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import type { Files, Segment } from "../summary/Summary.js"
-import * as Structure from "../message/Structure.js"
+import * as Structure from "@memfold/message/Structure"
 import type { Wording } from "../summary/Wording.js"
 import { type Branch, firstBranch, type Gap, type LeftBranch } from "./branches.js"
 import { noPrefix, type PrefixState } from "./PrefixState.js"

@@ -1,7 +1,7 @@
 /** What is counted message by message. */
-import type { Message } from "../message/Message.js"
-import type { Structure } from "../message/Structure.js"
-import * as Structures from "../message/Structure.js"
+import type { Message } from "@memfold/message/Message"
+import type { Structure } from "@memfold/message/Structure"
+import * as Structures from "@memfold/message/Structure"
 import type { CoveredCounts, Entry, MessageCounts } from "./SessionState.js"
 
 /** A message, when it was appended, and its tokens then. */

@@ -5,7 +5,7 @@ import { chat, conversation, damaged, disorder } from "@memfold/testing/arbitrar
 import * as oracles from "@memfold/testing/oracle"
 import { after, appended, cleared, committed, failed, invalidated, pruned, started } from "@memfold/testing"
 import { type Event, Message, Session } from "../index.js"
-import * as Structure from "../message/Structure.js"
+import * as Structure from "@memfold/message/Structure"
 import { requiresReplay } from "./evolve.js"
 import { tokensBetween } from "./SessionState.js"
 

@@ -1,5 +1,5 @@
 /** Which compaction the facts in front of a summary are of. */
-import { text } from "../message/Message.js"
+import { text } from "@memfold/message/Message"
 import { questionIndex } from "./question.js"
 import type { FrontMoment, SessionState } from "./SessionState.js"
 

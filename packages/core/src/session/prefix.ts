@@ -8,9 +8,9 @@
 import { Match } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { type AnyEvent, batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
-import { calls, isBound, type Message, results } from "../message/Message.js"
-import { type OpenCall, pairMessage } from "../message/pairs.js"
-import * as Structure from "../message/Structure.js"
+import { calls, isBound, type Message, results } from "@memfold/message/Message"
+import { type OpenCall, pairMessage } from "@memfold/message/Structure"
+import * as Structure from "@memfold/message/Structure"
 import type { PrefixState } from "./PrefixState.js"
 import type { Entry, SessionState } from "./SessionState.js"
 

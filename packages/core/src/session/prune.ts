@@ -1,5 +1,5 @@
 import type { PrunedOutput } from "../event/Event.js"
-import type { Message, ToolResult } from "../message/Message.js"
+import type { Message, ToolResult } from "@memfold/message/Message"
 import { Sequence } from "./Sequence.js"
 import type { Entry } from "./SessionState.js"
 

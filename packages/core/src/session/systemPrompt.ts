@@ -2,7 +2,7 @@
  * A system prompt that is sent anew with each turn, as by a program that writes the date into it: its newest form counts. The
  * earlier ones would contradict it.
  */
-import { type Message, partsFor } from "../message/Message.js"
+import { type Message, partsFor } from "@memfold/message/Message"
 import type { Entry } from "./SessionState.js"
 
 /** The text of a system message that says nothing else; `null` for any other message. */

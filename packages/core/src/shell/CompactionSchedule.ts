@@ -12,7 +12,7 @@
 import { Clock, type Duration, Effect, Schedule, type Scope } from "effect"
 import { type Due, look } from "../engine/look.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
-import { marginOf } from "../message/TokenCounter.js"
+import { marginOf } from "@memfold/message/TokenCounter"
 import { span } from "../observe/spans.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { SessionState } from "../session/SessionState.js"

@@ -6,7 +6,7 @@
  * at once (laws L7 and L12).
  */
 import { Context, Duration, Effect, Schema, type Scope } from "effect"
-import { marginOf, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { Circumstances } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { contextTokens, type SessionState } from "../session/SessionState.js"

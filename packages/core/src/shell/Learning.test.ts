@@ -4,7 +4,7 @@ import { appended } from "@memfold/testing"
 import { said } from "@memfold/harness/engine"
 import { InMemoryEventLog, Session } from "../index.js"
 import { LayersError, type Service } from "../layers/MemoryLayers.js"
-import { estimating } from "../message/TokenCounter.js"
+import { estimating } from "@memfold/message/TokenCounter"
 import { noSpend } from "./Spend.js"
 import * as Learning from "./Learning.js"
 

@@ -16,7 +16,7 @@ import {
   Summarizer,
 } from "../index.js"
 import { redact } from "../history/redact.js"
-import { estimating } from "../message/TokenCounter.js"
+import { estimating } from "@memfold/message/TokenCounter"
 import { noSpend } from "./Spend.js"
 import { learnFacts } from "./learnFacts.js"
 import { LayersError, MemoryLayers, type CompletedTurns, type Service } from "../layers/MemoryLayers.js"

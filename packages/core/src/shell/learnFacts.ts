@@ -4,7 +4,7 @@ import type { SessionError, Sessions } from "./Sessions.js"
 import { isOnBranch } from "../session/branches.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
 import { isCapReached, type Spend } from "./Spend.js"
-import { marginOf, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { type CompletedTurns, turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { describeFailure } from "../layers/describeFailure.js"
 

@@ -17,7 +17,7 @@ import {
   Trigger,
   Verify,
 } from "../index.js"
-import * as Message from "../message/Message.js"
+import * as Message from "@memfold/message/Message"
 
 const secret = "block-of"
 

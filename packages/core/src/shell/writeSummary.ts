@@ -4,7 +4,7 @@
  */
 import { Cause, Duration, Effect, Either, Exit, Option, Schedule, Schema } from "effect"
 import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import { leaveOutInvalid } from "../render/boundParts.js"
 import { leaveOutUnpaired } from "../render/unpairedItems.js"
 import { pairResults } from "../render/pairResults.js"
@@ -14,7 +14,7 @@ import {
   messageOverhead,
   ofMessage,
   type Service as TokenCounter,
-} from "../message/TokenCounter.js"
+} from "@memfold/message/TokenCounter"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
 import type { Lock, WrittenSummary } from "../engine/compaction.js"

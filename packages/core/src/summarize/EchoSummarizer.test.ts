@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import * as Message from "../message/Message.js"
+import * as Message from "@memfold/message/Message"
 import { make } from "./EchoSummarizer.js"
 
 it("says the range it covers, including the range of the summary so far", () => {

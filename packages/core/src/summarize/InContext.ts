@@ -4,7 +4,7 @@
  * sent. So a provider reads it from its prompt cache, for a tenth or a twentieth of the price of a new prompt.
  */
 import { Clock, Effect } from "effect"
-import { type Message, user } from "../message/Message.js"
+import { type Message, user } from "@memfold/message/Message"
 import { enclosed, markFor } from "./Prompt.js"
 import { closing, headAndBody, merging, oneLine, type Options as Wording, whatToKeep } from "./promptParts.js"
 import type { Request } from "./Summarizer.js"

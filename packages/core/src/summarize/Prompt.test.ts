@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Message from "../message/Message.js"
+import * as Message from "@memfold/message/Message"
 import { forRequest } from "./Prompt.js"
 import type { Request } from "./Summarizer.js"
 

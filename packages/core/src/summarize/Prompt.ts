@@ -10,7 +10,7 @@
  *   the marks nor pretend to be another message. This makes prompt injection harder, but no prompt can rule it out.
  *   Summaries are therefore shown to the model as data, too.
  */
-import type { Message, Part } from "../message/Message.js"
+import type { Message, Part } from "@memfold/message/Message"
 import { closing, headAndBody, merging, oneLine, type Options, whatToKeep } from "./promptParts.js"
 import type { Request } from "./Summarizer.js"
 

@@ -3,7 +3,7 @@
  * and fails no append (law L8).
  */
 import { Context, type Effect, Schema } from "effect"
-import type { Message } from "../message/Message.js"
+import type { Message } from "@memfold/message/Message"
 import type { SummarySize } from "../policy/SummarySize.js"
 import type { ProviderData, SegmentKind } from "../summary/Summary.js"
 

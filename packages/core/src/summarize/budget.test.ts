@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { estimate } from "../message/estimate.js"
+import { estimate } from "@memfold/message/TokenCounter"
 import { budget } from "./budget.js"
 
 const request = (replacesTokens: number, previous?: string) => ({

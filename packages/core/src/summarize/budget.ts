@@ -1,5 +1,5 @@
 /** The token budget of a summary. */
-import { estimate } from "../message/estimate.js"
+import { estimate } from "@memfold/message/TokenCounter"
 import type { Request } from "./Summarizer.js"
 
 /**

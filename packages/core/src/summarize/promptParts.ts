@@ -1,6 +1,6 @@
 /** What prompts for summarizers say, whether they are sent alone or at the end of a context. */
-import type { Opaque, Part } from "../message/Message.js"
-import { textOf } from "../message/readItems.js"
+import type { Opaque, Part } from "@memfold/message/Message"
+import { textOf } from "@memfold/message/Item"
 import { budget } from "./budget.js"
 import type { Request } from "./Summarizer.js"
 

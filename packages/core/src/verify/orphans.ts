@@ -1,6 +1,5 @@
-import type { Message } from "../message/Message.js"
-import { calls, results } from "../message/Message.js"
-import { type OpenCall, pairMessage } from "../message/pairs.js"
+import { type Message, calls, results } from "@memfold/message/Message"
+import { type OpenCall, pairMessage } from "@memfold/message/Structure"
 
 /**
  * Finds orphans, which providers refuse: tool calls whose results do not follow at once, tool results without a call before

@@ -3,8 +3,7 @@
  * Anthropic's Messages. An API refuses any other field. The fields are those of the types of `openai` 7.57 and `@anthropic-ai/sdk` 1.12;
  * a test fails if an installed client knows another field or another type.
  *
- * The table is data and imports nothing. `packages/strict-providers/src/requestFields.ts` is its copy, word for word, as the table of
- * items has one. A test compares both files.
+ * The table is data and imports nothing.
  */
 
 /** What a field may have inside: anything, or objects with known fields, alone or in a list. */

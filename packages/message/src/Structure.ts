@@ -8,6 +8,8 @@
 import type { Message } from "./Message.js"
 import { type OpenCall, pairMessage } from "./pairs.js"
 
+export * from "./pairs.js"
+
 /** The structure of a conversation after its newest message. Its size depends only on the number of open calls. */
 export interface Structure {
   /** The incomplete group: the index at which it starts, and its open calls; `null` if no call is open. */
@@ -56,7 +58,7 @@ export interface Placement {
  *
  * @example
  * ```ts
- * import { Message, Structure } from "@memfold/core"
+ * import { Message, Structure } from "@memfold/message"
  *
  * const { structure } = Structure.addMessage(Structure.empty, 0, Message.user("Is it raining in Graz?"))
  * console.log(structure.turn?.ended) // false

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Message } from "../index.js"
+import { Message } from "./index.js"
 import * as TokenCounter from "./TokenCounter.js"
 
 const output = (text: string, isError?: boolean): Message.ToolResult => ({

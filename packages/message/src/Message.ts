@@ -148,7 +148,7 @@ const ofText =
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const instructions = Message.system("You are a travel agent.")
  * ```
@@ -162,7 +162,7 @@ export const system = ofText("system")
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const allergy = Message.user("I am allergic to nuts.", { pinned: true })
  * ```
@@ -176,7 +176,7 @@ export const user = ofText("user")
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const answer = Message.assistant("It is 14 °C.", { usage: { input: 820, output: 9 } })
  * ```
@@ -191,7 +191,7 @@ export const assistant = ofText("assistant")
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const asked = Message.call([{ id: "c1", name: "weather", arguments: '{"city":"Graz"}' }])
  * const answered = Message.result({ id: "c1", output: "14 °C, rain" })
@@ -221,7 +221,7 @@ export const call = (
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const failure = Message.result({ id: "c1", output: "no such city", isError: true })
  * ```
@@ -246,7 +246,7 @@ export const results = (message: Message): ReadonlyArray<ToolResult> =>
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * console.log(Message.isBound({ type: "reasoning", text: "It rains.", signature: "EqQB" })) // true
  * ```
@@ -311,7 +311,7 @@ const failedInJson = (output: string): boolean => {
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * console.log(Message.failed({ type: "tool-result", id: "c1", output: "Error: no such city" })) // true
  * ```
@@ -349,7 +349,7 @@ const isText = (part: Part | undefined): part is Text => part?.type === "text"
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const summary: Message.Message = {
  *   role: "system",
@@ -404,7 +404,7 @@ export interface Readable {
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const [question] = Message.forReader([Message.user("Is it raining in Graz?")], { provider: "acme" })
  * console.log(question?.message.parts.length) // 1
@@ -434,7 +434,7 @@ export const forReader = (
  *
  * @example
  * ```ts
- * import { Message } from "@memfold/core"
+ * import { Message } from "@memfold/message"
  *
  * const content = [
  *   { type: "text" as const, text: "The page, as it looks now:" },

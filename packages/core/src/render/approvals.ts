@@ -2,8 +2,8 @@
  * Approvals of calls, as the AI SDK and Mastra have them: a part of the assistant asks whether a call may run, and a part of a
  * later message says yes or no. A call that was denied is never answered by its tool.
  */
-import { interrupted } from "./items.js"
-import type { Message } from "./Message.js"
+import { interrupted } from "@memfold/message/Item"
+import type { Message } from "@memfold/message/Message"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { conversation } from "@memfold/testing/arbitrary"
 import * as oracles from "@memfold/testing/oracle"
-import { Message } from "../index.js"
+import { Message } from "./index.js"
 import { answeredCall } from "./pairs.js"
 import * as Structure from "./Structure.js"
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Item, type Message, TokenCounter } from "../index.js"
+import { Item, type Message, TokenCounter } from "./index.js"
 
 const picture = `iVBORw0KGgo${"Ab3".repeat(100_000)}`
 const secret = `gAAAAAB${"xY9_".repeat(10_000)}`.slice(0, 40_000)

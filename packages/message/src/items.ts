@@ -3,8 +3,7 @@
  * Token counter, recall, prompts, pairing, codecs and the strict servers work from this table. The clients' types were read in
  * `openai` 7.57 and `@anthropic-ai/sdk` 1.12; a test fails if an installed client knows another type.
  *
- * The table is data and imports nothing. `packages/strict-providers/src/items.ts` is its copy, word for word: the strict
- * servers depend on no package of memfold, and core depends on `effect` alone. A test compares both files.
+ * The table is data and imports nothing.
  */
 
 /** The name of an API, as codecs write it into the provider data of parts. */

@@ -90,7 +90,7 @@ export interface DataSize {
  *
  * @example
  * ```ts
- * import { Item } from "@memfold/core"
+ * import { Item } from "@memfold/message"
  *
  * const data = { type: "image_url", image_url: { url: "https://example.org/page.png" } }
  * console.log(Item.sizeOf({ provider: "openai", data }).files) // 1
@@ -166,7 +166,7 @@ const textOfFile = ({ uri }: File): string | undefined => {
  *
  * @example
  * ```ts
- * import { Item } from "@memfold/core"
+ * import { Item } from "@memfold/message"
  *
  * const data = { type: "mcp_call", id: "mcp_1", server_label: "shop", name: "price", arguments: "{}", output: "400 euros" }
  * console.log(Item.textOf({ type: "opaque", provider: "openai-responses", data })) // shop, price, {}, 400 euros, a line each
@@ -182,7 +182,7 @@ export const textOf = (part: Part): string => {
  *
  * @example
  * ```ts
- * import { Item } from "@memfold/core"
+ * import { Item } from "@memfold/message"
  *
  * const page = { type: "document", source: { type: "text", media_type: "text/plain", data: "400 euros" } }
  * const content = [{ type: "opaque" as const, provider: "anthropic", data: page }]

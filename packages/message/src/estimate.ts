@@ -397,7 +397,7 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  *
  * @example
  * ```ts
- * import { TokenCounter } from "@memfold/core"
+ * import { TokenCounter } from "@memfold/message"
  *
  * console.log(TokenCounter.estimating.count("How many tokens is this?"))
  * ```

@@ -7,6 +7,8 @@ import { estimate } from "./estimate.js"
 import { isBound, type Message, type Part } from "./Message.js"
 import { sizeOf, textOf } from "./readItems.js"
 
+export { estimate } from "./estimate.js"
+
 /** Tokens that a provider's chat format adds to every message, for its role and separators. */
 export const messageOverhead = 4
 
@@ -46,7 +48,7 @@ export const estimateMargin = 1.25
  *
  * @example
  * ```ts
- * import { TokenCounter } from "@memfold/core"
+ * import { TokenCounter } from "@memfold/message"
  * import { Effect } from "effect"
  *
  * const words = { name: "words", count: (text: string) => text.split(/\s+/).length }
@@ -61,7 +63,7 @@ export class TokenCounter extends Context.Reference<TokenCounter>()("@memfold/co
   defaultValue: (): Service => estimating,
 }) {}
 
-/** The default counter: an estimate from the characters of a text. `message/estimate.ts` has its measured error. */
+/** The default counter: an estimate from the characters of a text. `estimate.ts` has its measured error. */
 export const estimating: Service = {
   name: "estimate",
   count: estimate,
@@ -101,7 +103,7 @@ const countPart = (counter: Service, part: Part): number => {
  *
  * @example
  * ```ts
- * import { TokenCounter } from "@memfold/core"
+ * import { TokenCounter } from "@memfold/message"
  *
  * const broken = { name: "broken", count: () => Number.NaN }
  * console.log(TokenCounter.guarded(broken).count("How many tokens is this?")) // the estimate
@@ -130,7 +132,7 @@ export const marginOf = ({ margin = 1 }: Pick<Service, "margin">): number =>
  *
  * @example
  * ```ts
- * import { Message, TokenCounter } from "@memfold/core"
+ * import { Message, TokenCounter } from "@memfold/message"
  *
  * console.log(TokenCounter.ofMessage(TokenCounter.estimating, Message.user("Is it raining in Graz?")))
  * ```
@@ -146,7 +148,7 @@ export const ofMessage = (counter: Service, message: Message): number => {
  *
  * @example
  * ```ts
- * import { type Message, TokenCounter } from "@memfold/core"
+ * import { type Message, TokenCounter } from "@memfold/message"
  *
  * const answer: Message.Message = {
  *   role: "assistant",
