@@ -53,7 +53,6 @@ const byName = (context) => {
 /** The folders of the sources of `@memfold/core`, in the order in which they are read. `CONTRIBUTING.md` says what each has. */
 export const coreFolders = [
   "summary",
-  "log",
   "event",
   "session",
   "projection",

@@ -1,4 +1,4 @@
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"

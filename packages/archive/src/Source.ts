@@ -1,5 +1,5 @@
 /** What sessions are copied from. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import type { Effect, Stream } from "effect"
 
 /** The source of a copy: a store, or an exported file. */

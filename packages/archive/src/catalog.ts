@@ -1,6 +1,6 @@
 /** Stores by their URLs, as layers. */
 import { storeLayer } from "@memfold/catalog"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect, Layer } from "effect"
 
 /** The store of a URL. */

@@ -2,7 +2,8 @@
  * Copies a session to another store, unchanged: every record with its version, its batch id and its checksum. An
  * interrupted copy continues where it stopped.
  */
-import { EventLog, Session } from "@memfold/core"
+import { Session } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { readSound } from "./sound.js"

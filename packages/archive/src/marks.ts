@@ -4,7 +4,8 @@
  *
  * A mark stands from before its object is written until after its session is back. Whoever finds one looks which of both there is.
  */
-import { EventCodec, type EventLog, type Session } from "@memfold/core"
+import { EventCodec, type Session } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Clock, Effect } from "effect"
 
 const prefix = "memfold:archived:"

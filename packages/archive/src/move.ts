@@ -5,7 +5,8 @@
  * compare, remove the object, take the mark away. A process may be killed between any two of these steps: what is in the store is
  * right, or the mark and the object are there, and whoever opens the session next finishes what was begun.
  */
-import { type EventLog, Session } from "@memfold/core"
+import { Session } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Clock, Effect, Either } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { copySession } from "./copy.js"

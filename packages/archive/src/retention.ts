@@ -1,5 +1,5 @@
 /** Retention by rule: which sessions are archived, and which are deleted. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { markedBy } from "./marks.js"

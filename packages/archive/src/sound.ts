@@ -1,5 +1,6 @@
 /** Checks records as they are read: a damaged log is not copied as if it were whole. */
-import { EventCodec, EventLog } from "@memfold/core"
+import { EventCodec } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect, Stream } from "effect"
 import type { Source } from "./Source.js"
 

@@ -1,5 +1,5 @@
 /** The form of a session in an archive: a header and every record, as compressed lines of JSON. */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Effect, Either, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"

@@ -1,6 +1,6 @@
 /** A store with an archive behind it: whoever opens an archived session gets it back. */
 import { catalogStore } from "./catalog.js"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Clock, Effect, Layer, Stream } from "effect"
 import type { Archive, ArchiveError } from "./Archive.js"
 import { markedBy, markOf } from "./marks.js"

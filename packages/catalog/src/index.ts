@@ -22,6 +22,7 @@ export { MissingPackage } from "./MissingPackage.js"
 export { byName, type Suggested, UnknownName } from "./names.js"
 export type { OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
 export { type OpenQueue, type QueueError, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
+export { projectionsOf } from "./projectionsOf.js"
 export { sqliteFile, storeLayer, storeOf, type StoreUrl, withoutSecrets } from "./stores.js"
 export {
   type AnyStrategy,

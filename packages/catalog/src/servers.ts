@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { isMissing, loading, MissingPackage } from "./MissingPackage.js"
 import type { Open, OpenStore } from "./OpenStore.js"
+import { projectionsOf } from "./projectionsOf.js"
 import type { LoadQueue } from "./queues.js"
 
 /** Loads a store and opens it. The store loads its driver: that package may be missing as well. */
@@ -13,7 +14,7 @@ const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenSto
 const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
   lazy(
     () => import("@memfold/store-sqlite"),
-    ({ make }) => make({ filename, ...options }),
+    ({ make }) => make({ filename, projectionsOf, ...options }),
   )
 
 const redis: Open = (_path, { retryFor }, url) =>

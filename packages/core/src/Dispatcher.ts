@@ -1,4 +1,5 @@
 /** The port of queues, which carry the work of compactions to other processes, and what works in such a process. */
-export { asking, DispatchError, Dispatcher, LookFailed, mostFailures } from "./shell/Dispatcher.js"
-export type { DeadLetter, Look, Queue, Service, WorkOptions } from "./shell/Dispatcher.js"
+export { asking, DispatchError, Dispatcher, LookFailed } from "@memfold/log/Dispatcher"
+export type { DeadLetter, Look, Queue, Service, WorkOptions } from "@memfold/log/Dispatcher"
+export { mostFailures } from "./shell/dispatch.js"
 export { work, type WorkerOptions } from "./memory/work.js"

@@ -7,8 +7,8 @@
  * ```
  */
 import { Effect, Layer, type Scope, Stream } from "effect"
-import type { EventLog, ReadOptions } from "./log/EventLog.js"
-import { sessions as allSessions } from "./log/pages.js"
+import type { EventLog, ReadOptions } from "@memfold/log/EventLog"
+import { sessions as allSessions } from "@memfold/log/pages"
 import { appendMessages } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"

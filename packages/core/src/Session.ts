@@ -27,7 +27,7 @@ export type { Answered, Committed, SessionError, Sessions, Step } from "./shell/
 export type { DescriptionChange } from "./session/description.js"
 export { decodeRecords, readEvents } from "./shell/replay.js"
 export { projectionsOf } from "./shell/replay.js"
-export type { Description } from "./log/Projections.js"
+export type { Description } from "@memfold/log/Projections"
 export type { Commit, History, SummaryRecord, SummaryStatus } from "./projection/summaries.js"
 export { newestChange } from "./history/newestChange.js"
 export type { SummaryChange } from "./history/newestChange.js"

@@ -13,8 +13,7 @@ export * as Wording from "./Wording.js"
 export * as Event from "./Event.js"
 export * as EventCodec from "./EventCodec.js"
 
-export * as EventLog from "./EventLog.js"
-export * as InMemoryEventLog from "./log/InMemoryEventLog.js"
+export { EventLog, InMemoryEventLog } from "@memfold/log"
 
 export * as Session from "./Session.js"
 
@@ -40,7 +39,7 @@ export * as MemoryLayers from "./MemoryLayers.js"
 
 export * as FullTextIndex from "./recall/FullTextIndex.js"
 export * as Embedder from "./recall/Embedder.js"
-export * as VectorIndex from "./recall/VectorIndex.js"
+export { VectorIndex } from "@memfold/log"
 export * as Recall from "./recall/index.js"
 export * as Search from "./Search.js"
 
@@ -52,7 +51,7 @@ export { UnknownSummary } from "./history/revert.js"
 export { IdempotencyKeyReused, OwnerMismatch, VersionMismatch } from "./memory/appendMessages.js"
 export { CannotRedact, type MessageName, UnknownMessage } from "./history/redact.js"
 export { CannotFork } from "./history/fork.js"
-export { sleepUntil } from "./shell/sleepUntil.js"
+export { sleepUntil } from "@memfold/log"
 export * as Metrics from "./Metrics.js"
 
 export * as Dispatcher from "./Dispatcher.js"

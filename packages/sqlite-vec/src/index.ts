@@ -1,5 +1,5 @@
 /** A vector index for memfold's recall, in one SQLite file, with `sqlite-vec`. */
-import { VectorIndex } from "@memfold/core"
+import { VectorIndex } from "@memfold/log"
 import type Sqlite from "better-sqlite3"
 import { type Duration, Effect, Layer, Schedule, type Scope, Stream } from "effect"
 import { isThere, makeVectorTable, openFile, Refused, tableOf } from "./file.js"

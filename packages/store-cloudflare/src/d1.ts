@@ -5,7 +5,7 @@
  */
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import {
   changesOf,
   connectionOf,

@@ -1,7 +1,7 @@
 /** The event log in the SQLite of a Durable Object, which is its only writer. */
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { changesOf, connectionOf, createTables, database, inTurn, logOf, type Row } from "@memfold/store-sql"
 import { Deferred, Effect, Layer, type Scope } from "effect"
 import { objectDialect, reasonOf } from "./dialect.js"

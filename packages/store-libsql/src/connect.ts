@@ -2,7 +2,7 @@
 import { type Client, createClient, type InValue, type ResultSet, type Transaction } from "@libsql/client/web"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { connectionOf, type Use } from "@memfold/store-sql"
 import { Effect, type Scope } from "effect"
 import { dialect } from "./dialect.js"

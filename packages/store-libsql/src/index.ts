@@ -3,7 +3,7 @@
  * decides which writer wins.
  */
 import { SqlError } from "@effect/sql/SqlError"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { changesOf, createTables, database, logOf, tryingAgain } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import { connect } from "./connect.js"

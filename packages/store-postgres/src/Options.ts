@@ -1,6 +1,6 @@
 /** The options of a log: where its server is, and how it is used. */
 import type { SqlClient } from "@effect/sql/SqlClient"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { type Duration, Effect } from "effect"
 import type { ConnectionOptions } from "node:tls"
 import type { Pool } from "pg"

@@ -4,7 +4,7 @@
  * A writer notifies after its commit and without waiting for it: PostgreSQL lets only one transaction with a notification
  * commit at a time. What a process leaves untold when it is killed is seen by looking, a second later.
  */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { batchHash, type Changes, changesOf, type Database, pause } from "@memfold/store-sql"
 import { Chunk, Effect, type Fiber, Queue, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"

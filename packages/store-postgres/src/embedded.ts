@@ -1,5 +1,5 @@
 /** The log in PGlite: PostgreSQL in WebAssembly, within the process and without a server. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { changesOf, database, type Dialect, inTurn, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import { connectionToEmbedded, type EmbeddedClient } from "./connectEmbedded.js"

@@ -2,7 +2,7 @@
  * `@memfold/store-postgres`: the event log in PostgreSQL, shared by any number of processes on any number of machines. A
  * compare-and-swap on a session's version decides which writer wins.
  */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { database, type DatabaseOptions, type Dialect, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import * as Changes from "./changes.js"

@@ -1,5 +1,5 @@
 /** The tables of a schema, and the steps by which they come to be. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { batchIdOf, type Database, integer } from "@memfold/store-sql"
 import { Effect } from "effect"
 import { quoted } from "./dialect.js"

@@ -1,7 +1,7 @@
 /** The log in a transaction of the application: it writes on the connection that has the transaction. */
 import { TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { database, type DatabaseOptions, type Dialect, inTurn, logOf, type Use } from "@memfold/store-sql"
 import { Effect, Option } from "effect"
 import type { ClientBase } from "pg"

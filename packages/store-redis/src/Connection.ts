@@ -1,5 +1,5 @@
 /** The connection to a server, a cluster, or a master behind sentinels. Failed requests are tried again within bounds. */
-import { EventLog, sleepUntil } from "@memfold/core"
+import { EventLog, sleepUntil } from "@memfold/log"
 import { Clock, Duration, Effect, Exit, Schedule, type Scope } from "effect"
 import { Cluster, Redis } from "ioredis"
 import { answerWithin, type Client, opened, refreshSlots } from "./client.js"

@@ -1,5 +1,5 @@
 /** The options of a log: where its servers are, and what is required of them. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { type Duration, Effect } from "effect"
 import type { ClusterOptions, NatMap } from "ioredis"
 import type { ConnectionOptions } from "node:tls"

@@ -1,5 +1,5 @@
 /** Tells listeners at once that any process has written to a session. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect, Queue, Schedule, Scope, Stream } from "effect"
 import { Cluster } from "ioredis"
 import { type Client, refreshSlots } from "./client.js"

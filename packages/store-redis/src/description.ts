@@ -2,7 +2,7 @@
  * The description of a session: the fields `described`, `owner` and `title` of its `meta`, and in each bucket a set of the names
  * of an owner's sessions. An append need not write when a session was active: that is in its head.
  */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"

@@ -1,5 +1,5 @@
 /** The meaning of an acknowledgement, read from the servers' own settings. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Duration, Effect } from "effect"
 import type { Redis } from "ioredis"
 import { late, refreshSlots } from "./client.js"

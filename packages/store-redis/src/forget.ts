@@ -2,7 +2,7 @@
  * Removes rewritten text from the servers' files. A rewrite changes only memory: the old text stays in the append-only
  * file until Redis rewrites that file, and in a snapshot file until the next one. A redaction has to wait for both.
  */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { type Duration, Effect, Schedule } from "effect"
 import type { Redis } from "ioredis"
 import { refreshSlots } from "./client.js"

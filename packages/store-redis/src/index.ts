@@ -2,7 +2,7 @@
  * `@memfold/store-redis`: the event log in Redis. One server, a master behind sentinels, or a cluster, shared by any
  * number of processes on any number of machines.
  */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { type Changes, listen } from "./changes.js"
 import { open } from "./Connection.js"

@@ -1,5 +1,5 @@
 /** Reading the records of a session, and its head. */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"

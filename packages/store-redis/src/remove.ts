@@ -1,5 +1,5 @@
 /** Deleting a session. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"

@@ -1,5 +1,5 @@
 /** Projection rows: their form in Redis, reading them, and changing them. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect, Stream } from "effect"
 import type { Connection } from "./Connection.js"
 import * as Description from "./description.js"

@@ -4,7 +4,7 @@
  * Each bucket's list is always up to date, because the scripts that start and delete sessions change it. The lists of all
  * buckets are read in pages and merged, which holds up no server, however many sessions there are.
  */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect, Option } from "effect"
 import type { Connection } from "./Connection.js"
 import { buckets, keysUnder, ownedLists, type SessionKeys, sessionLists } from "./keys.js"

@@ -1,5 +1,5 @@
 /** The form that texts, records and the head of a session have in Redis. */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 
 /** The first character of a text that is stored as JSON. */
 const mark = "\u0000"

@@ -2,7 +2,7 @@
  * Rewrites whose old text may still be in the servers' files. The script that rewrites a session lists it in the same
  * step, and it is taken off the list when the files are rewritten. Whoever opens the log goes on with what is listed.
  */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Effect, type Scope } from "effect"
 import { type Connection, sleptUnheld } from "./Connection.js"
 import { forget } from "./forget.js"

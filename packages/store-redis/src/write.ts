@@ -1,5 +1,5 @@
 /** Appends and rewrites: the arguments of their scripts, and what the answers mean. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Duration, Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { KeysOf } from "./keys.js"

@@ -1,6 +1,6 @@
 /** How the projection rows of a kind are stored. */
 import type { SqlError } from "@effect/sql/SqlError"
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import type { Effect } from "effect"
 import type { Database, Run } from "./Database.js"
 import type { Dialect } from "./Dialect.js"

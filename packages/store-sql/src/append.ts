@@ -3,7 +3,7 @@
  * compares the versions and inserts the records. Everything else takes a transaction.
  */
 import { SqlError } from "@effect/sql/SqlError"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { batchHash } from "./batchHash.js"
 import * as Batcher from "./batcher.js"

@@ -2,7 +2,7 @@
  * Tells subscribers that a session has changed: at once if this process wrote it or is told that another one has, and otherwise
  * by looking. One look serves all subscribers.
  */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Clock, type Duration, Effect, Fiber, Queue, type Scope, Stream } from "effect"
 import { type Database, text } from "./Database.js"
 import { batchIdOf, sessionsWithLast } from "./queries.js"

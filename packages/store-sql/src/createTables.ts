@@ -1,5 +1,5 @@
 /** Creates the tables in a database that has SQLite's SQL and no place of its own for the version of its tables. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { type Database, integer } from "./Database.js"
 

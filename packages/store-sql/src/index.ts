@@ -2,7 +2,7 @@
  * `@memfold/store-sql`: the event log in a SQL database, over a client of Effect SQL. A {@link Dialect} has what differs between
  * databases. `@memfold/store-sqlite` is this log in a SQLite file; use that package for SQLite.
  */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { appending, type WritingOptions } from "./append.js"
 import type { Database } from "./Database.js"

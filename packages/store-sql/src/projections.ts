@@ -1,6 +1,6 @@
 /** Projection rows. Two kinds have a form of their own that other programs can read; all others share one table. */
 import type { SqlError } from "@effect/sql/SqlError"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Array as Arr, Effect } from "effect"
 import { type Database, integer, lockSession, type Row, type Run, text, textOrNull } from "./Database.js"
 import { description } from "./description.js"

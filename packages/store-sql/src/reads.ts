@@ -1,5 +1,5 @@
 /** Reads of the log: pages of records, heads, and lists of sessions. Each is one query. */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
 import { describedBy } from "./description.js"

@@ -2,7 +2,7 @@
  * The table `summaries`: the rows of kind `summary`, for people and other programs. Any program can change it, so
  * what is read is checked as far as a row can show that it was changed. The engine compares the rest with the log.
  */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { integer, type Row, text, textOrNull } from "./Database.js"
 import { isListed, keyList, type RowTable } from "./RowTable.js"

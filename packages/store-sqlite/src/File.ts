@@ -1,5 +1,5 @@
 /** An open file of a log. */
-import type { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/log"
 import type { Database } from "@memfold/store-sql"
 import type { Effect } from "effect"
 

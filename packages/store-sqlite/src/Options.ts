@@ -1,4 +1,11 @@
-import type { Duration } from "effect"
+import type { EventLog } from "@memfold/log"
+import type { Duration, Effect, Stream } from "effect"
+
+/** Computes the projection rows of a session from its records, as the engine does. The records can be read twice. */
+export type ProjectionsOf = (
+  session: string,
+  records: Stream.Stream<EventLog.LogRecord, EventLog.LogError>,
+) => Effect.Effect<ReadonlyArray<EventLog.ProjectionChange>, Error>
 
 /** How a file is opened. */
 export interface Options {
@@ -16,4 +23,20 @@ export interface Options {
   readonly synchronous?: "full" | "normal"
   /** How long a writer waits for the lock of another one; 30 seconds by default. */
   readonly busyTimeout?: Duration.DurationInput
+  /**
+   * Where another program has dropped the table of summaries, it is made again, and its rows are written with this. Without it, those
+   * of a session are written when a memory opens the session next.
+   *
+   * @example
+   * ```ts
+   * import { Session } from "@memfold/core"
+   * import * as SqliteEventLog from "@memfold/store-sqlite"
+   *
+   * export const live = SqliteEventLog.layer({
+   *   filename: "chats.db",
+   *   projectionsOf: (session, records) => Session.projectionsOf(session, Session.decodeRecords(records)),
+   * })
+   * ```
+   */
+  readonly projectionsOf?: ProjectionsOf
 }

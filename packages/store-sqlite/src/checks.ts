@@ -1,5 +1,5 @@
 /** Checks of a file before it is used: a file that is refused is not changed. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import type { Database } from "@memfold/store-sql"
 import { Effect } from "effect"
 import { closeSync, existsSync, lstatSync, openSync, statSync } from "node:fs"

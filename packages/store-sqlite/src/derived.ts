@@ -2,10 +2,11 @@
  * The tables, indexes, triggers and views of a file that follow from its log. Another program may drop or change them, as a
  * migration does that knows its own tables only. They are made again: the log has everything that was in them.
  */
-import { type EventLog, Session } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { type Database, logOf, sqlite, text, typeNumber } from "@memfold/store-sql"
 import { Effect } from "effect"
 import { refused } from "./checks.js"
+import type { Options, ProjectionsOf } from "./Options.js"
 import * as Unfinished from "./unfinished.js"
 
 /** The statements that create what a file has. */
@@ -38,7 +39,7 @@ const differing = (file: string, { query }: Database) =>
   })
 
 /** Writes the summary rows of all sessions. A session that cannot be read is left to `memfold verify`. */
-const fillSummaries = (database: Database) =>
+const fillSummaries = (database: Database, projectionsOf: ProjectionsOf) =>
   Effect.gen(function* () {
     const log = logOf(database)
     const sessions = yield* database.query(
@@ -53,15 +54,15 @@ const fillSummaries = (database: Database) =>
           const session = text(row, "name")
           const head = yield* log.head(session)
           if (head === null) return
-          const events = Session.readEvents(log, session, { toVersion: head.version })
-          const changes = yield* Session.projectionsOf(session, events)
+          const records = EventLog.records(log, session, { toVersion: head.version })
+          const changes = yield* projectionsOf(session, records)
           yield* log.projections.put(
             session,
             head,
             changes.filter(({ kind }) => kind === "summary"),
           )
         }).pipe(
-          Effect.retry({ times: 5, while: ({ _tag }) => _tag === "VersionConflict" }),
+          Effect.retry({ times: 5, while: (error) => error instanceof EventLog.VersionConflict }),
           Effect.ignoreLogged,
         ),
       { discard: true },
@@ -70,9 +71,12 @@ const fillSummaries = (database: Database) =>
 
 /**
  * Makes again what a file lacks of what follows from its log, and what has another definition. Where the process ends before the
- * summary rows are written, each session writes its own when it is opened.
+ * summary rows are written, and without `projectionsOf`, a memory writes those of each session when it opens the session.
  */
-export const restore = (file: string, database: Database): Effect.Effect<void, EventLog.LogError> =>
+export const restore = (
+  { filename: file, projectionsOf }: Pick<Options, "filename" | "projectionsOf">,
+  database: Database,
+): Effect.Effect<void, EventLog.LogError> =>
   Effect.gen(function* () {
     if ((yield* differing(file, database)).length === 0) return
     const restored = yield* database.transaction(about, (run) =>
@@ -108,7 +112,8 @@ export const restore = (file: string, database: Database): Effect.Effect<void, E
       ),
       { file, tables: [...restored].join(", ") },
     )
-    if (restored.has("summaries")) yield* fillSummaries(database)
+    if (restored.has("summaries") && projectionsOf !== undefined)
+      yield* fillSummaries(database, projectionsOf)
   })
 
 /** Whether an error of the database says that something is missing which can be made again. */

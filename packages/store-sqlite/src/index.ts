@@ -2,7 +2,7 @@
  * `@memfold/store-sqlite`: the event log in a SQLite file. Appends are durable when they return, and many processes can
  * use one file: a compare-and-swap on a session's version decides which writer wins.
  */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { changesOf, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import { open } from "./open.js"
@@ -12,7 +12,7 @@ import * as Unfinished from "./unfinished.js"
 export { driver } from "./connect.js"
 export type { Client, Driver } from "./Driver.js"
 export * from "./maintenance.js"
-export type { Options } from "./Options.js"
+export type { Options, ProjectionsOf } from "./Options.js"
 
 /**
  * Opens the event log of a file, and creates the file if it does not exist. It is closed with the scope.

@@ -1,5 +1,5 @@
 /** Looks after a file: reports its size, makes it smaller, and copies it while it is in use. */
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { integer, text } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
@@ -11,7 +11,7 @@ import { open } from "./open.js"
 import type { Options } from "./Options.js"
 
 /** The file, and how long to wait for the lock of another process; 30 seconds by default. */
-export type FileOptions = Pick<Options, "filename" | "busyTimeout">
+export type FileOptions = Pick<Options, "filename" | "busyTimeout" | "projectionsOf">
 
 /** A name with a count and the bytes it takes. */
 export interface Amount {

@@ -1,6 +1,6 @@
 /** Opens a SQLite file through the client of Effect SQL, and creates its tables if it is new. */
 import { SqlError } from "@effect/sql/SqlError"
-import { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/log"
 import { type Database, database, type DatabaseOptions, sqlite } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { applicationId, checkFile, checkOwner, refused, schemaVersion } from "./checks.js"
@@ -90,10 +90,10 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
     if (readonly && isNew) return yield* refused(file, "is empty; open it for writing once")
     yield* configure(once, options)
     if (isNew) yield* create(file, once)
-    else if (!readonly) yield* restore(file, once)
+    else if (!readonly) yield* restore(options, once)
     const opened = readonly
       ? once
-      : database(client.use, { ...uses, ...restoring({ reading, writing }, restore(file, once)) })
+      : database(client.use, { ...uses, ...restoring({ reading, writing }, restore(options, once)) })
     const { query: queryOnce } = database(client.use, { ...uses, reading: undefined })
     return {
       ...opened,

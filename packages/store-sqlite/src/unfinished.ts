@@ -3,7 +3,7 @@
  * the pages as they were before until it is emptied, and another connection that reads them prevents that. The file lists
  * such rewrites, so that every process that opens it can finish them.
  */
-import { EventLog, sleepUntil } from "@memfold/core"
+import { EventLog, sleepUntil } from "@memfold/log"
 import { type Run, text } from "@memfold/store-sql"
 import { Clock, type Duration, Effect, Schedule } from "effect"
 import type { File } from "./File.js"

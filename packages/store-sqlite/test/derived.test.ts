@@ -1,17 +1,22 @@
 /** Tables that follow from the log and that another program has dropped: the file has them again, with their rows. */
-import { EventLog, Memory, Verify } from "@memfold/core"
+import { EventLog, Memory, Session, Verify } from "@memfold/core"
 import { echoing, pairs, said } from "@memfold/harness/engine"
 import { withDriver } from "@memfold/harness/sqlite"
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { integrity, make } from "../src/index.js"
+import { integrity, make, type Options } from "../src/index.js"
 import { folder, openingFails, withLog } from "./support.js"
+
+const projectionsOf: Options["projectionsOf"] = (session, records) =>
+  Session.projectionsOf(session, Session.decodeRecords(records))
 
 const use = <A, E>(file: string, work: (memory: Memory.Service) => Effect.Effect<A, E>): Promise<A> =>
   Effect.flatMap(Memory.Memory, work).pipe(
     Effect.provide(Memory.layer({ strategy: pairs, compaction: { mode: "manual" } })),
-    Effect.provide(Layer.merge(echoing, Layer.scoped(EventLog.EventLog, make({ filename: file })))),
+    Effect.provide(
+      Layer.merge(echoing, Layer.scoped(EventLog.EventLog, make({ filename: file, projectionsOf }))),
+    ),
     Effect.scoped,
     Effect.runPromise,
   )
@@ -52,7 +57,7 @@ describe("what follows from the log is made again on opening, after", () => {
       expect(before).toHaveLength(4)
       if (harm.startsWith("ALTER")) run(file, "DROP VIEW compressed_summaries")
       run(file, harm)
-      await withLog({ filename: file }, (log) =>
+      await withLog({ filename: file, projectionsOf }, (log) =>
         Effect.gen(function* () {
           for (const session of ["one", "two"]) expect(yield* Verify.session(log, session)).toEqual([])
         }),
@@ -62,6 +67,18 @@ describe("what follows from the log is made again on opening, after", () => {
       await use(file, (memory) => compacted(memory, "one", 12))
       expect(summariesIn(file)).toHaveLength(5)
     })
+})
+
+describe("a store that nobody has told how rows are computed", () => {
+  it("has the rows of a session again when a memory has opened it", async () => {
+    const file = await filled()
+    const before = summariesIn(file)
+    run(file, "DROP TABLE summaries")
+    await withLog({ filename: file }, () => Effect.void)
+    expect(summariesIn(file)).toEqual([])
+    await use(file, (memory) => Effect.forEach(["one", "two"], (session) => memory.context(session)))
+    expect(summariesIn(file)).toEqual(before)
+  })
 })
 
 describe("while a process has the file open", () => {

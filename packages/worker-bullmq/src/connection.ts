@@ -1,5 +1,5 @@
 /** The connections of a queue: one that dispatches, and the ones of workers, which BullMQ makes for itself. */
-import { Dispatcher } from "@memfold/core"
+import { Dispatcher } from "@memfold/log"
 import type { ConnectionOptions } from "bullmq"
 import { Effect, type Scope } from "effect"
 import { Redis } from "ioredis"

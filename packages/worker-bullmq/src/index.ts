@@ -8,7 +8,7 @@
  * is removed. BullMQ changes the time of a job in several steps, so a connection that breaks in between, or two processes at once,
  * could leave a look for now waiting for an hour.
  */
-import { Dispatcher } from "@memfold/core"
+import { Dispatcher } from "@memfold/log"
 import { type Job, Queue, UnrecoverableError, Worker } from "bullmq"
 import { Clock, Effect, Exit, type Fiber, FiberId, Layer, Random, Runtime, type Scope } from "effect"
 import { type Connection, connect } from "./connection.js"

@@ -1,7 +1,7 @@
 /** The entity of a session, and the message that asks it for a look. */
 import { ClusterSchema, DeliverAt, Entity } from "@effect/cluster"
 import { Rpc } from "@effect/rpc"
-import { Dispatcher } from "@memfold/core"
+import { Dispatcher } from "@memfold/log"
 import { DateTime, PrimaryKey, Schema } from "effect"
 
 /** A look, as the cluster stores it. */

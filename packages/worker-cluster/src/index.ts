@@ -6,7 +6,7 @@
  * become those of the most urgent look. When the look begins, the key is given back: what is dispatched from then on is a new
  * message, and no write is missed.
  */
-import { Dispatcher } from "@memfold/core"
+import { Dispatcher } from "@memfold/log"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Random, Runtime, Schedule, type Scope } from "effect"
 import { connected } from "./cluster.js"
 import { makeLine } from "./line.js"

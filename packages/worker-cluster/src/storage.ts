@@ -10,7 +10,7 @@ import {
 } from "@effect/cluster"
 import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
-import type { Dispatcher } from "@memfold/core"
+import type { Dispatcher } from "@memfold/log"
 import { Context, Effect, Option } from "effect"
 import type { Settings } from "./Options.js"
 import type { LookMessage } from "./Session.js"

@@ -1,5 +1,5 @@
 /** The entity's end: what carries out looks, in a process that is a runner of the cluster. */
-import { Dispatcher } from "@memfold/core"
+import { Dispatcher } from "@memfold/log"
 import { Cause, Clock, Effect, Exit, Layer, Option, Schedule } from "effect"
 import type { Line } from "./line.js"
 import type { Settings } from "./Options.js"

@@ -1,5 +1,5 @@
 /** A pg-boss that starts with its first use, and statements on its table that it has no method for. */
-import { Dispatcher } from "@memfold/core"
+import { Dispatcher } from "@memfold/log"
 import { Effect, type Scope } from "effect"
 import PgBoss from "pg-boss"
 import type { Settings } from "./Options.js"

@@ -5,7 +5,7 @@
  * time and priority become those of the most urgent look. A job that a worker has taken does not count: what is dispatched from
  * then on is a new job, and no write is missed.
  */
-import { Dispatcher } from "@memfold/core"
+import { Dispatcher } from "@memfold/log"
 import { Clock, Effect, Layer, type Scope } from "effect"
 import { type Ask, type Data, deadLettersOf, deadRows, hurry, makeBoss, rowsOf } from "./Boss.js"
 import { type Options, type Settings, withDefaults } from "./Options.js"

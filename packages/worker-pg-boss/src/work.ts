@@ -1,5 +1,5 @@
 /** The end of the queue that workers are at. */
-import type { Dispatcher } from "@memfold/core"
+import type { Dispatcher } from "@memfold/log"
 import { Deferred, Effect, Exit, FiberSet, Schedule } from "effect"
 import { type Ask, type Data, rowsOf } from "./Boss.js"
 import type { Settings } from "./Options.js"

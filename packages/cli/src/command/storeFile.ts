@@ -3,7 +3,7 @@ import { Command, Options } from "@effect/cli"
 import type { EventLog } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Console, Effect } from "effect"
-import { sqliteFile } from "@memfold/catalog"
+import { projectionsOf, sqliteFile } from "@memfold/catalog"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import {
@@ -19,11 +19,11 @@ import {
 } from "../terminal/terminal.js"
 
 /** The file of a `sqlite:` URL. These commands apply to no other store. */
-const fileOf = (url: string): Effect.Effect<string, UsageError> => {
+const fileOf = (url: string): Effect.Effect<SqliteEventLog.FileOptions, UsageError> => {
   const file = sqliteFile(url)
   return file === null
     ? new UsageError({ problem: "this command needs a file: --store sqlite:PATH" })
-    : Effect.succeed(file)
+    : Effect.succeed({ filename: file, projectionsOf })
 }
 
 /** The work of a command on a SQLite file. */
@@ -47,7 +47,7 @@ const size = Command.make(
   { store: options.store, json: options.json },
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
-      const report = yield* SqliteEventLog.size({ filename: yield* fileOf(store) })
+      const report = yield* SqliteEventLog.size(yield* fileOf(store))
       const { file, wal, free, sessions, events, summaries, types } = report
       const messages = types.find(({ name }) => name === "MessageAppended")?.count ?? 0
       if (json) return yield* Console.log(toJson({ type: "size", messages, ...report }))
@@ -70,7 +70,7 @@ const vacuum = Command.make(
   { store: options.store, json: options.json },
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
-      const { before, after } = yield* SqliteEventLog.vacuum({ filename: yield* fileOf(store) })
+      const { before, after } = yield* SqliteEventLog.vacuum(yield* fileOf(store))
       yield* Console.log(
         json
           ? toJson({ type: "vacuumed", before, after })
@@ -91,9 +91,9 @@ const backup = Command.make(
   },
   ({ store, to, json }): Maintenance =>
     Effect.gen(function* () {
-      const filename = yield* fileOf(store)
+      const file = yield* fileOf(store)
       const { total } = yield* SqliteEventLog.backup({
-        filename,
+        ...file,
         to,
         onProgress: (so) =>
           progress(`${percent(so.copied / Math.max(so.total, 1))} of ${mebibytes(so.total)}`),
@@ -110,7 +110,7 @@ const dropIndex = Command.make(
   { store: options.store, json: options.json },
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
-      const { sessions } = yield* SqliteEventLog.dropFullTextIndex({ filename: yield* fileOf(store) })
+      const { sessions } = yield* SqliteEventLog.dropFullTextIndex(yield* fileOf(store))
       yield* Console.log(
         json
           ? toJson({ type: "dropped-index", sessions })

@@ -3,7 +3,7 @@
  * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
 import { Array, Either, ParseResult, Schema } from "effect"
-import type { LogRecord, NewRecord, RewrittenRecord } from "../log/EventLog.js"
+import type { LogRecord, NewRecord, RewrittenRecord } from "@memfold/log/EventLog"
 import { exactCheck } from "./exactCheck.js"
 import type { Message } from "@memfold/message/Message"
 import { checksumOf } from "./checksum.js"

@@ -1,4 +1,4 @@
-import type { LogRecord } from "../log/EventLog.js"
+import type { LogRecord } from "@memfold/log/EventLog"
 
 /** What JavaScript platforms have besides the language: this package has no types of any of them. */
 declare class TextEncoder {

@@ -22,7 +22,7 @@ import {
   recordedAfter,
   type RecordedEvent,
 } from "../event/EventCodec.js"
-import type { RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
+import type { RewrittenRecord, Service as EventLog } from "@memfold/log/EventLog"
 import type { Message, Part } from "@memfold/message/Message"
 import { type Service as TokenCounter, ofMessage } from "@memfold/message/TokenCounter"
 import { retryTransient } from "../shell/retry.js"

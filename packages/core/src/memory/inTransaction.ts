@@ -1,6 +1,6 @@
 /** The parts of a memory in a transaction of the application. */
 import { Effect } from "effect"
-import { LogError } from "../log/EventLog.js"
+import { LogError } from "@memfold/log/EventLog"
 import { make as makeSessions } from "../shell/Sessions.js"
 import type { MemoryParts } from "./MemoryParts.js"
 

@@ -1,6 +1,6 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
 import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
-import type { ReadOptions } from "../log/EventLog.js"
+import type { ReadOptions } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
 import { Message } from "@memfold/message/Message"
 import type { TimeOptions } from "../recall/timed.js"

@@ -1,6 +1,6 @@
 /** Looking at a session without a write. */
 import { Effect } from "effect"
-import { isGivenUp } from "../shell/Dispatcher.js"
+import { isGivenUp } from "../shell/dispatch.js"
 import type { MemoryError, StrategyOptions } from "./MemoryOptions.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { readState } from "./readState.js"

@@ -1,7 +1,7 @@
 /** The sessions of an owner, page by page, newest activity first. */
 import { Effect, Stream } from "effect"
-import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
-import { sessions } from "../log/pages.js"
+import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "@memfold/log/EventLog"
+import { sessions } from "@memfold/log/pages"
 import { spendLog } from "../shell/Spend.js"
 import { rest } from "../shell/breathe.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"

@@ -6,8 +6,8 @@
  * whose worker is killed is repeated, and its time says how far back it goes: after a night without workers, the whole night.
  */
 import { Clock, Effect, Stream } from "effect"
-import type { LogError } from "../log/EventLog.js"
-import type { DispatchError, Look, Queue } from "../shell/Dispatcher.js"
+import type { LogError } from "@memfold/log/EventLog"
+import type { DispatchError, Look, Queue } from "@memfold/log/Dispatcher"
 import type { InvalidInput } from "./input.js"
 import type { Service as Memory } from "./MemoryService.js"
 

@@ -4,7 +4,8 @@
  */
 import { Duration, Effect, Schedule, type Scope } from "effect"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
-import { type DispatchError, isGivenUp, type Look, LookFailed, type Queue } from "../shell/Dispatcher.js"
+import { type DispatchError, type Look, LookFailed, type Queue } from "@memfold/log/Dispatcher"
+import { isGivenUp } from "../shell/dispatch.js"
 import type { Service as Memory } from "./MemoryService.js"
 import { sweepSession, sweepsOf } from "./sweep.js"
 

@@ -3,7 +3,7 @@
  * append, and again from the whole log, to be compared with the stored ones.
  */
 import type { RecordedEvent } from "../event/EventCodec.js"
-import type { ProjectionRow } from "../log/EventLog.js"
+import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { SessionState } from "../session/SessionState.js"
 
 /** An event with the states before and after it. */

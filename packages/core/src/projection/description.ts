@@ -1,5 +1,5 @@
 /** The owner and the title of a session, by which a store lists it. */
-import type { Description } from "../log/Projections.js"
+import type { Description } from "@memfold/log/Projections"
 import { noDescription } from "../session/description.js"
 import type { Projection } from "./Projection.js"
 

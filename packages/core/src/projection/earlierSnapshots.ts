@@ -4,7 +4,7 @@
  */
 import { Option } from "effect"
 import { batchIdOf } from "../event/EventCodec.js"
-import type { ProjectionRow } from "../log/EventLog.js"
+import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { Projection, RowProblem } from "./Projection.js"
 import { isOfOtherFold, type StateInLog, stateIn, take, versionOf } from "./Snapshot.js"
 

@@ -3,14 +3,14 @@
  * states during a fold: for `memory.summaries`, for reverts and for the summary rows in stores.
  */
 import type { RecordedEvent } from "../event/EventCodec.js"
-import type { ProjectionRow } from "../log/EventLog.js"
-import type { SummaryRow, SummaryStatus } from "../log/Projections.js"
+import type { ProjectionRow } from "@memfold/log/EventLog"
+import type { SummaryRow, SummaryStatus } from "@memfold/log/Projections"
 import { type Files, noFiles, type Segment } from "../summary/Summary.js"
 import { body, type Wording } from "../summary/Wording.js"
 import type { EventStep, Projection, RowProblem } from "./Projection.js"
 import type { SessionState, Summary } from "../session/SessionState.js"
 
-export type { SummaryStatus } from "../log/Projections.js"
+export type { SummaryStatus } from "@memfold/log/Projections"
 
 /**
  * A summary as it was committed, and its present status.

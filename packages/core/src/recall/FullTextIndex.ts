@@ -4,7 +4,7 @@
  */
 import { Context, type Effect, type Stream } from "effect"
 import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
-import type { LogError, LogPosition, ReadOptions } from "../log/EventLog.js"
+import type { LogError, LogPosition, ReadOptions } from "@memfold/log/EventLog"
 import type { TermPostings } from "../search/postings.js"
 import type { Gap } from "../session/branches.js"
 

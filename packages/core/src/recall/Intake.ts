@@ -5,7 +5,7 @@ import type { Embedding } from "./Embedding.js"
 import type { Source } from "./FullTextIndex.js"
 import { Pauses } from "./Pauses.js"
 import { takeIn, type TakeInError } from "./takeIn.js"
-import type { Service as VectorIndex } from "./VectorIndex.js"
+import type { Service as VectorIndex } from "@memfold/log/VectorIndex"
 
 /** The sessions that are being taken into a vector index. */
 export class Intake {

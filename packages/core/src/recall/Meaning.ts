@@ -14,7 +14,7 @@ import { Newest } from "./Newest.js"
 import { spaceOf } from "./pieces.js"
 import type { NearMessage } from "../search/rank.js"
 import { forgetErased, type TakeInError } from "./takeIn.js"
-import type { Near, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
+import type { Near, Service as VectorIndex, VectorIndexError } from "@memfold/log/VectorIndex"
 
 /** How many pieces of a session are looked at: further pieces are hardly nearer than others. */
 const mostNear = 200

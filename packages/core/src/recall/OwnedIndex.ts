@@ -3,7 +3,7 @@
  * for each of them. A session that is as it was when it was indexed, by what a list of sessions says about it, is not read.
  */
 import { Effect } from "effect"
-import type { SessionInfo } from "../log/EventLog.js"
+import type { SessionInfo } from "@memfold/log/EventLog"
 import type { Gap } from "../session/branches.js"
 import { inSteps } from "../shell/breathe.js"
 import type { Postings } from "./FullTextIndex.js"

@@ -1,7 +1,7 @@
 /** The parts of full-text indexes in a store: reading them for the terms of a search, and writing a tail as one more part. */
 import { Effect } from "effect"
 import { batchIdOf, eventId } from "../event/EventCodec.js"
-import type { LogError, LogPosition, ProjectionRow, Projections } from "../log/EventLog.js"
+import type { LogError, LogPosition, ProjectionRow, Projections } from "@memfold/log/EventLog"
 import { breather, inSteps } from "../shell/breathe.js"
 import {
   bucketKey,

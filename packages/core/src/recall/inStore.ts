@@ -7,7 +7,7 @@
  * is indexed in the process.
  */
 import { Effect } from "effect"
-import { LogError, type Projections } from "../log/EventLog.js"
+import { LogError, type Projections } from "@memfold/log/EventLog"
 import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIndex.js"
 import { inProcess } from "./inProcess.js"
 import { Recent } from "./Recent.js"

@@ -8,7 +8,7 @@
  */
 import { Either, Encoding } from "effect"
 import { crc32 } from "../event/checksum.js"
-import type { ProjectionRow } from "../log/EventLog.js"
+import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { Part } from "./SessionIndex.js"
 import { atOnce, type Steps } from "../search/steps.js"
 import { termsVersion } from "../search/terms.js"

@@ -1,7 +1,7 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Data, Effect } from "effect"
 import { eventId } from "../event/EventCodec.js"
-import type { SessionInfo } from "../log/EventLog.js"
+import type { SessionInfo } from "@memfold/log/EventLog"
 import { after, breather, rest } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { candidatesInTime } from "./candidates.js"

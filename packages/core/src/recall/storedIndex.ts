@@ -4,7 +4,7 @@
  */
 import type { RecordedEvent } from "../event/EventCodec.js"
 import { batchIdOf } from "../event/EventCodec.js"
-import type { ProjectionRow } from "../log/EventLog.js"
+import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { Projection, RowProblem } from "../projection/Projection.js"
 import type { Gap } from "../session/branches.js"
 import { encodePart, headKey, isOfOtherRules, keysOf, type StoredPart } from "./partForm.js"

@@ -5,7 +5,7 @@ import type { EmbedderError, Service as Embedder } from "./Embedder.js"
 import type { IndexError, Source } from "./FullTextIndex.js"
 import { gapsBefore, isCleared } from "../session/branches.js"
 import { embeddedText, piecesOf, spaceOf, type TextPiece } from "./pieces.js"
-import type { Change, Extent, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
+import type { Change, Extent, Service as VectorIndex, VectorIndexError } from "@memfold/log/VectorIndex"
 
 /** The errors of taking in: of the log, of the index, and of the embedder. */
 export type TakeInError = IndexError | VectorIndexError | EmbedderError

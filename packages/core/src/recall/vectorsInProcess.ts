@@ -1,6 +1,6 @@
 /** The vector index in the process. It is bounded, and ends with the process. */
 import { Effect, Stream } from "effect"
-import { type Entry, type Near, type Extent, type Service, VectorIndexError } from "./VectorIndex.js"
+import { type Entry, type Near, type Extent, type Service, VectorIndexError } from "@memfold/log/VectorIndex"
 
 interface Vectors {
   place: Extent

@@ -5,7 +5,7 @@
  * active summary. Its size depends on tail and backlog, not on the length of the history.
  */
 import type { BoundParts, Fact } from "../event/Event.js"
-import type { Description } from "../log/Projections.js"
+import type { Description } from "@memfold/log/Projections"
 import type { Message } from "@memfold/message/Message"
 import type { Files, Segment } from "../summary/Summary.js"
 import * as Structure from "@memfold/message/Structure"

@@ -1,6 +1,6 @@
 /** The owner and the title of a session, from its events. Stores keep them beside the log, to list sessions by owner. */
 import type { AnyEvent } from "../event/EventCodec.js"
-import type { Description } from "../log/Projections.js"
+import type { Description } from "@memfold/log/Projections"
 
 /** A session that nobody has described. */
 export const noDescription: Description = { owner: null, title: null }

@@ -11,8 +11,8 @@
 import { Clock, Deferred, Effect, Exit, FiberId, type Scope } from "effect"
 import * as metrics from "../observe/metrics.js"
 import { detached } from "./detached.js"
-import type { DispatchError, Look, Service as Dispatcher } from "./Dispatcher.js"
-import { sleepUntil } from "./sleepUntil.js"
+import type { DispatchError, Look, Service as Dispatcher } from "@memfold/log/Dispatcher"
+import { sleepUntil } from "@memfold/log/clock"
 
 /** Hands looks over. */
 export interface Outbox {

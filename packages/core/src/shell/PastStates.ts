@@ -3,8 +3,8 @@
  * does not change, except by a redaction, or when the session is deleted and begun anew.
  */
 import { Effect, Stream } from "effect"
-import type { LogPosition, Service as EventLog } from "../log/EventLog.js"
-import { records } from "../log/pages.js"
+import type { LogPosition, Service as EventLog } from "@memfold/log/EventLog"
+import { records } from "@memfold/log/pages"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { openSession, readOn, type SessionError } from "./openSession.js"
 import { retryTransient } from "./retry.js"

@@ -6,7 +6,7 @@
  * to run once more goes to the end of the queue, so one busy session does not keep the others waiting.
  */
 import { Deferred, Effect, Exit, FiberId, FiberSet, Option, Runtime, type Tracer } from "effect"
-import { isLive } from "./clock.js"
+import { isLive } from "@memfold/log/clock"
 import { detached } from "./detached.js"
 
 /** How a run of work ended: it is done, has to go on later, or could not be done. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { type Clock, Deferred, Duration, Effect, Logger, LogLevel, Option, TestClock, Tracer } from "effect"
 import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, Summarizer, Trigger } from "../index.js"
-import { EventLog, LogError } from "../log/EventLog.js"
+import { EventLog, LogError } from "@memfold/log/EventLog"
 import { SummarizerError } from "../summarize/Summarizer.js"
 
 const by = (when: Trigger.Trigger) =>

@@ -1,7 +1,7 @@
 /** The states that a process knows: read from the log when they are needed, and kept between calls. */
 import { Effect, LogLevel } from "effect"
 import type { Event } from "../event/Event.js"
-import type { Service as EventLog } from "../log/EventLog.js"
+import type { Service as EventLog } from "@memfold/log/EventLog"
 import { earlierRow, earlierSnapshots, eventsBetweenSnapshots } from "../projection/earlierSnapshots.js"
 import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"

@@ -17,7 +17,7 @@ import {
   type ReadOptions,
   type Service as EventLog,
   type VersionConflict,
-} from "../log/EventLog.js"
+} from "@memfold/log/EventLog"
 import { description } from "../projection/description.js"
 import { earlierSnapshots } from "../projection/earlierSnapshots.js"
 import { type EventStep, rowsOf } from "../projection/Projection.js"

@@ -1,7 +1,7 @@
 /** Does something for sessions at given times: a session has one timer, with the earliest time. */
 import { Clock, Effect, FiberHandle, type Scope } from "effect"
 import { detached } from "./detached.js"
-import { sleepUntil } from "./sleepUntil.js"
+import { sleepUntil } from "@memfold/log/clock"
 import { TimerQueue } from "./TimerQueue.js"
 
 /** The timers of sessions. With Effect's live clock, they do not keep the program from ending. */

@@ -1,6 +1,6 @@
 /** Long work on the events of a session lets other work of the process run in between. */
 import { type Clock, Effect, Stream } from "effect"
-import { isLive } from "./clock.js"
+import { isLive } from "@memfold/log/clock"
 
 /** How long work holds the event loop at a time, in milliseconds. */
 const longestHold = 10

@@ -1,7 +1,7 @@
 /** Finding the states that the conversation goes back to: for an edit, and for a return to a branch. */
 import { Effect, type Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
-import type { Service as EventLog } from "../log/EventLog.js"
+import type { Service as EventLog } from "@memfold/log/EventLog"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import type { StateInLog } from "../projection/Snapshot.js"
 import { isOnBranch } from "../session/branches.js"

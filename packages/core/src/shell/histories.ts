@@ -1,7 +1,7 @@
 /** The histories of sessions: all summaries that they ever had. */
 import { Effect, type Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
-import type { ReadOptions, Service as EventLog } from "../log/EventLog.js"
+import type { ReadOptions, Service as EventLog } from "@memfold/log/EventLog"
 import type { History } from "../projection/summaries.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { SessionError } from "./openSession.js"

@@ -1,6 +1,6 @@
 /** Tells subscribers of this process that a session may have changed: by its own writes, and by what the store reports. */
 import { type Duration, Effect, Queue, type Scope, Stream } from "effect"
-import type { Service as EventLog } from "../log/EventLog.js"
+import type { Service as EventLog } from "@memfold/log/EventLog"
 
 /** Who listens to which session. */
 export interface Listeners {

@@ -4,8 +4,8 @@
  */
 import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
-import { foldRecords } from "../log/pages.js"
-import type { LogError, LogPosition, LogRecord, Service as EventLog } from "../log/EventLog.js"
+import { foldRecords } from "@memfold/log/pages"
+import type { LogError, LogPosition, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"

@@ -3,7 +3,7 @@
  * anybody can change them; the log is the truth.
  */
 import { Effect, Either } from "effect"
-import type { LogError, LogPosition, ProjectionRow, Service as EventLog } from "../log/EventLog.js"
+import type { LogError, LogPosition, ProjectionRow, Service as EventLog } from "@memfold/log/EventLog"
 import type { Projection, RowProblem } from "../projection/Projection.js"
 import { activeRow, summaries, summaryProblems } from "../projection/summaries.js"
 import type { SessionState } from "../session/SessionState.js"

@@ -14,8 +14,8 @@ import type {
   ProjectionChange,
   ReadOptions,
   Service as EventLog,
-} from "../log/EventLog.js"
-import { records } from "../log/pages.js"
+} from "@memfold/log/EventLog"
+import { records } from "@memfold/log/pages"
 import { description } from "../projection/description.js"
 import type { Projection } from "../projection/Projection.js"
 import { commitsAfter, type History, noCommits, recordsOf, summaries } from "../projection/summaries.js"

@@ -1,7 +1,7 @@
 /** Reading a range of a log to its ends: what is missing there is said, as what is missing in the middle. */
 import { Chunk, Effect, Option, Stream } from "effect"
 import { DamagedEvent, type RecordedEvent } from "../event/EventCodec.js"
-import type { LogError, ReadOptions, Service as EventLog } from "../log/EventLog.js"
+import type { LogError, ReadOptions, Service as EventLog } from "@memfold/log/EventLog"
 import { readEvents } from "./replay.js"
 
 type Log = Pick<EventLog, "head" | "read">

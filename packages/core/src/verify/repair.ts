@@ -6,7 +6,7 @@
  */
 import { Clock, Effect, Either, Stream } from "effect"
 import type { Event } from "../event/Event.js"
-import type { LogError, Service as EventLog } from "../log/EventLog.js"
+import type { LogError, Service as EventLog } from "@memfold/log/EventLog"
 import { isFromWrongClock } from "../shell/Leases.js"
 import { snapshot } from "../projection/Snapshot.js"
 import { make, type Sessions } from "../shell/Sessions.js"

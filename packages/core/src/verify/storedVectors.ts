@@ -1,12 +1,12 @@
 /** The vectors of a session, compared with the log that they are made from. */
 import { Effect, Either, Stream } from "effect"
 import { decode } from "../event/EventCodec.js"
-import type { LogError, Service as EventLog } from "../log/EventLog.js"
-import { records } from "../log/pages.js"
+import type { LogError, Service as EventLog } from "@memfold/log/EventLog"
+import { records } from "@memfold/log/pages"
 import { embeddedText } from "../recall/pieces.js"
 import { isCleared as isInForce } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { IndexedMessage, Service as VectorIndex, VectorIndexError } from "../recall/VectorIndex.js"
+import type { IndexedMessage, Service as VectorIndex, VectorIndexError } from "@memfold/log/VectorIndex"
 
 /** What is wrong with the vectors of a message, or with the vectors of the whole session. */
 export interface DifferingVectors {

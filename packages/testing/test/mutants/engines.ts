@@ -3,7 +3,7 @@
  * law that names its fault: a surviving mutant shows that a law is missing.
  */
 
-/** One place of `packages/core/src`, and what stands there in the mutant. */
+/** One place of `packages/core/src` or `packages/log/src`, and what stands there in the mutant. */
 export interface Change {
   readonly file: string
   readonly from: string
@@ -137,7 +137,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L12",
     changes: [
       {
-        file: "log/InMemoryEventLog.ts",
+        file: "InMemoryEventLog.ts",
         from: "actualVersion !== expectedVersion ||",
         to: "expectedVersion < 0 &&",
       },
@@ -272,7 +272,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     rare: true,
     changes: [
       {
-        file: "log/InMemoryEventLog.ts",
+        file: "InMemoryEventLog.ts",
         from: "rewritten === null ? before : new Map(",
         to: "rewritten !== undefined ? before : new Map(",
       },

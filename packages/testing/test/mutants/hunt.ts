@@ -5,12 +5,15 @@ import { bundle } from "../../../../scripts/bundle.mjs"
 import type { EngineMutant } from "./engines.js"
 import type { Caught } from "./Mutant.js"
 
+/** Where the engine is, and the log that it runs on. */
+const sources = ["packages/core/src", "packages/log/src"]
+
 /** Makes the changes, or fails: a mutant must not quietly become the original. */
 const mutation = ({ name, changes }: EngineMutant) => ({
   name: `mutant: ${name}`,
   enforce: "pre" as const,
   transform: (code: string, id: string) => {
-    const here = changes.filter(({ file }) => id.endsWith(join("packages/core/src", file)))
+    const here = changes.filter(({ file }) => sources.some((folder) => id.endsWith(join(folder, file))))
     if (here.length === 0) return null
     const changed = here.reduce((text, { file, from, to }) => {
       if (text.split(from).length !== 2) throw new Error(`${file} has to have one place with: ${from}`)

@@ -7,7 +7,7 @@ import {
   type Service,
   type SessionInfo,
   type SessionPosition,
-} from "./EventLog.js"
+} from "./port.js"
 
 /** How many records or sessions a page has. */
 const pageSize = 512
@@ -58,7 +58,7 @@ const readPage = (
  *
  * @example
  * ```ts
- * import { EventLog } from "@memfold/core"
+ * import { EventLog } from "@memfold/log"
  * import { Stream } from "effect"
  *
  * export const lengthOf = (log: EventLog.Service, session: string) =>
@@ -115,7 +115,7 @@ export const foldRecords = <A, E>(
  *
  * @example
  * ```ts
- * import { EventLog } from "@memfold/core"
+ * import { EventLog } from "@memfold/log"
  * import { Effect } from "effect"
  *
  * export const isNew = (log: EventLog.Service, session: string) =>
@@ -134,7 +134,7 @@ export const versionOf = (log: Pick<Service, "head">, session: string): Effect.E
  *
  * @example
  * ```ts
- * import { EventLog } from "@memfold/core"
+ * import { EventLog } from "@memfold/log"
  * import { Stream } from "effect"
  *
  * export const countOf = (log: EventLog.Service) => Stream.runCount(EventLog.sessions(log))

@@ -6,10 +6,6 @@
  * at once (laws L7 and L12).
  */
 import { Context, Duration, Effect, Schema, type Scope } from "effect"
-import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
-import type { Circumstances } from "../policy/decide.js"
-import type { Strategy } from "../policy/Strategy.js"
-import { contextTokens, type SessionState } from "../session/SessionState.js"
 
 /** A request to look at a session, and to compact it if that is due. */
 export interface Look {
@@ -56,7 +52,7 @@ const longestAnswer = 10
  *
  * @example
  * ```ts
- * import { Dispatcher } from "@memfold/core"
+ * import { Dispatcher } from "@memfold/log"
  *
  * declare const put: (session: string) => Promise<void>
  *
@@ -136,7 +132,7 @@ export interface Queue extends Service {
  *
  * @example
  * ```ts
- * import { Dispatcher } from "@memfold/core"
+ * import { Dispatcher } from "@memfold/log"
  * import { Effect, Layer } from "effect"
  *
  * export const printed = Layer.succeed(Dispatcher.Dispatcher, {
@@ -147,26 +143,3 @@ export interface Queue extends Service {
 export class Dispatcher extends Context.Reference<Dispatcher>()("@memfold/core/Dispatcher", {
   defaultValue: (): Service | null => null,
 }) {}
-
-/** The limit of a context whose limit nobody states, in tokens: what the smaller windows of today's models take. */
-const usualLimit = 128_000
-
-/** How full the context of a session is: its tokens in proportion to its budget, or to the window of its strategy. */
-export const fillOf = (
-  state: SessionState | null,
-  { contextLimit }: Strategy,
-  { counter, circumstances }: { readonly counter: TokenCounter; readonly circumstances: Circumstances },
-): number =>
-  state === null
-    ? 0
-    : contextTokens(state, marginOf(counter)) / (circumstances.budget ?? contextLimit ?? usualLimit)
-
-/**
- * After so many failed compactions in a row, no look is dispatched on account of them any more: about six hours, with the
- * default `backOff`. The session is a dead letter then, and the next message puts it into the queue again.
- */
-export const mostFailures = 12
-
-/** Whether compactions of a session have failed too often in a row. */
-export const isGivenUp = (state: SessionState | null): boolean =>
-  (state?.failures?.count ?? 0) >= mostFailures

@@ -1,6 +1,13 @@
-/** Sleeping until a time without keeping the program alive. */
-import { Duration, Effect } from "effect"
-import { isLive } from "./clock.js"
+/** The clock of a program, and sleeping until a time without keeping the program alive. */
+import { type Clock, Duration, Effect } from "effect"
+
+let live: Clock.Clock | undefined
+
+/**
+ * Whether a clock is the default clock: the program has set none. It is looked up at run time: where several copies of Effect are
+ * loaded, all have the clock of the first one.
+ */
+export const isLive = (clock: Clock.Clock): boolean => clock === (live ??= Effect.runSync(Effect.clock))
 
 /** The longest sleep, in milliseconds: timers of JavaScript have a longest delay, and a check a day costs next to nothing. */
 const longestSleep = 24 * 3_600_000
@@ -14,7 +21,7 @@ const longestSleep = 24 * 3_600_000
  *
  * @example
  * ```ts
- * import { sleepUntil } from "@memfold/core"
+ * import { sleepUntil } from "@memfold/log"
  * import { Clock, Effect } from "effect"
  *
  * const pause = Effect.flatMap(Clock.currentTimeMillis, (now) => sleepUntil(now + 1_000))

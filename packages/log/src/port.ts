@@ -103,7 +103,7 @@ const inOrder = (unit: number): number =>
  *
  * @example
  * ```ts
- * import { EventLog } from "@memfold/core"
+ * import { EventLog } from "@memfold/log"
  *
  * console.log(["chat-2", "chat-1"].toSorted(EventLog.compareSessionIds))
  * ```
@@ -124,7 +124,7 @@ export const compareSessionIds = (one: string, other: string): number => {
  *
  * @example
  * ```ts
- * import { EventLog } from "@memfold/core"
+ * import { EventLog } from "@memfold/log"
  *
  * console.log(EventLog.compareActivity({ session: "a", updatedTime: 2 }, { session: "b", updatedTime: 1 })) // -1
  * ```
@@ -202,7 +202,7 @@ export interface Service {
  *
  * @example
  * ```ts
- * import { EventLog, InMemoryEventLog } from "@memfold/core"
+ * import { EventLog, InMemoryEventLog } from "@memfold/log"
  * import { Effect } from "effect"
  *
  * const program = Effect.gen(function* () {

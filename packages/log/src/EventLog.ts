@@ -1,3 +1,3 @@
 /** The port of stores, as users of the package see it: what a store implements, and what can be read over any store. */
-export * from "./log/EventLog.js"
-export { records, sessions, versionOf } from "./log/pages.js"
+export * from "./port.js"
+export { records, sessions, versionOf } from "./pages.js"

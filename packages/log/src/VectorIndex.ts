@@ -125,10 +125,10 @@ export interface Service {
  *
  * @example
  * ```ts
- * import { Recall, VectorIndex } from "@memfold/core"
+ * import { VectorIndex } from "@memfold/log"
  * import { Layer } from "effect"
  *
- * export const small = Layer.sync(VectorIndex.VectorIndex, () => Recall.vectorsInProcess({ capacity: 1_000_000 }))
+ * export const layerOf = (index: VectorIndex.Service) => Layer.succeed(VectorIndex.VectorIndex, index)
  * ```
  */
 export class VectorIndex extends Context.Reference<VectorIndex>()("@memfold/core/VectorIndex", {

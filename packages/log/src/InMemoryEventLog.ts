@@ -19,7 +19,7 @@ import {
   type Service,
   type SessionInfo,
   VersionConflict,
-} from "./EventLog.js"
+} from "./port.js"
 import type { Description } from "./Projections.js"
 
 /** The rows of a session by kind and key. */
@@ -181,7 +181,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
  *
  * @example
  * ```ts
- * import { EventLog, InMemoryEventLog } from "@memfold/core"
+ * import { EventLog, InMemoryEventLog } from "@memfold/log"
  * import { Effect, Stream } from "effect"
  *
  * const sessions = Effect.flatMap(EventLog.EventLog, (log) => Stream.runCollect(EventLog.sessions(log)))

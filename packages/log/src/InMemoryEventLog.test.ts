@@ -2,7 +2,7 @@ import { Chunk, Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { eventLogLaws } from "@memfold/testing/vitest"
-import { EventLog, InMemoryEventLog } from "../index.js"
+import { EventLog, InMemoryEventLog } from "./index.js"
 
 eventLogLaws({ name: "in memory", layer: InMemoryEventLog.layer, numRuns: often(10, 100) })
 
