@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vite"
+import { floors, nameOf } from "./floors.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -52,8 +53,7 @@ const licencesInReadmes = {
   },
 }
 
-/** The name of a package of ours. */
-const nameOf = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name
+const folders = floors.flatMap(({ packages }) => packages)
 
 /**
  * Where a source is for whoever installed the package, so that source maps need no copy of it: a package that is installed as
@@ -62,13 +62,13 @@ const nameOf = (folder) => JSON.parse(readFileSync(join(folder, "package.json"),
 const installedSource = (folder) => (source, map) => {
   const path = resolve(dirname(map), source)
   const [, library] = /.*\/node_modules\/(.+)$/u.exec(path) ?? []
-  const [, own, rest] =
-    /^(packages\/(?:(?:adapters|strategies)\/)?[^/]+)\/(.*)$/u.exec(relative(root, path)) ?? []
+  const place = relative(root, path)
+  const own = folders.find((one) => place.startsWith(`${one}/`))
   const isOwn = own !== undefined && library === undefined
   if (library === undefined && !isOwn) return source
   if (isOwn && resolve(root, own) === folder) return source
-  const up = "../".repeat(nameOf(folder).split("/").length + 1)
-  return up + (isOwn ? `${nameOf(join(root, own))}/${rest}` : library)
+  const up = "../".repeat(nameOf(relative(root, folder)).split("/").length + 1)
+  return up + (isOwn ? `${nameOf(own)}/${place.slice(own.length + 1)}` : library)
 }
 
 /** What the package's `imports` choose where it is used is not bundled, but a module of its own. */

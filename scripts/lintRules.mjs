@@ -3,12 +3,14 @@
  *
  * - `by-name`: a module reaches another package through its exports, by its name. A relative path into another package is
  *   refused, in imports and in `new URL(PATH, import.meta.url)`. Files of the root are free.
+ * - `floors`: a package imports what the table of floors allows (`floors.mjs`), tests of a package what they want.
  * - `folder-order`: in the sources of `@memfold/core`, a module imports only from its own folder and from folders before it in
  *   the list below. So there are no cycles, and the folders are read in this order.
  * - `shell-only`: in the sources of `@memfold/core`, fibers, ticks and operations called unsafe appear in the shell only.
  */
 import { existsSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"
+import { refusal } from "./floors.mjs"
 import { root } from "./setup.mjs"
 
 const packages = new Map()
@@ -47,6 +49,26 @@ const byName = (context) => {
     NewExpression: (node) => {
       if (node.callee.name === "URL") check(node, node.arguments[0]?.value)
     },
+  }
+}
+
+/** What is no part of a package as it is used: its tests, and a program that starts another package. */
+const besidePackage = /(^|\/)(test|corpus|conformance|bin)\/|\.test\.tsx?$|(^|\/)\./u
+
+const onFloors = (context) => {
+  const own = packageOf(dirname(context.filename))
+  if (own === null || besidePackage.test(relative(own, context.filename).split(sep).join("/"))) return {}
+  const folder = relative(root, own).split(sep).join("/")
+  const check = (node) => {
+    const path = node.source?.value
+    const reason = typeof path === "string" ? refusal(folder, path) : null
+    if (reason !== null) context.report({ node, message: `"${path}" is not for ${folder}: ${reason}` })
+  }
+  return {
+    ImportDeclaration: check,
+    ExportNamedDeclaration: check,
+    ExportAllDeclaration: check,
+    ImportExpression: check,
   }
 }
 
@@ -122,6 +144,7 @@ export default {
   meta: { name: "memfold" },
   rules: {
     "by-name": { create: byName },
+    floors: { create: onFloors },
     "folder-order": { create: folderOrder },
     "shell-only": { create: shellOnly },
   },

@@ -1,12 +1,12 @@
 /** The packages that are published, and the first example of each README. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { floors } from "../floors.mjs"
 import { root } from "../setup.mjs"
 
 /** Each published package: its folder from the root, and its manifest. */
-export const packages = ["packages", "packages/adapters", "packages/strategies"]
-  .flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`))
-  .filter((folder) => existsSync(join(root, folder, "package.json")))
+export const packages = floors
+  .flatMap((floor) => floor.packages)
   .map((folder) => ({
     folder,
     manifest: JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")),
