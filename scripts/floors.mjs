@@ -253,7 +253,7 @@ export const picture = () =>
   floors
     .toReversed()
     .flatMap(({ name, packages, uses }) => {
-      const names = packages.map((folder) => folder.replace(/^packages\//u, ""))
+      const names = packages.map((folder) => nameOf(folder).replace("@memfold/", ""))
       const lines = wrapped(names, 88)
       const below = uses.length === 0 ? "effect alone" : uses.join(", ")
       return [
