@@ -1,6 +1,5 @@
 /** The codec of the AI SDK's messages alone, for adapters of libraries that are built on them. It does not load `ai`. */
-export { AiSdkDecodeError } from "./AiSdkDecodeError.js"
-export { decodeMessage, decodeMessages } from "./decode.js"
+export { AiSdkDecodeError, decodeMessage, decodeMessages } from "./decode.js"
 export {
   type AiSdkContext,
   encodeContext,

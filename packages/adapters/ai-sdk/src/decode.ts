@@ -2,7 +2,6 @@
 import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { AiSdkDecodeError } from "./AiSdkDecodeError.js"
 import { type Form, metadataOf, ownData } from "./form.js"
 import { decodePart } from "./parts.js"
 import { decodeUI } from "./ui/decode.js"
@@ -40,34 +39,16 @@ const decodeModelMessage = (raw: WireMessage): Message.Message => {
   return { role, parts, ...metadataOf(form) }
 }
 
-const attempted = (
-  decode: () => ReadonlyArray<Message.Message>,
-): Either.Either<ReadonlyArray<Message.Message>, Codec.Problem> =>
-  Either.try({
-    try: decode,
-    catch: () => ({
-      path: "",
-      problem: "has a value that JSON has no form for",
-      allowed: "values that JSON.stringify takes, addresses (URL) and bytes",
-    }),
-  })
+/** The input is no message of the AI SDK: see `DecodeError` of `@memfold/codec` for the fields. */
+export class AiSdkDecodeError extends Codec.DecodeError<AiSdkDecodeError>()("AiSdkDecodeError") {}
 
-const decodeAt = (
-  input: unknown,
-  index?: number,
-): Either.Either<ReadonlyArray<Message.Message>, AiSdkDecodeError> => {
+const decoder = Codec.decoder(AiSdkDecodeError, (input) => {
   const foreign = Codec.foreignProblem(input, "ai-sdk")
-  const decoded =
-    foreign !== undefined
-      ? Either.left<Codec.Problem>(foreign)
-      : isUIMessage(input)
-        ? Either.flatMap(checkUIMessage(input), (raw) => attempted(() => decodeUI(raw)))
-        : Either.flatMap(checkModelMessage(input), (raw) => attempted(() => [decodeModelMessage(raw)]))
-  return Either.mapLeft(
-    decoded,
-    (problem) => new AiSdkDecodeError({ ...problem, ...(index === undefined ? {} : { index }) }),
-  )
-}
+  if (foreign !== undefined) return Either.left<Codec.Problem>(foreign)
+  return isUIMessage(input)
+    ? Either.flatMap(checkUIMessage(input), (raw) => Codec.asJson(() => decodeUI(raw)))
+    : Either.flatMap(checkModelMessage(input), (raw) => Codec.asJson(() => [decodeModelMessage(raw)]))
+})
 
 /**
  * Decodes a `ModelMessage` or a `UIMessage`; a wrong one, or one of another library, is an `AiSdkDecodeError`. A model
@@ -84,10 +65,9 @@ const decodeAt = (
  * Three things are normalised: a field that is `undefined` is not there, an `ArrayBuffer` comes back as `Uint8Array`, and a
  * value with `toJSON`, such as a `Date`, as what that returns.
  */
-export const decodeMessage = (
+export const decodeMessage: (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AiSdkDecodeError> =>
-  Codec.decoding(AiSdkDecodeError, input, (given) => decodeAt(given))
+) => Either.Either<ReadonlyArray<Message.Message>, AiSdkDecodeError> = decoder.one
 
 /**
  * Decodes a list of model messages and messages of a page, each as {@link decodeMessage} does. The first wrong message gives
@@ -105,14 +85,4 @@ export const decodeMessage = (
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, AiSdkDecodeError> =>
-  Codec.decoding(AiSdkDecodeError, input, (given) =>
-    Array.isArray(given)
-      ? Either.map(Either.all(given.map(decodeAt)), (decoded) => decoded.flat())
-      : Either.left(
-          new AiSdkDecodeError({
-            path: "",
-            problem: `is ${Codec.kindOf(given)}`,
-            allowed: "a list of messages",
-          }),
-        ),
-  )
+  Either.map(decoder.list(input), (decoded) => decoded.flat())

@@ -111,43 +111,27 @@ const fromPage = (ui: Codec.Fields): ReadonlyArray<Codec.Fields> => {
 
 const withoutItemId = (part: Codec.Fields): Codec.Fields => {
   const options = part["providerOptions"]
-  if (!Codec.isFields(options)) return part
-  return {
-    ...part,
-    providerOptions: Object.fromEntries(
-      Object.entries(options).map(([name, own]) => {
-        if (!Codec.isFields(own) || !Object.hasOwn(own, "itemId")) return [name, own]
-        const { itemId: _itemId, ...rest } = own as Record<string, unknown>
-        return [name, rest]
-      }),
-    ),
-  }
+  return Codec.isFields(options) ? { ...part, providerOptions: Codec.withoutItemIds(options) } : part
 }
 
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
-  readonly omitted: Array<Codec.Omitted> = []
+  readonly omissions = new Codec.Omissions()
   private readonly exact: boolean
   private readonly major: Major
   private readonly ids = new Codec.CallIds({ pattern: /^.+$/s, reuse: false })
   /** The name and the sent id of each call, by its id. */
   private readonly names = new Map<string, string>()
   private readonly sentIds = new Map<unknown, string>()
-  private message = 0
 
   constructor({ exact = false, major = 7 }: EncodeOptions) {
     this.exact = exact
     this.major = major
   }
 
-  private omit(part: string): ReadonlyArray<never> {
-    this.omitted.push({ message: this.message, part })
-    return []
-  }
-
   private opaque(role: Message.Role, part: Message.Opaque): ReadonlyArray<Codec.Fields> {
     const data = ownData(part)
-    if (this.exact) return data === undefined ? this.omit("opaque") : [data]
+    if (this.exact) return data === undefined ? this.omissions.add("opaque") : [data]
     if (data === undefined) return this.redactedThinking(role, part)
     if (isPageOnly(part)) return []
     const parts = Codec.isFields(data["ui"]) ? fromPage(data["ui"]) : [data]
@@ -155,7 +139,7 @@ class Encoder {
       const type = String(one["type"])
       const known = opaqueTypes[role].has(type)
       if (!known || (this.major < 7 && newTypes.has(type)) || (this.major < 6 && approvalTypes.has(type))) {
-        return this.omit("opaque")
+        return this.omissions.add("opaque")
       }
       const id = type === "tool-approval-request" ? this.sentIds.get(one["toolCallId"]) : undefined
       return [id === undefined ? one : { ...one, toolCallId: id }]
@@ -163,13 +147,12 @@ class Encoder {
   }
 
   /** Redacted thinking of the Messages API has a place in the AI SDK, too. */
-  private redactedThinking(
-    role: Message.Role,
-    { provider: of, data }: Message.Opaque,
-  ): ReadonlyArray<Codec.Fields> {
-    const redacted = of === "anthropic" && Codec.isFields(data) && data["type"] === "redacted_thinking"
-    if (!redacted || role !== "assistant") return this.omit("opaque")
-    return [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: data["data"] } } }]
+  private redactedThinking(role: Message.Role, part: Message.Opaque): ReadonlyArray<Codec.Fields> {
+    const redacted = Codec.redactedThinking(part)
+    if (redacted === undefined || role !== "assistant") return this.omissions.add("opaque")
+    return [
+      { type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: redacted["data"] } } },
+    ]
   }
 
   private callPart(call: Message.ToolCall): ReadonlyArray<Codec.Fields> {
@@ -184,20 +167,22 @@ class Encoder {
       case "text": {
         const written = encodePart(part, this.exact)!
         // The AI SDK leaves an empty text out; then nothing may be left of a message.
-        if (role === "tool" && !this.exact) return part.text === "" ? [] : this.omit(part.type)
+        if (role === "tool" && !this.exact) return part.text === "" ? [] : this.omissions.add(part.type)
         const empty = part.text === "" && (role !== "assistant" || written["providerOptions"] === undefined)
         return empty && !this.exact ? [] : [written]
       }
       case "reasoning":
-        return role === "assistant" || this.exact ? [encodePart(part, this.exact)!] : this.omit(part.type)
+        return role === "assistant" || this.exact
+          ? [encodePart(part, this.exact)!]
+          : this.omissions.add(part.type)
       case "file":
         return role === "user" || role === "assistant" || this.exact
           ? [encodePart(part, this.exact)!]
-          : this.omit(part.type)
+          : this.omissions.add(part.type)
       case "tool-call":
         return this.callPart(part)
       case "tool-result":
-        return this.omit(part.type)
+        return this.omissions.add(part.type)
       case "opaque":
         return this.opaque(role, part)
     }
@@ -205,7 +190,7 @@ class Encoder {
 
   private result(result: Message.ToolResult): Codec.Fields {
     const { part, omitted } = resultPart(result, this.exact ? 7 : this.major)
-    for (const one of omitted) this.omit(one)
+    for (const one of omitted) this.omissions.add(one)
     if (this.exact) return part
     return {
       ...part,
@@ -229,7 +214,7 @@ class Encoder {
   }
 
   encode(message: Message.Message, position: number): ReadonlyArray<EncodedMessage> {
-    this.message = position
+    this.omissions.message = position
     const form = formOf(message)
     const role = !this.exact && isApproval(message) ? "tool" : message.role
     if (role === "system") {
@@ -239,7 +224,7 @@ class Encoder {
     if (role === "user") this.ids.close()
     const content = this.parts(role, message)
     if (content.length === 0 && !this.exact) {
-      if (message.parts.some(({ type }) => type === "text")) this.omit("text")
+      if (message.parts.some(({ type }) => type === "text")) this.omissions.add("text")
       return []
     }
     const [first] = content
@@ -314,10 +299,7 @@ export const encodeContext = (
   options: Pick<EncodeOptions, "major"> = {},
 ): EncodedContext => {
   const encoder = new Encoder(options)
-  const read = Message.forReader(messages)
-  const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
-  const thoughts = Codec.withoutEarlierThoughts(read.map(({ message }) => message))
-  const placed = Codec.withoutMisplacedCalls(thoughts.messages)
+  const placed = Codec.messagesToSend(messages)
   const system = placed.messages
     .filter(({ role }) => role === "system")
     .map(Message.text)
@@ -330,13 +312,7 @@ export const encodeContext = (
   return {
     ...(system.length === 0 ? {} : { system: system.join("\n\n").toWellFormed() }),
     messages: written as ReadonlyArray<unknown> as Array<ModelMessage>,
-    omitted: [
-      ...summarized,
-      ...thoughts.omitted,
-      ...placed.omitted,
-      ...unsaid(placed.messages),
-      ...encoder.omitted,
-    ],
+    omitted: [...placed.omitted, ...unsaid(placed.messages), ...encoder.omissions.all],
   }
 }
 

@@ -5,28 +5,15 @@ import { type PartForm, partFormOf, withForm } from "./form.js"
 
 /** Where a file of no known type is named, providers look at its data. */
 const unknownType = "application/octet-stream"
-const textPrefix = "data:text/plain;charset=utf-8,"
-
-const isAddress = (text: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(text)
-const base64Prefix = (mediaType: string): string => `data:${mediaType};base64,`
-
-/** Half of an emoji, or a stray percent sign on the way back, cannot be written in a URI. */
-const attempt = (convert: (text: string) => string, text: string): string | undefined => {
-  try {
-    return convert(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** The address that a string stands for: itself, or one with the data in it. */
 const uriOf = (text: string, mediaType: string): string =>
-  isAddress(text) ? text : base64Prefix(mediaType) + text
+  Codec.isAddress(text) ? text : Codec.base64Uri(mediaType, text)
 
 /** The string that an address stands for. */
 const stringOf = ({ uri, mediaType }: Message.File): string => {
-  const prefix = base64Prefix(mediaType)
-  return uri.startsWith(prefix) && !isAddress(uri.slice(prefix.length)) ? uri.slice(prefix.length) : uri
+  const data = Codec.base64In(uri, mediaType)
+  return data === undefined || Codec.isAddress(data) ? uri : data
 }
 
 /** The field that the data of a part stands in, for each type of part. */
@@ -47,10 +34,8 @@ const writtenData = (file: Message.File, form: PartForm): unknown => {
       return { type: "data", data: stringOf(file) }
     case "url":
       return { type: "url", url: file.uri }
-    case "text": {
-      const text = attempt(decodeURIComponent, file.uri.slice(textPrefix.length))
-      return { type: "text", text: text ?? "" }
-    }
+    case "text":
+      return { type: "text", text: Codec.textInUri(file.uri) ?? "" }
     default:
       return stringOf(file)
   }
@@ -85,13 +70,13 @@ export const toFile = (part: Codec.Fields, usual = "file"): Message.File | undef
   const given = part["mediaType"]
   const mediaType = typeof given === "string" ? given : type.startsWith("image") ? "image/*" : unknownType
   if (typeof value !== "string") return undefined
-  const text = tag === "text" ? attempt(encodeURIComponent, value) : value
-  if (text === undefined) return undefined
+  const uri = tag === "text" ? Codec.textUri(value) : tag === "url" ? value : uriOf(value, mediaType)
+  if (uri === undefined) return undefined
   const name = part["filename"]
   const known: Message.File = {
     type: "file",
     mediaType,
-    uri: tag === "text" ? textPrefix + text : tag === "url" ? text : uriOf(text, mediaType),
+    uri,
     ...(typeof name === "string" ? { name } : {}),
   }
   const form: PartForm = {

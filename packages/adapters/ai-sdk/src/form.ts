@@ -4,11 +4,7 @@
  * same message comes out again.
  */
 import * as Codec from "@memfold/codec"
-import type { Message } from "@memfold/core"
 import { Schema } from "effect"
-
-/** The name of the format in `metadata`, `providerData` and opaque parts. */
-const provider = "ai-sdk"
 
 /**
  * What a message was as one of a page (`UIMessage`).
@@ -66,17 +62,8 @@ export const PartForm = Schema.Struct({
 })
 export type PartForm = typeof PartForm.Type
 
-const left = Codec.forms(provider, Form, PartForm)
-
-export const { formOf, metadataOf, withForm } = left
-
-/** The form of a part left by decoding; empty for a part from anywhere else. */
-export const partFormOf = (part: Message.Part): PartForm => left.partFormOf(part) ?? {}
-
-/** Data that only the AI SDK reads. */
-export const opaque = (data: unknown, form: Codec.Unsaid<PartForm> = {}, bound = false): Message.Opaque =>
-  withForm({ type: "opaque", provider, data, ...(bound ? { bound } : {}) }, form)
-
-/** The data of an opaque part of this format; `undefined` for any other part. */
-export const ownData = (part: Message.Part): Codec.Fields | undefined =>
-  part.type === "opaque" && part.provider === provider ? (part.data as Codec.Fields | undefined) : undefined
+export const { formOf, metadataOf, opaque, ownData, partFormOf, withForm } = Codec.forms(
+  "ai-sdk",
+  Form,
+  PartForm,
+)

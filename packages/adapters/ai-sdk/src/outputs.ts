@@ -69,14 +69,6 @@ const contentOf = (
   return { value, omitted }
 }
 
-const parsed = (text: string): { readonly value: unknown } | undefined => {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return undefined
-  }
-}
-
 /** The output of a result, for a major version of `ai`, and the types of parts that it has no place for. */
 export const fromResult = (
   result: Message.ToolResult,
@@ -92,10 +84,8 @@ export const fromResult = (
   }
   const failed = result.isError === true
   if (form.output === "json") {
-    const json = parsed(result.output)
-    if (json !== undefined) {
-      return { output: { type: failed ? "error-json" : "json", value: json.value }, omitted: [] }
-    }
+    const value = Codec.valueIn(result.output)
+    if (value !== undefined) return { output: { type: failed ? "error-json" : "json", value }, omitted: [] }
   }
   if (form.output === "execution-denied") {
     if (major < 6) return { output: { type: "error-text", value: result.output }, omitted: [] }

@@ -6,29 +6,14 @@ import { opaque, ownData, partFormOf, withForm } from "./form.js"
 import { fromResult, toResult } from "./outputs.js"
 import type { WirePart, WireRole } from "./wire.js"
 
-const optionsOf = (part: Codec.Fields): ReadonlyArray<readonly [string, Codec.Fields]> =>
-  Object.entries(Codec.isFields(part["providerOptions"]) ? part["providerOptions"] : {}).flatMap(
-    ([name, options]) => (Codec.isFields(options) ? [[name, options] as const] : []),
-  )
-
+/** Options with which the provider takes the reasoning only behind the prefix that it was produced behind. */
 const boundOptions = ["redactedData", "reasoningEncryptedContent", "itemId"]
-
-/** Whether the provider takes the reasoning only behind the prefix that it was produced behind. */
-const isBound = (part: Codec.Fields): boolean =>
-  optionsOf(part).some(([, options]) => boundOptions.some((name) => Object.hasOwn(options, name)))
-
-/** The provider that signed the reasoning; none if several options may say so. */
-const signerOf = (part: Codec.Fields): { readonly name: string; readonly signature: string } | undefined => {
-  const found = optionsOf(part).flatMap(([name, { signature }]) =>
-    typeof signature === "string" ? [{ name, signature }] : [],
-  )
-  return found.length === 1 ? found[0] : undefined
-}
 
 const reasoning = (part: WirePart): Message.Part => {
   const text = part["text"] as string
-  const signed = signerOf(part)
-  if (isBound(part)) return opaque(part, {}, true)
+  const { providerOptions: options } = part
+  const signed = Codec.signerIn(options)
+  if (Codec.hasOption(options, ...boundOptions)) return opaque(part, true)
   const plain = { type: "reasoning" as const, text }
   if (signed === undefined) return withForm(plain, { fields: Codec.rest(part, plain) })
   const { name, signature } = signed
@@ -45,21 +30,9 @@ const fromReasoning = (part: Message.Reasoning): Codec.Fields => ({
     : { providerOptions: { [partFormOf(part).signedBy ?? "anthropic"]: { signature: part.signature } } }),
 })
 
-const fromText = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
 /** The input of a call. Arguments that are no JSON object are sent as the Anthropic codec does. */
-export const inputOf = (call: Message.ToolCall, exact: boolean): unknown => {
-  if (exact) return fromText(call.arguments)
-  return call.arguments.trim() === ""
-    ? {}
-    : (Codec.objectOf(call.arguments) ?? { [Codec.rawArguments]: call.arguments })
-}
+export const inputOf = (call: Message.ToolCall, exact: boolean): unknown =>
+  exact ? Codec.valueIn(call.arguments) : Codec.argumentsOf(call.arguments)
 
 const fromCall = (call: Message.ToolCall, exact: boolean): Codec.Fields => ({
   type: "tool-call",
@@ -154,9 +127,7 @@ const decodeFrozen = (part: WirePart, role: WireRole): Message.Part => {
 
 export const decodePart = (given: WirePart, role: WireRole): Message.Part => {
   const { json, special } = Codec.freeze(given)
-  const part = decodeFrozen(json as WirePart, role)
-  if (special.length === 0) return part
-  return { ...part, providerData: { "ai-sdk": { ...partFormOf(part), special } } }
+  return withForm(decodeFrozen(json as WirePart, role), { special })
 }
 
 /**

@@ -2,9 +2,8 @@
 import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
-import { AnthropicDecodeError } from "./AnthropicDecodeError.js"
 import { fromFile, toFile } from "./files.js"
-import { metadataOf, withForm, type Form } from "./form.js"
+import { metadataOf, opaque, withForm, type Form } from "./form.js"
 import { toArguments } from "./input.js"
 import { messages, system, type WireBlock, type WireContent, type WireMessage } from "./wire.js"
 
@@ -20,39 +19,29 @@ const check = (input: unknown): Either.Either<WireMessage, Codec.Problem> => {
 const isPlainText = (block: WireBlock | undefined): boolean =>
   block?.type === "text" && Codec.rest(block, { type: "text", text: "" }) === undefined
 
-const opaque = (block: WireBlock): Message.Opaque => ({
-  type: "opaque",
-  provider: "anthropic",
-  data: block,
-  ...(block.type === "redacted_thinking" ? { bound: true } : {}),
+const read = Codec.contentReader({
+  toFile,
+  fromFile,
+  withForm,
+  opaque: (block) => opaque(block, block["type"] === "redacted_thinking"),
 })
 
 /** Text, a file where files may stand, or a block as it came. */
-const spoken = (block: WireBlock, role: Message.Role): Message.Text | Message.File | Message.Opaque => {
-  if (block.type === "text") {
-    const known = { type: "text" as const, text: block["text"] as string }
-    return withForm(known, Codec.rest(block, known))
-  }
-  // A block becomes a file only if the file can be written back as the very same block.
-  const file = role === "user" || role === "tool" ? toFile(block) : undefined
-  const known = file && fromFile(file)
-  return file !== undefined && known !== undefined && Codec.agrees(block, known)
-    ? withForm(file, Codec.rest(block, known))
-    : opaque(block)
-}
+const spoken = (block: WireBlock, role: Message.Role) =>
+  read(block, { textType: "text", hasFiles: role === "user" || role === "tool" })
 
 const thought = (block: WireBlock): Message.Reasoning => {
   const { thinking, signature } = block as WireBlock & { thinking: string; signature?: string }
   const signed = signature === undefined ? {} : { signature }
-  const extra = Codec.rest(block, { type: "thinking", thinking, ...signed })
-  return withForm({ type: "reasoning", text: thinking, ...signed }, extra)
+  const fields = Codec.rest(block, { type: "thinking", thinking, ...signed })
+  return withForm({ type: "reasoning", text: thinking, ...signed }, { fields })
 }
 
 const called = (block: WireBlock): Message.ToolCall => {
   const { id, name, input } = block as WireBlock & { id: string; name: string; input: Codec.Fields }
   return withForm(
     { type: "tool-call", id, name, arguments: toArguments(input) ?? "" },
-    Codec.rest(block, { type: "tool_use", id, name, input }),
+    { fields: Codec.rest(block, { type: "tool_use", id, name, input }) },
   )
 }
 
@@ -66,19 +55,20 @@ const answered = (block: WireBlock): Message.ToolResult => {
     content?: WireContent
     is_error?: boolean
   }
-  const extra = Codec.rest(block, { type: "tool_result", tool_use_id: id, content, is_error: isError })
+  const fields = Codec.rest(block, { type: "tool_result", tool_use_id: id, content, is_error: isError })
   const result = { type: "tool-result" as const, id, ...(isError === undefined ? {} : { isError }) }
-  if (typeof content === "string") return withForm({ ...result, output: content }, extra)
+  if (typeof content === "string") return withForm({ ...result, output: content }, { fields })
   const [first, ...others] = content ?? []
   if (first === undefined) {
-    return withForm({ ...result, output: "" }, extra, content === undefined ? "absent" : "blocks")
+    const form = { fields, content: content === undefined ? "absent" : "blocks" } as const
+    return withForm({ ...result, output: "" }, form)
   }
   const text = first["text"]
   if (others.length === 0 && isPlainText(first) && text !== "") {
-    return withForm({ ...result, output: text as string }, extra, "blocks")
+    return withForm({ ...result, output: text as string }, { fields, content: "blocks" })
   }
   const parts = [first, ...others].map((one) => spoken(one, "tool"))
-  return withForm({ ...result, output: Message.outputOf(parts), content: parts }, extra)
+  return withForm({ ...result, output: Message.outputOf(parts), content: parts }, { fields })
 }
 
 const asBlocks = (content: WireContent): ReadonlyArray<WireBlock> =>
@@ -176,6 +166,9 @@ const decodeChecked = (raw: WireMessage, lead: Form): ReadonlyArray<Message.Mess
     }
   }
 }
+
+/** The input is no message of the Messages API: see `DecodeError` of `@memfold/codec` for the fields. `index` is absent for the `system` field, too. */
+export class AnthropicDecodeError extends Codec.DecodeError<AnthropicDecodeError>()("AnthropicDecodeError") {}
 
 const failed = (problem: Codec.Problem, index?: number): AnthropicDecodeError =>
   new AnthropicDecodeError({ ...problem, ...(index === undefined ? {} : { index }) })

@@ -114,10 +114,10 @@ class Encoder {
       case "text":
         return isBlank(part.text) && !this.exact
           ? undefined
-          : Codec.restore({ type: "text", text: part.text }, form?.fields)
+          : Codec.restore({ type: "text", text: part.text }, form.fields)
       case "file": {
         const file = role === "user" || role === "tool" ? fromFile(part) : undefined
-        return file === undefined ? this.omit(message, "file") : Codec.restore(file, form?.fields)
+        return file === undefined ? this.omit(message, "file") : Codec.restore(file, form.fields)
       }
       case "opaque": {
         const { data, provider } = part
@@ -135,14 +135,14 @@ class Encoder {
           return this.omit(message, "reasoning")
         }
         const signature = part.signature === undefined ? {} : { signature: part.signature }
-        return Codec.restore({ type: "thinking", thinking: part.text, ...signature }, form?.fields)
+        return Codec.restore({ type: "thinking", thinking: part.text, ...signature }, form.fields)
       }
       case "tool-call": {
         if (role !== "assistant") return this.omit(message, "tool-call")
         const id = this.exact ? part.id : this.ids.call(part.id)
         const input = toInput(part.arguments)
         const name = this.exact ? part.name : Codec.toolName(part.name, 128)
-        return Codec.restore({ type: "tool_use", id, name, input }, form?.fields)
+        return Codec.restore({ type: "tool_use", id, name, input }, form.fields)
       }
       case "tool-result":
         return undefined
@@ -169,9 +169,9 @@ class Encoder {
     if (!plain && blocks.length > 0) return { content: blocks }
     if (result.output === "" || (!plain && blocks.length === 0)) {
       if (result.isError === true && !this.exact) return { content: emptyError }
-      if (form?.content !== undefined) return form.content === "absent" ? {} : { content: [] }
+      if (form.content !== undefined) return form.content === "absent" ? {} : { content: [] }
     }
-    return { content: form?.content === "blocks" ? blocks : result.output }
+    return { content: form.content === "blocks" ? blocks : result.output }
   }
 
   /** A result with its content, and with parts of a tool message that follow it. */
@@ -185,7 +185,7 @@ class Encoder {
     const error = result.isError === undefined ? {} : { is_error: result.isError }
     return Codec.restore(
       { type: "tool_result", tool_use_id: id, ...content, ...error },
-      partFormOf(result)?.fields,
+      partFormOf(result).fields,
     )
   }
 

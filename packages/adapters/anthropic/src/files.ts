@@ -3,24 +3,11 @@ import * as Codec from "@memfold/codec"
 import { type Message } from "@memfold/core"
 import type { WireBlock } from "./wire.js"
 
-const base64Prefix = (mediaType: string): string => `data:${mediaType};base64,`
-const textPrefix = "data:text/plain;charset=utf-8,"
-
-/** Half of an emoji, or a stray percent sign on the way back, cannot be written in a URI. */
-const attempt = (convert: (text: string) => string, text: string): string | undefined => {
-  try {
-    return convert(text)
-  } catch {
-    return undefined
-  }
-}
-
 const uriOf = (source: Codec.Fields): string | undefined => {
   const { media_type: mediaType, data } = source as Record<string, unknown>
   if (typeof mediaType !== "string" || typeof data !== "string") return undefined
-  if (source["type"] === "base64") return base64Prefix(mediaType) + data
-  const encoded = source["type"] === "text" ? attempt(encodeURIComponent, data) : undefined
-  return encoded === undefined ? undefined : textPrefix + encoded
+  if (source["type"] === "base64") return Codec.base64Uri(mediaType, data)
+  return source["type"] === "text" ? Codec.textUri(data) : undefined
 }
 
 /** The file of an `image` or `document` block; `undefined` if the block only has the file's id. */
@@ -36,12 +23,10 @@ export const toFile = (block: WireBlock): Message.File | undefined => {
 
 const sourceOf = (file: Message.File): Codec.Fields | undefined => {
   const { mediaType, uri } = file
-  const prefix = base64Prefix(mediaType)
-  if (uri.startsWith(prefix)) return { type: "base64", media_type: mediaType, data: uri.slice(prefix.length) }
-  if (mediaType === "text/plain" && uri.startsWith(textPrefix)) {
-    const data = attempt(decodeURIComponent, uri.slice(textPrefix.length))
-    return data === undefined ? undefined : { type: "text", media_type: "text/plain", data }
-  }
+  const base64 = Codec.base64In(uri, mediaType)
+  if (base64 !== undefined) return { type: "base64", media_type: mediaType, data: base64 }
+  const text = mediaType === "text/plain" ? Codec.textInUri(uri) : undefined
+  if (text !== undefined) return { type: "text", media_type: mediaType, data: text }
   return uri.startsWith("data:") ? undefined : { type: "url", url: uri }
 }
 

@@ -4,7 +4,6 @@
  * the same message comes out again.
  */
 import * as Codec from "@memfold/codec"
-import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /**
@@ -35,16 +34,7 @@ export const PartForm = Schema.Struct({
 })
 export type PartForm = typeof PartForm.Type
 
-const left = Codec.forms("anthropic", Form, PartForm)
-
-export const { formOf, metadataOf, partFormOf } = left
-
-/** The part with its form: none at all for a form that says nothing. */
-export const withForm = <Part extends Message.Part>(
-  part: Part,
-  fields: Codec.Fields | undefined,
-  content?: PartForm["content"],
-): Part => left.withForm(part, { fields, content })
+export const { formOf, metadataOf, opaque, partFormOf, withForm } = Codec.forms("anthropic", Form, PartForm)
 
 /** Whether a text has nothing to read. The API refuses such texts. */
 export const isBlank = (text: string): boolean => text.trim() === ""

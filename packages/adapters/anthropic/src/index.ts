@@ -1,5 +1,4 @@
 export type { CacheControl } from "./cacheControl.js"
-export { AnthropicDecodeError } from "./AnthropicDecodeError.js"
 export {
   type CompactionClient,
   type CompactionOptions,
@@ -7,7 +6,7 @@ export {
   compactionBeta,
   nativeCompaction,
 } from "./compaction.js"
-export { decodeMessage, decodeMessages } from "./decode.js"
+export { AnthropicDecodeError, decodeMessage, decodeMessages } from "./decode.js"
 export { encodeAndReport, encodeMessages, type Encoded, type EncodeOptions } from "./encode.js"
 export type {
   AnthropicConversation,

@@ -1,20 +1,11 @@
 /** Ids of tool calls, as a provider accepts them. */
+import { digest } from "./digest.js"
 
 /** What a provider accepts as the id of a call, and whether an id may come again once its call has a result. */
 export interface IdRules {
   readonly pattern: RegExp
   readonly reuse: boolean
 }
-
-/** 64 bits of FNV-1a as hexadecimal digits: the same id always gets the same replacement. */
-const hash = (text: string): string =>
-  [0x811c9dc5, 0x01000193]
-    .map((seed) => {
-      let value = seed
-      for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
-      return (value >>> 0).toString(16).padStart(8, "0")
-    })
-    .join("")
 
 /**
  * Replaces ids of calls that a provider refuses: ids that another provider made, empty ones, and ones that come again.
@@ -37,7 +28,7 @@ export class CallIds {
   constructor(private readonly rules: IdRules) {}
 
   private fit(id: string): string {
-    return this.rules.pattern.test(id) ? id : `call_${hash(id)}`
+    return this.rules.pattern.test(id) ? id : `call_${digest(id)}`
   }
 
   /**

@@ -9,3 +9,16 @@ export interface Omitted {
   readonly message: number
   readonly part: string
 }
+
+/** Collects what the encoding of a conversation leaves out. */
+export class Omissions {
+  readonly all: Array<Omitted> = []
+  /** The position of the message that is being encoded. */
+  message = 0
+
+  /** Notes a part of the message that is left out. Nothing is written in its place. */
+  readonly add = (part: string): ReadonlyArray<never> => {
+    this.all.push({ message: this.message, part })
+    return []
+  }
+}

@@ -32,3 +32,16 @@ export const objectArguments = (text: string): string => {
   if (text.trim() === "") return "{}"
   return objectOf(text) === undefined ? JSON.stringify({ [rawArguments]: text }) : text
 }
+
+/** The value of a JSON text; `undefined` for any other text. */
+export const valueIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Arguments as an object: `{}` for a blank text, otherwise the object of {@link objectArguments}. */
+export const argumentsOf = (text: string): Fields =>
+  text.trim() === "" ? {} : (objectOf(text) ?? { [rawArguments]: text })

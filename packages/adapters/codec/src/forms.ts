@@ -1,42 +1,35 @@
 /** The form of a message: how it was written in a provider's format, where that does not follow from its parts. */
 import type { Message } from "@memfold/message"
 import { Schema } from "effect"
-import { type Fields, isFields } from "./fields.js"
+import type { Fields } from "./fields.js"
 
 /** Further fields of a message or a part, as a form keeps them. */
 export const JsonFields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
-/** A form whose fields may say nothing: `undefined`, or an empty list. */
-export type Unsaid<Form> = { readonly [Key in keyof Form]?: Form[Key] | undefined }
-
-/** Reads the forms that decoding left, and leaves them. */
+/** Reads the forms that decoding left, and leaves them; and data that only this format reads. */
 export interface Forms<Form, PartForm> {
   /** The form of a message; empty for a message from anywhere else. */
   readonly formOf: (message: Message.Message) => Form
   /** The metadata that carries a form: none at all for a form that says nothing. */
-  readonly metadataOf: (form: Unsaid<Form>) => { readonly metadata?: Fields }
-  /** The form of a part; none for a part from anywhere else. */
-  readonly partFormOf: (part: Message.Part) => PartForm | undefined
-  /** The part with its form: none at all for a form that says nothing. */
-  readonly withForm: <Part extends Message.Part>(part: Part, form: Unsaid<PartForm>) => Part
+  readonly metadataOf: (form: Form) => { readonly metadata?: Fields }
+  /** The form of a part; empty for a part from anywhere else. */
+  readonly partFormOf: (part: Message.Part) => PartForm
+  /** Whether a part has a form, even one that says nothing. */
+  readonly hasForm: (part: Message.Part) => boolean
+  /** The part with a form, and with what its form says already: none at all for a form that says nothing. */
+  readonly withForm: <Part extends Message.Part>(part: Part, form: PartForm) => Part
+  /** Data that only this format reads; `bound` if it is accepted only behind its prefix. */
+  readonly opaque: (data: unknown, bound?: boolean) => Message.Opaque
+  /** The data of an opaque part of this format; `undefined` for any other part. */
+  readonly ownData: (part: Message.Part) => Fields | undefined
 }
 
 const saysNothing = (value: unknown): boolean =>
-  value === undefined || (Array.isArray(value) && value.length === 0)
-
-/** A form without the fields that say nothing. */
-const said = (form: object): Fields =>
-  Object.fromEntries(Object.entries(form).filter(([, value]) => !saysNothing(value)))
-
-/** A form without empty objects, for a codec to which they say nothing. */
-export const withoutEmpty = <Form extends object>(form: Form): Form =>
-  Object.fromEntries(
-    Object.entries(form).filter(([, value]) => !isFields(value) || Object.keys(value).length > 0),
-  ) as Form
+  value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0)
 
 /**
  * Makes the functions with which a codec leaves forms, in the metadata of messages and the provider data of parts, and finds
- * them again.
+ * them again. Fields of a form that are `undefined`, an empty list or an empty object say nothing, and are left out.
  *
  * @param provider - the name of the format in both
  * @param form - the schema of the form of a message; every field of it is optional
@@ -49,22 +42,32 @@ export const forms = <Form extends object, PartForm extends object>(
 ): Forms<Form, PartForm> => {
   const isForm = Schema.is(form)
   const isPartForm = Schema.is(partForm)
+  /** A form without the fields that say nothing, under the name of the format; `undefined` if it says nothing at all. */
+  const said = (written: object): Fields | undefined => {
+    const all = Object.entries(written).filter(([, value]) => !saysNothing(value))
+    return all.length === 0 ? undefined : { [provider]: Object.fromEntries(all) }
+  }
+  const partFormOf = ({ providerData }: Message.Part): PartForm => {
+    const found = providerData?.[provider]
+    return isPartForm(found) ? found : ({} as PartForm)
+  }
   return {
     formOf: ({ metadata }) => {
       const found = metadata?.[provider]
       return isForm(found) ? found : ({} as Form)
     },
     metadataOf: (written) => {
-      const all = said(written)
-      return Object.keys(all).length === 0 ? {} : { metadata: { [provider]: all } }
+      const metadata = said(written)
+      return metadata === undefined ? {} : { metadata }
     },
-    partFormOf: ({ providerData }) => {
-      const found = providerData?.[provider]
-      return isPartForm(found) ? found : undefined
-    },
+    partFormOf,
+    hasForm: ({ providerData }) => isPartForm(providerData?.[provider]),
     withForm: (part, written) => {
-      const all = said(written)
-      return Object.keys(all).length === 0 ? part : { ...part, providerData: { [provider]: all } }
+      const providerData = said({ ...partFormOf(part), ...written })
+      return providerData === undefined ? part : { ...part, providerData }
     },
+    opaque: (data, bound = false) => ({ type: "opaque", provider, data, ...(bound ? { bound } : {}) }),
+    ownData: (part) =>
+      part.type === "opaque" && part.provider === provider ? (part.data as Fields | undefined) : undefined,
   }
 }

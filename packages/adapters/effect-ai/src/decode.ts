@@ -21,7 +21,7 @@ export const decodeMessage = ({ role, content, options }: Prompt.Message): Messa
   return {
     role,
     parts,
-    ...metadataOf({ options: frozen, items: itemsOf(parts), special, response: undefined }),
+    ...metadataOf({ options: frozen, items: itemsOf(parts), special }),
   }
 }
 

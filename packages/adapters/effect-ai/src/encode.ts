@@ -31,17 +31,9 @@ const executed: Readonly<Record<string, RegExp>> = {
   openai: /^OpenAi/,
 }
 
-/** Options of a part without the id of an item. */
-const withoutItemId = (part: Codec.Fields): Codec.Fields => {
-  const { options } = part as { readonly options?: unknown }
-  if (!Codec.isFields(options)) return part
-  const entries = Object.entries(options).map(([name, own]) => {
-    if (!Codec.isFields(own)) return [name, own] as const
-    const { itemId: _itemId, ...rest } = own as Record<string, unknown>
-    return [name, rest] as const
-  })
-  return { ...part, options: Object.fromEntries(entries) }
-}
+/** A part without the ids of items in its options. */
+const withoutItemId = (part: Codec.Fields): Codec.Fields =>
+  Codec.isFields(part["options"]) ? { ...part, options: Codec.withoutItemIds(part["options"]) } : part
 
 const messageOptions = (message: Message.Message): Prompt.ProviderOptions => {
   const { options, special } = formOf(message)
@@ -54,43 +46,34 @@ const makeMessage = (
   content: string | ReadonlyArray<Prompt.Part>,
 ): Prompt.Message => Prompt.makeMessage(message.role, { content, options: messageOptions(message) } as never)
 
-/** The user's first message, if the conversation would begin with another one: providers refuse that, except OpenAI. */
-const opening = Prompt.makeMessage("user", {
-  content: [Prompt.makePart("text", { text: "(The conversation goes on.)" })],
-})
+const opening = Prompt.makeMessage("user", { content: [Prompt.makePart("text", { text: Codec.opening })] })
 
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
-  readonly omitted: Array<Codec.Omitted> = []
+  readonly omissions = new Codec.Omissions()
   private readonly ids = new Codec.CallIds({ pattern: /^[\w-]{1,64}$/, reuse: false })
   /** The name of each call, by its id. */
   private readonly names = new Map<string, string>()
-  private position = 0
 
   constructor(private readonly provider: string | undefined) {}
-
-  private omit(part: string): ReadonlyArray<never> {
-    this.omitted.push({ message: this.position, part })
-    return []
-  }
 
   private part(role: Message.Role, part: Message.Part): ReadonlyArray<Codec.Fields> {
     // Anthropic refuses a text that is blank.
     if (part.type === "text" && part.text.trim() === "") return []
     if (part.type === "opaque" && ownData(part) === undefined) return this.redacted(role, part)
     const written = encodePart(part, false)
-    if (written === undefined || !typesOf[role].has(written["type"])) return this.omit(part.type)
+    if (written === undefined || !typesOf[role].has(written["type"])) return this.omissions.add(part.type)
     if (part.type === "tool-call") {
       this.names.set(part.id, part.name)
       return [{ ...written, id: this.ids.call(part.id) }]
     }
     if (part.type === "tool-result") {
-      if (role !== "tool") return this.omit(part.type)
-      for (const one of part.content ?? []) if (one.type !== "text") this.omit(one.type)
+      if (role !== "tool") return this.omissions.add(part.type)
+      for (const one of part.content ?? []) if (one.type !== "text") this.omissions.add(one.type)
       const name = part.name ?? this.names.get(part.id) ?? "tool"
       return [{ ...written, id: this.ids.result(part.id), name }]
     }
-    return this.runsHere(written) ? [written] : this.omit(part.type)
+    return this.runsHere(written) ? [written] : this.omissions.add(part.type)
   }
 
   /** Whether the provider takes back what a provider ran itself. */
@@ -101,19 +84,18 @@ class Encoder {
   }
 
   /** Redacted thinking of the Messages API has a place in Effect AI, too. */
-  private redacted(role: Message.Role, { provider, data }: Message.Opaque): ReadonlyArray<Codec.Fields> {
-    const isRedacted =
-      provider === "anthropic" && Codec.isFields(data) && data["type"] === "redacted_thinking"
-    if (!isRedacted || role !== "assistant") return this.omit("opaque")
-    const options = { anthropic: { type: "redacted_thinking", redactedData: data["data"] } }
+  private redacted(role: Message.Role, part: Message.Opaque): ReadonlyArray<Codec.Fields> {
+    const redacted = Codec.redactedThinking(part)
+    if (redacted === undefined || role !== "assistant") return this.omissions.add("opaque")
+    const options = { anthropic: { type: "redacted_thinking", redactedData: redacted["data"] } }
     return [{ type: "reasoning", text: "", options }]
   }
 
   encode(message: Message.Message, position: number): ReadonlyArray<Prompt.Message> {
-    this.position = position
+    this.omissions.message = position
     const { role, parts } = message
     if (role === "system") {
-      for (const { type } of parts) if (type !== "text" && type !== "tool-call") this.omit(type)
+      for (const { type } of parts) if (type !== "text" && type !== "tool-call") this.omissions.add(type)
       const text = Message.text(message).toWellFormed()
       return text.trim() === "" ? [] : [makeMessage(message, text)]
     }
@@ -127,7 +109,7 @@ class Encoder {
       this.part(role, part).map((one) => makePart(strip ? withoutItemId(one) : one, part)),
     )
     if (content.length > 0) return [makeMessage(message, content)]
-    if (parts.some(({ type }) => type === "text")) this.omit("text")
+    if (parts.some(({ type }) => type === "text")) this.omissions.add("text")
     return []
   }
 }
@@ -158,10 +140,7 @@ export const encodeContext = (
   { provider }: EncodeOptions = {},
 ): EncodedContext => {
   const encoder = new Encoder(provider)
-  const read = Message.forReader(messages)
-  const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
-  const thoughts = Codec.withoutEarlierThoughts(read.map(({ message }) => message))
-  const placed = Codec.withoutMisplacedCalls(thoughts.messages)
+  const placed = Codec.messagesToSend(messages)
   const written = placed.messages.flatMap((message, position) => encoder.encode(message, position))
   const [system, said] = [true, false].map((first) =>
     written.filter(({ role }) => (role === "system") === first),
@@ -170,7 +149,7 @@ export const encodeContext = (
   const opened = first === undefined || first.role === "user" || provider === "openai" ? [] : [opening]
   return {
     prompt: Prompt.fromMessages([...system!, ...opened, ...said!]),
-    omitted: [...summarized, ...thoughts.omitted, ...placed.omitted, ...encoder.omitted],
+    omitted: [...placed.omitted, ...encoder.omissions.all],
   }
 }
 

@@ -3,15 +3,11 @@ import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { type PartForm, partFormOf, withForm } from "./form.js"
 
-const isAddress = (text: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(text)
-const base64Prefix = (mediaType: string): string => `data:${mediaType};base64,`
-
 /** The data as the JSON of the part has it. */
 const writtenData = ({ uri, mediaType }: Message.File, kind: PartForm["data"]): string => {
-  const prefix = base64Prefix(mediaType)
-  const isInline = uri.startsWith(prefix)
-  if (kind === "bytes") return isInline ? uri.slice(prefix.length) : uri
-  return kind === "text" && isInline && !isAddress(uri.slice(prefix.length)) ? uri.slice(prefix.length) : uri
+  const data = Codec.base64In(uri, mediaType)
+  if (data === undefined) return uri
+  return kind === "bytes" || (kind === "text" && !Codec.isAddress(data)) ? data : uri
 }
 
 /** Any text as bytes, as far as it is a `data:` address; the providers of Effect AI take inline files only as bytes. */
@@ -50,12 +46,12 @@ export const toFile = (
 ): Message.File | undefined => {
   if (typeof mediaType !== "string" || typeof data !== "string") return undefined
   const kind = special.find(({ at }) => at.length === 1 && at[0] === "data")?.is ?? "text"
-  const isInline = kind === "bytes" || (kind === "text" && !isAddress(data))
+  const isInline = kind === "bytes" || (kind === "text" && !Codec.isAddress(data))
   const file = withForm<Message.File>(
     {
       type: "file",
       mediaType,
-      uri: isInline ? base64Prefix(mediaType) + data : data,
+      uri: isInline ? Codec.base64Uri(mediaType, data) : data,
       ...(typeof fileName === "string" ? { name: fileName } : {}),
     },
     { data: kind, options: Codec.isFields(options) ? options : undefined },

@@ -4,11 +4,7 @@
  * same message comes out again.
  */
 import * as Codec from "@memfold/codec"
-import type { Message } from "@memfold/core"
 import { Schema } from "effect"
-
-/** The name of the format in `metadata`, `providerData` and opaque parts. */
-export const provider = "effect-ai"
 
 /**
  * - `options`: options of the message, by provider
@@ -49,20 +45,8 @@ export const PartForm = Schema.Struct({
 })
 export type PartForm = typeof PartForm.Type
 
-const left = Codec.forms(provider, Form, PartForm)
-
-export const { formOf } = left
-
-/** The form of a part left by decoding; empty for a part from anywhere else. */
-export const partFormOf = (part: Message.Part): PartForm => left.partFormOf(part) ?? {}
-
-/** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: Codec.Unsaid<Form>) => left.metadataOf(Codec.withoutEmpty(form))
-
-/** The part with its form, and with what its form says already: none at all for a form that says nothing. */
-export const withForm = <Part extends Message.Part>(part: Part, form: Codec.Unsaid<PartForm>): Part =>
-  left.withForm(part, Codec.withoutEmpty({ ...partFormOf(part), ...form }))
-
-/** The data of an opaque part of this format; `undefined` for any other part. */
-export const ownData = (part: Message.Part): Codec.Fields | undefined =>
-  part.type === "opaque" && part.provider === provider && Codec.isFields(part.data) ? part.data : undefined
+export const { formOf, metadataOf, opaque, ownData, partFormOf, withForm } = Codec.forms(
+  "effect-ai",
+  Form,
+  PartForm,
+)

@@ -3,43 +3,19 @@ import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { Prompt } from "@effect/ai"
 import { fromFile, toFile } from "./files.js"
-import { ownData, type PartForm, partFormOf, provider, withForm } from "./form.js"
+import { opaque, ownData, partFormOf, withForm } from "./form.js"
 
 const optionsOf = ({ options }: Codec.Fields): Codec.Fields | undefined =>
   Codec.isFields(options) ? options : undefined
 
-const providersOf = (part: Codec.Fields): ReadonlyArray<readonly [string, Codec.Fields]> =>
-  Object.entries(optionsOf(part) ?? {}).flatMap(([name, options]) =>
-    Codec.isFields(options) ? [[name, options] as const] : [],
-  )
-
+/** Options with which the provider takes the reasoning only behind the prefix that it was produced behind. */
 const boundOptions = ["redactedData", "encryptedContent", "itemId"]
 
-/** Whether the provider takes the reasoning only behind the prefix that it was produced behind. */
-const isBound = (part: Codec.Fields): boolean =>
-  providersOf(part).some(([, options]) => boundOptions.some((name) => Object.hasOwn(options, name)))
-
-/** The provider that signed the reasoning; none if several options may say so. */
-const signerOf = (part: Codec.Fields): { readonly name: string; readonly signature: string } | undefined => {
-  const found = providersOf(part).flatMap(([name, { signature }]) =>
-    typeof signature === "string" ? [{ name, signature }] : [],
-  )
-  return found.length === 1 ? found[0] : undefined
-}
-
-/** What only Effect AI reads. */
-const opaque = (part: Codec.Fields, bound = false): Message.Opaque => ({
-  type: "opaque",
-  provider,
-  data: part,
-  ...(bound ? { bound } : {}),
-})
-
 const reasoning = (part: Codec.Fields): Message.Part => {
-  if (isBound(part)) return opaque(part, true)
   const text = part["text"] as string
   const options = optionsOf(part)
-  const signed = signerOf(part)
+  if (Codec.hasOption(options, ...boundOptions)) return opaque(part, true)
+  const signed = Codec.signerIn(options)
   if (signed === undefined) return withForm({ type: "reasoning", text }, { options })
   const { name, signature } = signed
   return withForm(
@@ -59,14 +35,6 @@ const fromReasoning = (part: Message.Reasoning): Codec.Fields => {
   return { type: "reasoning", text: part.text, options: signed }
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
 const toCall = (part: Codec.Fields): Message.ToolCall => {
   const { id, name, params } = part as { readonly id: string; readonly name: string; params?: unknown }
   return withForm(
@@ -78,10 +46,7 @@ const toCall = (part: Codec.Fields): Message.ToolCall => {
 /** The parameters of a call. What is no JSON object is sent as the Anthropic codec does. */
 const paramsOf = (call: Message.ToolCall, exact: boolean): unknown => {
   if (exact && partFormOf(call).absent === "params") return undefined
-  if (exact) return parsed(call.arguments)
-  return call.arguments.trim() === ""
-    ? {}
-    : (Codec.objectOf(call.arguments) ?? { [Codec.rawArguments]: call.arguments })
+  return exact ? Codec.valueIn(call.arguments) : Codec.argumentsOf(call.arguments)
 }
 
 const toResult = (part: Codec.Fields): Message.ToolResult => {
@@ -108,7 +73,7 @@ const resultOf = (result: Message.ToolResult): unknown => {
   const form = partFormOf(result)
   if (form.absent === "result" && result.output === "") return undefined
   if (form.result !== "json") return result.output
-  const value = parsed(result.output)
+  const value = Codec.valueIn(result.output)
   return value === undefined ? result.output : value
 }
 
@@ -142,7 +107,7 @@ export const decodePart = (given: Prompt.Part, role: Message.Role): Message.Part
 }
 
 const written = (part: Message.Part, exact: boolean): Codec.Fields | undefined => {
-  const { options }: PartForm = partFormOf(part)
+  const { options } = partFormOf(part)
   const more = options === undefined ? {} : { options }
   switch (part.type) {
     case "text":

@@ -150,11 +150,9 @@ export const decodeResponse = (
     ...(results.length === 0 ? [] : [messageOf("tool", results)]),
   ]
   return messages.map((message, at) =>
-    at === 0 ? { ...message, ...metadataOf({ ...bare, ...formOf(message), response }) } : message,
+    at === 0 ? { ...message, ...metadataOf({ ...formOf(message), response }) } : message,
   )
 }
-
-const bare = { options: undefined, items: undefined, special: undefined }
 
 const responsePart = (part: Message.Part): Codec.Fields => {
   const { tool = {} } = partFormOf(part)

@@ -1,23 +1,11 @@
 /** Content blocks of LangChain, and calls of tools: to parts of memfold, and exactly back. */
-import { type Fields, isFields, objectOf, patchOf, rawArguments } from "@memfold/codec"
+import { argumentsOf, type Fields, isFields, patchOf, valueIn } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { exactFile, toFile } from "./files.js"
 import { opaque, ownData, partFormOf, withForm } from "./form.js"
 import type { WireType } from "./wire.js"
 
-const textOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
-/** The arguments of a call, as its model wrote them; what is no JSON object is sent as the Anthropic codec does. */
-export const argsOf = ({ arguments: written }: Message.ToolCall): unknown =>
-  written.trim() === "" ? {} : (objectOf(written) ?? { [rawArguments]: written })
-
-const exactArgs = ({ arguments: written }: Message.ToolCall): unknown => textOf(written)
+const exactArgs = (call: Message.ToolCall): unknown => valueIn(call.arguments)
 
 /** The entry of a call in `tool_calls`, as far as the part says. */
 const entryOf = (call: Message.ToolCall): Fields => ({ id: call.id, name: call.name, args: exactArgs(call) })
@@ -126,6 +114,10 @@ export const sentReasoning = (part: Message.Reasoning): Fields => {
 export const sentCallBlock = (call: Message.ToolCall, id: string): Fields | undefined => {
   const { block, patch } = partFormOf(call)
   if (block === undefined) return undefined
-  const known = { ...callBlock(call, block), id, [block === "tool_use" ? "input" : "args"]: argsOf(call) }
+  const known = {
+    ...callBlock(call, block),
+    id,
+    [block === "tool_use" ? "input" : "args"]: argumentsOf(call.arguments),
+  }
   return { ...patch, ...known }
 }

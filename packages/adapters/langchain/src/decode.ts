@@ -1,10 +1,10 @@
 /** From messages of LangChain to memfold messages. */
 import {
-  decoding,
+  DecodeError,
+  decoder,
   type Fields,
   foreignProblem,
   isFields,
-  kindOf,
   type Problem,
   type Special,
   isSame,
@@ -14,7 +14,6 @@ import { Either } from "effect"
 import { isCallBlock, toCall, toPart } from "./blocks.js"
 import { exactWires } from "./exact.js"
 import { type Form, metadataOf, opaque, withForm } from "./form.js"
-import { LangChainDecodeError } from "./LangChainDecodeError.js"
 import { readMessage, type WireMessage } from "./wire.js"
 
 const roles = { human: "user", ai: "assistant", system: "system", tool: "tool" } as const
@@ -144,14 +143,15 @@ const foreign = (input: unknown): Problem | undefined => {
     : problem
 }
 
-const decodeAt = (input: unknown, index?: number): Either.Either<Message.Message, LangChainDecodeError> => {
+/** The input is no message of LangChain: see `DecodeError` of `@memfold/codec` for the fields. */
+export class LangChainDecodeError extends DecodeError<LangChainDecodeError>()("LangChainDecodeError") {}
+
+const decode = decoder(LangChainDecodeError, (input) => {
   const problem = foreign(input)
-  const read = problem === undefined ? readMessage(input) : Either.left(problem)
-  return Either.mapBoth(read, {
-    onLeft: (left) => new LangChainDecodeError({ ...left, ...(index === undefined ? {} : { index }) }),
-    onRight: ({ wire, special }) => decodeWire(wire, special),
-  })
-}
+  return problem === undefined
+    ? Either.map(readMessage(input), ({ wire, special }) => decodeWire(wire, special))
+    : Either.left(problem)
+})
 
 /**
  * Decodes a message of LangChain: an object of its classes, or what LangChain itself makes one of (`{ role, content }`, a
@@ -165,8 +165,8 @@ const decodeAt = (input: unknown, index?: number): Either.Either<Message.Message
  * Chunks come back as messages, a field that is `undefined` or empty is not there, and a value with `toJSON`, such as a
  * `Date`, comes back as what that returns.
  */
-export const decodeMessage = (input: unknown): Either.Either<Message.Message, LangChainDecodeError> =>
-  decoding(LangChainDecodeError, input, (given) => decodeAt(given))
+export const decodeMessage: (input: unknown) => Either.Either<Message.Message, LangChainDecodeError> =
+  decode.one
 
 /**
  * Decodes a list of messages, each as {@link decodeMessage} does. The first wrong message gives a `LangChainDecodeError` for
@@ -181,17 +181,6 @@ export const decodeMessage = (input: unknown): Either.Either<Message.Message, La
  * console.log(Either.isRight(decodeMessages([new HumanMessage("What is a fold?")]))) // true
  * ```
  */
-export const decodeMessages = (
+export const decodeMessages: (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, LangChainDecodeError> =>
-  decoding(LangChainDecodeError, input, (given) =>
-    Array.isArray(given)
-      ? Either.all(given.map((one, index) => decodeAt(one, index)))
-      : Either.left(
-          new LangChainDecodeError({
-            path: "",
-            problem: `is ${kindOf(given)}`,
-            allowed: "a list of messages",
-          }),
-        ),
-  )
+) => Either.Either<ReadonlyArray<Message.Message>, LangChainDecodeError> = decode.list

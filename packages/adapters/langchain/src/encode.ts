@@ -1,19 +1,22 @@
 /** From memfold messages to messages of LangChain. */
 import type { BaseMessage } from "@langchain/core/messages"
 import {
+  argumentsOf,
   CallIds,
   type Fields,
   isFields,
+  messagesToSend,
+  Omissions,
   type Omitted,
+  opening,
   wellFormed,
-  withoutEarlierThoughts,
   withoutMisplacedCalls,
 } from "@memfold/codec"
 import { Message } from "@memfold/core"
-import { argsOf, isCallBlock, sentCallBlock, sentReasoning, sentText } from "./blocks.js"
+import { sentCallBlock, sentText } from "./blocks.js"
 import { exactWires } from "./exact.js"
-import { sentFile, takesFile } from "./files.js"
 import { formOf, ownData, partFormOf } from "./form.js"
+import { Blocks } from "./sent.js"
 import { makeMessage, type WireMessage } from "./wire.js"
 
 /**
@@ -51,100 +54,15 @@ const rawCalls = ["tool_calls", "function_call"]
 const without = (fields: unknown, names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(Object.entries(isFields(fields) ? fields : {}).filter(([name]) => !names.includes(name)))
 
-/** Who wrote a message, as seen by the provider that gets it. */
-type Author = "own" | "openai" | "other"
-
-/** The providers that are surely named the same in an answer and by their models. */
-const surelyNamed = new Set(["anthropic", "openai"])
-
-/** Whether a message from one provider goes to another one, as far as their names say. */
-const isOther = (from: string, to: string | undefined): boolean =>
-  to !== undefined && from !== to && (surelyNamed.has(from) || surelyNamed.has(to))
-
 /** Encodes one conversation for a model, and collects what it leaves out. */
 class Encoder {
-  readonly omitted: Array<Omitted> = []
+  readonly omissions = new Omissions()
+  private readonly blocks: Blocks
   private readonly ids = new CallIds({ pattern: /^[\w-]{1,40}$/, reuse: false })
   private readonly names = new Map<string, string>()
-  private position = 0
-  /** The provider, whichever of its APIs it is. */
-  private readonly company: string | undefined
 
-  constructor(private readonly provider: string | undefined) {
-    this.company = provider === "openai-responses" ? "openai" : provider
-  }
-
-  private omit(part: string): ReadonlyArray<never> {
-    this.omitted.push({ message: this.position, part })
-    return []
-  }
-
-  /**
-   * Who wrote the blocks of a message. Blocks of another provider are useless to this provider. OpenAI has two APIs: Chat
-   * Completions refuses blocks of Responses. Responses reads the content of its blocks from `response_metadata`, or from
-   * fields beside the content, unless they are standard blocks (`output_version: "v1"`).
-   */
-  private authorOf(message: Message.Message): Author {
-    const metadata = formOf(message).fields?.["response_metadata"]
-    const from = isFields(metadata) ? metadata["model_provider"] : undefined
-    if (typeof from === "string" && isOther(from, this.company)) return "other"
-    const isStandard = isFields(metadata) && metadata["output_version"] === "v1"
-    return from === "openai" && !isStandard ? "openai" : "own"
-  }
-
-  private opaque(part: Message.Opaque, author: Author): ReadonlyArray<unknown> {
-    const { data } = part
-    if (part.provider === "anthropic" && isFields(data) && data["type"] === "redacted_thinking") {
-      return this.provider === undefined || this.provider === "anthropic" ? [data] : this.omit("opaque")
-    }
-    const own = ownData(part)
-    if (!isFields(own) || author === "other") return this.omit("opaque")
-    // The text of the arguments, as it was streamed; the call has it.
-    if (own["type"] === "input_json_delta") return []
-    return isCallBlock(own) ? this.omit("invalid-tool-call") : [own]
-  }
-
-  /** Whether a text says nothing that the provider would take: Anthropic refuses blank ones. */
-  private isEmpty(text: string): boolean {
-    return (this.provider === "anthropic" || this.provider === undefined ? text.trim() : text) === ""
-  }
-
-  private text(part: Message.Text, author: Author): Fields {
-    if (author === "own") return sentText(part)
-    const { patch } = partFormOf(part)
-    const cites = [patch?.["citations"], patch?.["annotations"]].some(
-      (list) => Array.isArray(list) && list.length > 0,
-    )
-    if (author === "other" && cites) this.omit("citations")
-    return { type: "text", text: part.text }
-  }
-
-  private reasoning(part: Message.Reasoning, author: Author): ReadonlyArray<unknown> {
-    if (author === "openai") return []
-    const { block } = partFormOf(part)
-    const isSigned = part.signature !== undefined && block !== "reasoning"
-    const isRead = isSigned
-      ? this.provider === undefined || this.provider === "anthropic" || block !== undefined
-      : block === "reasoning"
-    return isRead && author !== "other" && this.company !== "openai"
-      ? [sentReasoning(part)]
-      : this.omit("reasoning")
-  }
-
-  private block(part: Message.Part, role: Message.Role, author: Author = "own"): ReadonlyArray<unknown> {
-    switch (part.type) {
-      case "text":
-        return this.isEmpty(part.text) ? [] : [this.text(part, author)]
-      case "reasoning":
-        return this.reasoning(part, author)
-      case "file":
-        return takesFile(part, role, this.provider) ? [sentFile(part, this.provider)] : this.omit("file")
-      case "opaque":
-        return this.opaque(part, author)
-      case "tool-call":
-      case "tool-result":
-        return this.omit(part.type)
-    }
+  constructor(provider: string | undefined) {
+    this.blocks = new Blocks(provider, this.omissions)
   }
 
   /** The message, or nothing if nothing is left of it. */
@@ -155,7 +73,7 @@ class Encoder {
   ): ReadonlyArray<WireMessage> {
     const [first] = blocks
     if (blocks.length === 0 && more["tool_calls"] === undefined) {
-      if (message.parts.some(({ type }) => type === "text")) this.omit("text")
+      if (message.parts.some(({ type }) => type === "text")) this.omissions.add("text")
       return []
     }
     const isText =
@@ -176,18 +94,24 @@ class Encoder {
 
   private answer(message: Message.Message): ReadonlyArray<WireMessage> {
     const form = formOf(message)
-    const author = this.authorOf(message)
+    const author = this.blocks.authorOf(message)
     const foreign = author === "other"
     const left = message.parts.filter(Message.isBound)
     const calls: Array<Fields> = []
     let renamed = false
     const blocks = message.parts.flatMap((part): ReadonlyArray<unknown> => {
-      if (partFormOf(part).block === "kwargs") return foreign ? this.omit("opaque") : []
-      if (part.type !== "tool-call") return this.block(part, "assistant", author)
+      if (partFormOf(part).block === "kwargs") return foreign ? this.omissions.add("opaque") : []
+      if (part.type !== "tool-call") return this.blocks.block(part, "assistant", author)
       const id = this.ids.call(part.id)
       this.names.set(part.id, part.name)
       renamed ||= id !== part.id
-      calls.push({ ...partFormOf(part).call, type: "tool_call", id, name: part.name, args: argsOf(part) })
+      calls.push({
+        ...partFormOf(part).call,
+        type: "tool_call",
+        id,
+        name: part.name,
+        args: argumentsOf(part.arguments),
+      })
       const block = author === "own" ? sentCallBlock(part, id) : undefined
       return block === undefined ? [] : [block]
     })
@@ -212,7 +136,7 @@ class Encoder {
       invalid_tool_calls: [],
     })
     if (Array.isArray(fields?.["invalid_tool_calls"]) && fields["invalid_tool_calls"].length > 0) {
-      this.omit("invalid-tool-call")
+      this.omissions.add("invalid-tool-call")
     }
     if (wire === undefined) return []
     const { id, ...rest } = wire as WireMessage & { readonly id?: unknown }
@@ -221,7 +145,7 @@ class Encoder {
 
   private result(message: Message.Message, result: Message.ToolResult): WireMessage {
     const { id, fields } = formOf(message)
-    const blocks = result.content?.flatMap((part) => this.block(part, "tool"))
+    const blocks = result.content?.flatMap((part) => this.blocks.block(part, "tool"))
     return {
       ...fields,
       ...(id === undefined ? {} : { id }),
@@ -234,7 +158,7 @@ class Encoder {
   }
 
   encode(message: Message.Message, position: number): ReadonlyArray<WireMessage> {
-    this.position = position
+    this.omissions.message = position
     switch (message.role) {
       case "assistant":
         return this.answer(message)
@@ -242,15 +166,15 @@ class Encoder {
         return message.parts.flatMap((part): ReadonlyArray<WireMessage> =>
           part.type === "tool-result"
             ? [this.result(message, part)]
-            : part.type === "text" && this.isEmpty(part.text)
+            : part.type === "text" && this.blocks.isEmpty(part.text)
               ? []
-              : this.omit(part.type),
+              : this.omissions.add(part.type),
         )
       case "user":
         this.ids.close()
         return this.written(
           message,
-          message.parts.flatMap((part) => this.block(part, "user")),
+          message.parts.flatMap((part) => this.blocks.block(part, "user")),
           {
             type: "human",
             content: "",
@@ -263,14 +187,18 @@ class Encoder {
 
   private system({ parts }: Message.Message): ReadonlyArray<Fields> {
     return parts.flatMap((part): ReadonlyArray<Fields> =>
-      part.type !== "text" ? this.omit(part.type) : this.isEmpty(part.text) ? [] : [sentText(part)],
+      part.type !== "text"
+        ? this.omissions.add(part.type)
+        : this.blocks.isEmpty(part.text)
+          ? []
+          : [sentText(part)],
     )
   }
 
   /** The text of all system messages; as blocks if one of them says more than its text. */
   systemOf(messages: ReadonlyArray<Message.Message>): LangChainContext["system"] {
     const blocks = messages.flatMap((message, position) => {
-      this.position = position
+      this.omissions.message = position
       return message.role === "system" ? this.system(message) : []
     })
     if (blocks.length === 0) return undefined
@@ -280,11 +208,11 @@ class Encoder {
   }
 }
 
-/** The user's first message, if the conversation would begin with another one: providers refuse that, except OpenAI. */
-const opening: WireMessage = { type: "human", content: "(The conversation goes on.)" }
-
+/** The messages, beginning with one of the user. */
 const opened = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<WireMessage> =>
-  messages.length > 0 && messages[0]?.type !== "human" ? [opening, ...messages] : messages
+  messages.length > 0 && messages[0]?.type !== "human"
+    ? [{ type: "human", content: opening }, ...messages]
+    : messages
 
 /** The message without half emojis, which providers refuse; artifacts go to no provider. */
 const sent = (wire: WireMessage): BaseMessage => {
@@ -320,10 +248,7 @@ export const encodeContext = (
   { provider }: Pick<EncodeOptions, "provider"> = {},
 ): EncodedContext => {
   const encoder = new Encoder(provider)
-  const read = Message.forReader(messages)
-  const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
-  const thoughts = withoutEarlierThoughts(read.map(({ message }) => message))
-  const placed = withoutMisplacedCalls(thoughts.messages)
+  const placed = messagesToSend(messages)
   const system = encoder.systemOf(placed.messages)
   const written = placed.messages.flatMap((message, position) =>
     message.role === "system" ? [] : encoder.encode(message, position),
@@ -331,7 +256,7 @@ export const encodeContext = (
   return {
     ...(system === undefined ? {} : { system }),
     messages: opened(written).map(sent),
-    omitted: [...summarized, ...thoughts.omitted, ...placed.omitted, ...encoder.omitted],
+    omitted: [...placed.omitted, ...encoder.omissions.all],
   }
 }
 

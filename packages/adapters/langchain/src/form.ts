@@ -3,12 +3,8 @@
  * `metadata.langchain` of the message and `providerData.langchain` of its parts. Encoding reads it there, so that the same
  * message comes out again.
  */
-import { forms, Special, type Unsaid, withoutEmpty, JsonFields } from "@memfold/codec"
-import type { Message } from "@memfold/core"
+import { forms, JsonFields, Special } from "@memfold/codec"
 import { Schema } from "effect"
-
-/** The name of the format in `metadata`, `providerData` and opaque parts. */
-const provider = "langchain"
 
 /**
  * - `id`: the id of the message
@@ -58,28 +54,8 @@ export type PartForm = typeof PartForm.Type
 /** The kind of a content block. */
 export type Block = NonNullable<PartForm["block"]>
 
-const left = forms(provider, Form, PartForm)
-
-export const { formOf } = left
-
-/** The form of a part left by decoding; empty for a part from anywhere else. */
-export const partFormOf = (part: Message.Part): PartForm => left.partFormOf(part) ?? {}
-
-/** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: Unsaid<Form>) => left.metadataOf(withoutEmpty(form))
-
-/** The part with its form: none at all for a form that says nothing. */
-export const withForm = <Part extends Message.Part>(part: Part, form: Unsaid<PartForm>): Part =>
-  left.withForm(part, withoutEmpty(form))
-
-/** Data that only LangChain reads. */
-export const opaque = (data: unknown, bound = false): Message.Opaque => ({
-  type: "opaque",
-  provider,
-  data,
-  ...(bound ? { bound } : {}),
-})
-
-/** The data of an opaque part of this format; `undefined` for any other part. */
-export const ownData = (part: Message.Part): unknown =>
-  part.type === "opaque" && part.provider === provider ? part.data : undefined
+export const { formOf, metadataOf, opaque, ownData, partFormOf, withForm } = forms(
+  "langchain",
+  Form,
+  PartForm,
+)

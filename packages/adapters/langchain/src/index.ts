@@ -1,6 +1,6 @@
 /** Durable, compacted memory for LangChain: a middleware for agents, a chat message history, and the codec of its messages. */
 export type { UnsupportedSection } from "@memfold/codec"
-export { decodeMessage, decodeMessages } from "./decode.js"
+export { decodeMessage, decodeMessages, LangChainDecodeError } from "./decode.js"
 export {
   encodeContext,
   type EncodedContext,
@@ -9,7 +9,6 @@ export {
   type LangChainContext,
 } from "./encode.js"
 export { type AddOptions, type HistoryOptions, MemfoldChatMessageHistory } from "./history.js"
-export { LangChainDecodeError } from "./LangChainDecodeError.js"
 export { type AgentRuntime, memfold, type MemfoldOptions } from "./middleware.js"
 export { NoSession } from "./NoSession.js"
 export type { RenderedContext } from "./session.js"

@@ -1,7 +1,7 @@
 /** Messages of LangChain as plain objects, and as objects of its classes. */
 import {
+  asJson,
   type Fields,
-  type Frozen,
   freeze,
   isFields,
   kindOf,
@@ -93,14 +93,7 @@ export const readMessage = (
       .map((name) => [name, own[name]] as const),
   )
   return Either.map(
-    Either.try({
-      try: (): Frozen => freeze({ type, content: message.content, ...given }),
-      catch: () => ({
-        path: "",
-        problem: "has a value that JSON has no form for",
-        allowed: "values that JSON.stringify takes, addresses (URL) and bytes",
-      }),
-    }),
+    asJson(() => freeze({ type, content: message.content, ...given })),
     ({ json, special }) => ({ wire: json as WireMessage, special }),
   )
 }

@@ -1,7 +1,9 @@
 /** From messages of Mastra to memfold messages. */
 import { decodeMessages as decodePages } from "@memfold/ai-sdk/codec"
 import {
-  decoding,
+  asJson,
+  DecodeError,
+  decoder,
   type Fields,
   foreignProblem,
   freeze,
@@ -13,7 +15,6 @@ import {
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { type Form, withForm, withReturned } from "./form.js"
-import { MastraDecodeError } from "./MastraDecodeError.js"
 import { withoutMirrors } from "./mirrors.js"
 import { isFailed, modelOutputOf, toPage } from "./parts.js"
 
@@ -103,27 +104,17 @@ const decodeChecked = (
   return read.map((message, index) => (index === read.length - 1 ? withForm(message, form) : message))
 }
 
-const decodeAt = (
-  input: unknown,
-  index: number,
-): Either.Either<ReadonlyArray<Message.Message>, MastraDecodeError> => {
+/** The input is no message of Mastra: see `DecodeError` of `@memfold/codec` for the fields. */
+export class MastraDecodeError extends DecodeError<MastraDecodeError>()("MastraDecodeError") {}
+
+const decode = decoder(MastraDecodeError, (input) => {
   const foreign = foreignProblem(input, "mastra")
-  const decoded =
-    foreign === undefined
-      ? Either.flatMap(
-          Either.try({
-            try: () => freeze(input),
-            catch: (): Problem => ({
-              path: "",
-              problem: "has a value that JSON has no form for",
-              allowed: "values that JSON.stringify takes, addresses (URL) and bytes",
-            }),
-          }),
-          ({ json, special }) => Either.map(checked(json), (message) => decodeChecked(message, special)),
-        )
-      : Either.left<Problem>(foreign)
-  return Either.mapLeft(decoded, (problem) => new MastraDecodeError({ ...problem, index }))
-}
+  if (foreign !== undefined) return Either.left<Problem>(foreign)
+  return Either.flatMap(
+    asJson(() => freeze(input)),
+    ({ json, special }) => Either.map(checked(json), (message) => decodeChecked(message, special)),
+  )
+})
 
 /**
  * Decodes messages of Mastra (`MastraDBMessage`). One message gives one or more: each step of an answer is a message with its
@@ -148,10 +139,4 @@ const decodeAt = (
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, MastraDecodeError> =>
-  decoding(MastraDecodeError, input, (given) =>
-    Array.isArray(given)
-      ? Either.map(Either.all(given.map(decodeAt)), (decoded) => decoded.flat())
-      : Either.left(
-          new MastraDecodeError({ path: "", problem: `is ${kindOf(given)}`, allowed: "a list of messages" }),
-        ),
-  )
+  Either.map(decode.list(input), (decoded) => decoded.flat())

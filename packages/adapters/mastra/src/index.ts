@@ -1,8 +1,7 @@
 /** Durable, compacted memory for Mastra: processors for agents, and the codec of its messages. */
 export { BranchLeft } from "@memfold/codec"
-export { decodeMessages } from "./decode.js"
+export { decodeMessages, MastraDecodeError } from "./decode.js"
 export { encodeMessages, type EncodeOptions } from "./encode.js"
-export { MastraDecodeError } from "./MastraDecodeError.js"
 export { NoSession } from "./NoSession.js"
 export {
   type AgentCall,

@@ -2,7 +2,6 @@
 import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { AgentsDecodeError } from "./AgentsDecodeError.js"
 import { formOf, provider, withForm } from "./form.js"
 import { itemOf, messageOf } from "./item.js"
 
@@ -103,23 +102,18 @@ const joined = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message
   return all
 }
 
-const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> => {
-  if (!Array.isArray(input)) {
-    const problem = `is ${Codec.kindOf(input)}`
-    return Either.left(new AgentsDecodeError({ path: "", problem, allowed: "a list of items" }))
-  }
-  return Either.all(
-    input.map((given: unknown, index) =>
-      jsonOf(given).pipe(
-        Either.flatMap((item) => {
-          const problem = problemOf(item)
-          return problem === undefined ? Either.right(decodeItem(item)) : Either.left(problem)
-        }),
-        Either.mapLeft((problem) => new AgentsDecodeError({ ...problem, index })),
-      ),
-    ),
-  ).pipe(Either.map(joined))
-}
+/** The input is no item of the OpenAI Agents SDK: see `DecodeError` of `@memfold/codec` for the fields. */
+export class AgentsDecodeError extends Codec.DecodeError<AgentsDecodeError>()("AgentsDecodeError", "item") {}
+
+const decoder = Codec.decoder(
+  AgentsDecodeError,
+  (input) =>
+    Either.flatMap(jsonOf(input), (item) => {
+      const problem = problemOf(item)
+      return problem === undefined ? Either.right(decodeItem(item)) : Either.left(problem)
+    }),
+  "a list of items",
+)
 
 /**
  * Decodes items of the Agents SDK (`AgentInputItem`). The first wrong item gives an `AgentsDecodeError` for the whole list.
@@ -142,5 +136,4 @@ const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Messag
  */
 export const decodeItems = (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> =>
-  Codec.decoding(AgentsDecodeError, input, decodeGiven)
+): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> => Either.map(decoder.list(input), joined)

@@ -1,6 +1,5 @@
 /** Durable, compacted sessions for the OpenAI Agents SDK, and the codec of its items. */
-export { AgentsDecodeError } from "./AgentsDecodeError.js"
-export { decodeItems } from "./decode.js"
+export { AgentsDecodeError, decodeItems } from "./decode.js"
 export { encodeContext, type EncodedContext, encodeItems } from "./encode.js"
 export { HistoryChanged } from "./HistoryChanged.js"
 export { type HistoryMutations, type HistoryTransaction, MemfoldSession } from "./session.js"

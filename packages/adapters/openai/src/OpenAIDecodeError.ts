@@ -1,22 +1,4 @@
-import { Schema } from "effect"
+import { DecodeError } from "@memfold/codec"
 
-/**
- * The input is no Chat Completions message. The error has the place and what is allowed there, never the content.
- *
- * - `index`: the position in the list, from zero; absent for a single message or when the list itself is wrong
- * - `path`: the field, like `tool_calls[0].function.name`; empty for the whole message
- * - `problem`: the rest of a sentence about the message, like `has no role`
- * - `use`: for a message of another library, the package or the format that reads it
- */
-export class OpenAIDecodeError extends Schema.TaggedError<OpenAIDecodeError>()("OpenAIDecodeError", {
-  index: Schema.optional(Schema.NonNegativeInt),
-  path: Schema.String,
-  problem: Schema.String,
-  allowed: Schema.String,
-  use: Schema.optional(Schema.String),
-}) {
-  override get message(): string {
-    const subject = this.index === undefined ? "the input" : `message ${this.index}`
-    return `${subject} ${this.problem}; allowed: ${this.allowed}`
-  }
-}
+/** The input is no message of Chat Completions, or no item of the Responses API: see `DecodeError` of `@memfold/codec` for the fields. */
+export class OpenAIDecodeError extends DecodeError<OpenAIDecodeError>()("OpenAIDecodeError") {}

@@ -4,7 +4,7 @@ import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { encodeMessage } from "./encode.js"
 import { fromFile, toFile } from "./files.js"
-import { metadataOf, withForm, type Form } from "./form.js"
+import { metadataOf, opaque, withForm, type Form } from "./form.js"
 import { OpenAIDecodeError } from "./OpenAIDecodeError.js"
 import { messages, type WireMessage, type WirePart, type WireRole } from "./wire.js"
 
@@ -17,23 +17,12 @@ const check = (input: unknown): Either.Either<WireMessage, Codec.Problem> => {
 
 const isPlainText = (part: WirePart): boolean => part.type === "text" && Object.keys(part).length === 2
 
-const contentPart = (part: WirePart, role: WireRole): Message.Text | Message.File | Message.Opaque => {
-  if (part.type === "text") {
-    const known = { type: "text" as const, text: part["text"] as string }
-    return withForm(known, Codec.rest(part, known))
-  }
-  // A part becomes a file only if the file can be written back as the very same part.
-  const file = role === "user" ? toFile(part) : undefined
-  const known = file && fromFile(file)
-  return file !== undefined && known !== undefined && Codec.agrees(part, known)
-    ? withForm(file, Codec.rest(part, known))
-    : { type: "opaque", provider: "openai", data: part }
-}
+const read = Codec.contentReader({ toFile, fromFile, withForm, opaque })
 
 const contentParts = (content: WireMessage["content"], role: WireRole) =>
   typeof content === "string"
     ? [{ type: "text" as const, text: content }]
-    : (content ?? []).map((part) => contentPart(part, role))
+    : (content ?? []).map((part) => read(part, { textType: "text", hasFiles: role === "user" }))
 
 /** The format has no word for a failure; these two are what programs add to it. */
 const failed = (raw: WireMessage & { readonly is_error?: unknown; readonly status?: unknown }): boolean =>
@@ -62,16 +51,17 @@ const callsOf = (raw: WireMessage): ReadonlyArray<Message.ToolCall> => {
       if ("custom" in call) {
         const { name, input } = call.custom
         const known = { id, type: "custom", custom: { name, input } }
-        return withForm({ type: "tool-call", id, name, arguments: input }, Codec.rest(call, known), "custom")
+        const form = { fields: Codec.rest(call, known), call: "custom" } as const
+        return withForm({ type: "tool-call", id, name, arguments: input }, form)
       }
       const { name, arguments: args } = call.function
       const known = { id, type: "function", function: { name, arguments: args } }
-      return withForm({ type: "tool-call", id, name, arguments: args }, Codec.rest(call, known))
+      return withForm({ type: "tool-call", id, name, arguments: args }, { fields: Codec.rest(call, known) })
     })
   }
   if (legacy === undefined || legacy === null) return []
   const { name, arguments: args } = legacy
-  return [withForm({ type: "tool-call", id: "", name, arguments: args }, undefined, "function_call")]
+  return [withForm({ type: "tool-call", id: "", name, arguments: args }, { call: "function_call" })]
 }
 
 const reasoningFields = ["reasoning_content", "reasoning"] as const
@@ -82,9 +72,7 @@ const saidBy = (raw: WireMessage): { readonly parts: ReadonlyArray<Message.Part>
   const parts: ReadonlyArray<Message.Part> = [
     ...(reasoning === undefined ? [] : [{ type: "reasoning" as const, text: raw[reasoning] as string }]),
     ...contentParts(raw.content, raw.role),
-    ...(typeof raw.refusal === "string"
-      ? [{ type: "opaque" as const, provider: "openai", data: { refusal: raw.refusal } }]
-      : []),
+    ...(typeof raw.refusal === "string" ? [opaque({ refusal: raw.refusal })] : []),
     ...callsOf(raw),
   ]
   return { parts, form: reasoning === undefined ? {} : { reasoning } }
@@ -184,19 +172,13 @@ const plainMessage = (input: unknown): Message.Message | undefined => {
     : undefined
 }
 
-const decodeAt = (
-  input: unknown,
-  index: number | undefined,
-): Either.Either<Message.Message, OpenAIDecodeError> => {
+const decoder = Codec.decoder(OpenAIDecodeError, (input) => {
   const plain = plainMessage(input)
   if (plain !== undefined) return Either.right(plain)
-  return Either.mapLeft(
-    Codec.isFields(input) && input["object"] === "chat.completion"
-      ? decodeResponse(input)
-      : Either.map(check(input), decodeChecked),
-    (problem) => new OpenAIDecodeError({ ...problem, ...(index === undefined ? {} : { index }) }),
-  )
-}
+  return Codec.isFields(input) && input["object"] === "chat.completion"
+    ? decodeResponse(input)
+    : Either.map(check(input), decodeChecked)
+})
 
 /**
  * Decodes one Chat Completions message, or a whole response with its usage, into exactly one message; a wrong one, or one
@@ -213,8 +195,8 @@ const decodeAt = (
  * Three things are normalised: a missing id of a call or result is the empty one, a call without a type is of
  * type `function`, and a field that is `undefined` is not there.
  */
-export const decodeMessage = (input: unknown): Either.Either<Message.Message, OpenAIDecodeError> =>
-  Codec.decoding(OpenAIDecodeError, input, (given) => decodeAt(given, undefined))
+export const decodeMessage: (input: unknown) => Either.Either<Message.Message, OpenAIDecodeError> =
+  decoder.one
 
 /**
  * Decodes a list of Chat Completions messages, each as {@link decodeMessage} does. The first wrong message gives an
@@ -229,17 +211,6 @@ export const decodeMessage = (input: unknown): Either.Either<Message.Message, Op
  * console.log(Either.isRight(messages)) // true
  * ```
  */
-export const decodeMessages = (
+export const decodeMessages: (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> =>
-  Codec.decoding(OpenAIDecodeError, input, (given) =>
-    Array.isArray(given)
-      ? Either.all(given.map(decodeAt))
-      : Either.left(
-          new OpenAIDecodeError({
-            path: "",
-            problem: `is ${Codec.kindOf(given)}`,
-            allowed: "a list of messages",
-          }),
-        ),
-  )
+) => Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> = decoder.list

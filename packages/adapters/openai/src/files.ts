@@ -3,8 +3,6 @@ import * as Codec from "@memfold/codec"
 import { type Message } from "@memfold/core"
 import type { WirePart } from "./wire.js"
 
-const mediaTypeOf = (uri: string): string | undefined => /^data:([^;,]+)[;,]/.exec(uri)?.[1]
-
 /** The API names audio by format, everyone else by media type. */
 const audioType = (format: string): string => `audio/${format === "mp3" ? "mpeg" : format}`
 const audioFormat = (mediaType: string): string => mediaType.slice("audio/".length).replace(/^mpeg$/, "mp3")
@@ -17,14 +15,14 @@ export const toFile = (part: WirePart): Message.File | undefined => {
   switch (part.type) {
     case "image_url":
       return typeof url === "string"
-        ? { type: "file", mediaType: mediaTypeOf(url) ?? "image/*", uri: url }
+        ? { type: "file", mediaType: Codec.mediaTypeIn(url) ?? "image/*", uri: url }
         : undefined
     case "input_audio":
       return typeof data === "string" && typeof format === "string"
-        ? { type: "file", mediaType: audioType(format), uri: `data:${audioType(format)};base64,${data}` }
+        ? { type: "file", mediaType: audioType(format), uri: Codec.base64Uri(audioType(format), data) }
         : undefined
     case "file": {
-      const mediaType = typeof fileData === "string" ? mediaTypeOf(fileData) : undefined
+      const mediaType = typeof fileData === "string" ? Codec.mediaTypeIn(fileData) : undefined
       return mediaType === undefined
         ? undefined
         : {

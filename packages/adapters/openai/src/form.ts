@@ -4,7 +4,6 @@
  * message comes out again.
  */
 import * as Codec from "@memfold/codec"
-import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /**
@@ -35,16 +34,4 @@ export const PartForm = Schema.Struct({
 })
 export type PartForm = typeof PartForm.Type
 
-const left = Codec.forms("openai", Form, PartForm)
-
-export const { formOf, metadataOf } = left
-
-/** The form of a part left by decoding; empty for a part from anywhere else. */
-export const partFormOf = (part: Message.Part): PartForm => left.partFormOf(part) ?? {}
-
-/** The part with its form: none at all for a form that says nothing. */
-export const withForm = <Part extends Message.Part>(
-  part: Part,
-  fields: Codec.Fields | undefined,
-  call?: PartForm["call"],
-): Part => left.withForm(part, { fields, call })
+export const { formOf, metadataOf, opaque, partFormOf, withForm } = Codec.forms("openai", Form, PartForm)

@@ -51,10 +51,10 @@ const spoken = (part: WirePart): Message.Part => {
     "assistant",
   )
   // Bound reasoning that is no text of ours is sent back to its provider as it came.
-  if (model.type === "opaque") return { ...opaque({ ui: part }), bound: true }
+  if (model.type === "opaque") return opaque({ ui: part }, true)
   const { text } = part
   const ui = Codec.rest(part, { type: part.type, text, ...pageOptions(model) })
-  return withForm(model, { ...partFormOf(model), ui })
+  return withForm(model, { ui })
 }
 
 /** What `providerOptions` of a part are on a page. */
@@ -67,6 +67,10 @@ const approvalOf = (part: Codec.Fields): Codec.Fields | undefined =>
   Codec.isFields(part["approval"]) && typeof part["approval"]["id"] === "string"
     ? part["approval"]
     : undefined
+
+/** A part that says again what the call of the page says. */
+const derived = (part: Codec.Fields): Message.Opaque =>
+  withForm(opaque(Codec.freeze(part).json), { derived: true })
 
 /** The request for an approval, as a part of a model message; empty if no approval was requested. */
 const requested = (part: Codec.Fields): ReadonlyArray<Message.Part> => {
@@ -82,7 +86,7 @@ const requested = (part: Codec.Fields): ReadonlyArray<Message.Part> => {
     signature,
     inputSchemaInput,
   }
-  return [opaque(Codec.freeze(request).json, { derived: true })]
+  return [derived(request)]
 }
 
 /** The answer to a request for an approval, as a part of a tool message; none if there is none yet. */
@@ -96,7 +100,7 @@ export const responded = (part: Codec.Fields): ReadonlyArray<Message.Part> => {
     reason: approval["reason"],
     providerExecuted: part["providerExecuted"],
   }
-  return [opaque(Codec.freeze(response).json, { derived: true })]
+  return [derived(response)]
 }
 
 /** The states in which a call has its whole input. */

@@ -4,7 +4,7 @@ import { Item, Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { OpenAIDecodeError } from "../OpenAIDecodeError.js"
 import { fromFile, toFile } from "./files.js"
-import { metadataOf, type PartForm, provider, withForm, type Form } from "./form.js"
+import { metadataOf, opaque, type PartForm, provider, withForm, type Form } from "./form.js"
 import { anyItem, items, type WireContent, type WireItem, type WirePart } from "./wire.js"
 
 const checks = new Map(
@@ -32,20 +32,16 @@ const check = (input: unknown): Either.Either<WireItem, Codec.Problem> => {
   return Either.mapBoth(checked, { onLeft: Codec.problemOf, onRight: () => input as WireItem })
 }
 
-const opaque = (data: Codec.Fields): Message.Opaque => ({ type: "opaque", provider, data })
+const read = Codec.contentReader({
+  toFile,
+  fromFile,
+  // Even no further fields say that the part stood in a list.
+  withForm: (part, { fields = {} }) => withForm(part, { fields }),
+  opaque,
+})
 
-/** A content part: text and files where they can be written back as they were, anything else as it came. */
-const contentPart = (part: WirePart, textType: string): Message.Text | Message.File | Message.Opaque => {
-  if (part.type === textType) {
-    const known = { type: textType, text: part["text"] as string }
-    return withForm({ type: "text" as const, text: known.text }, { fields: Codec.rest(part, known) ?? {} })
-  }
-  const file = textType === "input_text" ? toFile(part) : undefined
-  const known = file && fromFile(file)
-  return file !== undefined && known !== undefined && Codec.agrees(part, known)
-    ? withForm(file, { fields: Codec.rest(part, known) ?? {} })
-    : opaque(part)
-}
+const contentPart = (part: WirePart, textType: string) =>
+  read(part, { textType, hasFiles: textType === "input_text" })
 
 const isPlainText = (part: WirePart, type: string): boolean =>
   part.type === type && Object.keys(part).length === 2
@@ -149,8 +145,7 @@ const outputOf = (
   if (typeof output === "string") return { known: { output } }
   if (output === undefined) return { known: { output: "" }, form: "absent" }
   if (!isContent(output) || !output.every(({ type }) => type.startsWith("input_"))) {
-    const value: Message.Opaque = { type: "opaque", provider, data: output }
-    return { known: { output: "", content: [value] }, form: "value" }
+    return { known: { output: "", content: [opaque(output)] }, form: "value" }
   }
   const parts: ReadonlyArray<WirePart> = output
   const [first, ...others] = parts
@@ -199,7 +194,7 @@ const decodeItem = (item: WireItem): Message.Message | ReadonlyArray<Message.Par
   if (output !== undefined) return decodeOutput(item, output)
   if (isCall(item)) return [decodeCall(item)]
   // Reasoning is encrypted, or known to the server by its id: either way only in its place.
-  return [type === "reasoning" ? { ...opaque(item), bound: true } : opaque(item)]
+  return [opaque(item, type === "reasoning")]
 }
 
 const isReasoning = (part: Message.Part): boolean => part.type === "opaque" && part.bound === true

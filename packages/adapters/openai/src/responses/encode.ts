@@ -2,7 +2,7 @@
 import * as Codec from "@memfold/codec"
 import { Item, type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
-import { formOf, partFormOf, provider, type Form } from "./form.js"
+import { formOf, hasForm, partFormOf, provider, type Form } from "./form.js"
 import { requestItem, type TextType } from "./request.js"
 import { placeSummaries } from "./summaries.js"
 import type { ResponsesItem } from "./wire.js"
@@ -50,8 +50,8 @@ const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fiel
   part.type === "opaque" &&
   part.provider === provider &&
   Codec.isFields(part.data) &&
-  partFormOf(part)?.item === undefined &&
-  partFormOf(part)?.continues === undefined
+  partFormOf(part).item === undefined &&
+  partFormOf(part).continues === undefined
 
 /** Whether reasoning came whole: the API knows it by its id, or reads it from its encrypted text. */
 const isWhole = ({ id, encrypted_content: encrypted, status }: Codec.Fields): boolean =>
@@ -65,7 +65,7 @@ const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["
 const table = Item.items[provider]
 
 /** The type of the item of a call. */
-const typeOfCall = (call: Message.ToolCall): string => partFormOf(call)?.type ?? "function_call"
+const typeOfCall = (call: Message.ToolCall): string => partFormOf(call).type ?? "function_call"
 
 /** What closes a call of a type; a function call's output also answers a call of a type that is not known. */
 const closingOf = (type: string): Item.ItemCall["closing"] =>
@@ -82,11 +82,11 @@ const inWords = (value: unknown, words: string): unknown => {
 
 /** Whether an output of this form is a text or a list of content parts. */
 const isContentOutput = (form: ReturnType<typeof partFormOf>): boolean =>
-  form?.type === undefined || form.type === "custom_tool_call_output"
+  form.type === undefined || form.type === "custom_tool_call_output"
 
 /** Whether a result came as an output of the API. A call that memfold closes, or another format answers, has none. */
 const hasOwnForm = (result: Message.ToolResult, callType: string): boolean =>
-  callType === "function_call" || partFormOf(result)?.type !== undefined
+  callType === "function_call" || partFormOf(result).type !== undefined
 
 /**
  * The messages without calls that nothing can close, such as `computer_call`, and without what stands in for their outputs.
@@ -143,7 +143,7 @@ class Encoder {
   }
 
   private extra(part: Message.Part): Codec.Fields {
-    return partFormOf(part)?.fields ?? {}
+    return partFormOf(part).fields ?? {}
   }
 
   /** A content part; none where the API has no place for it. */
@@ -154,7 +154,7 @@ class Encoder {
       case "file": {
         const file = textType === "input_text" ? fromFile(part) : undefined
         if (file === undefined) return this.omit("file")
-        const detail = file["type"] === "input_image" && partFormOf(part) === undefined
+        const detail = file["type"] === "input_image" && !hasForm(part)
         return [Codec.restore(detail ? { ...file, detail: "auto" } : file, this.extra(part))]
       }
       case "opaque": {
@@ -183,7 +183,7 @@ class Encoder {
     const plain =
       first !== undefined && parts.length === 1 && first["type"] === "input_text" && form.content !== "parts"
     // A text with fields of its own, even none, came as a part of a list.
-    const listed = message.parts.some((part) => partFormOf(part)?.fields !== undefined)
+    const listed = message.parts.some((part) => partFormOf(part).fields !== undefined)
     const content = plain && !listed ? first["text"] : parts
     return [Codec.restore({ role, content }, form.fields)]
   }
@@ -192,10 +192,10 @@ class Encoder {
     const form = partFormOf(result)
     const { content, output } = result
     if (content === undefined) {
-      return form?.output === "parts" ? (output === "" ? [] : [{ type: "input_text", text: output }]) : output
+      return form.output === "parts" ? (output === "" ? [] : [{ type: "input_text", text: output }]) : output
     }
     const [value] = content
-    const whole = form?.output === "value" && value?.type === "opaque" ? value.data : undefined
+    const whole = form.output === "value" && value?.type === "opaque" ? value.data : undefined
     if (whole !== undefined && (this.exact || !isContentOutput(form) || !Array.isArray(whole))) return whole
     const given = Array.isArray(whole)
       ? whole.map((data: unknown) => ({ type: "opaque" as const, provider, data }))
@@ -210,12 +210,12 @@ class Encoder {
     const id = this.exact ? result.id : this.ids.result(result.id)
     const callType = this.callTypes.get(result.id) ?? "function_call"
     if (!this.exact && !hasOwnForm(result, callType)) return this.closing(result, callType, id)
-    const type = form?.type ?? "function_call_output"
+    const type = form.type ?? "function_call_output"
     const field = table[type]?.answer?.result ?? "output"
-    const absent = form?.output === "absent" && result.output === ""
-    const identified = form?.unidentified === true && this.exact ? {} : { [form?.idField ?? "call_id"]: id }
+    const absent = form.output === "absent" && result.output === ""
+    const identified = form.unidentified === true && this.exact ? {} : { [form.idField ?? "call_id"]: id }
     const known = { type, ...identified, ...(absent ? {} : { [field]: this.output(result) }) }
-    return Codec.restore(known, form?.fields)
+    return Codec.restore(known, form.fields)
   }
 
   /** What answers a call of a type if the result did not come as an output of that type. */
@@ -240,14 +240,14 @@ class Encoder {
     this.callTypes.set(call.id, typeOfCall(call))
     const { arguments: args } = call
     const name = this.exact ? call.name : Codec.toolName(call.name, 128)
-    if (form?.type === "custom_tool_call") {
+    if (form.type === "custom_tool_call") {
       return Codec.restore({ type: form.type, call_id: id, name, input: args }, this.extra(call))
     }
-    const fields = form?.type === undefined ? undefined : Codec.objectOf(args)
+    const fields = form.type === undefined ? undefined : Codec.objectOf(args)
     const written = this.exact ? args : Codec.objectArguments(args)
     return fields === undefined
       ? Codec.restore({ type: "function_call", call_id: id, name, arguments: written }, this.extra(call))
-      : { type: form?.type, call_id: id, ...fields }
+      : { type: form.type, call_id: id, ...fields }
   }
 
   /** The parts of one message item of the assistant, from `at` on, and where the next item begins. */
@@ -256,12 +256,12 @@ class Encoder {
     at: number,
   ): { readonly item: Codec.Fields; readonly next: number } {
     const first = parts[at]
-    const form = first === undefined ? undefined : partFormOf(first)
+    const form = first === undefined ? {} : partFormOf(first)
     let next = at + 1
-    while (next < parts.length && partFormOf(parts[next]!)?.continues === true) next++
-    const text = first?.type === "text" && (form === undefined || form.text === true)
+    while (next < parts.length && partFormOf(parts[next]!).continues === true) next++
+    const text = first?.type === "text" && (form.text === true || !hasForm(first))
     const content = text ? first.text : this.contentParts(parts.slice(at, next), "output_text")
-    return { item: Codec.restore({ role: "assistant", content }, form?.item), next }
+    return { item: Codec.restore({ role: "assistant", content }, form.item), next }
   }
 
   private assistant({ parts }: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
@@ -272,7 +272,7 @@ class Encoder {
       const place = partFormOf(part)
       if (isItem(part)) items.push(this.exact ? part.data : Codec.withPairId(provider, part.data, this.ids))
       else if (part.type === "tool-call") items.push(this.call(part))
-      else if (part.type === "text" || place?.item !== undefined || place?.continues === true) {
+      else if (part.type === "text" || place.item !== undefined || place.continues === true) {
         const { item, next } = this.saidItem(parts, at)
         if (this.exact || item["content"] !== "") items.push(item)
         at = next

@@ -1,9 +1,7 @@
 /** Images and files: content parts on the wire, {@link Message.File} in memfold. */
-import type * as Codec from "@memfold/codec"
+import * as Codec from "@memfold/codec"
 import { type Message } from "@memfold/core"
 import type { WirePart } from "./wire.js"
-
-const mediaTypeOf = (uri: string): string | undefined => /^data:([^;,]+)[;,]/.exec(uri)?.[1]
 
 /** The file of an `input_image` or `input_file` part; `undefined` if the part only has the file's id. */
 export const toFile = (part: WirePart): Message.File | undefined => {
@@ -11,14 +9,14 @@ export const toFile = (part: WirePart): Message.File | undefined => {
   const name = typeof filename === "string" ? { name: filename } : {}
   if (part.type === "input_image") {
     return typeof image === "string"
-      ? { type: "file", mediaType: mediaTypeOf(image) ?? "image/*", uri: image }
+      ? { type: "file", mediaType: Codec.mediaTypeIn(image) ?? "image/*", uri: image }
       : undefined
   }
   if (part.type !== "input_file") return undefined
   if (typeof url === "string") {
     return { type: "file", mediaType: "application/octet-stream", uri: url, ...name }
   }
-  const mediaType = typeof data === "string" ? mediaTypeOf(data) : undefined
+  const mediaType = typeof data === "string" ? Codec.mediaTypeIn(data) : undefined
   return mediaType === undefined ? undefined : { type: "file", mediaType, uri: data as string, ...name }
 }
 

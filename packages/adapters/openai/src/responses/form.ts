@@ -49,7 +49,7 @@ export const PartForm = Schema.Struct({
 })
 export type PartForm = typeof PartForm.Type
 
-export const { formOf, metadataOf, partFormOf } = Codec.forms(provider, Form, PartForm)
+export const { formOf, hasForm, metadataOf, opaque, partFormOf } = Codec.forms(provider, Form, PartForm)
 
 /** The part with its form. */
 export const withForm = <P extends Message.Part>(part: P, form: PartForm): P => ({
