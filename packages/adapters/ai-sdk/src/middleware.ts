@@ -1,8 +1,9 @@
 /** A middleware for language models: it stores what is new in a call, and asks the model with the context of the session. */
-import { digest, type Fields, freeze } from "@memfold/codec"
+import { digest, type Fields, freeze, type StoredSession } from "@memfold/codec"
 import { Message, type Session } from "@memfold/core"
 import type { LanguageModelMiddleware } from "ai"
-import type { AiSdkContext, Major } from "./encode.js"
+import type { Calls } from "./calls.js"
+import type { Major } from "./encode.js"
 import {
   answerOf,
   type CallParams,
@@ -13,25 +14,9 @@ import {
   type PromptMessage,
   usageOfCall,
 } from "./modelCalls.js"
+import { decoded } from "./page.js"
 import { resentBehind } from "./resent.js"
-
-/** What the middleware uses of a session. */
-export interface Calls {
-  readonly major: Major
-  /** Runs work behind all earlier work on the session. */
-  readonly inOrder: <A>(work: () => Promise<A>) => Promise<A>
-  readonly decode: (messages: ReadonlyArray<unknown>) => ReadonlyArray<Message.Message>
-  readonly newest: () => Promise<ReadonlyArray<Message.Message>>
-  /** Stores what the user says; the next {@link Calls.read} begins a call. */
-  readonly ask: (messages: ReadonlyArray<Message.Message>, name: string | undefined) => Promise<void>
-  /** Stores what the model and the tools of the call produced. */
-  readonly save: (messages: ReadonlyArray<Message.Message>, prefix: Session.Prefix) => Promise<void>
-  /** Takes the newest answer back. */
-  readonly takeBack: () => Promise<unknown>
-  readonly read: () => Promise<AiSdkContext & { readonly prefix: Session.Prefix }>
-  /** How much of the call is stored; `onEnd` of the session may have stored more. */
-  readonly position: () => string
-}
+import { newId } from "./steps.js"
 
 /** An answer with calls: it is stored with their results, which the next step brings. */
 interface Step {
@@ -69,12 +54,14 @@ class Middleware {
   private readonly turns = new WeakMap<object, ModelCall>()
 
   constructor(
+    private readonly stored: StoredSession,
     private readonly calls: Calls,
+    private readonly major: Major,
     private readonly name: string | undefined,
   ) {}
 
   private decodedStep({ message, usage }: Step, given?: ReadonlyArray<PromptMessage>) {
-    const messages = this.calls.decode(given ?? [message])
+    const messages = decoded(given ?? [message])
     return messages.map((one) => (one.role === "assistant" && usage !== undefined ? { ...one, usage } : one))
   }
 
@@ -87,39 +74,41 @@ class Middleware {
     const answer = given[last]
     if (answer !== undefined && step !== undefined && step.ids === idsOf(answer)) {
       this.step = undefined
-      return this.calls.save(this.decodedStep(step, given.slice(last)), step.prefix)
+      return this.calls.saveBehind(this.decodedStep(step, given.slice(last)), step.prefix)
     }
     // Of a call whose results nobody gave, such as the last one before a limit of steps.
     if (step !== undefined && step.position === this.calls.position()) {
-      await this.calls.save(this.decodedStep(step), step.prefix)
+      await this.calls.saveBehind(this.decodedStep(step), step.prefix)
     }
     this.step = undefined
-    const stored = await this.calls.newest()
+    const stored = await this.stored.newest()
     let from = last + 1
     if (stored.length === 0) from = 0
     else if (answer !== undefined && openCalls(answer).length > 0) {
-      const parts = partsOf(this.calls.decode([answer]))
+      const parts = partsOf(decoded([answer]))
       if (!stored.some((message) => partsOf([message]) === parts)) from = last
     }
-    const behind = this.calls.decode(given.slice(from))
+    const behind = decoded(given.slice(from))
     const isResult = behind.some(({ role }) => role === "tool")
     const isAgain = isResult && endsWith(stored, behind)
     const isAsked = answer !== undefined && from === last + 1 && !isResult && behind.length > 0
-    const said = isAsked ? this.calls.decode([answer]).map(Message.text).join("") : ""
+    const said = isAsked ? decoded([answer]).map(Message.text).join("") : ""
     const resent = resentBehind(said, behind, stored)
-    if (resent?.isAnswered === true) await this.calls.takeBack()
-    const name = this.name === undefined ? undefined : `${this.name}/${named}`
-    await this.calls.ask(isAgain ? [] : behind.slice(resent?.known ?? 0), name)
+    if (resent?.isAnswered === true) await this.stored.memory.regenerate(this.stored.id)
+    const name = this.name === undefined ? newId() : `${this.name}/${named}`
+    const fresh = isAgain ? [] : behind.slice(resent?.known ?? 0)
+    await this.stored.append(fresh, { idempotencyKey: `ai-sdk/given/${name}` })
+    this.calls.end()
   }
 
   async transform(params: CallParams): Promise<CallParams> {
     const given = params.prompt.filter(isSaid)
     const named = digest(JSON.stringify(freeze(given).json))
-    return this.calls.inOrder(async () => {
+    return this.stored.inOrder(async () => {
       await this.receive(given, named)
-      const { prefix, ...context } = await this.calls.read()
+      const { prefix, ...context } = await this.calls.ask()
       const own = params.prompt.filter((message) => !isSaid(message))
-      const transformed = { ...params, prompt: promptOf(context, own, this.calls.major) }
+      const transformed = { ...params, prompt: promptOf(context, own, this.major) }
       this.asked = { named, prefix, isAnswered: false }
       this.turns.set(transformed, this.asked)
       return transformed
@@ -128,7 +117,7 @@ class Middleware {
 
   /** Stores a whole answer, or keeps it until the results of its calls are there. */
   private answered(params: object, content: ReadonlyArray<Fields>, reported: unknown): Promise<void> {
-    return this.calls.inOrder(async () => {
+    return this.stored.inOrder(async () => {
       const asked = this.turns.get(params)
       const message = answerOf(content)
       if (asked === undefined) return
@@ -142,7 +131,7 @@ class Middleware {
         position: this.calls.position(),
       }
       if (openCalls(message).length > 0) this.step = step
-      else await this.calls.save(this.decodedStep(step), asked.prefix)
+      else await this.calls.saveBehind(this.decodedStep(step), asked.prefix)
     })
   }
 
@@ -181,10 +170,15 @@ class Middleware {
  * - in the next step of a tool loop, the answer with the calls and their results: as one append
  * - nothing, if it is a call that failed, tried again
  */
-export const modelMiddleware = (calls: Calls, name: string | undefined): LanguageModelMiddleware => {
-  const own = new Middleware(calls, name)
+export const modelMiddleware = (
+  stored: StoredSession,
+  calls: Calls,
+  major: Major,
+  name: string | undefined,
+): LanguageModelMiddleware => {
+  const own = new Middleware(stored, calls, major, name)
   const middleware = {
-    specificationVersion: `v${calls.major - 3}`,
+    specificationVersion: `v${major - 3}`,
     transformParams: ({ params }: { readonly params: CallParams }) => own.transform(params),
     wrapGenerate: ({
       doGenerate,

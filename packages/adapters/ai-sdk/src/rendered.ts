@@ -1,5 +1,5 @@
 /** Contexts of a memory, as the AI SDK takes them. */
-import { type Fields, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
+import { type Fields, type StoredSession, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import { type AiSdkContext, encodeContext, type Major } from "./encode.js"
 import { ownData } from "./form.js"
@@ -20,23 +20,34 @@ const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): Readonl
       return data?.["type"] === type ? [data] : []
     })
 
-/**
- * The messages of an open group whose calls are all approved or denied: the AI SDK goes on with them by itself, runs the
- * tools, or says that they were denied. Of any other group, no messages, because its results have to come first.
- */
-export const answeredGroup = (open: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> => {
+/** Whether all calls of an open group are answered, approved or denied. */
+const isAnswered = (open: ReadonlyArray<Message.Message>): boolean => {
   const answers = new Set(dataOf(open, "tool-approval-response").map(({ approvalId }) => approvalId))
   const done = new Set<unknown>(open.flatMap(Message.results).map(({ id }) => id))
   for (const { approvalId, toolCallId } of dataOf(open, "tool-approval-request")) {
     if (answers.has(approvalId)) done.add(toolCallId)
   }
-  return open.flatMap(Message.calls).every(({ id }) => done.has(id)) ? open : []
+  return open.flatMap(Message.calls).every(({ id }) => done.has(id))
+}
+
+/**
+ * The messages of an open group, which a context leaves out, if its calls are all approved or denied: the AI SDK goes on with them
+ * by itself, runs the tools, or says that they were denied. Of any other group, no messages, because its results have to come first.
+ */
+export const openGroup = async (
+  { memory, id }: StoredSession,
+  { layout }: Render.Context,
+): Promise<ReadonlyArray<Message.Message>> => {
+  const open = layout.find(({ section }) => section === "open")
+  if (open === undefined) return []
+  const { messages, from } = await memory.messages(id, { limit: open.to - open.from })
+  return from === open.from && isAnswered(messages) ? messages : []
 }
 
 /**
  * A context for a major version of the AI SDK.
  *
- * @param open the messages of an {@link answeredGroup}, which the context leaves out
+ * @param open the messages of {@link openGroup}
  */
 export const rendered = (
   context: Render.Context,

@@ -1,6 +1,7 @@
 /** What the AI SDK hands to its callbacks, as far as versions 5, 6 and 7 have it in common. */
-import { isFields } from "@memfold/codec"
+import { isFields, randomId } from "@memfold/codec"
 import type { ModelMessage, UIMessage } from "ai"
+import { Effect } from "effect"
 
 /** The token counts of a step. Some providers do not report them. */
 export interface StepUsage {
@@ -76,3 +77,6 @@ export const ownMessages = (steps: ReadonlyArray<Step>): ReadonlyArray<ReadonlyA
 /** Whether an event is the end of a stream for a page. */
 export const isEndOfPage = (event: EndOfCall | EndOfPage): event is EndOfPage =>
   "responseMessage" in event && isFields(event.responseMessage)
+
+/** A name for an append, a call or an answer that has none. */
+export const newId = (): string => Effect.runSync(randomId)

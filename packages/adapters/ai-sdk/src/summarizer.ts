@@ -1,8 +1,7 @@
 /** A summarizer from any model of the AI SDK. */
-import { describeFailure } from "@memfold/codec"
-import { InContext, type Message, Prompt, Summarizer } from "@memfold/core"
+import { type Answer, type ModelOptions, modelSummarizer } from "@memfold/codec"
+import type { InContext, Message, Summarizer } from "@memfold/core"
 import { generateText, type LanguageModel, streamText, type ToolSet } from "ai"
-import { Effect } from "effect"
 import { encodeContext, type Major } from "./encode.js"
 import { statusOf } from "./failure.js"
 
@@ -30,18 +29,9 @@ export interface AskInContext
 }
 
 /** Options of {@link summarizer}. */
-export interface SummarizerOptions extends Prompt.Options {
+export interface SummarizerOptions extends ModelOptions<AskInContext> {
   /** The model: one of a provider's package, or its id for the AI Gateway. */
   readonly model: LanguageModel
-  /** The name that is recorded with each summary; the id of the model by default. */
-  readonly name?: string
-  /** The most tokens of input for one call; no limit by default. A larger input is divided into several calls. */
-  readonly maxInputTokens?: number
-  /**
-   * Asks at the end of the context, which the provider then reads from its prompt cache, as long as that is alive. Give it
-   * what your own calls have. Without it, each call is a prompt of its own.
-   */
-  readonly askInContext?: AskInContext
 }
 
 /** The tools as they are described to a model; a model that calls one has not written a summary. */
@@ -68,8 +58,6 @@ const inContext = (
   }
 }
 
-type Answer = Pick<Awaited<ReturnType<typeof generateText>>, "text" | "finishReason">
-
 /** The whole answer of a stream. */
 const streamed = async (options: Parameters<typeof streamText>[0]): Promise<Answer> => {
   let failure: unknown
@@ -80,16 +68,15 @@ const streamed = async (options: Parameters<typeof streamText>[0]): Promise<Answ
     },
   })
   try {
-    return { text: await answer.text, finishReason: await answer.finishReason }
+    return { text: await answer.text, reason: await answer.finishReason }
   } catch (error) {
     throw failure ?? error
   }
 }
 
-const finishOf = (reason: string): Summarizer.Result["finish"] => {
-  if (reason === "stop" || reason === "length") return reason
-  // A model that calls a tool has not written a summary.
-  return reason === "content-filter" || reason === "tool-calls" ? "refused" : undefined
+const generated = async (options: CallOptions): Promise<Answer> => {
+  const { text, finishReason: reason } = await generateText(options)
+  return { text, reason }
 }
 
 /**
@@ -121,37 +108,13 @@ const finishOf = (reason: string): Summarizer.Result["finish"] => {
  * export const cached = summarizer({ model, askInContext: { tools, instructions: "Be brief." } })
  * ```
  */
-export const summarizer = ({
-  model,
-  name = typeof model === "string" ? model : model.modelId,
-  maxInputTokens,
-  askInContext,
-  ...wording
-}: SummarizerOptions): Summarizer.Service => ({
-  name,
-  ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
-  asksInContext: askInContext !== undefined,
-  summarize: (request) =>
-    Effect.gen(function* () {
-      const unavailable = (detail: string) =>
-        new Summarizer.SummarizerError({ session: request.session, reason: "unavailable", detail })
-      const asked = yield* InContext.now(request, wording, askInContext)
-      const { text, finishReason } = yield* Effect.tryPromise({
-        try: async (abortSignal): Promise<Answer> => {
-          const common = { model, abortSignal, maxRetries: 0 }
-          if (asked !== null && askInContext !== undefined) {
-            const options = { ...common, ...inContext(asked.messages, askInContext) }
-            return askInContext.streams === false ? await generateText(options) : await streamed(options)
-          }
-          const { system, user } = Prompt.forRequest(request, wording)
-          return await generateText({ ...common, system, prompt: user })
-        },
-        catch: (error) => unavailable(describeFailure("the summary request", statusOf(error))),
-      })
-      if (finishReason === "error") {
-        return yield* unavailable("the model broke off with an error; see the provider's own log")
-      }
-      const finish = finishOf(finishReason)
-      return { text: text.trim(), ...(finish === undefined ? {} : { finish }) }
-    }),
-})
+export const summarizer = ({ model, ...options }: SummarizerOptions): Summarizer.Service => {
+  const common = (abortSignal: AbortSignal) => ({ model, abortSignal, maxRetries: 0 })
+  return modelSummarizer(options, {
+    model: typeof model === "string" ? model : model.modelId,
+    alone: ({ system, user }, signal) => generated({ ...common(signal), system, prompt: user }),
+    inContext: (messages, asks, signal) =>
+      (asks.streams === false ? generated : streamed)({ ...common(signal), ...inContext(messages, asks) }),
+    causeOf: statusOf,
+  })
+}

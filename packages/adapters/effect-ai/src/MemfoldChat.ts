@@ -9,9 +9,9 @@ import {
   type Tool,
   type Toolkit,
 } from "@effect/ai"
-import { digest, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
+import { digest, randomId, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
 import { Memory, type Message, type Render, type Session } from "@memfold/core"
-import { Context, Effect, Either, Option, Random, Schema, Stream } from "effect"
+import { Context, Effect, Either, Option, Schema, Stream } from "effect"
 import { decodePrompt } from "./decode.js"
 import { encodeContext, encodePrompt } from "./encode.js"
 import { History } from "./history.js"
@@ -72,10 +72,6 @@ export interface OpenOptions {
 export class RequestId extends Context.Reference<RequestId>()("@memfold/effect-ai/RequestId", {
   defaultValue: (): string | undefined => undefined,
 }) {}
-
-const randomId = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, 2 ** 32), 4), (numbers) =>
-  numbers.map((one) => one.toString(16).padStart(8, "0")).join(""),
-)
 
 /** A prompt that was stored and has no answer yet: asking it again stores nothing. */
 interface Pending {

@@ -54,6 +54,34 @@ const rawCalls = ["tool_calls", "function_call"]
 const without = (fields: unknown, names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(Object.entries(isFields(fields) ? fields : {}).filter(([name]) => !names.includes(name)))
 
+/** The message, or nothing if nothing is left of it. */
+const written = (
+  message: Message.Message,
+  blocks: ReadonlyArray<unknown>,
+  more: WireMessage,
+  omissions: Omissions,
+): ReadonlyArray<WireMessage> => {
+  const [first] = blocks
+  if (blocks.length === 0 && more["tool_calls"] === undefined) {
+    if (message.parts.some(({ type }) => type === "text")) omissions.add("text")
+    return []
+  }
+  const isText =
+    formOf(message).content !== "blocks" &&
+    blocks.length === 1 &&
+    isFields(first) &&
+    first["type"] === "text" &&
+    Object.keys(first).length === 2
+  const { id, fields } = formOf(message)
+  const named = {
+    ...(id === undefined ? {} : { id }),
+    ...(message.name === undefined ? {} : { name: message.name }),
+  }
+  return [
+    { ...fields, ...named, ...more, content: blocks.length === 0 ? "" : isText ? first["text"] : blocks },
+  ]
+}
+
 /** Encodes one conversation for a model, and collects what it leaves out. */
 class Encoder {
   readonly omissions = new Omissions()
@@ -63,33 +91,6 @@ class Encoder {
 
   constructor(provider: string | undefined) {
     this.blocks = new Blocks(provider, this.omissions)
-  }
-
-  /** The message, or nothing if nothing is left of it. */
-  private written(
-    message: Message.Message,
-    blocks: ReadonlyArray<unknown>,
-    more: WireMessage,
-  ): ReadonlyArray<WireMessage> {
-    const [first] = blocks
-    if (blocks.length === 0 && more["tool_calls"] === undefined) {
-      if (message.parts.some(({ type }) => type === "text")) this.omissions.add("text")
-      return []
-    }
-    const isText =
-      formOf(message).content !== "blocks" &&
-      blocks.length === 1 &&
-      isFields(first) &&
-      first["type"] === "text" &&
-      Object.keys(first).length === 2
-    const { id, fields } = formOf(message)
-    const named = {
-      ...(id === undefined ? {} : { id }),
-      ...(message.name === undefined ? {} : { name: message.name }),
-    }
-    return [
-      { ...fields, ...named, ...more, content: blocks.length === 0 ? "" : isText ? first["text"] : blocks },
-    ]
   }
 
   private answer(message: Message.Message): ReadonlyArray<WireMessage> {
@@ -127,14 +128,19 @@ class Encoder {
       ...(foreign ? ["output_version", "model_provider"] : []),
     ])
     const { fields } = form
-    const [wire] = this.written(message, blocks, {
-      type: "ai",
-      content: "",
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
-      additional_kwargs: kwargs,
-      response_metadata: metadata,
-      invalid_tool_calls: [],
-    })
+    const [wire] = written(
+      message,
+      blocks,
+      {
+        type: "ai",
+        content: "",
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+        additional_kwargs: kwargs,
+        response_metadata: metadata,
+        invalid_tool_calls: [],
+      },
+      this.omissions,
+    )
     if (Array.isArray(fields?.["invalid_tool_calls"]) && fields["invalid_tool_calls"].length > 0) {
       this.omissions.add("invalid-tool-call")
     }
@@ -172,16 +178,17 @@ class Encoder {
         )
       case "user":
         this.ids.close()
-        return this.written(
+        return written(
           message,
           message.parts.flatMap((part) => this.blocks.block(part, "user")),
           {
             type: "human",
             content: "",
           },
+          this.omissions,
         )
       case "system":
-        return this.written(message, this.system(message), { type: "system", content: "" })
+        return written(message, this.system(message), { type: "system", content: "" }, this.omissions)
     }
   }
 

@@ -1,9 +1,8 @@
 /** A summarizer from any chat model of LangChain. */
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
-import { type AIMessageChunk, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages"
-import { describeFailure, isFields } from "@memfold/codec"
-import { InContext, type Message, Prompt, Summarizer } from "@memfold/core"
-import { Effect } from "effect"
+import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages"
+import { isFields, type ModelOptions, modelSummarizer } from "@memfold/codec"
+import type { InContext, Message, Summarizer } from "@memfold/core"
 import { encodeContext } from "./encode.js"
 import { instructed } from "./instructed.js"
 import { namesOf, providerFor } from "./model.js"
@@ -21,18 +20,9 @@ export interface AskInContext extends InContext.Options {
 }
 
 /** Options of {@link summarizer}. */
-export interface SummarizerOptions extends Prompt.Options {
+export interface SummarizerOptions extends ModelOptions<AskInContext> {
   /** The chat model. Give it `maxRetries: 0`: the memory tries again itself. */
   readonly model: Pick<BaseChatModel, "invoke">
-  /** The name that is recorded with each summary; the name of the model by default. */
-  readonly name?: string
-  /** The most tokens of input for one call; no limit by default. A larger input is divided into several calls. */
-  readonly maxInputTokens?: number
-  /**
-   * Asks at the end of the context, which the provider then reads from its prompt cache, as long as that is alive. Give it
-   * what your agent has. Without it, each call is a prompt of its own.
-   */
-  readonly askInContext?: AskInContext
 }
 
 /** The context as an agent sends it, and the question at its end. */
@@ -52,29 +42,11 @@ const inContext = async (
   return [...(systemMessage.text === "" ? [] : [systemMessage]), ...context.messages]
 }
 
-/** Why an answer ended, by the words of the providers that LangChain has packages for. */
-const reasons: Readonly<Record<string, Summarizer.Result["finish"]>> = {
-  stop: "stop",
-  end_turn: "stop",
-  stop_sequence: "stop",
-  completed: "stop",
-  length: "length",
-  max_tokens: "length",
-  max_output_tokens: "length",
-  model_context_window_exceeded: "length",
-  content_filter: "refused",
-  refusal: "refused",
-  safety: "refused",
-  // A model that calls a tool has not written a summary.
-  tool_calls: "refused",
-  tool_use: "refused",
-}
-
-const finishOf = ({ response_metadata: metadata = {} }: BaseMessage): Summarizer.Result["finish"] => {
+/** Why an answer ended: each package of LangChain says it in the field of its provider. */
+const reasonOf = ({ response_metadata: metadata = {} }: BaseMessage): unknown => {
   const { finish_reason, stop_reason, finishReason, incomplete_details: incomplete, status } = metadata
   const cut = isFields(incomplete) ? incomplete["reason"] : undefined
-  const said = [finish_reason, stop_reason, finishReason, cut, status].find((one) => typeof one === "string")
-  return said === undefined ? undefined : reasons[String(said).toLowerCase()]
+  return [finish_reason, stop_reason, finishReason, cut, status].find((one) => typeof one === "string")
 }
 
 /** Keeps the call out of the traces and the streams of an agent in whose step the compaction runs. */
@@ -113,36 +85,14 @@ const apart = { callbacks: [], tags: ["nostream", "langsmith:nostream", "langsmi
  * })
  * ```
  */
-export const summarizer = ({
-  model,
-  name = namesOf(model).model ?? "langchain",
-  maxInputTokens,
-  askInContext,
-  ...wording
-}: SummarizerOptions): Summarizer.Service => ({
-  name,
-  ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
-  asksInContext: askInContext !== undefined,
-  summarize: (request) =>
-    Effect.gen(function* () {
-      const asked = yield* InContext.now(request, wording, askInContext)
-      const answer: AIMessageChunk = yield* Effect.tryPromise({
-        try: async (signal) => {
-          if (asked !== null && askInContext !== undefined) {
-            const messages = await inContext(asked.messages, askInContext, model)
-            return model.invoke([...messages], { ...apart, signal })
-          }
-          const { system, user } = Prompt.forRequest(request, wording)
-          return model.invoke([new SystemMessage(system), new HumanMessage(user)], { ...apart, signal })
-        },
-        catch: (error) =>
-          new Summarizer.SummarizerError({
-            session: request.session,
-            reason: "unavailable",
-            detail: describeFailure("the summary request", error),
-          }),
-      })
-      const finish = finishOf(answer)
-      return { text: answer.text.trim(), ...(finish === undefined ? {} : { finish }) }
-    }),
-})
+export const summarizer = ({ model, ...options }: SummarizerOptions): Summarizer.Service => {
+  const ask = async (messages: ReadonlyArray<BaseMessage>, signal: AbortSignal) => {
+    const answer = await model.invoke([...messages], { ...apart, signal })
+    return { text: answer.text, reason: reasonOf(answer) }
+  }
+  return modelSummarizer(options, {
+    model: namesOf(model).model ?? "langchain",
+    alone: ({ system, user }, signal) => ask([new SystemMessage(system), new HumanMessage(user)], signal),
+    inContext: async (messages, asks, signal) => ask(await inContext(messages, asks, model), signal),
+  })
+}

@@ -1,0 +1,202 @@
+/** The calls of the AI SDK on a session: what of each call is stored, and the context that it goes on with. */
+import { BranchLeft, type PlaceOfCall, type StoredSession } from "@memfold/codec"
+import type { Message, Session } from "@memfold/core"
+import type { ModelMessage } from "ai"
+import type { AiSdkContext, Major } from "./encode.js"
+import { formOf, metadataOf } from "./form.js"
+import { decoded } from "./page.js"
+import { answersOf } from "./received.js"
+import { openGroup, rendered, type RenderedContext } from "./rendered.js"
+import { type EndOfPage, newId, ownMessages, type Step, type StepToPrepare, usageOf } from "./steps.js"
+
+/** A call of the AI SDK that is under way: what of it is stored. */
+interface Turn extends PlaceOfCall {
+  readonly id: string
+  total: number
+  /** The id of the answer on the page; `undefined` if the call continues an answer that has no id. */
+  readonly responseId: string | undefined
+  /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
+  readonly continues: boolean
+  /** How many messages of the answer the session had before. */
+  readonly earlier: number
+  prefix: Session.Prefix
+  /** How many produced messages are stored, and how many of them are the assistant's. */
+  saved: number
+  answers: number
+  /** Version 7: how many messages were produced before the first step, by tools that had been approved. */
+  initial: number
+  /** How many messages the context had, and its system text. */
+  readonly given: number
+  readonly system: string | undefined
+}
+
+/** What a call begins with. */
+type CallStart = RenderedContext & { readonly prefix: Session.Prefix }
+
+const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?: string } => {
+  const all = texts.filter((text) => text !== undefined && text !== "")
+  return all.length === 0 ? {} : { system: all.join("\n\n") }
+}
+
+/** The system text, with instructions that the call has from elsewhere (such as an agent). Only version 7 passes them. */
+const instructed = (
+  turn: Turn,
+  { initialInstructions: given }: StepToPrepare,
+  system: string | undefined,
+  instructions: string | undefined,
+): { readonly system?: string } => {
+  if (given === undefined || given === null || given === turn.system) return joined(system)
+  if (typeof given === "string") {
+    const isBehind = turn.system !== undefined && given.endsWith(turn.system)
+    const own = isBehind ? given.slice(0, -turn.system.length).trimEnd() : given
+    return own === instructions ? joined(system) : joined(own, system)
+  }
+  // Only version 7 says its instructions, and it takes a list of system messages as well.
+  const list = [given].flat().concat(system === undefined ? [] : [{ role: "system", content: system }])
+  return { system: list as unknown as string }
+}
+
+/** The calls of a session, one at a time. */
+export class Calls {
+  private turn: Turn | undefined
+
+  constructor(
+    private readonly stored: StoredSession,
+    private readonly options: { readonly instructions?: string; readonly major: Major },
+  ) {}
+
+  /** The context, behind the instructions of the session. */
+  async read(): Promise<CallStart> {
+    const context = await this.stored.memory.context(this.stored.id)
+    const { system, ...rest } = rendered(context, await openGroup(this.stored, context), this.options.major)
+    return { ...joined(this.options.instructions, system), ...rest, prefix: context.prefix }
+  }
+
+  /** Begins a call with the context as it is now. */
+  async begin(): Promise<AiSdkContext> {
+    const context = await this.read()
+    this.turn = await this.turnOf(context)
+    const { system, messages } = context
+    return { ...(system === undefined ? {} : { system }), messages }
+  }
+
+  private async turnOf(context: CallStart): Promise<Turn> {
+    const stored = await this.stored.newest()
+    const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
+    const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
+    const id = newId()
+    return {
+      id,
+      branch: await this.stored.branch(),
+      total: context.prefix.total,
+      responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
+      continues: answer.length > 0,
+      earlier: answer.filter(({ role }) => role === "assistant").length,
+      prefix: context.prefix,
+      saved: 0,
+      answers: 0,
+      initial: 0,
+      given: context.messages.length,
+      system: context.system,
+    }
+  }
+
+  private async current(): Promise<Turn> {
+    return (this.turn ??= await this.turnOf(await this.read()))
+  }
+
+  /** The next {@link Calls.ask} begins a call. */
+  end(): void {
+    this.turn = undefined
+  }
+
+  /** The context for the next call of the model, in the call of the AI SDK that is under way. */
+  async ask(): Promise<CallStart> {
+    const context = await this.read()
+    this.turn ??= await this.turnOf(context)
+    this.turn.total = context.prefix.total
+    return context
+  }
+
+  /** How much of the call is stored. */
+  position(): string {
+    return `${this.turn?.id} ${this.turn?.saved}`
+  }
+
+  /** The id of the answer on the page. */
+  responseId(): string {
+    return this.turn?.responseId ?? `msg-${newId()}`
+  }
+
+  /** Stores messages that the model and the tools produced behind a prefix. */
+  async saveBehind(messages: ReadonlyArray<Message.Message>, prefix: Session.Prefix): Promise<void> {
+    const turn = await this.current()
+    turn.prefix = prefix
+    await this.save(turn, messages)
+  }
+
+  /** Stores messages that the model and the tools produced, behind the stored messages of the same call. */
+  private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
+    if (produced.length === 0 || (await this.stored.isLeft(turn))) return
+    const named = produced.map((message, index) => {
+      const form = formOf(message)
+      if (turn.responseId === undefined || form.ui !== undefined) return message
+      const continues = turn.continues || turn.saved + index > 0 ? { continues: true } : {}
+      const step = message.role === "assistant" ? { step: true } : {}
+      return { ...message, ...metadataOf({ ...form, ui: { id: turn.responseId, ...continues, ...step } }) }
+    })
+    const idempotencyKey = `ai-sdk/produced/${turn.id}/${turn.saved}`
+    await this.stored.append(named, { idempotencyKey, prefix: turn.prefix })
+    turn.saved += produced.length
+    turn.answers += produced.filter(({ role }) => role === "assistant").length
+  }
+
+  /** Stores what the steps produced and is not stored yet, with the tokens of each step. */
+  async saveSteps(steps: ReadonlyArray<Step>, all: ReadonlyArray<ModelMessage> | undefined): Promise<void> {
+    const turn = await this.current()
+    const own = ownMessages(steps)
+    if (all !== undefined) turn.initial = all.length - own.flat().length
+    const before = all?.slice(0, turn.initial) ?? []
+    const unknown = turn.initial - before.length
+    const produced = [
+      ...decoded(before),
+      ...own.flatMap((messages, index) => {
+        const usage = usageOf(steps[index]?.usage)
+        return decoded(messages).map((message) =>
+          message.role === "assistant" && usage !== undefined ? { ...message, usage } : message,
+        )
+      }),
+    ]
+    await this.save(turn, produced.slice(Math.max(turn.saved - unknown, 0)))
+  }
+
+  /** Stores what came before a step, and reads the context for it. */
+  async prepare(step: StepToPrepare): Promise<AiSdkContext> {
+    const turn = await this.current()
+    if (await this.stored.isLeft(turn)) throw new BranchLeft({ session: this.stored.id })
+    const { stepNumber, steps, responseMessages, experimental_steeringMessages: steering = [] } = step
+    // In versions 5 and 6, tools that had been approved run before the first step, and only its messages say so.
+    if (stepNumber === 0 && turn.saved === 0 && responseMessages === undefined)
+      await this.save(turn, decoded(step.messages.slice(turn.given).filter(({ role }) => role === "tool")))
+    await this.saveSteps(steps, responseMessages)
+    await this.stored.append(decoded(steering), {
+      idempotencyKey: `ai-sdk/steering/${turn.id}/${stepNumber}`,
+    })
+    const { system, messages, prefix } = await this.read()
+    turn.prefix = prefix
+    turn.total = prefix.total
+    return { ...instructed(turn, step, system, this.options.instructions), messages }
+  }
+
+  /** Stores what a message of a page has beyond what is stored of it. */
+  async savePage({ responseMessage, isContinuation }: EndOfPage): Promise<void> {
+    const turn = await this.current()
+    const answers = answersOf(responseMessage, await this.stored.newest(), false)
+    const produced = decoded([responseMessage])
+    const skip = turn.answers + (isContinuation === true ? turn.earlier : 0)
+    const ends = produced.flatMap(({ role }, index) => (role === "assistant" ? [index] : []))
+    const from = ends[skip] ?? produced.length
+    if (answers !== undefined) await this.save(turn, [answers])
+    await this.save(turn, produced.slice(from))
+  }
+}
