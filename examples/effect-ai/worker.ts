@@ -2,7 +2,7 @@
 import { Toolkit } from "@effect/ai"
 import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
 import { FetchHttpClient } from "@effect/platform"
-import { MemfoldChat } from "@memfold/effect-ai"
+import { effectAi } from "@memfold/effect-ai"
 import { Effect, Layer, Redacted } from "effect"
 import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
@@ -34,7 +34,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
     compaction: { mode: "inline" },
   })
   let turn = from
-  const context = Effect.flatMap(MemfoldChat.make(memory, "chat"), (chat) => chat.context)
+  const context = Effect.flatMap(effectAi(memory).session("chat"), (chat) => chat.context)
   const digest = Effect.map(context, ({ prompt }) =>
     createHash("sha256").update(JSON.stringify(prompt)).digest("hex"),
   )

@@ -1,7 +1,7 @@
 /** An agent with memory: all that an application writes. */
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { Memory } from "@memfold/core"
-import { memfold } from "@memfold/langchain"
+import { langchain } from "@memfold/langchain"
 import { createAgent, HumanMessage, type StructuredTool } from "langchain"
 
 /** Answers what the user says; without a text, it goes on where the session stands. */
@@ -11,7 +11,7 @@ export const answer = async (
   id: string,
   text?: string,
 ): Promise<string> => {
-  const agent = createAgent({ model, tools, middleware: [memfold({ memory })] })
+  const agent = createAgent({ model, tools, middleware: [langchain(memory).middleware()] })
   const messages = text === undefined ? [] : [new HumanMessage(text)]
   const state = await agent.invoke({ messages }, { configurable: { thread_id: id } })
   return state.messages.at(-1)?.text ?? ""

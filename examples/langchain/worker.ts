@@ -1,6 +1,6 @@
 /** The process that talks to the model. */
 import { ChatAnthropic } from "@langchain/anthropic"
-import { MemfoldChatMessageHistory } from "@memfold/langchain"
+import { langchain } from "@memfold/langchain"
 import { tool } from "langchain"
 import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
@@ -26,7 +26,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
     model: process.env["MODEL"] ?? "claude-sonnet-5-5",
     maxTokens: 4_000,
   })
-  const chat = new MemfoldChatMessageHistory({ memory, session: "chat", provider: "anthropic" })
+  const chat = langchain(memory).session("chat", { provider: "anthropic" })
   let turn = from
 
   const digest = async () => {

@@ -1,7 +1,7 @@
 /** An agent with memory: all that an application writes. */
 import { Agent, type AgentConfig } from "@mastra/core/agent"
 import type { Memory } from "@memfold/core"
-import { memfold } from "@memfold/mastra"
+import { mastra } from "@memfold/mastra"
 
 /** Answers what the user says; without a text, it goes on where the session stands. */
 export const answer = async (
@@ -17,7 +17,7 @@ export const answer = async (
     instructions,
     model,
     tools,
-    ...memfold({ memory }),
+    ...mastra(memory).processors(),
   })
   const stream = await agent.stream(text ?? [], { memory: { thread: id, resource: "user-1" }, maxSteps: 12 })
   return await stream.text

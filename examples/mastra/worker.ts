@@ -1,6 +1,6 @@
 /** The process that talks to the model. */
 import { createTool } from "@mastra/core/tools"
-import { contextOf } from "@memfold/mastra"
+import { mastra } from "@memfold/mastra"
 import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
 import { z } from "zod"
@@ -25,7 +25,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
   let turn = from
 
   const digest = async () => {
-    const { prompt } = await contextOf(memory, "chat")
+    const { prompt } = await mastra(memory).session("chat").context()
     return createHash("sha256").update(JSON.stringify(prompt)).digest("hex")
   }
   const lookUp = createTool({
@@ -44,7 +44,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
     const asked =
       from > 1 && turn === from ? undefined : `Question ${turn}: what became of my order KX-${4_000 + turn}?`
     const text = await answer(memory, { model, tools: { lookUp } }, "chat", asked)
-    const { tokens } = await contextOf(memory, "chat")
+    const { tokens } = await mastra(memory).session("chat").context()
     const [{ length: compactions }, { total }] = await Promise.all([
       memory.summaries("chat"),
       memory.state("chat"),

@@ -1,5 +1,5 @@
 /** The process that talks to the model. */
-import { MemfoldSession } from "@memfold/openai-agents"
+import { openaiAgents } from "@memfold/openai-agents"
 import { Agent, OpenAIResponsesModel, setTracingDisabled, tool } from "@openai/agents"
 import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
@@ -25,7 +25,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
   let turn = from
 
   const digest = async () => {
-    const items = await new MemfoldSession(memory, "chat").getItems()
+    const items = await openaiAgents(memory).session("chat").getItems()
     return createHash("sha256").update(JSON.stringify(items)).digest("hex")
   }
   const lookUp = tool({

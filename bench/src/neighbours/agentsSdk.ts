@@ -1,5 +1,5 @@
 /** `run` of the OpenAI Agents SDK: with its own session, which is in memory, and with memfold. */
-import { MemfoldSession } from "@memfold/openai-agents"
+import { openaiAgents } from "@memfold/openai-agents"
 import {
   Agent,
   type Model as AgentsModel,
@@ -64,7 +64,7 @@ const withMemfold: Neighbour = {
   durability: "SQLite FULL",
   open: async (folder, model) => {
     const memory = memoryIn(folder, "full")
-    return { ask: asking(model, (id) => new MemfoldSession(memory, id)), close: () => memory.close() }
+    return { ask: asking(model, (id) => openaiAgents(memory).session(id)), close: () => memory.close() }
   },
 }
 

@@ -2,7 +2,7 @@
 import { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, type BaseMessage } from "@langchain/core/messages"
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite"
-import { memfold } from "@memfold/langchain"
+import { langchain } from "@memfold/langchain"
 import { type AnyAgentMiddleware, createAgent, HumanMessage, summarizationMiddleware } from "langchain"
 import { join } from "node:path"
 import { memoryIn } from "./memfoldIn.js"
@@ -82,7 +82,7 @@ const withMemfold: Neighbour = {
   durability: "SQLite NORMAL",
   open: async (folder, model) => {
     const memory = memoryIn(folder, "normal")
-    return { ask: agentOf(model, [memfold({ memory })]), close: () => memory.close() }
+    return { ask: agentOf(model, [langchain(memory).middleware()]), close: () => memory.close() }
   },
 }
 

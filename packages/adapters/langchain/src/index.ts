@@ -9,6 +9,7 @@ export {
   type LangChainContext,
 } from "./encode.js"
 export { type AddOptions, type HistoryOptions, MemfoldChatMessageHistory } from "./history.js"
+export { langchain, type LangChainMemory } from "./langchain.js"
 export { type AgentRuntime, memfold, type MemfoldOptions } from "./middleware.js"
 export { NoSession } from "./NoSession.js"
 export type { RenderedContext } from "./session.js"

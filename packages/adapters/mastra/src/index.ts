@@ -3,6 +3,7 @@ export { BranchLeft } from "@memfold/codec"
 export { decodeMessages, MastraDecodeError } from "./decode.js"
 export { encodeMessages, type EncodeOptions } from "./encode.js"
 export { NoSession } from "./NoSession.js"
+export { mastra, type MastraMemory, type MastraThread } from "./mastra.js"
 export {
   type AgentCall,
   contextOf,
