@@ -31,9 +31,6 @@ export interface Encoded extends AnthropicConversation {
 /** The text in place of the output of a failed call that has none: the API refuses an empty error. */
 const emptyError = "(No output)"
 
-/** The user's first message, if the conversation would begin with another one: the API refuses that. */
-const opening = "(The conversation goes on.)"
-
 /** A block and the part it comes from. */
 interface Block {
   readonly fields: Codec.Fields
@@ -82,25 +79,58 @@ const taken: Readonly<Record<Message.Role, ReadonlySet<string>>> = {
 const isWhole = ({ type, data }: Codec.Fields): boolean =>
   type !== "redacted_thinking" || (typeof data === "string" && data !== "")
 
-/** Encodes one conversation, and collects what it leaves out. */
-class Encoder {
+/** A system message stays among the messages only right behind a user's; the others go into the `system` field. */
+const placeSystem = (
+  turns: ReadonlyArray<Turn>,
+): { readonly kept: ReadonlyArray<Turn>; readonly hoisted: ReadonlyArray<Turn> } => {
+  const kept: Array<Turn> = []
+  const hoisted: Array<Turn> = []
+  for (const turn of turns) {
+    const isHoisted = turn.role === "system" && kept.at(-1)?.role !== "user"
+    ;(isHoisted ? hoisted : kept).push(turn)
+  }
+  return { kept, hoisted }
+}
+
+/** No message of the assistant may end with thinking, so what ends one is left out. */
+const withoutLastThoughts = (
+  turns: ReadonlyArray<Turn>,
+  omitted: Array<Codec.Omitted>,
+): ReadonlyArray<Turn> =>
+  turns.flatMap((turn) => {
+    if (turn.role !== "assistant") return [turn]
+    const end = turn.others.findLastIndex((block) => !isThinking(block)) + 1
+    for (const { message, part } of turn.others.slice(end)) omitted.push({ message, part })
+    return end === 0 && turn.results.length === 0 ? [] : [{ ...turn, others: turn.others.slice(0, end) }]
+  })
+
+/**
+ * A system message in the midst of the conversation that goes into the `system` field changes what stands before all
+ * that was said until then, so reasoning before it is no longer valid.
+ */
+const withoutEarlierThoughts = (
+  turns: ReadonlyArray<Turn>,
+  hoisted: ReadonlyArray<Block>,
+  begin: number,
+  omitted: Array<Codec.Omitted>,
+): ReadonlyArray<Turn> => {
+  const unplaced = placeSystem(turns).hoisted.flatMap(({ others }) => others)
+  const late = [...hoisted, ...unplaced].filter(({ message }) => message >= begin)
+  const last = Math.max(-1, ...late.map(({ message }) => message))
+  return turns.flatMap((turn) => {
+    const dropped = turn.others.filter((block) => isThinking(block) && block.message < last)
+    for (const { message, part } of dropped) omitted.push({ message, part })
+    const others = turn.others.filter((block) => !dropped.includes(block))
+    return dropped.length > 0 && others.length + turn.results.length === 0 ? [] : [{ ...turn, others }]
+  })
+}
+
+/** Writes the blocks of one conversation, and notes what it leaves out. */
+class BlockWriter {
   readonly omitted: Array<Codec.Omitted> = []
-  private readonly exact: boolean
-  /** Where the conversation begins, behind the leading system messages. */
-  private begin = 0
-  private readonly ids = new Codec.CallIds({ pattern: /^[\w-]+$/, reuse: false })
+  readonly ids = new Codec.CallIds({ pattern: /^[\w-]+$/, reuse: false })
 
-  private readonly extraFields: ReadonlySet<string>
-
-  constructor(private readonly options: EncodeOptions) {
-    this.exact = options.exact === true
-    this.extraFields = new Set(options.extraFields)
-  }
-
-  /** A block as the API takes it. */
-  private sent(block: Block): Block {
-    return this.exact ? block : { ...block, fields: requestBlock(block.fields, this.extraFields) }
-  }
+  constructor(private readonly exact: boolean) {}
 
   private omit(message: number, part: string): undefined {
     this.omitted.push({ message, part })
@@ -189,7 +219,8 @@ class Encoder {
     )
   }
 
-  private blocksOf({ role, parts }: Message.Message, message: number): Blocks {
+  /** The blocks of a message. */
+  of({ role, parts }: Message.Message, message: number): Blocks {
     const results: Array<Block> = []
     const others: Array<Block> = []
     parts.forEach((part, at) => {
@@ -205,14 +236,34 @@ class Encoder {
     })
     return { results, others }
   }
+}
+
+/** Encodes one conversation, and collects what it leaves out. */
+class Encoder {
+  private readonly exact: boolean
+  /** Where the conversation begins, behind the leading system messages. */
+  private begin = 0
+  readonly blocks: BlockWriter
+  private readonly extraFields: ReadonlySet<string>
+
+  constructor(private readonly options: EncodeOptions) {
+    this.exact = options.exact === true
+    this.blocks = new BlockWriter(this.exact)
+    this.extraFields = new Set(options.extraFields)
+  }
+
+  /** A block as the API takes it. */
+  private sent(block: Block): Block {
+    return this.exact ? block : { ...block, fields: requestBlock(block.fields, this.extraFields) }
+  }
 
   private turnsOf(messages: ReadonlyArray<Message.Message>): Array<Turn> {
     const turns: Array<Turn> = []
     messages.forEach((message, index) => {
       if (this.isHoisted(message, index)) return
       const form = formOf(message)
-      const { results, others } = this.blocksOf(message, index)
-      if (message.role === "user") this.ids.close()
+      const { results, others } = this.blocks.of(message, index)
+      if (message.role === "user") this.blocks.ids.close()
       const empty = results.length + others.length === 0
       if (empty && !(this.exact && form.content !== undefined)) return
       const role = wireRole(message.role)
@@ -229,38 +280,16 @@ class Encoder {
     return turns
   }
 
-  /** No message of the assistant may end with thinking, so what ends one is left out. */
-  private withoutLastThoughts(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
-    return turns.flatMap((turn) => {
-      if (turn.role !== "assistant") return [turn]
-      const end = turn.others.findLastIndex((block) => !isThinking(block)) + 1
-      for (const { message, part } of turn.others.slice(end)) this.omit(message, part)
-      return end === 0 && turn.results.length === 0 ? [] : [{ ...turn, others: turn.others.slice(0, end) }]
-    })
-  }
-
-  /**
-   * A system message in the midst of the conversation that goes into the `system` field changes what stands before all
-   * that was said until then, so reasoning before it is no longer valid.
-   */
-  private withoutEarlierThoughts(
-    turns: ReadonlyArray<Turn>,
-    hoisted: ReadonlyArray<Block>,
-  ): ReadonlyArray<Turn> {
-    const unplaced = placeSystem(turns).hoisted.flatMap(({ others }) => others)
-    const late = [...hoisted, ...unplaced].filter(({ message }) => message >= this.begin)
-    const last = Math.max(-1, ...late.map(({ message }) => message))
-    return turns.flatMap((turn) => {
-      const dropped = turn.others.filter((block) => isThinking(block) && block.message < last)
-      for (const { message, part } of dropped) this.omit(message, part)
-      const others = turn.others.filter((block) => !dropped.includes(block))
-      return dropped.length > 0 && others.length + turn.results.length === 0 ? [] : [{ ...turn, others }]
-    })
+  private accepted(turns: ReadonlyArray<Turn>, hoisted: ReadonlyArray<Block>) {
+    const { omitted } = this.blocks
+    return asAccepted(
+      withoutLastThoughts(withoutEarlierThoughts(turns, hoisted, this.begin, omitted), omitted),
+    )
   }
 
   private placed(given: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> {
     const { messages, omitted } = Codec.withoutMisplacedCalls(given)
-    this.omitted.push(...omitted)
+    this.blocks.omitted.push(...omitted)
     return messages
   }
 
@@ -280,15 +309,13 @@ class Encoder {
     const messages = this.exact ? given : this.placed(given)
     this.begin = messages.findIndex(({ role }) => role !== "system")
     const hoisted = messages.flatMap((message, index) =>
-      this.isHoisted(message, index) ? this.blocksOf(message, index).others : [],
+      this.isHoisted(message, index) ? this.blocks.of(message, index).others : [],
     )
     const form = messages.find(
       (message, index) => this.isHoisted(message, index) && formOf(message).content !== undefined,
     )
     const all = this.turnsOf(messages)
-    const { turns, system } = this.exact
-      ? { turns: all, system: [] }
-      : asAccepted(this.withoutLastThoughts(this.withoutEarlierThoughts(all, hoisted)))
+    const { turns, system } = this.exact ? { turns: all, system: [] } : this.accepted(all, hoisted)
     const systemBlocks = [...hoisted, ...system].map((block) => this.sent(block))
     const contents = turns.map(({ results, others }) =>
       [...results, ...others].map((block) => this.sent(block)),
@@ -303,7 +330,7 @@ class Encoder {
         const message = Codec.restore({ role: turn.role, content }, turn.fields)
         return this.exact ? message : requestMessage(message, this.extraFields)
       }),
-      omitted: this.omitted,
+      omitted: this.blocks.omitted,
     } as unknown as Encoded
     return this.exact ? encoded : Codec.wellFormed(encoded)
   }
@@ -314,19 +341,6 @@ const contentOf = (blocks: ReadonlyArray<Block>, form: Form["content"]): unknown
   const first = blocks[0]?.fields
   const plain = blocks.length === 1 && first?.["type"] === "text" && Object.keys(first).length === 2
   return plain && form !== "blocks" ? first["text"] : blocks.map(({ fields }) => fields)
-}
-
-/** A system message stays among the messages only right behind a user's; the others go into the `system` field. */
-const placeSystem = (
-  turns: ReadonlyArray<Turn>,
-): { readonly kept: ReadonlyArray<Turn>; readonly hoisted: ReadonlyArray<Turn> } => {
-  const kept: Array<Turn> = []
-  const hoisted: Array<Turn> = []
-  for (const turn of turns) {
-    const isHoisted = turn.role === "system" && kept.at(-1)?.role !== "user"
-    ;(isHoisted ? hoisted : kept).push(turn)
-  }
-  return { kept, hoisted }
 }
 
 /**
@@ -346,7 +360,7 @@ const asAccepted = (
     } else turns.push(turn)
   }
   if (turns.length > 0 && turns[0]?.role !== "user" && !standsAlone(turns[0])) {
-    const fields = { type: "text", text: opening }
+    const fields = { type: "text", text: Codec.opening }
     const others: Array<Block> = [{ fields, message: 0, part: "text" }]
     turns.unshift({ role: "user", results: [], others, content: undefined, fields: undefined })
   }
@@ -383,7 +397,7 @@ export const encodeAndReport = (
     ...(cacheControl === undefined ? {} : { cacheControl: { ...cacheControl, behind } }),
   })
   messages.forEach(({ name }, message) => {
-    if (name !== undefined) encoder.omitted.push({ message, part: "name" })
+    if (name !== undefined) encoder.blocks.omitted.push({ message, part: "name" })
   })
   const { omitted, ...conversation } = encoder.encode(messages)
   return {

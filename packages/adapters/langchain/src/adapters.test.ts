@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import { aiSdk } from "@memfold/ai-sdk"
 import { search, versions } from "@memfold/harness/aiSdkVersions"
 import { createMemory } from "memfold"
-import { memfold, MemfoldChatMessageHistory } from "./index.js"
+import { langchain, MemfoldChatMessageHistory } from "./index.js"
 
 describe("a session", () => {
   it("goes from Chat Completions to LangChain, to the AI SDK and back", async () => {
@@ -26,7 +26,7 @@ describe("a session", () => {
     ])
     const talk = async (text: string) => {
       const model = fakeModel().respond(new AIMessage(`heard ${text}`))
-      const agent = createAgent({ model, middleware: [memfold({ memory })] })
+      const agent = createAgent({ model, middleware: [langchain(memory).middleware()] })
       await agent.invoke({ messages: [new HumanMessage(text)] }, { configurable: { thread_id: "chat" } })
       return model.calls[0]!.messages.map(({ type }) => type)
     }

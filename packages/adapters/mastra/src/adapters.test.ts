@@ -10,7 +10,7 @@ import { versions } from "@memfold/harness/aiSdkVersions"
 import { memfold as langchain } from "@memfold/langchain"
 import { createMemory } from "memfold"
 import { loose } from "../test/loose.js"
-import { contextOf, memfold, messagesOf } from "./index.js"
+import { mastra } from "./index.js"
 
 describe("a session", () => {
   it("goes from Chat Completions to Mastra, to the AI SDK, to LangChain and back", async () => {
@@ -46,7 +46,7 @@ describe("a session", () => {
         instructions: "Be brief.",
         model: loose(model as never),
         tools: { search },
-        ...memfold({ memory }),
+        ...mastra(memory).processors(),
       })
       await agent.generate(text, { memory: { thread: "chat", resource: "ann" } })
       return prompts[0]!.map(({ role }) => role)
@@ -80,9 +80,9 @@ describe("a session", () => {
       "assistant",
       "user",
     ])
-    const { prompt } = await contextOf(memory, "chat")
+    const { prompt } = await mastra(memory).session("chat").context()
     expect(prompt).toHaveLength(15)
-    const all = await messagesOf(memory, "chat")
+    const all = await mastra(memory).session("chat").messages()
     expect(all.map(({ role }) => role).join(" ")).toBe(
       "user assistant user assistant user user assistant user assistant",
     )

@@ -6,7 +6,7 @@ import { createMemory } from "memfold"
 import { aiSdk } from "@memfold/ai-sdk"
 import { memoryServer } from "@memfold/mcp"
 import { callsThenSays, clerk, serving, textOf } from "../test/agents.js"
-import { MemfoldSession } from "./index.js"
+import { openaiAgents } from "./index.js"
 
 it("a session goes from Chat Completions and the AI SDK to the Agents SDK, and is looked at through MCP", async () => {
   await using server = await serving(callsThenSays())
@@ -54,7 +54,7 @@ it("a session goes from Chat Completions and the AI SDK to the Agents SDK, and i
       { role: "assistant", content: [{ type: "text", text: "Two parcels." }] },
     ])
   for (const question of ["And KX-4473?", "And KX-4474?"]) {
-    await run(clerk(server), question, { session: new MemfoldSession(memory, "chat") })
+    await run(clerk(server), question, { session: openaiAgents(memory).session("chat") })
   }
   expect(server.refused).toEqual([])
   const asked = server.received[0]?.body["input"] as ReadonlyArray<Record<string, unknown>>
@@ -90,12 +90,12 @@ it("a session goes from Chat Completions and the AI SDK to the Agents SDK, and i
   const context = await look("get_context", {})
 
   // The Agents SDK is sent what MCP shows: the summary first, and the same texts behind it.
-  const items = await new MemfoldSession(memory, "chat").getItems()
+  const items = await openaiAgents(memory).session("chat").getItems()
   const texts = items.map(textOf)
   expect(context.messages.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(
     items.flatMap((item, at) => ("role" in item && item.role === "user" ? [texts[at]] : [])),
   )
-  await run(clerk(server), "And now?", { session: new MemfoldSession(memory, "chat") })
+  await run(clerk(server), "And now?", { session: openaiAgents(memory).session("chat") })
   expect(server.refused).toEqual([])
   await client.close()
 })

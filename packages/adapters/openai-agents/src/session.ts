@@ -1,13 +1,20 @@
 /** Sessions of the OpenAI Agents SDK, kept by a memory. */
-import { pagesBack } from "@memfold/codec"
-import { Memory, type Message, type Session as Sessions } from "@memfold/core"
+import { Memory, type Message } from "@memfold/core"
 import type { AgentInputItem, Session } from "@openai/agents"
-import { Either } from "effect"
-import { decodeItems } from "./decode.js"
-import { encodeContext, encodeItems } from "./encode.js"
+import { encodeItems } from "./encode.js"
 import { HistoryChanged } from "./HistoryChanged.js"
-import { same } from "./form.js"
 import { forModel } from "./forModel.js"
+import {
+  type ChangeOfEnd,
+  decoded,
+  endsWith,
+  firstPage,
+  isUnnamed,
+  StoredItems,
+  type View,
+  withItems,
+  withReplacements,
+} from "./stored.js"
 
 /** A change of the history that the SDK asks for: it is applied once, whole, or not at all. */
 export interface HistoryTransaction {
@@ -31,55 +38,6 @@ export interface HistoryMutations {
   }>
 }
 
-/** What a run began with: the items of the context, and how many messages the branch in force had. */
-interface View {
-  readonly branch: number
-  readonly items: ReadonlyArray<AgentInputItem>
-  readonly total: number
-  /** How many messages of an open group the context leaves out at its end. */
-  readonly open: number
-}
-
-/** How many messages are read first, and how many at a time if there are more to read: mostly a turn is enough. */
-const firstPage = 20
-const nextPage = 200
-
-const decoded = (items: ReadonlyArray<AgentInputItem>): ReadonlyArray<Message.Message> =>
-  Either.getOrThrowWith(decodeItems(items), (error) => error)
-
-/** Whether a conversation ends with these items, and its items without them. */
-const endsWith = (
-  items: ReadonlyArray<AgentInputItem>,
-  suffix: ReadonlyArray<AgentInputItem>,
-): ReadonlyArray<AgentInputItem> | null => {
-  const start = items.length - suffix.length
-  if (start < 0) return null
-  return suffix.every((item, at) => same(item, items[start + at])) ? items.slice(0, start) : null
-}
-
-/**
- * The messages with other items at their end. A message whose items all stay is returned as it is; only a message that loses
- * some of its items is decoded again.
- */
-const withItems = (
-  messages: ReadonlyArray<Message.Message>,
-  keep: number,
-  added: ReadonlyArray<AgentInputItem>,
-): ReadonlyArray<Message.Message> => {
-  const kept: Array<Message.Message> = []
-  let left = keep
-  for (const message of messages) {
-    const items = encodeItems([message])
-    if (items.length > left) {
-      kept.push(...decoded(items.slice(0, left)))
-      break
-    }
-    kept.push(message)
-    left -= items.length
-  }
-  return [...kept, ...decoded(added)]
-}
-
 /**
  * A session for `run` of the OpenAI Agents SDK. What is said is kept in the log of the memory, and a run begins with the
  * context: a summary of what is older, and the newest items as they were.
@@ -100,25 +58,20 @@ const withItems = (
  * ```
  */
 export class MemfoldSession implements Session {
-  private readonly memory: Memory.Neutral
+  private readonly stored: StoredItems
   private view: View | undefined
-  /** Of the newest context that was read: what the next answers are produced behind. */
-  private prefix: Sessions.Prefix | undefined
 
   /**
    * @param memory a memory of `createMemory` in any format, or the service of `@memfold/core`
    * @param id the id of the session; any text that is not empty
    */
-  constructor(
-    memory: Memory.AnyMemory,
-    private readonly id: string,
-  ) {
-    this.memory = Memory.neutralOf(memory)
+  constructor(memory: Memory.AnyMemory, id: string) {
+    this.stored = new StoredItems(Memory.neutralOf(memory), id)
   }
 
   /** The id of the session. */
   getSessionId(): Promise<string> {
-    return Promise.resolve(this.id)
+    return Promise.resolve(this.stored.id)
   }
 
   /**
@@ -131,10 +84,10 @@ export class MemfoldSession implements Session {
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `context` and `messages` of the memory
    */
   async getItems(limit?: number): Promise<Array<AgentInputItem>> {
-    if (limit !== undefined) return this.newest(limit)
-    const view = (this.view ??= await this.read())
-    const { messages, total } = await this.since(view.total - view.open)
-    if (total >= view.total && view.branch === (await this.branch()))
+    if (limit !== undefined) return this.stored.newest(limit)
+    const view = (this.view ??= await this.stored.read())
+    const { messages, total } = await this.stored.since(view.total - view.open)
+    if (total >= view.total && view.branch === (await this.stored.branch()))
       return [...view.items, ...encodeItems(messages)]
     // Somebody else has cleared the session, or went on from an earlier place.
     this.view = undefined
@@ -148,7 +101,7 @@ export class MemfoldSession implements Session {
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `append` of the memory
    */
   async addItems(items: ReadonlyArray<AgentInputItem>): Promise<void> {
-    await this.append(items, undefined)
+    await this.stored.append(items, undefined)
   }
 
   /**
@@ -174,7 +127,7 @@ export class MemfoldSession implements Session {
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `clear` of the memory
    */
   async clearSession(): Promise<void> {
-    await this.memory.clear(this.id)
+    await this.stored.memory.clear(this.stored.id)
     this.view = undefined
   }
 
@@ -189,7 +142,7 @@ export class MemfoldSession implements Session {
    */
   async applyHistoryTransaction({ operationId, transaction }: HistoryTransaction): Promise<void> {
     const idempotencyKey = `openai-agents/${operationId}`
-    if (transaction.type === "append_items") return this.append(transaction.items, idempotencyKey)
+    if (transaction.type === "append_items") return this.stored.append(transaction.items, idempotencyKey)
     const { expectedSuffix, replacement } = transaction
     // Wrong items are an error of the caller, and none of the rewrite.
     decoded(replacement)
@@ -197,9 +150,9 @@ export class MemfoldSession implements Session {
       const before = endsWith(encodeItems(messages), expectedSuffix)
       return before === null ? null : withItems(messages, before.length, replacement)
     }
-    const last = expectedSuffix.length + firstPage
-    const { applied } = await this.memory.rewrite(this.id, change, { idempotencyKey, last })
-    if (!applied) throw new HistoryChanged({ session: this.id })
+    const options = { idempotencyKey, last: expectedSuffix.length + firstPage }
+    const { applied } = await this.stored.memory.rewrite(this.stored.id, change, options)
+    if (!applied) throw new HistoryChanged({ session: this.stored.id })
     this.view = undefined
   }
 
@@ -210,26 +163,7 @@ export class MemfoldSession implements Session {
    * @throws LogError, DamagedEvent, Closed: as `rewrite` of the memory
    */
   async applyHistoryMutations({ mutations }: HistoryMutations): Promise<void> {
-    const replacements = new Map(mutations.map(({ callId, replacement }) => [callId, replacement]))
-    await this.changeEnd((messages, isAll) => {
-      const left = new Map(replacements)
-      const all = messages
-        .toReversed()
-        .map((message) => {
-          const items = encodeItems([message])
-          const replaced = items.toReversed().map((item) => {
-            const id = item.type === "function_call" ? item.callId : undefined
-            const other = id === undefined ? undefined : left.get(id)
-            if (id === undefined || other === undefined) return item
-            left.delete(id)
-            return same(other, item) ? item : other
-          })
-          return replaced.every((item) => items.includes(item)) ? [message] : decoded(replaced.toReversed())
-        })
-        .toReversed()
-        .flat()
-      return left.size === 0 || isAll ? all : undefined
-    })
+    await this.changeEnd(withReplacements(new Map(mutations.map((one) => [one.callId, one.replacement]))))
   }
 
   /**
@@ -240,7 +174,7 @@ export class MemfoldSession implements Session {
    * @throws LogError, DamagedEvent, Closed: as `append` of the memory
    */
   async replaceHistoryWithCompaction(items: ReadonlyArray<AgentInputItem>): Promise<void> {
-    await this.append(items, undefined)
+    await this.addItems(items)
   }
 
   /**
@@ -263,114 +197,11 @@ export class MemfoldSession implements Session {
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `messages` of the memory
    */
   async history(): Promise<Array<AgentInputItem>> {
-    const { messages } = await this.since(0)
-    return encodeItems(messages)
+    return encodeItems((await this.stored.since(0)).messages)
   }
 
-  /**
-   * Changes the end of the history. Mostly the newest messages are enough; the function returns `undefined` if they are not, and
-   * is given more.
-   */
-  private async changeEnd(
-    change: (
-      messages: ReadonlyArray<Message.Message>,
-      isAll: boolean,
-    ) => ReadonlyArray<Message.Message> | undefined,
-  ): Promise<void> {
-    for (let last = firstPage; ; last *= 10) {
-      let needsMore = false
-      await this.memory.rewrite(
-        this.id,
-        (messages) => {
-          const isAll = messages.length < last
-          const wanted = change(messages, isAll)
-          needsMore = wanted === undefined && !isAll
-          return wanted ?? null
-        },
-        { last },
-      )
-      this.view = undefined
-      if (!needsMore) return
-    }
+  private async changeEnd(change: ChangeOfEnd): Promise<void> {
+    await this.stored.changeEnd(change)
+    this.view = undefined
   }
-
-  private async append(
-    items: ReadonlyArray<AgentInputItem>,
-    idempotencyKey: string | undefined,
-  ): Promise<void> {
-    const messages = decoded(items)
-    if (messages.length === 0) return
-    const { prefix } = this
-    const { from, to } = await this.memory.append(this.id, messages, {
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(prefix === undefined ? {} : { prefix }),
-    })
-    // What the model is sent next ends with these messages, unless others came in between.
-    if (prefix?.total === from) this.prefix = { ...prefix, total: to }
-  }
-
-  private async branch(): Promise<number> {
-    const [inForce] = await this.memory.branches(this.id)
-    return inForce?.id ?? 0
-  }
-
-  private async read(): Promise<View> {
-    const branch = await this.branch()
-    const { messages, layout, prefix } = await this.memory.context(this.id)
-    this.prefix = prefix
-    const open = layout.find(({ section }) => section === "open")
-    return {
-      branch,
-      items: encodeContext(messages).items,
-      total: prefix.total,
-      open: open === undefined ? 0 : open.to - open.from,
-    }
-  }
-
-  /** The messages from an index on, and how many there are. */
-  private async since(index: number): Promise<{ messages: ReadonlyArray<Message.Message>; total: number }> {
-    const pages: Array<ReadonlyArray<Message.Message>> = []
-    let total = 0
-    const limit = (read: number) => (read === 0 ? firstPage : nextPage)
-    for await (const page of pagesBack(this.memory, this.id, { limit })) {
-      total = page.total
-      pages.unshift(page.messages.slice(Math.max(index - page.from, 0)))
-      if (page.from <= index) break
-    }
-    return { messages: pages.flat(), total }
-  }
-
-  private async newest(limit: number): Promise<Array<AgentInputItem>> {
-    if (limit <= 0) return []
-    const messages: Array<Message.Message> = []
-    let items: Array<AgentInputItem> = []
-    const size = Math.min(Math.max(limit, firstPage), nextPage)
-    for await (const page of pagesBack(this.memory, this.id, { limit: size })) {
-      messages.unshift(...page.messages)
-      items = encodeItems(messages)
-      if (items.length > limit) return wholeGroups(items, items.length - limit)
-    }
-    return items
-  }
-}
-
-/** Whether the name of a result is not known without its call: see `encodeItems`. */
-const isUnnamed = (item: AgentInputItem): boolean =>
-  item.type === "function_call_result" && item.name === item.callId
-
-const idOf = (item: AgentInputItem): string | undefined =>
-  "callId" in item && typeof item.callId === "string" ? item.callId : undefined
-
-const isResult = ({ type }: AgentInputItem): boolean => /_(result|output)$/.test(type ?? "")
-
-/** The items from a position on, without the rest of a group of tool calls that begins before this position. */
-const wholeGroups = (items: ReadonlyArray<AgentInputItem>, from: number): Array<AgentInputItem> => {
-  const open = new Set<string | undefined>()
-  for (const item of items.slice(0, from)) {
-    if (isResult(item)) open.delete(idOf(item))
-    else if (idOf(item) !== undefined) open.add(idOf(item))
-  }
-  const last = items.findLastIndex((item, at) => at >= from && isResult(item) && open.has(idOf(item)))
-  // What is left out may have the calls of further results.
-  return last === -1 ? items.slice(from) : wholeGroups(items, last + 1)
 }

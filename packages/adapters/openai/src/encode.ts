@@ -84,25 +84,61 @@ const asText = ({ content }: { readonly content?: unknown }): { readonly content
     : (content ?? null),
 })
 
+/** Calls of the conversation so far, as fields of messages. */
+class Calls {
+  // Compatible servers, such as that of Gemini, want ids that are unique in the whole request.
+  readonly ids = new Codec.CallIds({ pattern: /^.{1,40}$/s, reuse: false })
+  /** The ids of the open calls that are sent as `function_call`: a `function` message answers them. */
+  private readonly legacy = new Set<string>()
+
+  constructor(private readonly exact: boolean) {}
+
+  /** Whether a result answers a call that was sent as `function_call`. */
+  answersLegacy({ id }: Message.ToolResult): boolean {
+    return !this.exact && this.legacy.delete(id)
+  }
+
+  toolName(name: string): string {
+    return this.exact ? name : Codec.toolName(name)
+  }
+
+  private toolCall(call: Message.ToolCall): Codec.Fields {
+    const form = partFormOf(call)
+    const id = this.exact ? call.id : this.ids.call(call.id)
+    const name = this.toolName(call.name)
+    const known =
+      form.call === "custom"
+        ? { id, type: "custom", custom: { name, input: call.arguments } }
+        : { id, type: "function", function: { name, arguments: this.argumentsOf(call) } }
+    return Codec.restore(known, form.fields)
+  }
+
+  private argumentsOf(call: Message.ToolCall): string {
+    return this.exact ? call.arguments : Codec.objectArguments(call.arguments)
+  }
+
+  fieldsOf(calls: ReadonlyArray<Message.ToolCall>): Codec.Fields {
+    const [first] = calls
+    if (first === undefined) return {}
+    const legacy = calls.length === 1 && partFormOf(first).call === "function_call"
+    if (legacy) this.legacy.add(first.id)
+    return legacy
+      ? { function_call: { name: this.toolName(first.name), arguments: this.argumentsOf(first) } }
+      : { tool_calls: calls.map((call) => this.toolCall(call)) }
+  }
+}
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
-  readonly omitted: Array<Codec.Omitted> = []
+  readonly omissions = new Codec.Omissions()
   private readonly exact: boolean
   private readonly extraFields: ReadonlySet<string>
-  // Compatible servers, such as that of Gemini, want ids that are unique in the whole request.
-  private readonly ids = new Codec.CallIds({ pattern: /^.{1,40}$/s, reuse: false })
-  /** The ids of the open calls that are sent as `function_call`: a `function` message answers them. */
-  private readonly legacyCalls = new Set<string>()
-  private message = 0
+  private readonly calls: Calls
 
   constructor({ exact, extraFields = [] }: EncodeOptions) {
     this.exact = exact === true
+    this.calls = new Calls(this.exact)
     this.extraFields = new Set(extraFields)
-  }
-
-  private omit(part: string): ReadonlyArray<never> {
-    this.omitted.push({ message: this.message, part })
-    return []
   }
 
   private contentPart(role: Message.Role, part: Message.Part): ReadonlyArray<Codec.Fields> {
@@ -112,18 +148,18 @@ class Encoder {
         return [Codec.restore({ type: "text", text: part.text }, extra)]
       case "file": {
         const file = role === "user" ? fromFile(part) : undefined
-        return file === undefined ? this.omit("file") : [Codec.restore(file, extra)]
+        return file === undefined ? this.omissions.add("file") : [Codec.restore(file, extra)]
       }
       case "opaque": {
         const { data, provider } = part
         if (provider !== "openai" || !Codec.isFields(data) || typeof data["type"] !== "string")
-          return this.omit("opaque")
+          return this.omissions.add("opaque")
         const placed = this.exact ? { data } : Codec.inPlace(provider, data, taken[role])
-        if (typeof placed === "string") return this.omit(placed)
+        if (typeof placed === "string") return this.omissions.add(placed)
         return "data" in placed ? [placed.data] : this.contentPart(role, placed)
       }
       default:
-        return this.omit(part.type)
+        return this.omissions.add(part.type)
     }
   }
 
@@ -144,15 +180,16 @@ class Encoder {
     // The API takes no empty list.
     const came = result.content === undefined ? form.content : "parts"
     const content = contentOf(parts, parts.length === 0 && !this.exact ? undefined : came, "")
-    const name = result.name === undefined ? {} : { name: this.toolName(result.name) }
-    const legacy = !this.exact && this.legacyCalls.delete(result.id)
+    const name = result.name === undefined ? {} : { name: this.calls.toolName(result.name) }
+    const legacy = this.calls.answersLegacy(result)
     if ((form.role === "function" || legacy) && message.role === "tool") {
       return { role: "function", name: "", ...name, ...(this.exact ? content : asText(content)) }
     }
     const says = (field: string, failed: unknown) =>
       form.fields?.[field] === failed && this.extraFields.has(field)
-    if (result.isError === true && !says("is_error", true) && !says("status", "error")) this.omit("is-error")
-    const id = this.exact ? result.id : this.ids.result(result.id)
+    if (result.isError === true && !says("is_error", true) && !says("status", "error"))
+      this.omissions.add("is-error")
+    const id = this.exact ? result.id : this.calls.ids.result(result.id)
     return { role: "tool", tool_call_id: id, ...name, ...content }
   }
 
@@ -166,38 +203,9 @@ class Encoder {
     })
   }
 
-  private toolCall(call: Message.ToolCall): Codec.Fields {
-    const form = partFormOf(call)
-    const id = this.exact ? call.id : this.ids.call(call.id)
-    const name = this.toolName(call.name)
-    const known =
-      form.call === "custom"
-        ? { id, type: "custom", custom: { name, input: call.arguments } }
-        : { id, type: "function", function: { name, arguments: this.argumentsOf(call) } }
-    return Codec.restore(known, form.fields)
-  }
-
-  private toolName(name: string): string {
-    return this.exact ? name : Codec.toolName(name)
-  }
-
   private authorOf({ name }: Message.Message): { readonly name?: string } {
     const sent = name === undefined || this.exact ? name : Codec.authorName(name)
     return sent === undefined ? {} : { name: sent }
-  }
-
-  private argumentsOf(call: Message.ToolCall): string {
-    return this.exact ? call.arguments : Codec.objectArguments(call.arguments)
-  }
-
-  private callsOf(calls: ReadonlyArray<Message.ToolCall>): Codec.Fields {
-    const [first] = calls
-    if (first === undefined) return {}
-    const legacy = calls.length === 1 && partFormOf(first).call === "function_call"
-    if (legacy) this.legacyCalls.add(first.id)
-    return legacy
-      ? { function_call: { name: this.toolName(first.name), arguments: this.argumentsOf(first) } }
-      : { tool_calls: calls.map((call) => this.toolCall(call)) }
   }
 
   /** Only reasoning that came in a field of a message goes back, into that field, to a server that takes it. */
@@ -206,7 +214,7 @@ class Encoder {
     if (texts.length === 0) return {}
     if (form.reasoning !== undefined && (this.exact || this.extraFields.has(form.reasoning)))
       return { [form.reasoning]: texts.join("\n") }
-    texts.forEach(() => this.omit("reasoning"))
+    texts.forEach(() => this.omissions.add("reasoning"))
     return {}
   }
 
@@ -222,7 +230,7 @@ class Encoder {
     const content = this.contentParts("assistant", spoken)
     const aside = {
       ...(refused === undefined ? {} : { refusal: refused.data.refusal }),
-      ...this.callsOf(ofType(parts, "tool-call")),
+      ...this.calls.fieldsOf(ofType(parts, "tool-call")),
     }
     const empty = content.length === 0 && Object.keys(aside).length === 0
     const audio = Codec.isFields(form.fields?.["audio"])
@@ -241,17 +249,17 @@ class Encoder {
   }
 
   encode(given: Message.Message, position: number): ReadonlyArray<OpenAIMessage> {
-    this.message = position
+    this.omissions.message = position
     const plain = plainText(given)
     if (plain !== undefined) {
-      if (given.role === "user") this.ids.close()
+      if (given.role === "user") this.calls.ids.close()
       return [{ role: given.role, content: plain } as OpenAIMessage]
     }
     // Chat Completions take no compacted windows: a summary is sent as text.
     const message = { ...given, parts: Message.partsFor(given) }
     const form = formOf(message)
     const wire = [...this.resultMessages(message, form)]
-    if (message.role === "user") this.ids.close()
+    if (message.role === "user") this.calls.ids.close()
     if (message.role === "assistant") wire.push(...this.assistantMessage(message, form))
     else if (message.role === "tool") this.leaveOutBefore(message)
     else wire.push(...this.spokenMessage(message, form))
@@ -266,7 +274,7 @@ class Encoder {
   /** Reports what a tool message has before its first result, or without one. */
   private leaveOutBefore({ parts }: Message.Message): void {
     const first = parts.findIndex(({ type }) => type === "tool-result")
-    for (const { type } of parts.slice(0, first === -1 ? parts.length : first)) this.omit(type)
+    for (const { type } of parts.slice(0, first === -1 ? parts.length : first)) this.omissions.add(type)
   }
 }
 
@@ -304,11 +312,11 @@ export const encodeAndReport = (
 ): Encoded => {
   const encoder = new Encoder(options)
   const placed = options.exact === true ? { messages, omitted: [] } : Codec.withoutMisplacedCalls(messages)
-  encoder.omitted.push(...placed.omitted)
+  encoder.omissions.all.push(...placed.omitted)
   const encoded = placed.messages.flatMap((message, position) => encoder.encode(message, position))
   return {
     messages: options.exact === true ? encoded : Codec.wellFormed(encoded),
-    omitted: encoder.omitted,
+    omitted: encoder.omissions.all,
   }
 }
 

@@ -121,51 +121,146 @@ const withoutUnclosable = (
   }
 }
 
-/** Encodes one conversation, and collects what it leaves out. */
-class Encoder {
-  readonly omitted: Array<Codec.Omitted> = []
-  private readonly exact: boolean
+/** Reasoning without what follows from it is refused: it ends a message, or what followed was left out. */
+const withoutLooseReasoning = (
+  items: ReadonlyArray<Item>,
+  omitted: Array<Codec.Omitted>,
+): ReadonlyArray<Item> => {
+  return items.filter(({ fields, message }, at) => {
+    if (fields["type"] !== "reasoning") return true
+    const next = items.slice(at + 1).find((one) => one.fields["type"] !== "reasoning")?.fields
+    const follows =
+      next !== undefined &&
+      (next["role"] === undefined || next["role"] === "assistant") &&
+      table[String(next["type"])]?.answer === undefined &&
+      isWhole(fields)
+    if (!follows) omitted.push({ message, part: "opaque" })
+    return follows
+  })
+}
+
+/**
+ * Ids of items are unique in a request. What a message, reasoning or an item of the provider's with an id that was sent says has been
+ * said; the id of any other item is left out where the API can do without, or is made another one.
+ */
+const withUniqueIds = (items: ReadonlyArray<Item>, omitted: Array<Codec.Omitted>): ReadonlyArray<Item> => {
+  const sent = new Map<unknown, Codec.Fields>()
+  return items.flatMap((item) => {
+    const { fields, message } = item
+    const { id, type } = fields
+    const { call, answer } = table[String(type)] ?? {}
+    if (typeof id !== "string" || answer?.ids.includes("id") === true) return [item]
+    const before = sent.get(id)
+    if (before === undefined) {
+      sent.set(id, fields)
+      return [item]
+    }
+    if (call?.by === "client" || answer !== undefined) return [{ message, fields: withoutIds(fields) }]
+    const isSaid = type === "message" || type === "reasoning" || Codec.isSame(fields, before)
+    if (type !== undefined && !isSaid) {
+      let count = 2
+      while (sent.has(`${id}_${count}`)) count++
+      const renamed = { ...fields, id: `${id}_${count}` }
+      sent.set(renamed.id, renamed)
+      return [{ message, fields: renamed }]
+    }
+    omitted.push({ message, part: type === "message" ? "text" : "opaque" })
+    return []
+  })
+}
+
+/** Calls of the conversation so far, as items. */
+class Calls {
   private readonly ids = new Codec.CallIds({ pattern: /^.{1,64}$/s, reuse: false })
   /** The types of the calls so far, by their ids. */
-  private readonly callTypes = new Map<string, string>()
-  private message = 0
+  private readonly types = new Map<string, string>()
 
+  constructor(private readonly exact: boolean) {}
+
+  /** The item of the provider with the id under which it is sent. */
+  paired(data: Codec.Fields): Codec.Fields {
+    return this.exact ? data : Codec.withPairId(provider, data, this.ids)
+  }
+
+  /** The type of the call that a result answers, and the id to send. */
+  answered({ id }: Message.ToolResult): { readonly callType: string; readonly id: string } {
+    return {
+      callType: this.types.get(id) ?? "function_call",
+      id: this.exact ? id : this.ids.result(id),
+    }
+  }
+
+  /** Gives up the open calls, as the user's next message does. */
+  close(): void {
+    this.ids.close()
+  }
+
+  /** What answers a call of a type if the result did not come as an output of that type. */
+  closing(result: Message.ToolResult, callType: string, id: string): Codec.Fields {
+    const {
+      type = "function_call_output",
+      id: idField = "call_id",
+      words,
+      fields,
+    } = closingOf(callType) ?? {}
+    return {
+      type,
+      [idField]: id,
+      ...(inWords(fields ?? {}, result.output) as Codec.Fields),
+      ...(words === undefined ? {} : { [words]: result.output }),
+    }
+  }
+
+  call(call: Message.ToolCall): Codec.Fields {
+    const form = partFormOf(call)
+    const id = this.exact ? call.id : this.ids.call(call.id)
+    this.types.set(call.id, typeOfCall(call))
+    const { arguments: args } = call
+    const name = this.exact ? call.name : Codec.toolName(call.name, 128)
+    if (form.type === "custom_tool_call") {
+      return Codec.restore({ type: form.type, call_id: id, name, input: args }, form.fields)
+    }
+    const fields = form.type === undefined ? undefined : Codec.objectOf(args)
+    const written = this.exact ? args : Codec.objectArguments(args)
+    return fields === undefined
+      ? Codec.restore({ type: "function_call", call_id: id, name, arguments: written }, form.fields)
+      : { type: form.type, call_id: id, ...fields }
+  }
+}
+
+/** Encodes one conversation, and collects what it leaves out. */
+class Encoder {
+  readonly omissions = new Codec.Omissions()
+  private readonly exact: boolean
+  private readonly calls: Calls
   private readonly extraFields: ReadonlySet<string>
 
   constructor({ exact, extraFields }: EncodeOptions) {
     this.exact = exact === true
+    this.calls = new Calls(this.exact)
     this.extraFields = new Set(extraFields)
-  }
-
-  private omit(part: string): ReadonlyArray<never> {
-    this.omitted.push({ message: this.message, part })
-    return []
-  }
-
-  private extra(part: Message.Part): Codec.Fields {
-    return partFormOf(part).fields ?? {}
   }
 
   /** A content part; none where the API has no place for it. */
   private contentPart(part: Message.Part, textType: TextType): ReadonlyArray<Codec.Fields> {
     switch (part.type) {
       case "text":
-        return [Codec.restore({ type: textType, text: part.text }, this.extra(part))]
+        return [Codec.restore({ type: textType, text: part.text }, partFormOf(part).fields)]
       case "file": {
         const file = textType === "input_text" ? fromFile(part) : undefined
-        if (file === undefined) return this.omit("file")
+        if (file === undefined) return this.omissions.add("file")
         const detail = file["type"] === "input_image" && !hasForm(part)
-        return [Codec.restore(detail ? { ...file, detail: "auto" } : file, this.extra(part))]
+        return [Codec.restore(detail ? { ...file, detail: "auto" } : file, partFormOf(part).fields)]
       }
       case "opaque": {
         const { data } = part
-        if (part.provider !== provider || !Codec.isFields(data)) return this.omit("opaque")
+        if (part.provider !== provider || !Codec.isFields(data)) return this.omissions.add("opaque")
         const placed = this.exact ? { data } : Codec.inPlace(provider, data, taken[textType])
-        if (typeof placed === "string") return this.omit(placed)
+        if (typeof placed === "string") return this.omissions.add(placed)
         return "data" in placed ? [placed.data] : this.contentPart(placed, textType)
       }
       default:
-        return this.omit(part.type)
+        return this.omissions.add(part.type)
     }
   }
 
@@ -206,48 +301,15 @@ class Encoder {
 
   private result(result: Message.ToolResult): Codec.Fields {
     const form = partFormOf(result)
-    if (result.isError === true) this.omit("is-error")
-    const id = this.exact ? result.id : this.ids.result(result.id)
-    const callType = this.callTypes.get(result.id) ?? "function_call"
-    if (!this.exact && !hasOwnForm(result, callType)) return this.closing(result, callType, id)
+    if (result.isError === true) this.omissions.add("is-error")
+    const { callType, id } = this.calls.answered(result)
+    if (!this.exact && !hasOwnForm(result, callType)) return this.calls.closing(result, callType, id)
     const type = form.type ?? "function_call_output"
     const field = table[type]?.answer?.result ?? "output"
     const absent = form.output === "absent" && result.output === ""
     const identified = form.unidentified === true && this.exact ? {} : { [form.idField ?? "call_id"]: id }
     const known = { type, ...identified, ...(absent ? {} : { [field]: this.output(result) }) }
     return Codec.restore(known, form.fields)
-  }
-
-  /** What answers a call of a type if the result did not come as an output of that type. */
-  private closing(result: Message.ToolResult, callType: string, id: string): Codec.Fields {
-    const {
-      type = "function_call_output",
-      id: idField = "call_id",
-      words,
-      fields,
-    } = closingOf(callType) ?? {}
-    return {
-      type,
-      [idField]: id,
-      ...(inWords(fields ?? {}, result.output) as Codec.Fields),
-      ...(words === undefined ? {} : { [words]: result.output }),
-    }
-  }
-
-  private call(call: Message.ToolCall): Codec.Fields {
-    const form = partFormOf(call)
-    const id = this.exact ? call.id : this.ids.call(call.id)
-    this.callTypes.set(call.id, typeOfCall(call))
-    const { arguments: args } = call
-    const name = this.exact ? call.name : Codec.toolName(call.name, 128)
-    if (form.type === "custom_tool_call") {
-      return Codec.restore({ type: form.type, call_id: id, name, input: args }, this.extra(call))
-    }
-    const fields = form.type === undefined ? undefined : Codec.objectOf(args)
-    const written = this.exact ? args : Codec.objectArguments(args)
-    return fields === undefined
-      ? Codec.restore({ type: "function_call", call_id: id, name, arguments: written }, this.extra(call))
-      : { type: form.type, call_id: id, ...fields }
   }
 
   /** The parts of one message item of the assistant, from `at` on, and where the next item begins. */
@@ -270,14 +332,14 @@ class Encoder {
     while (at < parts.length) {
       const part = parts[at]!
       const place = partFormOf(part)
-      if (isItem(part)) items.push(this.exact ? part.data : Codec.withPairId(provider, part.data, this.ids))
-      else if (part.type === "tool-call") items.push(this.call(part))
+      if (isItem(part)) items.push(this.calls.paired(part.data))
+      else if (part.type === "tool-call") items.push(this.calls.call(part))
       else if (part.type === "text" || place.item !== undefined || place.continues === true) {
         const { item, next } = this.saidItem(parts, at)
         if (this.exact || item["content"] !== "") items.push(item)
         at = next
         continue
-      } else this.omit(part.type)
+      } else this.omissions.add(part.type)
       at++
     }
     const missing = parts.filter(isReasoning).length < (form.reasoning ?? 0)
@@ -289,76 +351,30 @@ class Encoder {
     if (message.role === "assistant") return this.assistant(message, form)
     const results = message.parts.flatMap((part) => (part.type === "tool-result" ? [this.result(part)] : []))
     if (message.role === "tool") {
-      for (const { type } of message.parts) if (type !== "tool-result") this.omit(type)
+      for (const { type } of message.parts) if (type !== "tool-result") this.omissions.add(type)
       return results
     }
-    if (message.role === "user") this.ids.close()
+    if (message.role === "user") this.calls.close()
     return [...results, ...this.input(message, form)]
-  }
-
-  /** Reasoning without what follows from it is refused: it ends a message, or what followed was left out. */
-  private withoutLooseReasoning(items: ReadonlyArray<Item>): ReadonlyArray<Item> {
-    return items.filter(({ fields, message }, at) => {
-      if (fields["type"] !== "reasoning") return true
-      const next = items.slice(at + 1).find((one) => one.fields["type"] !== "reasoning")?.fields
-      const follows =
-        next !== undefined &&
-        (next["role"] === undefined || next["role"] === "assistant") &&
-        table[String(next["type"])]?.answer === undefined &&
-        isWhole(fields)
-      if (!follows) this.omitted.push({ message, part: "opaque" })
-      return follows
-    })
-  }
-
-  /**
-   * Ids of items are unique in a request. What a message, reasoning or an item of the provider's with an id that was sent says has been
-   * said; the id of any other item is left out where the API can do without, or is made another one.
-   */
-  private withUniqueIds(items: ReadonlyArray<Item>): ReadonlyArray<Item> {
-    const sent = new Map<unknown, Codec.Fields>()
-    return items.flatMap((item) => {
-      const { fields, message } = item
-      const { id, type } = fields
-      const { call, answer } = table[String(type)] ?? {}
-      if (typeof id !== "string" || answer?.ids.includes("id") === true) return [item]
-      const before = sent.get(id)
-      if (before === undefined) {
-        sent.set(id, fields)
-        return [item]
-      }
-      if (call?.by === "client" || answer !== undefined) return [{ message, fields: withoutIds(fields) }]
-      const isSaid = type === "message" || type === "reasoning" || Codec.isSame(fields, before)
-      if (type !== undefined && !isSaid) {
-        let count = 2
-        while (sent.has(`${id}_${count}`)) count++
-        const renamed = { ...fields, id: `${id}_${count}` }
-        sent.set(renamed.id, renamed)
-        return [{ message, fields: renamed }]
-      }
-      this.omitted.push({ message, part: type === "message" ? "text" : "opaque" })
-      return []
-    })
   }
 
   encode(given: ReadonlyArray<Message.Message>): Encoded {
     const placed = this.exact ? { messages: given, omitted: [] } : Codec.withoutMisplacedCalls(given)
     const closable = this.exact ? { messages: given, omitted: [] } : withoutUnclosable(placed.messages)
-    this.omitted.push(...placed.omitted, ...closable.omitted)
+    this.omissions.all.push(...placed.omitted, ...closable.omitted)
     const items = closable.messages.flatMap((message, position) => {
-      this.message = position
-      if (message.name !== undefined) this.omit("name")
+      this.omissions.message = position
+      if (message.name !== undefined) this.omissions.add("name")
       return this.itemsOf(message).map((fields): Item => ({
         fields: this.exact ? fields : requestItem(fields, this.extraFields),
         message: position,
       }))
     })
-    const sent = this.exact ? items : this.withoutLooseReasoning(this.withUniqueIds(items))
+    const sent = this.exact
+      ? items
+      : withoutLooseReasoning(withUniqueIds(items, this.omissions.all), this.omissions.all)
     const input = sent.map(({ fields }) => fields) as unknown as Array<ResponsesItem>
-    return {
-      input: this.exact ? input : Codec.wellFormed(input),
-      omitted: this.omitted,
-    }
+    return { input: this.exact ? input : Codec.wellFormed(input), omitted: this.omissions.all }
   }
 }
 
