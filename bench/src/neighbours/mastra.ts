@@ -2,7 +2,7 @@
 import { Agent, type AgentConfig } from "@mastra/core/agent"
 import { LibSQLStore } from "@mastra/libsql"
 import { Memory } from "@mastra/memory"
-import { mastra } from "@memfold/mastra"
+import { mastra as door } from "@memfold/mastra"
 import { join } from "node:path"
 import { memoryIn } from "./memfoldIn.js"
 import { kept, type Model, type Neighbour } from "./Neighbour.js"
@@ -82,7 +82,7 @@ const withMemfold: Neighbour = {
   durability: "SQLite FULL",
   open: async (folder, model) => {
     const ours = memoryIn(folder, "full")
-    return { ask: agentOf(model, mastra(ours).processors()), close: () => ours.close() }
+    return { ask: agentOf(model, door(ours).processors()), close: () => ours.close() }
   },
 }
 
