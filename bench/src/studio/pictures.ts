@@ -24,7 +24,12 @@ const at = (view: string) => (session: string) =>
   `#${new URLSearchParams({ session, ...(view === "time" ? {} : { view }) })}`
 
 const there = (page: Page) => page.locator(".where").first().waitFor({ timeout: 60_000 })
-const clicked = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
+/** Presses a button, which may be in the menu. */
+const clicked = async (page: Page, name: string) => {
+  const button = page.getByRole("button", { name, exact: true }).first()
+  if (!(await button.isVisible())) await page.getByRole("button", { name: "More" }).click()
+  await button.click()
+}
 const tab = async (page: Page, name: string) => {
   await there(page)
   await page.keyboard.press("[")

@@ -55,6 +55,15 @@ const shown = ({ messages, layout, tokens }: { messages: unknown; layout: unknow
 
 const name = (text: string | RegExp) => ({ name: text, exact: typeof text === "string" })
 
+/** Presses the button of an action: most are in a menu. */
+const press = async (page: Page, action: string): Promise<void> => {
+  const button = page.getByRole("button", name(action))
+  const more = page.getByRole("button", name("More"))
+  await more.or(button).first().waitFor()
+  if (!(await button.isVisible())) await more.click()
+  await button.click()
+}
+
 describe("the list of sessions", () => {
   it("shows, filters, searches words, follows what is new, and opens a session", async () => {
     const { url, memory } = await withSession()
@@ -79,6 +88,27 @@ describe("the list of sessions", () => {
     await page.getByRole("heading", name("Orders")).waitFor()
     await page.goBack()
     await page.getByRole("heading", name("Sessions")).waitFor()
+  })
+})
+
+describe("a search", () => {
+  it("shows the words where they are, marks them, and leads to the message", async () => {
+    const { url, memory } = await withSession()
+    const long = `${"Nothing of that kind. ".repeat(30)}At noon the zeppelin flies to Graz.`
+    await memory.append("chat-2", [...turn(1), { role: "user", content: long }, ...turn(2), ...turn(3)])
+    for (const size of ["wide", "narrow"] as const) {
+      const page = await opened(url, "", { size })
+      await page.getByRole("searchbox").fill("zeppelin Graz")
+      await page.keyboard.press("Enter")
+      await expect.poll(() => page.locator("mark").allTextContents()).toEqual(["zeppelin", "Graz"])
+      await page.getByRole("link", name("chat-2")).click()
+      const sought = page.locator(".sought").filter({ visible: true })
+      await sought.waitFor()
+      expect(await sought.textContent()).toContain("#2")
+      expect(await sought.textContent()).toContain("flies to Graz")
+      const { y } = (await sought.boundingBox())!
+      expect(y).toBeLessThan(sizes[size].height)
+    }
   })
 })
 
@@ -122,7 +152,7 @@ describe("a session through time", () => {
     const commit = await page.getByRole("slider").inputValue()
     expect((await memory.summaries("chat-1")).map(({ version }) => String(version))).toContain(commit)
     expect(await page.getByRole("group", name("Compaction")).textContent()).toMatch(
-      /Compressed.*messages \[\d+, \d+\).*→.*tokens/,
+      /Compressed.*messages \d+ to \d+.*→.*tokens/,
     )
     await page.getByRole("tab", name("Difference")).click()
     await page.locator("ins").first().waitFor()
@@ -198,7 +228,7 @@ describe("a session through time", () => {
     await slider.waitFor()
     const ticks = page.locator(".ticks .mark")
     // So many lines would cover the curve; marks that would be too near to each other are one.
-    expect(await page.locator(".plot line").count()).toBe(0)
+    expect(await page.locator(".ticks.through .mark").count()).toBe(0)
     expect(await ticks.count()).toBeLessThan(commits.length)
     const merged = page.locator(".ticks .merged").first()
     const [, first, last] = /versions (\d+) to (\d+)/.exec((await merged.getAttribute("title"))!)!
@@ -216,7 +246,7 @@ describe("a session through time", () => {
       expect(await slider.inputValue()).toBe(String(version))
     }
     await page.setViewportSize({ width: 1_800, height: 900 })
-    await expect.poll(() => page.locator(".plot line").count()).toBe(commits.length)
+    await expect.poll(() => page.locator(".ticks.through .mark").count()).toBe(commits.length)
   })
 
   it("says how far a long log is read", async () => {
@@ -308,6 +338,36 @@ describe("a trace", () => {
   })
 })
 
+describe("charts", () => {
+  it("say the numbers of the chosen call and of the call at the pointer, and lead to a version", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1&view=tokens")
+    const figure = page.locator("figure")
+    const numbers = figure.locator(".u-value")
+    await expect.poll(() => numbers.first().textContent()).toBe("12")
+    const atLast = await numbers.allTextContents()
+    expect(await page.getByText(/^The call for message/).textContent()).toContain(`${atLast[2]} (`)
+    const over = figure.locator(".u-over")
+    await over.hover({ position: { x: 5, y: 50 } })
+    await expect.poll(() => numbers.first().textContent()).toBe("1")
+    await over.click({ position: { x: 5, y: 50 } })
+    await expect.poll(() => page.locator(".where strong").textContent()).toContain("Version 4 ")
+    // Something is drawn: an empty canvas is transparent everywhere.
+    const drawn = await page.locator("canvas").evaluateAll((all) =>
+      all.map((one) => {
+        const canvas = one as unknown as { readonly width: number; readonly height: number } & {
+          getContext: (kind: "2d") => {
+            getImageData: (...box: ReadonlyArray<number>) => { readonly data: ReadonlyArray<number> }
+          }
+        }
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+        return data.some((value) => value > 0)
+      }),
+    )
+    expect(drawn).toEqual([true, true])
+  })
+})
+
 describe("limits", () => {
   it("shows what is near its limit: trigger, window of the model, marks of the cache", async () => {
     const { url, memory } = await withSession({ strategy: "rounds" })
@@ -382,6 +442,15 @@ describe("a narrow page", () => {
     expect(await outOfSight("[aria-current]")).toBe(0)
   })
 
+  it("has the first message on its first screen", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1", { size: "narrow" })
+    await page.locator(".where").waitFor()
+    const first = page.locator("article").filter({ visible: true }).first()
+    await first.waitFor()
+    expect((await first.boundingBox())!.y).toBeLessThan(500)
+  })
+
   it("has each row of a table with its labels, and nothing beside the page", async () => {
     const { url } = await withSession({ strategy: "rounds" })
     const page = await opened(url, "#session=chat-1&view=tokens", { size: "narrow" })
@@ -409,9 +478,23 @@ describe("other strategies", () => {
     const page = await opened(url, "#session=chat-1&view=compare")
     await page.getByRole("spinbutton", name("input")).fill("7")
     await page.locator("form").getByRole("button", name("Compare")).click()
-    const rows = page.locator("tbody tr")
+    const rows = page.getByRole("group", name("The strategies compared")).locator("tbody tr")
     await expect.poll(() => rows.count(), { timeout: 60_000 }).toBe(3)
-    expect(await page.locator("figure path").count()).toBe(9)
+    // Three curves in each of three charts, with their numbers at the last call, and at the pointer.
+    const numbers = page.locator("figure .u-series:not(:first-child) .u-value")
+    expect(await numbers.count()).toBe(9)
+    const calls = page.locator("figure .u-series:first-child .u-value")
+    expect(await calls.allTextContents()).toEqual(["12", "12", "12"])
+    await page
+      .locator("figure .u-over")
+      .first()
+      .hover({ position: { x: 1, y: 50 } })
+    await expect.poll(() => calls.allTextContents()).toEqual(["1", "1", "1"])
+    const last = await rows.first().locator("td").last().textContent()
+    expect(last).toMatch(/^\d+ of \d+$/)
+    expect(await page.locator(".verdict").textContent()).toMatch(
+      /^(full history|break-even|sliding-window) is cheapest: \$.*identifier/,
+    )
     expect(await rows.first().textContent()).toMatch(/full history12/)
     expect(await memory.session("chat-1")).toEqual(before)
   })
@@ -472,6 +555,22 @@ describe("other strategies", () => {
 })
 
 describe("what can be done", () => {
+  it("is in two buttons and a menu, which closes by Escape and by what is chosen", async () => {
+    const { url } = await withSession()
+    const page = await opened(url, "#session=chat-1")
+    const buttons = page.getByRole("group", name("What to do")).getByRole("button")
+    await buttons.first().waitFor()
+    expect(await buttons.allTextContents()).toEqual(["Compact…", "Undo…", "More"])
+    await page.getByRole("button", name("More")).click()
+    await expect.poll(() => buttons.count()).toBe(8)
+    await page.keyboard.press("Escape")
+    await expect.poll(() => buttons.count()).toBe(3)
+    await press(page, "Fork…")
+    await page.getByRole("dialog").waitFor()
+    await page.keyboard.press("Escape")
+    await expect.poll(() => buttons.count()).toBe(3)
+  })
+
   it("takes a compaction back in three clicks, and says before what it will do", async () => {
     const { url, memory } = await withSession()
     const before = await memory.summaries("chat-1")
@@ -492,7 +591,7 @@ describe("what can be done", () => {
     const { url, memory } = await withSession({ strategy: "rounds", compaction: { mode: "manual" } })
     const page = await opened(url, "#session=chat-1")
     const before = await memory.context("chat-1")
-    await page.getByRole("button", name("Recompact…")).click()
+    await press(page, "Recompact…")
     const dialog = page.getByRole("dialog")
     await page.getByRole("combobox", { name: "Strategy" }).selectOption("sliding-window")
     await page.getByLabel("Settings, as JSON").fill('{"tailKeepSize": 2, "compressionWindowSize": 2}')
@@ -517,7 +616,7 @@ describe("what can be done", () => {
     const [first] = await memory.summaries("chat-1")
     const page = await opened(url, `#session=chat-1&version=${first!.version}`)
     const dialog = page.getByRole("dialog")
-    await page.getByRole("button", name("Revert…")).click()
+    await press(page, "Revert…")
     expect(await dialog.textContent()).toMatch(/the summary for the first \d+ messages is in force again/)
     expect(await memory.context("chat-1")).toEqual(before)
     await dialog.getByRole("button", name("Revert")).click()
@@ -581,7 +680,7 @@ describe("what can be done", () => {
     const before = await memory.session("chat-1")
     const page = await opened(url, "#session=chat-1&version=5")
     const saved = async (what: string): Promise<string> => {
-      await page.getByRole("button", name("Export…")).click()
+      await press(page, "Export…")
       await page.locator('select[name="what"]').selectOption(what)
       const [download] = await Promise.all([
         page.waitForEvent("download"),
@@ -638,7 +737,7 @@ describe("what can be done", () => {
     expect(messages.map(({ pinned }) => pinned === true).lastIndexOf(true)).toBe(23)
     expect(messages).toHaveLength(27)
 
-    await page.getByRole("button", name("Fork…")).click()
+    await press(page, "Fork…")
     await dialog.getByRole("button", name("Fork")).click()
     await expect.poll(() => page.url()).toContain("chat-1-fork")
     await page.getByRole("button", name("What to do with message 26")).click()
@@ -651,7 +750,7 @@ describe("what can be done", () => {
   it("says what went wrong, and writes nothing", async () => {
     const { url } = await withSession()
     const page = await opened(url, "#session=chat-1")
-    await page.getByRole("button", name("Fork…")).click()
+    await press(page, "Fork…")
     await page.getByLabel("The id of the new session").fill("chat-1")
     await page.getByRole("dialog").getByRole("button", name("Fork")).click()
     await page.getByRole("dialog").getByRole("alert").waitFor()
@@ -675,6 +774,8 @@ describe("who may do what", () => {
     await page.getByRole("link", name("s")).click()
     await page.getByText("Read only").waitFor()
     expect(await page.getByRole("button", name("Compact…")).isDisabled()).toBe(true)
+    await page.getByRole("button", name("More")).click()
+    expect(await page.getByRole("button", name("Fork…")).isDisabled()).toBe(true)
     expect(await page.getByRole("button", name("Export…")).isDisabled()).toBe(false)
   })
 
@@ -785,7 +886,7 @@ describe("everybody can use it", () => {
       .waitFor()
     if (fragment.includes("tokens")) await page.locator("figure").waitFor()
     if (button !== undefined) {
-      await page.getByRole("button", name(button)).click()
+      await press(page, button)
       await page.getByRole("dialog").waitFor()
     }
     // As an extension of the browser would: the policy takes no program from elsewhere.

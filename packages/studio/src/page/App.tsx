@@ -3,6 +3,7 @@ import type { schemas } from "@memfold/client"
 import { useEffect, useState } from "preact/hooks"
 import { useAddress, written } from "./address.js"
 import { Dialog } from "./parts/Dialog.js"
+import { Badge, Problem } from "./parts/Notices.js"
 import { ask, type Refusal, token } from "./service/ask.js"
 import { type Rights, RightsContext } from "./service/rights.js"
 import { SessionView } from "./views/SessionView.js"
@@ -50,13 +51,11 @@ export const App = () => {
         <a class="brand" href={written({ session: null, view: "time", version: null })}>
           memfold studio
         </a>
-        {rights !== null && !rights.has("write") ? <span class="badge">Read only</span> : null}
+        {rights !== null && !rights.has("write") ? <Badge>Read only</Badge> : null}
       </header>
       {problem !== null ? (
         <main>
-          <p class="problem" role="alert">
-            {problem.message}
-          </p>
+          <Problem>{problem.message}</Problem>
         </main>
       ) : session === null ? (
         <Sessions />

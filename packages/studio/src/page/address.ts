@@ -12,28 +12,34 @@ export interface Address {
   readonly view: View
   /** The version; `null` for the newest, as it moves on. */
   readonly version: number | null
+  /** The message to show, by its index; none by default. */
+  readonly message?: number | null
 }
 
-const nameOf = { session: "session", view: "view", version: "version" } as const
+/** A whole number that is not below `least`, if a text is one. */
+const numberIn = (text: string | null, least: number): number | null => {
+  const value = Number(text ?? Number.NaN)
+  return Number.isSafeInteger(value) && value >= least ? value : null
+}
 
 /** Reads an address. What it does not know, it takes for the default. */
 export const parse = (fragment: string): Address => {
   const given = new URLSearchParams(fragment.replace(/^#/, ""))
-  const view = given.get(nameOf.view)
-  const version = Number(given.get(nameOf.version))
   return {
-    session: given.get(nameOf.session),
-    view: views.find((one) => one === view) ?? "time",
-    version: Number.isSafeInteger(version) && version > 0 ? version : null,
+    session: given.get("session"),
+    view: views.find((one) => one === given.get("view")) ?? "time",
+    version: numberIn(given.get("version"), 1),
+    message: numberIn(given.get("message"), 0),
   }
 }
 
 /** Writes an address. */
-export const written = ({ session, view, version }: Address): string => {
+export const written = ({ session, view, version, message = null }: Address): string => {
   if (session === null) return "#"
-  const query = new URLSearchParams({ [nameOf.session]: session })
-  if (view !== "time") query.set(nameOf.view, view)
-  if (version !== null) query.set(nameOf.version, String(version))
+  const query = new URLSearchParams({ session })
+  if (view !== "time") query.set("view", view)
+  if (version !== null) query.set("version", String(version))
+  if (message !== null) query.set("message", String(message))
   return `#${query}`
 }
 

@@ -1,4 +1,4 @@
-/** Numbers and times as the page writes them. */
+/** Numbers, times and places as the page writes them. */
 
 /** A number with separators: 12,345. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
@@ -25,7 +25,8 @@ export const percent = (part: number, whole: number): string => {
 }
 
 /** Dollars with as many digits as a small sum needs. */
-export const dollars = (value: number): string => `$${value.toFixed(value < 0.1 ? 4 : 2)}`
+export const dollars = (value: number): string =>
+  value === 0 ? "$0" : `$${value.toFixed(value < 0.1 ? 4 : 2)}`
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
 
@@ -48,6 +49,11 @@ export const ago = (time: number, now: number): string => {
 /** The end of an id, which tells ids apart. */
 export const shortId = (id: string): string => (id.length > 8 ? `…${id.slice(-6)}` : id)
 
-/** A range of messages: `[0, 12)`. */
-export const range = ({ from, to }: { readonly from: number; readonly to: number }): string =>
-  `[${count(from)}, ${count(to)})`
+/** The messages of a half-open range, as people count them: `messages 116 to 163`. */
+export const messages = ({ from, to }: { readonly from: number; readonly to: number }): string => {
+  if (to <= from) return "no message"
+  return to === from + 1 ? `message ${count(from)}` : `messages ${count(from)} to ${count(to - 1)}`
+}
+
+/** What an event says, in words: `session described`. */
+export const happened = (tag: string): string => tag.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()

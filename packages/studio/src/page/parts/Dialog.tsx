@@ -1,6 +1,8 @@
 /** A dialog that says what will be done before it is done. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
+import { reasonOf } from "../service/ask.js"
+import { Problem } from "./Notices.js"
 
 /** What a dialog asks. */
 export interface DialogProps {
@@ -9,7 +11,7 @@ export interface DialogProps {
   /** The name of the button that does it; without one, the dialog only shows something. */
   readonly verb?: string
   /** Does it. It rejects with what went wrong, and the dialog shows that and stays. */
-  readonly act?: (form: FormData) => Promise<void>
+  readonly act?: (form: FormData) => Promise<unknown>
   readonly onClose: () => void
   readonly danger?: boolean
 }
@@ -27,36 +29,34 @@ export const Dialog = ({ title, children, verb, act, onClose, danger = false }: 
       await act?.(new FormData(form))
       onClose()
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(reasonOf(error))
     }
     setWorking(false)
   }
   return (
     <dialog ref={box} onClose={onClose} aria-labelledby="dialog-title">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit(event.currentTarget)
-        }}
-      >
-        <h2 id="dialog-title">{title}</h2>
-        {children}
-        {problem === null ? null : (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
-        <footer>
-          <button type="button" onClick={onClose}>
-            {verb === undefined ? "Close" : "Cancel"}
-          </button>
-          {verb === undefined ? null : (
-            <button class={danger ? "danger" : "primary"} disabled={working}>
-              {working ? "…" : verb}
+      <article>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            void submit(event.currentTarget)
+          }}
+        >
+          <h2 id="dialog-title">{title}</h2>
+          {children}
+          <Problem>{problem}</Problem>
+          <footer class="row">
+            <button type="button" onClick={onClose}>
+              {verb === undefined ? "Close" : "Cancel"}
             </button>
-          )}
-        </footer>
-      </form>
+            {verb === undefined ? null : (
+              <button class={danger ? "danger" : "primary"} disabled={working}>
+                {working ? "…" : verb}
+              </button>
+            )}
+          </footer>
+        </form>
+      </article>
     </dialog>
   )
 }

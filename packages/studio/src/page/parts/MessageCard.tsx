@@ -3,6 +3,7 @@ import type { Message } from "@memfold/core"
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { count, several } from "../format.js"
+import { Badge } from "./Notices.js"
 
 /** Of longer tool outputs, only the length is shown until they are opened, in characters. */
 const foldedAbove = 400
@@ -56,18 +57,16 @@ const Long = ({ id, text }: { readonly id: string; readonly text: string }) => {
   )
 }
 
-const Output = ({ id, part }: { readonly id: string; readonly part: Message.ToolResult }) => {
-  const name = part.name ?? "result"
-  const head = `${part.isError === true ? "✗" : "←"} ${name}`
-  return part.output.length > foldedAbove ? (
-    <Folded id={id} summary={`${head}: ${several(part.output.length, "character")}`} text={part.output} />
+/** What a tool was given, or what it gave. */
+const Tool = ({ id, head, text }: { readonly id: string; readonly head: string; readonly text: string }) =>
+  text.length > foldedAbove ? (
+    <Folded id={id} summary={`${head}: ${several(text.length, "character")}`} text={text} />
   ) : (
-    <div class="tool">
+    <div>
       <span class="tool-name">{head}</span>
-      <pre>{part.output}</pre>
+      <pre>{text}</pre>
     </div>
   )
-}
 
 const Part = ({ id, part }: { readonly id: string; readonly part: Message.Part }) => {
   switch (part.type) {
@@ -78,24 +77,15 @@ const Part = ({ id, part }: { readonly id: string; readonly part: Message.Part }
         <Folded id={id} summary={`Reasoning: ${several(part.text.length, "character")}`} text={part.text} />
       )
     case "tool-call":
-      return part.arguments.length > foldedAbove ? (
-        <Folded
-          id={id}
-          summary={`→ ${part.name}: ${several(part.arguments.length, "character")}`}
-          text={part.arguments}
-        />
-      ) : (
-        <div class="tool">
-          <span class="tool-name">→ {part.name}</span>
-          <pre>{part.arguments}</pre>
-        </div>
-      )
-    case "tool-result":
-      return <Output id={id} part={part} />
+      return <Tool id={id} head={`→ ${part.name}`} text={part.arguments} />
+    case "tool-result": {
+      const head = `${part.isError === true ? "✗" : "←"} ${part.name ?? "result"}`
+      return <Tool id={id} head={head} text={part.output} />
+    }
     case "file": {
       const uri = part.uri.startsWith("data:") ? `${several(part.uri.length, "character")} of data` : part.uri
       return (
-        <p class="tool">
+        <p>
           File {part.name ?? ""} ({part.mediaType}): {uri}
         </p>
       )
@@ -114,33 +104,32 @@ export interface CardProps {
   readonly place: string
   readonly tokens?: number | undefined
   readonly badges?: ReadonlyArray<string>
-  readonly faded?: boolean
+  /** Whether a summary stands for it, or it was searched for. */
+  readonly look?: "faded" | "sought" | ""
   readonly actions?: ComponentChildren
 }
 
+/** The ink of the margin of a message. */
+const inks = {
+  system: "summary",
+  user: "accent",
+  assistant: "verbatim",
+  tool: "recalled",
+  unreadable: "danger",
+}
+
 /** Shows a message. */
-export const MessageCard = ({
-  id,
-  message,
-  place,
-  tokens,
-  badges = [],
-  faded = false,
-  actions,
-}: CardProps) => {
+export const MessageCard = ({ id, message, place, tokens, badges = [], look = "", actions }: CardProps) => {
   const role = message?.role ?? "unreadable"
   return (
-    <article class={`card ${role}${faded ? " faded" : ""}`} data-message={id}>
+    <article class={`card ${inks[role]} ${look}`} data-message={id}>
       <header>
-        <span class="role">{role}</span>
-        <span class="place">{place}</span>
+        <strong>{role}</strong>
+        <span>{place}</span>
         {badges.map((badge) => (
-          <span key={badge} class={`badge ${badge.toLowerCase().replaceAll(" ", "-")}`}>
-            {badge}
-          </span>
+          <Badge key={badge}>{badge}</Badge>
         ))}
-        <span class="space" />
-        {tokens === undefined ? null : <span class="number">{count(tokens)} tokens</span>}
+        <span class="number">{tokens === undefined ? "" : `${count(tokens)} tokens`}</span>
         {actions}
       </header>
       {message === null ? (

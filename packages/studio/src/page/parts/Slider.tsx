@@ -1,12 +1,11 @@
 /** All versions of a session: the size of the context as a curve, the compactions as marks, and a slider over them. */
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import { count, moment, several } from "../format.js"
+import { Session } from "@memfold/core"
+import { useMemo } from "preact/hooks"
+import { count, happened, moment, several, short } from "../format.js"
 import type { Mark } from "../session/marks.js"
-import type { Timeline } from "../session/Timeline.js"
+import type { ViewProps } from "../session/ViewProps.js"
+import { Chart, useWidth } from "./Chart.js"
 
-const [width, height] = [1_000, 56]
-/** The most points of the curve: more than there are pixels would only take time. */
-const mostPoints = 800
 /** Marks that would be nearer to each other are one, in pixels. */
 const apart = 8
 /** Marks are lines through the curve only where it stays readable: at this distance on average, in pixels. */
@@ -14,44 +13,6 @@ const linesApart = 24
 
 /** Where a version is among all, from 0 to 1. The slider has its thumb there. */
 const across = (version: number, newest: number): number => (version - 1) / Math.max(newest - 1, 1)
-
-/** A curve of the sizes from version 1 on; of versions that share a point, the largest counts. */
-const curveOf = ([, ...sizes]: ReadonlyArray<number>): string => {
-  const most = sizes.reduce((one, other) => Math.max(one, other), 1)
-  const step = Math.max(1, Math.ceil(sizes.length / mostPoints))
-  const points: Array<string> = []
-  for (let at = 0; at < sizes.length; at += step) {
-    const size = sizes.slice(at, at + step).reduce((one, other) => Math.max(one, other), 0)
-    const x = across(at + 1, sizes.length) * width
-    points.push(`${x.toFixed(1)} ${(height - (size / most) * (height - 4)).toFixed(1)}`)
-  }
-  return points.join("L")
-}
-
-/** What the slider shows and sets. */
-export interface SliderProps {
-  readonly timeline: Timeline
-  readonly version: number
-  readonly marks: ReadonlyArray<Mark>
-  /** The tokens of the context at each version. */
-  readonly sizes: ReadonlyArray<number>
-  readonly choose: (version: number) => void
-}
-
-/** The width of an element in pixels, as it changes. */
-const useWidth = () => {
-  const box = useRef<HTMLDivElement>(null)
-  const [pixels, set] = useState(width)
-  useLayoutEffect(() => {
-    const element = box.current!
-    const measure = () => set(Math.max(element.clientWidth, apart))
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
-  return [box, pixels] as const
-}
 
 /** The marks that are drawn as one. */
 type Group = ReadonlyArray<Mark>
@@ -71,9 +32,10 @@ const isFailed = ({ outcome }: Mark): boolean => outcome === "failed"
 
 /** How a group looks: as its mark, or as its first one that failed. */
 const classOf = (group: Group): string => {
-  const mark = group.find(isFailed) ?? group[0]!
+  const { outcome } = group.find(isFailed) ?? group[0]!
   const isGone = group.every(({ invalidatedAt }) => invalidatedAt !== null)
-  return `mark ${mark.outcome}${isGone ? " taken-back" : ""}${group.length > 1 ? " merged" : ""}`
+  const ink = isGone ? "left-out" : { failed: "danger", pruned: "recalled" }[outcome as string]
+  return `mark ${ink ?? "summary"}${group.length > 1 ? " merged" : ""}`
 }
 
 const titleOf = (group: Group): string => {
@@ -98,30 +60,12 @@ const pointed = (
   return shown === -1 ? nearest : group[(shown + 1) % group.length]
 }
 
-const Plot = ({ timeline, version, marks, sizes, choose }: SliderProps) => {
+/** The compactions, below the curve; few of them also are lines through it. */
+const Ticks = ({ timeline, version, marks, choose }: ViewProps) => {
   const newest = timeline.version
   const [box, pixels] = useWidth()
-  const curve = useMemo(() => curveOf(sizes), [sizes])
   const groups = useMemo(() => groupsOf(marks, newest, pixels), [marks, newest, pixels])
-  const isSparse = groups.length * linesApart <= pixels
   const drawn = useMemo(
-    () => (
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none">
-        <path class="area" d={`M0 ${height}L${curve}L${width} ${height}Z`} />
-        {isSparse
-          ? groups.map((group) => {
-              const x = across(group[0]!.version, newest) * width
-              return (
-                <line key={group[0]!.compaction} class={classOf(group)} x1={x} x2={x} y1={0} y2={height} />
-              )
-            })
-          : null}
-        <path class="line" d={`M${curve}`} />
-      </svg>
-    ),
-    [curve, groups, isSparse, newest],
-  )
-  const ticks = useMemo(
     () =>
       groups.map((group) => (
         <i
@@ -133,91 +77,87 @@ const Plot = ({ timeline, version, marks, sizes, choose }: SliderProps) => {
       )),
     [groups, newest],
   )
-  /** Where on the curve the pointer is, from 0 to 1. */
-  const at = ({ clientX }: MouseEvent): number => {
-    const { left, width } = box.current!.getBoundingClientRect()
-    return Math.min(Math.max((clientX - left) / width, 0), 1)
-  }
-  // Buttons and keys reach every version and every compaction.
   return (
-    <div class="plot" aria-hidden="true">
-      <div ref={box} class="curve-box" onClick={(event) => choose(1 + Math.round(at(event) * (newest - 1)))}>
-        {drawn}
-        <i class="cursor" style={{ left: `${across(version, newest) * 100}%` }} />
-      </div>
-      {marks.length === 0 ? null : (
-        <div
-          class="ticks"
-          onClick={(event) => {
-            const x = at(event)
-            const mark = pointed(groups, version, (one) => Math.abs(across(one.version, newest) - x))
-            if (mark !== undefined) choose(mark.version)
-          }}
-        >
-          {ticks}
-        </div>
-      )}
+    <div
+      ref={box}
+      class={`ticks ${groups.length * linesApart <= pixels ? "through" : ""}`}
+      onClick={({ clientX }) => {
+        const { left, width } = box.current!.getBoundingClientRect()
+        const at = (clientX - left) / width
+        const mark = pointed(groups, version, (one) => Math.abs(across(one.version, newest) - at))
+        if (mark !== undefined) choose(mark.version)
+      }}
+    >
+      {drawn}
     </div>
   )
 }
 
-export const Slider = (props: SliderProps) => {
-  const { timeline, version, marks, choose } = props
+export const Slider = (props: ViewProps) => {
+  const { timeline, version, marks, choose, changes } = props
   const newest = timeline.version
+  const series = useMemo(() => {
+    const values = timeline.states.slice(1).map((state) => Session.contextTokens(state))
+    const said = (at: number) => several(values[at] ?? 0, "token")
+    return [{ name: "Context", ink: "verbatim", values, said }]
+  }, [timeline, changes])
   const recorded = timeline.events[version - 1]
-  const before = marks.findLast((mark) => mark.version < version)
-  const behind = marks.find((mark) => mark.version > version)
+  const happening = recorded === undefined ? "" : happened(recorded.event._tag)
+  const steps = {
+    back: ["◂◂", "Compaction before", "[", marks.findLast((mark) => mark.version < version)?.version],
+    less: ["‹", "One version back", "←", version > 1 ? version - 1 : undefined],
+    more: ["›", "One version on", "→", version < newest ? version + 1 : undefined],
+    on: ["▸▸", "Compaction behind", "]", marks.find((mark) => mark.version > version)?.version],
+  } as const
+  const step = ([sign, label, key, to]: (typeof steps)[keyof typeof steps]) => (
+    <button
+      disabled={to === undefined}
+      aria-label={label}
+      title={`${label}: ${key}`}
+      onClick={() => to !== undefined && choose(to)}
+    >
+      {sign}
+    </button>
+  )
   return (
     <div class="slider">
-      <Plot {...props} />
+      {/* Buttons and keys reach every version and every compaction. */}
+      <div class="plot" aria-hidden="true">
+        <Chart
+          label=""
+          kind="area"
+          across="Version"
+          series={series}
+          unit={short}
+          height={84}
+          bare
+          chosen={version}
+          choose={choose}
+        />
+        {marks.length === 0 ? null : <Ticks {...props} />}
+      </div>
       <input
         type="range"
         min={1}
         max={Math.max(newest, 1)}
         value={version}
         aria-label="Version"
-        aria-valuetext={`version ${count(version)} of ${count(newest)}, ${recorded?.event._tag ?? ""}`}
+        aria-valuetext={`version ${count(version)} of ${count(newest)}, ${happening}`}
         onInput={({ currentTarget }) => choose(Number(currentTarget.value))}
       />
-      <div class="slider-row">
-        <button
-          disabled={before === undefined}
-          onClick={() => before && choose(before.version)}
-          title="Key: ["
-        >
-          ◂ Compaction
-        </button>
-        <button
-          disabled={version <= 1}
-          onClick={() => choose(version - 1)}
-          aria-label="One version back"
-          title="Key: ←"
-        >
-          ‹
-        </button>
+      <div class="row">
+        {step(steps.back)}
+        {step(steps.less)}
         <span class="where">
           <strong>
             Version {count(version)} of {count(newest)}
           </strong>{" "}
-          <span class="soft">
-            {recorded === undefined ? "" : `${recorded.event._tag} · ${moment(recorded.time)}`}
+          <span class="soft wide-only">
+            {recorded === undefined ? "" : `${happening} · ${moment(recorded.time)}`}
           </span>
         </span>
-        <button
-          disabled={version >= newest}
-          onClick={() => choose(version + 1)}
-          aria-label="One version on"
-          title="Key: →"
-        >
-          ›
-        </button>
-        <button
-          disabled={behind === undefined}
-          onClick={() => behind && choose(behind.version)}
-          title="Key: ]"
-        >
-          Compaction ▸
-        </button>
+        {step(steps.more)}
+        {step(steps.on)}
         <span class="soft wide-only">keys: ← → [ ]</span>
       </div>
     </div>

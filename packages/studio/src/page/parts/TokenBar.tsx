@@ -1,6 +1,7 @@
 /** The bar of what the tokens of a context are for. */
 import { count, percent, several } from "../format.js"
 import { shares, type Taken } from "../session/shares.js"
+import { Swatch } from "./Notices.js"
 
 const nameOf = new Map(shares.map(({ share, name }) => [share, name]))
 
@@ -15,7 +16,10 @@ export const TokenBar = ({
   const sent = taken.filter(({ share, tokens }) => tokens > 0 && share !== "left-out")
   const left = taken
     .filter(({ share }) => share === "left-out")
-    .flatMap(({ messages, parts }) => [...(messages > 0 ? [several(messages, "message")] : []), ...parts])
+    .flatMap(({ messages, tokens, parts }) => [
+      ...(messages > 0 ? [`${several(messages, "message")} of ${several(tokens, "token")}`] : []),
+      ...parts,
+    ])
   const spoken = sent.map((one) => `${nameOf.get(one.share)} ${count(one.tokens)}`).join(", ")
   return (
     <div class="token-bar">
@@ -29,22 +33,20 @@ export const TokenBar = ({
           />
         ))}
       </div>
-      <ul class="legend">
-        <li>
-          <strong>{count(tokens)} tokens</strong>
-        </li>
+      <p class="legend">
+        <strong>{count(tokens)} tokens</strong>
         {sent.map((one) => (
-          <li key={one.share}>
-            <i class={one.share} /> {nameOf.get(one.share)} {count(one.tokens)}{" "}
+          <span key={one.share}>
+            <Swatch ink={one.share} /> {nameOf.get(one.share)} {count(one.tokens)}{" "}
             <span class="soft">{percent(one.tokens, tokens)}</span>
-          </li>
+          </span>
         ))}
         {left.length === 0 ? null : (
-          <li>
-            <i class="left-out" /> Left out: {left.join(", ")}
-          </li>
+          <span>
+            <Swatch ink="left-out" /> Left out: {left.join(", ")}
+          </span>
         )}
-      </ul>
+      </p>
     </div>
   )
 }

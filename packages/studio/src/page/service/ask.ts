@@ -79,3 +79,10 @@ export const ask = async <Answer>(
 /** The path of a session. */
 export const ofSession = (session: string, path = ""): string =>
   `/v1/sessions/${encodeURIComponent(session)}${path}`
+
+/** Asks for a change of a session. */
+export const post = <Answer>(session: string, path: string, body: unknown): Promise<Answer> =>
+  ask(ofSession(session, path), { method: "POST", body })
+
+/** What went wrong, as a sentence. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

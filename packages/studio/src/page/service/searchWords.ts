@@ -1,9 +1,12 @@
 /** Searching the words of many sessions, with recall. */
 import type { schemas } from "@memfold/client"
-import { ask, ofSession } from "./ask.js"
+import { ask, post } from "./ask.js"
 
 /** The message of a session that fits best. */
 export interface Found {
+  /** Its message index. */
+  readonly index: number
+  /** A part of its text, with the first of the words. */
   readonly text: string
   /** Higher for what fits better. */
   readonly score: number
@@ -11,19 +14,24 @@ export interface Found {
 
 /** How many sessions are searched at once. */
 const atOnce = 4
-const excerptLength = 200
+/** How long an excerpt is, and how much of it stands before the first word, in characters. */
+const [excerptLength, before] = [200, 60]
 
 type Hits = {
   readonly messages: ReadonlyArray<{
     readonly session?: string
+    readonly index: number
     readonly text: string
     readonly rank?: number
   }>
 }
 
+/** The pieces of a text: each second one is a word. */
+export const piecesOf = (text: string): ReadonlyArray<string> => text.split(/([\p{L}\p{N}]+)/u)
+
 /** The words of a text, without their marks. */
-const wordsIn = (text: string): ReadonlySet<string> =>
-  new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+export const wordsIn = (text: string): ReadonlySet<string> =>
+  new Set(piecesOf(text.toLowerCase()).filter((_, at) => at % 2 === 1))
 
 /** How many words of a query a hit has; among hits that have as many, what the service ranks higher. */
 const scoreOf = (query: ReadonlySet<string>, { rank, text }: Hits["messages"][number]): number => {
@@ -31,6 +39,18 @@ const scoreOf = (query: ReadonlySet<string>, { rank, text }: Hits["messages"][nu
   const shared = [...query].filter((word) => words.has(word)).length
   // Each session of its own has a first rank: ranks alone do not compare sessions.
   return shared + (rank === undefined ? 0 : 0.5 / rank)
+}
+
+/** The part of a text around the first of the words; the start if it has none of them. */
+export const excerptOf = (query: ReadonlySet<string>, text: string): string => {
+  let first = 0
+  for (const [at, piece] of piecesOf(text).entries()) {
+    if (at % 2 === 1 && query.has(piece.toLowerCase())) break
+    first += piece.length
+  }
+  const from = first >= text.length || first <= before ? 0 : first - before
+  const cut = text.slice(from, from + excerptLength)
+  return `${from > 0 ? "…" : ""}${cut}${from + excerptLength < text.length ? "…" : ""}`
 }
 
 /**
@@ -45,9 +65,8 @@ export const searchWords = async (
   const asked = wordsIn(query)
   const take = (session: string, hit: Hits["messages"][number]): void => {
     const score = scoreOf(asked, hit)
-    const known = found.get(session)
-    if (known === undefined || score > known.score)
-      found.set(session, { text: hit.text.slice(0, excerptLength), score })
+    if (score > (found.get(session)?.score ?? -1))
+      found.set(session, { index: hit.index, text: excerptOf(asked, hit.text), score })
   }
   const owners = new Set(sessions.flatMap(({ owner }) => owner ?? []))
   const ownerless = sessions.filter(({ owner }) => owner === undefined)
@@ -58,7 +77,7 @@ export const searchWords = async (
       for (const hit of messages) if (hit.session !== undefined) take(hit.session, hit)
     }),
     ...ownerless.map(({ session }) => async () => {
-      const { messages } = await ask<Hits>(ofSession(session, "/recall"), { method: "POST", body })
+      const { messages } = await post<Hits>(session, "/recall", body)
       for (const hit of messages) take(session, hit)
     }),
   ]

@@ -1,7 +1,8 @@
 /** The context at a version: at once as the engine renders it from the log, and then as the service says it was. */
 import { type Message, Render } from "@memfold/core"
-import { useEffect, useMemo, useState } from "preact/hooks"
-import { ask, ofSession } from "../service/ask.js"
+import { useMemo } from "preact/hooks"
+import { ofSession } from "../service/ask.js"
+import { useAnswer } from "../service/useAnswer.js"
 import type { Timeline } from "./Timeline.js"
 
 /** A context, and for each message its message index, or `null`. */
@@ -30,23 +31,10 @@ const withSources = (exact: Omit<Shown, "sources">, local: Shown): Shown => {
  */
 export const useContextAt = (timeline: Timeline, version: number, changes: number): Shown => {
   const local = useMemo<Shown>(() => Render.render(timeline.at(version)), [timeline, version])
-  const [exact, setExact] = useState<{ readonly of: Shown; readonly shown: Shown } | null>(null)
-  useEffect(() => {
-    const stop = new AbortController()
-    const { signal } = stop
-    const timer = setTimeout(() => {
-      ask<Omit<Shown, "sources">>(ofSession(timeline.session, "/context"), {
-        query: { atVersion: version, format: "memfold" },
-        signal,
-      }).then(
-        (found) => setExact({ of: local, shown: withSources(found, local) }),
-        () => undefined,
-      )
-    }, pause)
-    return () => {
-      clearTimeout(timer)
-      stop.abort()
-    }
-  }, [timeline, version, local, changes])
-  return exact?.of === local ? exact.shown : local
+  const { answer } = useAnswer<Omit<Shown, "sources">>(
+    ofSession(timeline.session, "/context"),
+    { query: { atVersion: version, format: "memfold" } },
+    { pause, again: changes },
+  )
+  return useMemo(() => (answer === null ? local : withSources(answer, local)), [answer, local])
 }

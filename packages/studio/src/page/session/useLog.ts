@@ -2,7 +2,7 @@
 import type { schemas } from "@memfold/client"
 import type { EventCodec } from "@memfold/core"
 import { useEffect, useState } from "preact/hooks"
-import { ask, ofSession } from "../service/ask.js"
+import { ask, ofSession, reasonOf } from "../service/ask.js"
 import { follow } from "../service/changes.js"
 import { Timeline } from "./Timeline.js"
 
@@ -72,7 +72,7 @@ export const useLog = (session: string): Log => {
     let current = new AbortController()
     const fail = (error: unknown) => {
       if (current.signal.aborted) return
-      set((log) => ({ ...log, problem: error instanceof Error ? error.message : String(error) }))
+      set((log) => ({ ...log, problem: reasonOf(error) }))
     }
     const start = async (): Promise<void> => {
       current.abort()

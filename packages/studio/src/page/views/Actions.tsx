@@ -3,56 +3,40 @@ import { useState } from "preact/hooks"
 import { go } from "../address.js"
 import { count, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
-import { bringFocusIntoSight } from "../parts/inSight.js"
-import { ask, ofSession } from "../service/ask.js"
+import { ask, ofSession, post } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
 import type { Mark } from "../session/marks.js"
-import type { Timeline } from "../session/Timeline.js"
+import type { Place } from "../session/ViewProps.js"
 import { Compact, Recompact } from "./Compact.js"
 import { Export } from "./Export.js"
 import { Undo } from "./Undo.js"
 
 /** What an action is about. */
-export interface ActionProps {
-  readonly timeline: Timeline
-  readonly version: number
+export interface ActionProps extends Place {
   readonly marks: ReadonlyArray<Mark>
+  readonly onClose: () => void
 }
-type Props = ActionProps & { readonly onClose: () => void }
 
-const post = <Answer,>(timeline: Timeline, path: string, body: unknown): Promise<Answer> =>
-  ask(ofSession(timeline.session, path), { method: "POST", body })
-
-const Revert = ({ timeline, version, marks, onClose }: Props) => {
+const Revert = ({ timeline, version, marks, onClose }: ActionProps) => {
   const { summary } = timeline.at(version)
-  const now = timeline.at(timeline.version).summary
-  const act = async () => {
-    await post(timeline, "/revert", { toSummary: summary?.id ?? null })
-  }
-  if (summary?.id === now?.id)
-    return (
-      <Dialog title="Revert" onClose={onClose}>
-        <p>
-          Version {count(version)} has the summary that is in force. Choose an earlier version first, with the
-          summary to go back to.
-        </p>
-      </Dialog>
-    )
   const mark = marks.find(({ committed }) => committed !== null && committed.summary === summary?.id)
-  if (mark !== undefined && mark.invalidatedAt !== null)
+  const why =
+    summary?.id === timeline.at(timeline.version).summary?.id
+      ? `Version ${count(version)} has the summary that is in force. Choose an earlier version first, with the summary to go back to.`
+      : mark !== undefined && mark.invalidatedAt !== null
+        ? `The summary of version ${count(version)} was taken back at version ${count(mark.invalidatedAt)}. If that was the newest change, “Undo” brings it back.`
+        : null
+  if (why !== null)
     return (
       <Dialog title="Revert" onClose={onClose}>
-        <p>
-          The summary of version {count(version)} was taken back at version {count(mark.invalidatedAt)}. If
-          that was the newest change, “Undo” brings it back.
-        </p>
+        <p>{why}</p>
       </Dialog>
     )
   return (
     <Dialog
       title={`Revert to the summary of version ${count(version)}`}
       verb="Revert"
-      act={act}
+      act={() => post(timeline.session, "/revert", { toSummary: summary?.id ?? null })}
       onClose={onClose}
     >
       <p>
@@ -66,11 +50,11 @@ const Revert = ({ timeline, version, marks, onClose }: Props) => {
   )
 }
 
-const Fork = ({ timeline, version, onClose }: Props) => {
+const Fork = ({ timeline, version, onClose }: ActionProps) => {
   const { session } = timeline
   const act = async (form: FormData) => {
     const to = String(form.get("to")).trim()
-    await post(timeline, "/fork", { to, ...(version === timeline.version ? {} : { atVersion: version }) })
+    await post(session, "/fork", { to, ...(version === timeline.version ? {} : { atVersion: version }) })
     go({ session: to, view: "time", version: null })
   }
   return (
@@ -87,14 +71,12 @@ const Fork = ({ timeline, version, onClose }: Props) => {
   )
 }
 
-const Describe = ({ timeline, onClose }: Props) => {
+const Describe = ({ timeline, onClose }: ActionProps) => {
   const { title, owner } = timeline.at(timeline.version).description
   const given = (text: FormDataEntryValue | null) => String(text).trim() || null
-  const act = async (form: FormData) => {
-    await ask(ofSession(timeline.session), {
-      method: "PATCH",
-      body: { title: given(form.get("title")), owner: given(form.get("owner")) },
-    })
+  const act = (form: FormData) => {
+    const body = { title: given(form.get("title")), owner: given(form.get("owner")) }
+    return ask(ofSession(timeline.session), { method: "PATCH", body })
   }
   return (
     <Dialog title="Title and owner" verb="Save" act={act} onClose={onClose}>
@@ -111,35 +93,61 @@ const Describe = ({ timeline, onClose }: Props) => {
   )
 }
 
-const actions = {
-  Compact,
-  Undo,
-  Recompact,
-  Revert,
-  Fork,
-  Describe,
-} as const
+const actions = { Compact, Undo, Recompact, Revert, Fork, Describe, Export } as const
+type Action = keyof typeof actions
 
-export const Actions = (props: ActionProps) => {
+/** What is done often. The rest is behind a menu. */
+const often: ReadonlyArray<Action> = ["Compact", "Undo"]
+
+export const Actions = (props: Omit<ActionProps, "onClose">) => {
   const mayWrite = useRight("write")
-  const [chosen, choose] = useState<keyof typeof actions | "Export" | null>(null)
-  const onClose = () => choose(null)
-  const Chosen = chosen === null || chosen === "Export" ? null : actions[chosen]
+  const [chosen, choose] = useState<Action | null>(null)
+  const [open, setOpen] = useState(false)
+  const Chosen = chosen === null ? null : actions[chosen]
+  const button = (name: Action) => {
+    const may = mayWrite || name === "Export"
+    return (
+      <button
+        class={often.includes(name) ? "" : "item"}
+        disabled={!may}
+        title={may ? undefined : "Your token may only read"}
+        onClick={() => {
+          setOpen(false)
+          choose(name)
+        }}
+      >
+        {name}…
+      </button>
+    )
+  }
   return (
-    <div class="actions" role="group" aria-label="What to do" onFocusIn={bringFocusIntoSight}>
-      {(Object.keys(actions) as Array<keyof typeof actions>).map((name) => (
-        <button
-          key={name}
-          disabled={!mayWrite}
-          title={mayWrite ? undefined : "Your token may only read"}
-          onClick={() => choose(name)}
+    <>
+      <div class="row" role="group" aria-label="What to do">
+        {often.map(button)}
+        <details
+          class="menu"
+          open={open}
+          onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+          onKeyDown={({ key, currentTarget }) => {
+            if (key !== "Escape") return
+            setOpen(false)
+            currentTarget.querySelector("summary")?.focus()
+          }}
+          onFocusOut={({ currentTarget, relatedTarget }) => {
+            if (!currentTarget.contains(relatedTarget as Node | null)) setOpen(false)
+          }}
         >
-          {name}…
-        </button>
-      ))}
-      <button onClick={() => choose("Export")}>Export…</button>
-      {Chosen === null ? null : <Chosen {...props} onClose={onClose} />}
-      {chosen === "Export" ? <Export {...props} onClose={onClose} /> : null}
-    </div>
+          <summary role="button">More</summary>
+          <ul>
+            {(Object.keys(actions) as Array<Action>)
+              .filter((name) => !often.includes(name))
+              .map((name) => (
+                <li key={name}>{button(name)}</li>
+              ))}
+          </ul>
+        </details>
+      </div>
+      {Chosen === null ? null : <Chosen {...props} onClose={() => choose(null)} />}
+    </>
   )
 }

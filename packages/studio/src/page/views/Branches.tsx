@@ -3,9 +3,9 @@ import type { Session } from "@memfold/core"
 import { useState } from "preact/hooks"
 import { count, moment, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
-import { ask, ofSession } from "../service/ask.js"
+import { post } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
-import type { Timeline } from "../session/Timeline.js"
+import type { Place } from "../session/ViewProps.js"
 
 interface Shown {
   readonly id: number
@@ -34,12 +34,8 @@ export const Branches = ({
   timeline,
   version,
   choose,
-}: {
-  readonly timeline: Timeline
-  readonly version: number
-  readonly choose: (version: number) => void
-}) => {
-  const [asked, ask_] = useState<Shown | null>(null)
+}: Place & { readonly choose: (version: number) => void }) => {
+  const [asked, ask] = useState<Shown | null>(null)
   const mayWrite = useRight("write")
   const all = shownOf(timeline.at(version))
   if (all.length < 2) return null
@@ -62,7 +58,7 @@ export const Branches = ({
           {one.leftAt === null ? "" : ` · left ${moment(one.leftAt)}`}
         </span>{" "}
         {one.leftAt !== null && mayWrite && isNewest ? (
-          <button onClick={() => ask_(one)}>Return to it…</button>
+          <button onClick={() => ask(one)}>Return to it…</button>
         ) : null}
         {children.length === 0 ? null : <ul>{children.map(branch)}</ul>}
       </li>
@@ -76,13 +72,8 @@ export const Branches = ({
         <Dialog
           title={`Return to branch ${count(asked.id)}`}
           verb="Return to it"
-          act={async () => {
-            await ask(ofSession(timeline.session, "/checkout"), {
-              method: "POST",
-              body: { branch: asked.id },
-            })
-          }}
-          onClose={() => ask_(null)}
+          act={() => post(timeline.session, "/checkout", { branch: asked.id })}
+          onClose={() => ask(null)}
         >
           <p>
             The conversation goes on with the {several(asked.total, "message")} of that branch. The branch in

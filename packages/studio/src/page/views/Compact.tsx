@@ -1,11 +1,14 @@
 /** Compacting by hand, with what it would do shown before it is done. */
 import type { schemas } from "@memfold/client"
-import { useEffect, useState } from "preact/hooks"
-import { count, range, several } from "../format.js"
+import { useState } from "preact/hooks"
+import { count, messages, several } from "../format.js"
+import { Choice } from "../parts/Choice.js"
 import { Dialog } from "../parts/Dialog.js"
-import { Waiting } from "../parts/Waiting.js"
-import { ask, ofSession } from "../service/ask.js"
+import { Waiting } from "../parts/Notices.js"
+import { ofSession, post } from "../service/ask.js"
+import { useAnswer } from "../service/useAnswer.js"
 import type { Timeline } from "../session/Timeline.js"
+import { strategies } from "./offered.js"
 
 /** What a compaction is asked for. */
 interface Wanted {
@@ -18,40 +21,19 @@ interface Wanted {
 /** How long a choice stays before it is previewed, in milliseconds. */
 const pause = 250
 
-/** Asks what a compaction would do. Nothing is written, and no model is asked. */
-export const usePreview = (session: string, wanted: Wanted) => {
-  const [found, set] = useState<{
-    readonly preview: schemas.Previewed | null
-    readonly problem: string | null
-  }>({
-    preview: null,
-    problem: null,
-  })
-  const body = JSON.stringify(wanted)
-  useEffect(() => {
-    const stop = new AbortController()
-    const read = async () => {
-      const options = { method: "POST", body: JSON.parse(body) as unknown, signal: stop.signal } as const
-      set({ preview: await ask(ofSession(session, "/preview"), options), problem: null })
-    }
-    const timer = setTimeout(() => {
-      read().catch((error: unknown) => {
-        if (!stop.signal.aborted) set({ preview: null, problem: error instanceof Error ? error.message : "" })
-      })
-    }, pause)
-    return () => {
-      clearTimeout(timer)
-      stop.abort()
-    }
-  }, [session, body])
-  return found
-}
-
 /** The most compactions that are listed one by one. */
 const mostListed = 8
 
+/** What one compaction would do, in a sentence. */
+const doneBy = (one: schemas.Previewed["compactions"][number]): string => {
+  if (one.outcome === "Failed") return `Would fail: ${one.failure ?? ""}`
+  const pruned = one.pruned.length
+  const shortened = pruned > 0 ? `, and tool outputs in ${several(pruned, "message")} shortened` : ""
+  return `Because of ${one.reason}, ${messages(one)}; ${several(one.replaced.messages, "message")} of ${count(one.replaced.tokens)} tokens are replaced${shortened}`
+}
+
 /** What a compaction would do. */
-export const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
+const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
   const { compactions, before, after, idle, summarizer } = preview
   if (compactions.length === 0) return <p>Nothing would be done: {idle}.</p>
   const segments = compactions.flatMap((one) => one.segments)
@@ -63,16 +45,12 @@ export const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) 
       </p>
       <ul>
         {compactions.slice(0, mostListed).map((one, at) => (
-          <li key={at}>
-            {one.outcome === "Failed"
-              ? `Would fail: ${one.failure ?? ""}`
-              : `Messages ${range(one)} because of ${one.reason}; ${several(one.replaced.messages, "message")} of ${count(one.replaced.tokens)} tokens are replaced${one.pruned.length > 0 ? `, and tool outputs in ${several(one.pruned.length, "message")} shortened` : ""}`}
-          </li>
+          <li key={at}>{doneBy(one)}</li>
         ))}
         {compactions.length > mostListed ? (
           <li>
             And {several(compactions.length - mostListed, "compaction")} more, up to message{" "}
-            {count(compactions.at(-1)!.to)}
+            {count(compactions.at(-1)!.to - 1)}
           </li>
         ) : null}
       </ul>
@@ -87,6 +65,24 @@ export const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) 
         choose other words than this preview.
       </p>
     </>
+  )
+}
+
+/** Shows what a compaction would do. Nothing is written, and no model is asked. */
+export const Preview = ({ session, wanted }: { readonly session: string; readonly wanted: Wanted }) => {
+  const asked = { method: "POST", body: wanted } as const
+  const path = ofSession(session, "/preview")
+  const { answer, problem } = useAnswer<schemas.Previewed>(path, asked, { pause, keep: true })
+  return (
+    <div class="preview" role="status" aria-label="Preview">
+      {problem !== null ? (
+        <p class="problem">{problem}</p>
+      ) : answer === null ? (
+        <Waiting>Looking at what it would do</Waiting>
+      ) : (
+        <Previewed preview={answer} />
+      )}
+    </div>
   )
 }
 
@@ -118,27 +114,17 @@ const CompactDialog = ({
   readonly verb: string
   readonly wanted: Wanted
   readonly children: preact.ComponentChildren
-}) => {
-  const { preview, problem } = usePreview(session, wanted)
-  const act = async () => {
-    const path = ofSession(session, "/compact")
-    check((await ask<typeof schemas.Compacted.Type>(path, { method: "POST", body: wanted })).outcomes)
-  }
-  return (
-    <Dialog title={title} verb={verb} act={act} onClose={onClose}>
-      {children}
-      <div class="preview" role="status" aria-label="Preview">
-        {problem !== null ? (
-          <p class="problem">{problem}</p>
-        ) : preview === null ? (
-          <Waiting>Looking at what it would do</Waiting>
-        ) : (
-          <Previewed preview={preview} />
-        )}
-      </div>
-    </Dialog>
-  )
-}
+}) => (
+  <Dialog
+    title={title}
+    verb={verb}
+    act={async () => check((await post<typeof schemas.Compacted.Type>(session, "/compact", wanted)).outcomes)}
+    onClose={onClose}
+  >
+    {children}
+    <Preview session={session} wanted={wanted} />
+  </Dialog>
+)
 
 /** Compacts with the strategy of the service. */
 export const Compact = (props: Props) => {
@@ -149,16 +135,15 @@ export const Compact = (props: Props) => {
   return (
     <CompactDialog {...props} title="Compact now" verb="Compact" wanted={wanted}>
       <p>The oldest uncovered messages become part of the summary. “Undo” takes it back.</p>
-      <label>
-        Which
-        <select
-          value={which}
-          onChange={({ currentTarget }) => setWhich(currentTarget.value as "next" | "due")}
-        >
-          <option value="next">One compaction now, whether it is due or not</option>
-          <option value="due">Everything that is due</option>
-        </select>
-      </label>
+      <Choice
+        label="Which"
+        options={[
+          ["next", "One compaction now, whether it is due or not"],
+          ["due", "Everything that is due"],
+        ]}
+        value={which}
+        choose={setWhich}
+      />
       {which === "next" ? (
         <label>
           What the summarizer is told besides
@@ -172,8 +157,6 @@ export const Compact = (props: Props) => {
     </CompactDialog>
   )
 }
-
-const strategies = ["break-even", "sliding-window", "rounds", "split-turn", "rolling-buffer"] as const
 
 /** Settings as they were typed; `null` while they are no JSON object. */
 const settingsIn = (text: string): Readonly<Record<string, unknown>> | null => {
@@ -190,7 +173,7 @@ const settingsIn = (text: string): Readonly<Record<string, unknown>> | null => {
 
 /** Compacts everything anew, under another strategy. */
 export const Recompact = (props: Props) => {
-  const [strategy, setStrategy] = useState<string>(strategies[0])
+  const [strategy, setStrategy] = useState<(typeof strategies)[number]>(strategies[0])
   const [text, setText] = useState("")
   const settings = settingsIn(text)
   const wanted = { which: "all", strategy, settings: settings ?? {} } as const
@@ -200,20 +183,13 @@ export const Recompact = (props: Props) => {
         All compactions are taken back, and the messages are compacted anew as the strategy does it. “Undo”
         brings the summaries in force now back. The strategy of the service stays as it is.
       </p>
-      <label>
-        Strategy
-        <select value={strategy} onChange={({ currentTarget }) => setStrategy(currentTarget.value)}>
-          {strategies.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Choice label="Strategy" options={strategies} value={strategy} choose={setStrategy} />
       <label>
         Settings, as JSON
         <input
           value={text}
           placeholder='{"contextLimit": 20000}'
-          aria-invalid={settings === null}
+          {...(settings === null ? { "aria-invalid": true } : {})}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>

@@ -1,16 +1,16 @@
 /** A compaction: why it was due, what it replaced, and what it put in the place. */
 import { diffWordsWithSpace } from "diff"
 import { useMemo } from "preact/hooks"
-import { count, moment, percent, range, several, shortId } from "../format.js"
+import { count, messages as messagesIn, moment, percent, several, shortId } from "../format.js"
 import { MessageCard } from "../parts/MessageCard.js"
+import { Badge } from "../parts/Notices.js"
 import { VirtualList } from "../parts/VirtualList.js"
 import { hasChanged, type Mark, textOf } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
 
-interface Place {
+interface Props {
+  readonly mark: Mark
   readonly timeline: Timeline
-  readonly version: number
-  readonly changes: number
 }
 
 const outcomes: Readonly<Record<Mark["outcome"], string>> = {
@@ -34,38 +34,34 @@ export const CompactionLine = ({
   mark,
   marks,
   choose,
-}: Place & {
+}: {
   readonly mark: Mark | null
   readonly marks: ReadonlyArray<Mark>
   readonly choose: (version: number) => void
 }) => {
   if (mark === null)
-    return <p class="compaction soft">No compaction yet: the model got everything word for word.</p>
+    return <p class="strip soft">No compaction yet: the model got everything word for word.</p>
   const { started, committed, pruned, failed } = mark
-  const number = marks.filter(hasChanged).indexOf(mark) + 1
+  const changed = marks.filter(hasChanged)
+  const number = changed.indexOf(mark) + 1
+  const which = number > 0 ? ` ${count(number)} of ${count(changed.length)}` : ""
   return (
-    <div class="compaction" role="group" aria-label="Compaction">
+    <div class="strip" role="group" aria-label="Compaction">
       {badgesOf(mark).map((badge) => (
-        <span key={badge} class={`badge ${badge.toLowerCase().replaceAll(" ", "-")}`}>
-          {badge}
-        </span>
+        <Badge key={badge}>{badge}</Badge>
       ))}
       <button class="plain" onClick={() => choose(mark.version)}>
-        {number > 0
-          ? `Compaction ${count(number)} of ${count(marks.filter(hasChanged).length)}`
-          : "Compaction"}
-        , version {count(mark.version)}
+        Compaction{which}, version {count(mark.version)}
       </button>
-      <span>
-        messages {range(started)} because of <em>{started.reason}</em> ({started.strategy})
+      <span>{messagesIn(started)}</span>
+      <span class="wide-only">
+        because of <em>{started.reason}</em> ({started.strategy})
       </span>
       {committed === null ? null : (
         <span>
           {count(committed.tokensBefore)} → {count(committed.tokensAfter)} tokens,{" "}
           {committed.tokensAfter > committed.tokensBefore ? "+" : "−"}
-          {percent(Math.abs(committed.tokensBefore - committed.tokensAfter), committed.tokensBefore)}; summary{" "}
-          {count(committed.tokens)} tokens by {committed.summarizer}
-          {committed.calls === 0 ? "" : ` in ${several(committed.calls, "call")}`}
+          {percent(Math.abs(committed.tokensBefore - committed.tokensAfter), committed.tokensBefore)}
         </span>
       )}
       {pruned === null ? null : <span>{several(pruned.outputs.length, "tool output")} shortened</span>}
@@ -74,40 +70,39 @@ export const CompactionLine = ({
           {failed.reason}: {failed.detail}
         </span>
       )}
-      <span class="soft">{moment(mark.time)}</span>
+      <span class="soft wide-only">{moment(mark.time)}</span>
     </div>
   )
 }
 
 /** The text of the summary that a compaction committed. */
-export const SummaryText = ({ mark, timeline }: Place & { readonly mark: Mark }) => {
+export const SummaryText = ({ mark, timeline }: Props) => {
   const { summary } = timeline.at(mark.version)
+  const { started, committed } = mark
+  const { modified, read } = summary?.files ?? { modified: [], read: [] }
+  const files = [...modified.map((file) => `changed ${file}`), ...read.map((file) => `read ${file}`)]
   return (
     <div class="scroll text" tabIndex={0} role="group" aria-label="Summary">
       <p class="soft">
-        Summary {shortId(summary?.id ?? "")}, for the messages{" "}
-        {range({ from: 0, to: summary?.coveredTo ?? 0 })}
+        Summary {shortId(summary?.id ?? "")} for {messagesIn({ from: 0, to: summary?.coveredTo ?? 0 })}, by{" "}
+        {started.strategy} because of {started.reason}, at {moment(mark.time)}
+        {committed === null ? "" : `: ${several(committed.tokens, "token")} by ${committed.summarizer}`}
+        {committed === null || committed.calls === 0 ? "" : ` in ${several(committed.calls, "call")}`}
       </p>
       {(summary?.segments ?? []).map((segment, at) => (
         <section key={at}>
           <h3>
-            {segment.kind} {range(segment)}
-            {at < (summary?.carried ?? 0) ? <span class="badge">kept</span> : null}
+            {segment.kind}: {messagesIn(segment)} {at < (summary?.carried ?? 0) ? <Badge>kept</Badge> : null}
           </h3>
           <p class="said">{segment.text}</p>
         </section>
       ))}
-      {summary !== null && summary.files.read.length + summary.files.modified.length > 0 ? (
+      {files.length === 0 ? null : (
         <section>
           <h3>Files</h3>
-          <p class="said">
-            {[
-              ...summary.files.modified.map((file) => `changed ${file}`),
-              ...summary.files.read.map((file) => `read ${file}`),
-            ].join("\n")}
-          </p>
+          <p class="said">{files.join("\n")}</p>
         </section>
-      ) : null}
+      )}
     </div>
   )
 }
@@ -122,14 +117,14 @@ const Unchanged = ({ text }: { readonly text: string }) => {
   return (
     <span>
       {text.slice(0, around)}
-      <span class="badge">{several(middle, "character")} unchanged</span>
+      <Badge>{`${several(middle, "character")} unchanged`}</Badge>
       {text.slice(-around)}
     </span>
   )
 }
 
 /** The difference of a summary to the summary before. */
-export const Difference = ({ mark, timeline }: Place & { readonly mark: Mark }) => {
+export const Difference = ({ mark, timeline }: Props) => {
   const [before, after] = [timeline.at(mark.version - 1).summary, timeline.at(mark.version).summary]
   const changes = useMemo(() => diffWordsWithSpace(textOf(before), textOf(after)), [before, after])
   return (
@@ -155,7 +150,7 @@ export const Difference = ({ mark, timeline }: Place & { readonly mark: Mark }) 
 }
 
 /** The messages that a compaction replaced. */
-export const Replaced = ({ mark, timeline }: Place & { readonly mark: Mark }) => {
+export const Replaced = ({ mark, timeline }: Props) => {
   const { from } = mark.started
   const to = mark.committed?.coveredTo ?? mark.started.to
   const messages = timeline.said(mark.version).slice(from, to)

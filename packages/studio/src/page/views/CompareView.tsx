@@ -1,112 +1,104 @@
 /** The same session under several strategies: the size of the context, the cost, and what of later needed identifiers was there. */
 import type { schemas } from "@memfold/client"
 import { Prices } from "@memfold/prices"
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useMemo, useState } from "preact/hooks"
 import { count, dollars, percent, several, short } from "../format.js"
-import { ask, ofSession } from "../service/ask.js"
-import type { ViewProps } from "./SessionView.js"
+import { Chart } from "../parts/Chart.js"
+import { Choice } from "../parts/Choice.js"
+import { Problem, Swatch } from "../parts/Notices.js"
+import { Table } from "../parts/Table.js"
+import { ofSession, ask, reasonOf } from "../service/ask.js"
+import { type Comparison, verdictOf } from "../session/verdict.js"
+import type { ViewProps } from "../session/ViewProps.js"
+import { models, strategies } from "./offered.js"
 
 type Compared = typeof schemas.Compared.Type
+type Point = Compared["points"][number]
 
 const fullHistory = "full history"
-const strategies = [
-  fullHistory,
-  "break-even",
-  "sliding-window",
-  "rounds",
-  "split-turn",
-  "rolling-buffer",
-] as const
-const models = Object.keys(Prices.presets) as ReadonlyArray<keyof typeof Prices.presets>
-const [width, height] = [1_000, 220]
+const offered = [fullHistory, ...strategies] as const
+const inks = ["system", "summary", "verbatim", "recalled", "facts", "pinned"] as const
+const inkOf = (name: string): string => inks[offered.findIndex((one) => one === name)] ?? "system"
 
-const curves = {
-  tokens: "Tokens of the context",
-  dollars: "Cost so far",
-  there: "Needed identifiers that were there",
-} as const
-type Curve = keyof typeof curves
+const curves: ReadonlyArray<{
+  readonly title: string
+  readonly unit: (value: number) => string
+  readonly value: (point: Point) => number
+}> = [
+  { title: "Tokens of the context", unit: short, value: ({ tokens }) => tokens },
+  { title: "Cost so far", unit: dollars, value: (point) => point.dollars },
+  { title: "Needed identifiers that were there", unit: count, value: ({ there }) => there },
+]
 
-const valueOf: Readonly<Record<Curve, (point: Compared["points"][number]) => number>> = {
-  tokens: ({ tokens }) => tokens,
-  dollars: ({ dollars }) => dollars,
-  there: ({ there }) => there,
-}
-
-const Curves = ({
-  curve,
+const Curve = ({
+  title,
+  unit,
+  value,
   all,
-}: {
-  readonly curve: Curve
-  readonly all: ReadonlyArray<readonly [string, Compared]>
-}) => {
-  const value = valueOf[curve]
-  const most = Math.max(...all.flatMap(([, { points }]) => points.map(value)), Number.MIN_VALUE)
-  const shown = curve === "dollars" ? dollars(most) : short(most)
+}: (typeof curves)[number] & { readonly all: ReadonlyArray<Comparison> }) => {
+  const series = useMemo(
+    () => all.map(([name, { points }]) => ({ name, ink: inkOf(name), values: points.map(value) })),
+    [all],
+  )
+  const ends = series.map(({ name, values }) => `${name} ends at ${unit(values.at(-1) ?? 0)}`)
   return (
-    <figure class="chart">
-      <figcaption>
-        {curves[curve]} <span class="soft">call by call, up to {shown}</span>
-      </figcaption>
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${curves[curve]}: ${all.map(([name, { points }]) => `${name} ends at ${count(points.length === 0 ? 0 : value(points.at(-1)!))}`).join(", ")}`}
-      >
-        {all.map(([name, { points }]) => (
-          <path
-            key={name}
-            class={`curve c${strategies.indexOf(name as (typeof strategies)[number])}`}
-            d={`M${points.map((point, at) => `${((at / Math.max(points.length - 1, 1)) * width).toFixed(1)} ${(height - 2 - (value(point) / most) * (height - 6)).toFixed(1)}`).join("L")}`}
-          />
-        ))}
-      </svg>
+    <figure>
+      <figcaption>{title}</figcaption>
+      <Chart
+        label={`${title}: ${ends.join(", ")}`}
+        kind="lines"
+        across="Call"
+        series={series}
+        unit={unit}
+        height={200}
+        together="compare"
+      />
     </figure>
   )
 }
 
-const Totals = ({ all }: { readonly all: ReadonlyArray<readonly [string, Compared]> }) => (
-  <div class="wide" tabIndex={0} role="group" aria-label="The strategies compared">
-    <table class="totals">
-      <thead>
-        <tr>
-          <th scope="col">Strategy</th>
-          <th scope="col">Calls</th>
-          <th scope="col">Compactions</th>
-          <th scope="col">Largest context</th>
-          <th scope="col">Cost</th>
-          <th scope="col">From the cache</th>
-          <th scope="col">Needed identifiers there</th>
-        </tr>
-      </thead>
-      <tbody>
-        {all.map(([name, { points, compactions, failures }]) => {
+const Totals = ({ all }: { readonly all: ReadonlyArray<Comparison> }) => (
+  <Table
+    label="The strategies compared"
+    rows={all}
+    keyOf={([name]) => name}
+    columns={[
+      {
+        name: "Strategy",
+        cell: ([name]) => (
+          <>
+            <Swatch ink={inkOf(name)} /> {name}
+          </>
+        ),
+      },
+      { name: "Calls", kind: "number", cell: ([, { points }]) => count(points.length) },
+      {
+        name: "Compactions",
+        kind: "number",
+        cell: ([, { compactions, failures }]) =>
+          `${count(compactions)}${failures > 0 ? `, ${count(failures)} failed` : ""}`,
+      },
+      {
+        name: "Largest context",
+        kind: "number",
+        cell: ([, { points }]) => count(points.reduce((most, { tokens }) => Math.max(most, tokens), 0)),
+      },
+      { name: "Cost", kind: "number", cell: ([, { points }]) => dollars(points.at(-1)?.dollars ?? 0) },
+      {
+        name: "From the cache",
+        kind: "number",
+        cell: ([, { points }]) => percent(points.at(-1)?.cached ?? 0, 1),
+      },
+      {
+        name: "Needed identifiers there",
+        kind: "number",
+        cell: ([, { points }]) => {
           const last = points.at(-1)
-          return (
-            <tr key={name}>
-              <th scope="row">
-                <i class={`swatch c${strategies.indexOf(name as (typeof strategies)[number])}`} /> {name}
-              </th>
-              <td data-label="Calls">{count(points.length)}</td>
-              <td data-label="Compactions">
-                {count(compactions)}
-                {failures > 0 ? `, ${count(failures)} failed` : ""}
-              </td>
-              <td data-label="Largest context">
-                {count(points.reduce((most, { tokens }) => Math.max(most, tokens), 0))}
-              </td>
-              <td data-label="Cost">{dollars(last?.dollars ?? 0)}</td>
-              <td data-label="From the cache">{percent(last?.cached ?? 0, 1)}</td>
-              <td data-label="Needed identifiers there">
-                {last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`}
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  </div>
+          return last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`
+        },
+      },
+    ]}
+  />
 )
 
 const priced = {
@@ -120,42 +112,45 @@ const priced = {
 /** The service reads no longer session anew for each call, in messages. */
 const mostInFull = 3_000
 
-export const CompareView = ({ timeline }: ViewProps) => {
-  const { session } = timeline
-  const isLong = timeline.at(timeline.version).total > mostInFull
-
-  const [model, setModel] = useState(models[0]!)
-  const [own, setOwn] = useState<Readonly<Record<string, number>>>({})
-  const [wanted, setWanted] = useState<ReadonlySet<string>>(
-    new Set([...(isLong ? [] : [fullHistory]), "break-even", "sliding-window"]),
-  )
-  const [all, setAll] = useState<ReadonlyArray<readonly [string, Compared]>>([])
+/** Asks for the comparisons one by one, as long as the view is there: the service ends a replay that nobody waits for. */
+const useComparisons = (session: string) => {
+  const [all, setAll] = useState<ReadonlyArray<Comparison>>([])
   const [working, setWorking] = useState<string | null>(null)
   const [problems, setProblems] = useState<ReadonlyArray<string>>([])
-  const prices = { ...Prices.presets[model], ...own }
   const [stop] = useState(() => new AbortController())
-  // Who leaves the view asks for no more, and the service ends the replay.
   useEffect(() => () => stop.abort(), [])
-  const compare = async () => {
+  const compare = async (chosen: ReadonlyArray<string>, prices: object) => {
     setProblems([])
     setAll([])
-    const found: Array<readonly [string, Compared]> = []
-    const chosen = strategies.filter((name) => wanted.has(name))
     for (const [at, name] of chosen.entries()) {
       setWorking(`${name}, ${count(at + 1)} of ${count(chosen.length)}`)
       const body = { strategy: name === fullHistory ? null : name, prices }
       const options = { method: "POST", body, signal: stop.signal } as const
       try {
-        found.push([name, await ask<Compared>(ofSession(session, "/compare"), options)])
-        setAll([...found])
+        const found = await ask<Compared>(ofSession(session, "/compare"), options)
+        setAll((before) => [...before, [name, found]])
       } catch (error) {
         if (stop.signal.aborted) return
         // The other strategies are compared all the same.
-        const problem = `${name}: ${error instanceof Error ? error.message : String(error)}`
-        setProblems((before) => [...before, problem])
+        setProblems((before) => [...before, `${name}: ${reasonOf(error)}`])
       }
     }
+    setWorking(null)
   }
+  return { all, working, problems, compare }
+}
+
+export const CompareView = ({ timeline }: ViewProps) => {
+  const isLong = timeline.at(timeline.version).total > mostInFull
+  const [model, setModel] = useState(models[0]![0])
+  const [own, setOwn] = useState<Readonly<Record<string, number>>>({})
+  const [wanted, setWanted] = useState<ReadonlyArray<string>>([
+    ...(isLong ? [] : [fullHistory]),
+    "break-even",
+    "sliding-window",
+  ])
+  const { all, working, problems, compare } = useComparisons(timeline.session)
+  const prices = { ...Prices.presets[model], ...own }
   return (
     <div class="page-view">
       <h2>The session under several strategies</h2>
@@ -168,23 +163,23 @@ export const CompareView = ({ timeline }: ViewProps) => {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void compare().finally(() => setWorking(null))
+          void compare(
+            offered.filter((name) => wanted.includes(name)),
+            prices,
+          )
         }}
       >
         <fieldset>
           <legend>Strategies</legend>
-          {strategies.map((name) => (
-            <label key={name} class="check">
+          {offered.map((name) => (
+            <label key={name}>
               <input
                 type="checkbox"
                 disabled={isLong && name === fullHistory}
-                checked={wanted.has(name)}
-                onChange={({ currentTarget }) => {
-                  const next = new Set(wanted)
-                  if (currentTarget.checked) next.add(name)
-                  else next.delete(name)
-                  setWanted(next)
-                }}
+                checked={wanted.includes(name)}
+                onChange={({ currentTarget: { checked } }) =>
+                  setWanted(checked ? [...wanted, name] : wanted.filter((one) => one !== name))
+                }
               />{" "}
               {name}
               {isLong && name === fullHistory ? ` (up to ${several(mostInFull, "message")})` : ""}
@@ -193,24 +188,17 @@ export const CompareView = ({ timeline }: ViewProps) => {
         </fieldset>
         <fieldset>
           <legend>Prices, in dollars for a million tokens</legend>
-          <label class="check">
-            Model{" "}
-            <select
-              value={model}
-              onChange={({ currentTarget }) => {
-                setModel(currentTarget.value as typeof model)
-                setOwn({})
-              }}
-            >
-              {models.map((one) => (
-                <option key={one} value={one}>
-                  {Prices.presets[one].model}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Model"
+            options={models}
+            value={model}
+            choose={(one) => {
+              setModel(one)
+              setOwn({})
+            }}
+          />
           {(Object.keys(priced) as ReadonlyArray<keyof typeof priced>).map((name) => (
-            <label key={name} class="check">
+            <label key={name}>
               {priced[name]}{" "}
               <input
                 type="number"
@@ -223,20 +211,19 @@ export const CompareView = ({ timeline }: ViewProps) => {
             </label>
           ))}
         </fieldset>
-        <button class="primary" disabled={working !== null || wanted.size === 0}>
+        <button class="primary" disabled={working !== null || wanted.length === 0}>
           {working === null ? "Compare" : `Replaying under ${working}…`}
         </button>
       </form>
       {problems.map((problem) => (
-        <p key={problem} class="problem" role="alert">
-          {problem}
-        </p>
+        <Problem key={problem}>{problem}</Problem>
       ))}
       {all.length === 0 ? null : (
         <>
+          {working === null ? <p class="verdict">{verdictOf(all)}</p> : null}
           <Totals all={all} />
-          {(Object.keys(curves) as ReadonlyArray<Curve>).map((curve) => (
-            <Curves key={curve} curve={curve} all={all} />
+          {curves.map((curve) => (
+            <Curve key={curve.title} {...curve} all={all} />
           ))}
         </>
       )}

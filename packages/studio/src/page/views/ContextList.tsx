@@ -1,11 +1,11 @@
 /** What the model got at a version: the messages in their order, each with the section that it stands for. */
 import { Wording } from "@memfold/core"
+import { messages as messagesIn, several } from "../format.js"
 import { MessageCard } from "../parts/MessageCard.js"
 import { VirtualList } from "../parts/VirtualList.js"
-import { range, several } from "../format.js"
 import { whyLeftOut } from "../session/shares.js"
-import type { Timeline } from "../session/Timeline.js"
 import type { Shown } from "../session/useContextAt.js"
+import type { Place } from "../session/ViewProps.js"
 
 type Memfold = {
   readonly compressionTriggered?: true
@@ -26,13 +26,13 @@ const badgesOf = (metadata: Readonly<Record<string, unknown>> | undefined): Read
 const LeftOut = ({ layout }: Pick<Shown, "layout">) => {
   const left = layout.filter(({ section }) => whyLeftOut[section] !== undefined)
   return left.length === 0 ? null : (
-    <details class="left-out-list">
+    <details>
       <summary>Left out: {several(left.length, "place")}</summary>
       <ul>
         {left.map((one, at) => (
           <li key={at}>
-            Messages {range(one)}
-            {one.parts === undefined ? "" : ` (${one.parts.join(", ")})`}: {whyLeftOut[one.section]}
+            {one.parts === undefined ? "" : `${one.parts.join(", ")} in `}
+            {messagesIn(one)}: {whyLeftOut[one.section]}
           </li>
         ))}
       </ul>
@@ -40,15 +40,7 @@ const LeftOut = ({ layout }: Pick<Shown, "layout">) => {
   )
 }
 
-export const ContextList = ({
-  context,
-  timeline,
-  version,
-}: {
-  readonly context: Shown
-  readonly timeline: Timeline
-  readonly version: number
-}) => {
+export const ContextList = ({ context, timeline, version }: Place & { readonly context: Shown }) => {
   const state = timeline.at(version)
   const pinned = new Map(state.pinned.map((entry) => [entry.index, entry]))
   const { summary, coveredTo } = state
@@ -81,7 +73,7 @@ export const ContextList = ({
       <MessageCard
         id={`c${version}-${at}`}
         message={message}
-        place={isSummary ? `stands for ${range({ from: 0, to: coveredTo })}` : "added by memfold"}
+        place={isSummary ? `stands for ${messagesIn({ from: 0, to: coveredTo })}` : "added by memfold"}
         tokens={isSummary && texts.size === 1 ? summary?.tokens : undefined}
         badges={isSummary ? ["Summary"] : ["Memory"]}
       />

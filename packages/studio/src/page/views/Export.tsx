@@ -1,8 +1,9 @@
 /** Saving a session, or one of its contexts, as a file. */
-import { Dialog } from "../parts/Dialog.js"
 import { count } from "../format.js"
+import { Choice } from "../parts/Choice.js"
+import { Dialog } from "../parts/Dialog.js"
 import { ask, ofSession } from "../service/ask.js"
-import type { Timeline } from "../session/Timeline.js"
+import type { ActionProps } from "./Actions.js"
 
 const save = (name: string, text: string): void => {
   const url = URL.createObjectURL(new Blob([text], { type: "application/json" }))
@@ -28,15 +29,7 @@ const conversation = async (session: string, format: string): Promise<ReadonlyAr
   }
 }
 
-export const Export = ({
-  timeline,
-  version,
-  onClose,
-}: {
-  readonly timeline: Timeline
-  readonly version: number
-  readonly onClose: () => void
-}) => {
+export const Export = ({ timeline, version, onClose }: Omit<ActionProps, "marks">) => {
   const { session } = timeline
   const act = async (form: FormData) => {
     const format = String(form.get("format"))
@@ -60,23 +53,25 @@ export const Export = ({
   return (
     <Dialog title="Export" verb="Save" act={act} onClose={onClose}>
       <p>Saves a file on this machine, and changes nothing in the session.</p>
-      <label>
-        What
-        <select name="what">
-          <option value="context">The context at version {count(version)}, as a request has it</option>
-          <option value="messages">The conversation as it was said</option>
-          <option value="log">The log: every event, one a line</option>
-        </select>
-      </label>
-      <label>
-        Format of the messages
-        <select name="format">
-          <option value="openai">OpenAI Chat Completions</option>
-          <option value="openai-responses">OpenAI Responses</option>
-          <option value="anthropic">Anthropic Messages</option>
-          <option value="memfold">memfold</option>
-        </select>
-      </label>
+      <Choice
+        label="What"
+        name="what"
+        options={[
+          ["context", `The context at version ${count(version)}, as a request has it`],
+          ["messages", "The conversation as it was said"],
+          ["log", "The log: every event, one a line"],
+        ]}
+      />
+      <Choice
+        label="Format of the messages"
+        name="format"
+        options={[
+          ["openai", "OpenAI Chat Completions"],
+          ["openai-responses", "OpenAI Responses"],
+          ["anthropic", "Anthropic Messages"],
+          ["memfold", "memfold"],
+        ]}
+      />
     </Dialog>
   )
 }

@@ -1,10 +1,13 @@
 /** What is near its limit: in the context at a version, under the strategy of the service. */
 import type { schemas } from "@memfold/client"
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { count, dollars, percent, several } from "../format.js"
-import { ask, ofSession } from "../service/ask.js"
+import { Badge } from "../parts/Notices.js"
+import { Table } from "../parts/Table.js"
+import { ofSession } from "../service/ask.js"
+import { useAnswer } from "../service/useAnswer.js"
 import { cacheMarksIn, countedElsewhere, type Limit, limitsOf } from "../session/limits.js"
-import type { Timeline } from "../session/Timeline.js"
+import type { Place } from "../session/ViewProps.js"
 
 type Settings = typeof schemas.Settings.Type
 type Spend = typeof schemas.SpentToday.Type
@@ -15,64 +18,19 @@ const near = 0.8
 /** How long a version stays before the service is asked about it, in milliseconds. */
 const pause = 250
 
-const useSettings = (): Settings | null => {
-  const [settings, set] = useState<Settings | null>(null)
-  useEffect(() => {
-    ask<Settings>("/v1/settings").then(set, () => undefined)
-  }, [])
-  return settings
-}
-
-/** What was spent today; `null` until it is known. It is asked again when the session has moved. */
-const useSpend = (session: string, newest: number): Spend | null => {
-  const [spend, set] = useState<Spend | null>(null)
-  useEffect(() => {
-    const stop = new AbortController()
-    ask<Spend>(ofSession(session, "/spend"), { signal: stop.signal }).then(set, () => undefined)
-    return () => stop.abort()
-  }, [session, newest])
-  return spend
-}
-
 /** An amount with its unit: `2 turns`, `$0.50`. */
 const amount = (value: number, unit: Limit["unit"]): string =>
   unit === "dollar" ? dollars(value) : several(value, unit)
 
-/** The `cache_control` marks of a request to Anthropic at a version; `null` until they are known. */
-const useCacheMarks = (session: string, version: number): number | null => {
-  const [found, set] = useState<{ readonly version: number; readonly marks: number } | null>(null)
-  useEffect(() => {
-    const stop = new AbortController()
-    const timer = setTimeout(() => {
-      ask<unknown>(ofSession(session, "/context"), {
-        query: { atVersion: version, format: "anthropic", cacheControl: "5m" },
-        signal: stop.signal,
-      }).then(
-        (request) => set({ version, marks: cacheMarksIn(request) }),
-        () => undefined,
-      )
-    }, pause)
-    return () => {
-      clearTimeout(timer)
-      stop.abort()
-    }
-  }, [session, version])
-  return found?.version === version ? found.marks : null
-}
-
-export const Limits = ({
-  timeline,
-  version,
-  tokens,
-}: {
-  readonly timeline: Timeline
-  readonly version: number
-  readonly tokens: number
-}) => {
+export const Limits = ({ timeline, version, tokens }: Place & { readonly tokens: number }) => {
   const [window, setWindow] = useState(200_000)
-  const cacheMarks = useCacheMarks(timeline.session, version)
-  const settings = useSettings()
-  const spend = useSpend(timeline.session, timeline.version)
+  const { session, version: newest } = timeline
+  const { answer: settings } = useAnswer<Settings>("/v1/settings")
+  // What was spent today is asked again when the session has moved.
+  const { answer: spend } = useAnswer<Spend>(ofSession(session, "/spend"), {}, { again: newest })
+  const query = { atVersion: version, format: "anthropic", cacheControl: "5m" }
+  const { answer: request } = useAnswer<unknown>(ofSession(session, "/context"), { query }, { pause })
+  const cacheMarks = request === null ? null : cacheMarksIn(request)
   const elsewhere = spend === null ? [] : countedElsewhere(spend)
   const form = settings?.strategies.find(({ name }) => name === settings.strategy)
   const limits = limitsOf(
@@ -88,7 +46,7 @@ export const Limits = ({
           ? "The settings of the service are not known here."
           : `The strategy of the service is ${settings.strategy}; a request may name another one.`}
       </p>
-      <label class="inline">
+      <label class="row inline">
         Window of the model, in tokens{" "}
         <input
           type="number"
@@ -98,46 +56,39 @@ export const Limits = ({
           onInput={({ currentTarget }) => setWindow(Math.max(Number(currentTarget.value), 1))}
         />
       </label>
-      <div class="wide" tabIndex={0} role="group" aria-label="Limits">
-        <table class="limits">
-          <thead>
-            <tr>
-              <th scope="col">Limit</th>
-              <th scope="col">Used</th>
-              <th scope="col">Of</th>
-              <th scope="col">Share</th>
-              <th scope="col">What it is</th>
-            </tr>
-          </thead>
-          <tbody>
-            {limits.map(({ name, used, limit, unit, about }) => (
-              <tr key={`${name} ${unit}`}>
-                <th scope="row">{name}</th>
-                <td data-label="Used">{unit === "dollar" ? dollars(used) : count(used)}</td>
-                <td data-label="Of">{amount(limit, unit)}</td>
-                <td data-label="Share">
-                  <meter
-                    aria-label={`${name}: ${percent(used, limit)}`}
-                    min={0}
-                    max={limit}
-                    high={limit * near}
-                    optimum={0}
-                    value={Math.min(used, limit)}
-                  />{" "}
-                  {percent(used, limit)}
-                  {used >= limit * near ? (
-                    <>
-                      {" "}
-                      <span class="badge failed">{used >= limit ? "Reached" : "Near"}</span>
-                    </>
-                  ) : null}
-                </td>
-                <td class="about">{about}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Limits"
+        rows={limits}
+        keyOf={({ name, unit }) => `${name} ${unit}`}
+        columns={[
+          { name: "Limit", cell: ({ name }) => name },
+          {
+            name: "Used",
+            kind: "number",
+            cell: ({ used, unit }) => (unit === "dollar" ? dollars(used) : count(used)),
+          },
+          { name: "Of", kind: "number", cell: ({ limit, unit }) => amount(limit, unit) },
+          {
+            name: "Share",
+            kind: "number",
+            cell: ({ name, used, limit }) => (
+              <>
+                {used >= limit * near ? <Badge>{used >= limit ? "Reached" : "Near"}</Badge> : null}{" "}
+                <meter
+                  aria-label={`${name}: ${percent(used, limit)}`}
+                  min={0}
+                  max={limit}
+                  high={limit * near}
+                  optimum={0}
+                  value={Math.min(used, limit)}
+                />{" "}
+                {percent(used, limit)}
+              </>
+            ),
+          },
+          { name: "What it is", kind: "about", cell: ({ about }) => about },
+        ]}
+      />
       {elsewhere.length === 0 ? null : (
         <p class="soft">
           Spent today: {elsewhere.join(", ")}. Another process counts that, and its cap is not known here.

@@ -1,9 +1,9 @@
 /** The summaries in which a message lives on. */
 import type { schemas } from "@memfold/client"
-import { useEffect, useState } from "preact/hooks"
 import { count, several, shortId } from "../format.js"
-import { Waiting } from "../parts/Waiting.js"
-import { ask, ofSession } from "../service/ask.js"
+import { Problem, Waiting } from "../parts/Notices.js"
+import { ofSession } from "../service/ask.js"
+import { useAnswer } from "../service/useAnswer.js"
 import { marksOf } from "../session/marks.js"
 import type { Timeline } from "../session/Timeline.js"
 
@@ -16,20 +16,11 @@ const statuses: Readonly<Record<Traced["status"], string>> = {
 }
 
 export const LivesOn = ({ timeline, index }: { readonly timeline: Timeline; readonly index: number }) => {
-  const { session } = timeline
-  const [found, set] = useState<{ readonly summaries: ReadonlyArray<Traced> } | string | null>(null)
-  useEffect(() => {
-    const stop = new AbortController()
-    const read = async () =>
-      set(await ask(ofSession(session, `/messages/${index}/trace`), { signal: stop.signal }))
-    read().catch((error: unknown) => {
-      if (!stop.signal.aborted) set(error instanceof Error ? error.message : String(error))
-    })
-    return () => stop.abort()
-  }, [session, index])
-  if (found === null) return <Waiting>Looking at the summaries that cover it</Waiting>
-  if (typeof found === "string") return <p class="problem">{found}</p>
-  const { summaries } = found
+  const path = ofSession(timeline.session, `/messages/${index}/trace`)
+  const { answer, problem } = useAnswer<{ readonly summaries: ReadonlyArray<Traced> }>(path)
+  if (problem !== null) return <Problem>{problem}</Problem>
+  if (answer === null) return <Waiting>Looking at the summaries that cover it</Waiting>
+  const { summaries } = answer
   if (summaries.length === 0) return <p>No summary covers it: contexts have it word for word.</p>
   const versions = new Map(marksOf(timeline).map((mark) => [mark.committed?.summary, mark.version]))
   const nameOf = (summary: string): string => {

@@ -3,14 +3,13 @@ import type { Message } from "@memfold/core"
 import { useState } from "preact/hooks"
 import { count, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
-import { ask, ofSession } from "../service/ask.js"
+import { ask, ofSession, post } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
 import { LivesOn } from "./LivesOn.js"
 import type { Said, Timeline } from "../session/Timeline.js"
 
 interface Props {
   readonly timeline: Timeline
-  readonly version: number
   readonly said: Said
   readonly onClose: () => void
 }
@@ -41,9 +40,7 @@ const Edit = ({ timeline, said, onClose }: Props) => {
     <Dialog
       title={`Edit message ${count(said.index)}`}
       verb="Edit"
-      act={async (form) => {
-        await edit(timeline, said, [withText(message, String(form.get("text")))])
-      }}
+      act={(form) => edit(timeline, said, [withText(message, String(form.get("text")))])}
       onClose={onClose}
     >
       <p>
@@ -77,10 +74,10 @@ const Pin = ({ timeline, said, onClose }: Props) => {
     <Dialog
       title={`${isPinned ? "Unpin" : "Pin"} message ${count(said.index)}`}
       verb={isPinned ? "Unpin" : "Pin"}
-      act={async () => {
+      act={() => {
         const { pinned: _pinned, ...message } = said.message!
         const again = rest.map(({ message }) => message!)
-        await edit(timeline, said, [isPinned ? message : { ...message, pinned: true }, ...again])
+        return edit(timeline, said, [isPinned ? message : { ...message, pinned: true }, ...again])
       }}
       onClose={onClose}
     >
@@ -101,12 +98,7 @@ const Redact = ({ timeline, said, onClose }: Props) => (
     title={`Redact message ${count(said.index)}`}
     verb="Erase for good"
     danger
-    act={async () => {
-      await ask(ofSession(timeline.session, "/redact"), {
-        method: "POST",
-        body: { message: { version: said.version } },
-      })
-    }}
+    act={() => post(timeline.session, "/redact", { message: { version: said.version } })}
     onClose={onClose}
   >
     <p>
@@ -129,7 +121,16 @@ export const MessageActions = (props: Props) => {
     return <Chosen {...props} />
   }
   const inForce = timeline.said(timeline.version)[said.index]?.version === said.version
-  const readable = said.message !== null
+  const mayChange = mayWrite && inForce && said.message !== null
+  const button = (action: keyof typeof actions, name: string) => (
+    <button
+      type="button"
+      disabled={!(action === "Redact" ? mayErase : mayChange)}
+      onClick={() => choose(action)}
+    >
+      {name}
+    </button>
+  )
   return (
     <Dialog title={`Message ${count(said.index)}`} onClose={onClose}>
       <p class="soft">
@@ -137,16 +138,10 @@ export const MessageActions = (props: Props) => {
         {inForce ? "" : " It is not on the branch in force: return to its branch to change it."}
       </p>
       {inForce ? <LivesOn timeline={timeline} index={said.index} /> : null}
-      <div class="choices">
-        <button type="button" disabled={!mayWrite || !inForce || !readable} onClick={() => choose("Edit")}>
-          Edit from here…
-        </button>
-        <button type="button" disabled={!mayWrite || !inForce || !readable} onClick={() => choose("Pin")}>
-          {said.message?.pinned === true ? "Unpin…" : "Pin…"}
-        </button>
-        <button type="button" disabled={!mayErase} onClick={() => choose("Redact")}>
-          Redact…
-        </button>
+      <div class="row">
+        {button("Edit", "Edit from here…")}
+        {button("Pin", said.message?.pinned === true ? "Unpin…" : "Pin…")}
+        {button("Redact", "Redact…")}
       </div>
     </Dialog>
   )

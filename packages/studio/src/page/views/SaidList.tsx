@@ -3,6 +3,7 @@ import { useState } from "preact/hooks"
 import { MessageCard } from "../parts/MessageCard.js"
 import { VirtualList } from "../parts/VirtualList.js"
 import type { Said, Timeline } from "../session/Timeline.js"
+import type { Place } from "../session/ViewProps.js"
 import { MessageActions } from "./MessageActions.js"
 
 /** What happened to a message by a version, as badges. */
@@ -25,47 +26,49 @@ const badgesOf = (timeline: Timeline, version: number) => {
 export const SaidList = ({
   timeline,
   version,
-}: {
-  readonly timeline: Timeline
-  readonly version: number
+  message = null,
+}: Place & {
+  /** The message to show, by its index; the newest by default. */
+  readonly message?: number | null
 }) => {
   const [chosen, choose] = useState<Said | null>(null)
   const said = timeline.said(version)
   const badges = badgesOf(timeline, version)
   if (said.length === 0) return <p class="soft empty">Nothing had been said at this version.</p>
+  const row = (at: number) => {
+    const one = said[at]!
+    const found = badges(at)
+    return (
+      <MessageCard
+        id={`v${one.version}`}
+        message={one.message}
+        place={`#${one.index}`}
+        tokens={one.tokens}
+        badges={found}
+        look={one.index === message ? "sought" : found.includes("Covered") ? "faded" : ""}
+        actions={
+          <button
+            class="plain"
+            aria-label={`What to do with message ${one.index}`}
+            onClick={() => choose(one)}
+          >
+            ⋯
+          </button>
+        }
+      />
+    )
+  }
   return (
     <>
       <VirtualList
         label="The conversation as it was said"
         count={said.length}
         keyOf={(at) => said[at]!.version}
-        show={{ at: said.length - 1, align: "end" }}
-        row={(at) => {
-          const one = said[at]!
-          const found = badges(at)
-          return (
-            <MessageCard
-              id={`v${one.version}`}
-              message={one.message}
-              place={`#${one.index}`}
-              tokens={one.tokens}
-              badges={found}
-              faded={found.includes("Covered")}
-              actions={
-                <button
-                  class="plain"
-                  aria-label={`What to do with message ${one.index}`}
-                  onClick={() => choose(one)}
-                >
-                  ⋯
-                </button>
-              }
-            />
-          )
-        }}
+        show={message === null ? { at: said.length - 1, align: "end" } : { at: message, align: "start" }}
+        row={row}
       />
       {chosen === null ? null : (
-        <MessageActions timeline={timeline} said={chosen} version={version} onClose={() => choose(null)} />
+        <MessageActions timeline={timeline} said={chosen} onClose={() => choose(null)} />
       )}
     </>
   )

@@ -1,46 +1,32 @@
 /** One session: its head, what can be done with it, and its views. */
-import type { Message, Render } from "@memfold/core"
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import { type Address, go, type View } from "../address.js"
+import type { Render } from "@memfold/core"
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { type Address, go, type View, written } from "../address.js"
 import { count, several } from "../format.js"
 import { bringFocusIntoSight, bringIntoSight } from "../parts/inSight.js"
 import { MessageCard } from "../parts/MessageCard.js"
+import { Problem, Swatch } from "../parts/Notices.js"
 import { VirtualList } from "../parts/VirtualList.js"
-import { ask, ofSession } from "../service/ask.js"
+import { ofSession } from "../service/ask.js"
+import { useAnswer } from "../service/useAnswer.js"
 import { marksOf } from "../session/marks.js"
-import type { Timeline } from "../session/Timeline.js"
 import { type Progress, useLog } from "../session/useLog.js"
+import type { ViewProps } from "../session/ViewProps.js"
 import { Actions } from "./Actions.js"
 import { CompareView } from "./CompareView.js"
 import { SettingsView } from "./SettingsView.js"
 import { TimeView } from "./TimeView.js"
-import { TraceView } from "./TraceView.js"
 import { TokensView } from "./TokensView.js"
+import { TraceView } from "./TraceView.js"
 
-/** What every view of a session gets. */
-export interface ViewProps {
-  readonly timeline: Timeline
-  /** The version that is shown. */
-  readonly version: number
-  readonly choose: (version: number) => void
-  /** Grows with every change of the timeline. */
-  readonly changes: number
-}
-
-const names: Readonly<Record<View, string>> = {
-  time: "Through time",
-  tokens: "Tokens",
-  trace: "Trace",
-  compare: "Compare",
-  settings: "Settings",
-}
-
-const components: Readonly<Record<View, (props: ViewProps) => preact.JSX.Element>> = {
-  time: TimeView,
-  tokens: TokensView,
-  trace: TraceView,
-  compare: CompareView,
-  settings: SettingsView,
+const views: Readonly<
+  Record<View, readonly [name: string, component: (props: ViewProps) => preact.JSX.Element]>
+> = {
+  time: ["Through time", TimeView],
+  tokens: ["Tokens", TokensView],
+  trace: ["Trace", TraceView],
+  compare: ["Compare", CompareView],
+  settings: ["Settings", SettingsView],
 }
 
 /** Whether a key that was pressed there is meant for something else: what is written, or arrows for what has the focus. */
@@ -59,10 +45,15 @@ const Views = ({ view, choose }: { readonly view: View; readonly choose: (view: 
     bringIntoSight(row.current?.querySelector("[aria-current]"))
   }, [view])
   return (
-    <nav ref={row} class="views" aria-label="Views" onFocusIn={bringFocusIntoSight}>
-      {(Object.keys(components) as Array<View>).map((one) => (
-        <button key={one} aria-current={one === view ? "page" : undefined} onClick={() => choose(one)}>
-          {names[one]}
+    <nav ref={row} class="tabs" aria-label="Views" onFocusIn={bringFocusIntoSight}>
+      {(Object.keys(views) as Array<View>).map((one) => (
+        <button
+          key={one}
+          class="tab"
+          aria-current={one === view ? "page" : undefined}
+          onClick={() => choose(one)}
+        >
+          {views[one][0]}
         </button>
       ))}
     </nav>
@@ -77,18 +68,9 @@ const Loading = ({
   readonly session: string
   readonly progress: Progress
 }) => {
-  const [messages, set] = useState<ReadonlyArray<Message.Message>>([])
-  useEffect(() => {
-    const stop = new AbortController()
-    const read = async () => {
-      const query = { format: "memfold" }
-      const options = { query, signal: stop.signal }
-      set((await ask<Render.Context>(ofSession(session, "/context"), options)).messages)
-    }
-    // What goes wrong is said where the log is read.
-    read().catch(() => undefined)
-    return () => stop.abort()
-  }, [session])
+  // What goes wrong is said where the log is read.
+  const query = { format: "memfold" }
+  const messages = useAnswer<Render.Context>(ofSession(session, "/context"), { query }).answer?.messages ?? []
   return (
     <main class="session" aria-busy="true">
       <h1>{title ?? session}</h1>
@@ -111,7 +93,12 @@ const Loading = ({
   )
 }
 
-export const SessionView = ({ session, view, version: chosen }: Address & { readonly session: string }) => {
+export const SessionView = ({
+  session,
+  view,
+  version: chosen,
+  message = null,
+}: Address & { readonly session: string }) => {
   const { timeline, progress, problem, changes } = useLog(session)
   const newest = timeline?.version ?? 0
   const version = Math.min(chosen ?? newest, newest)
@@ -143,35 +130,43 @@ export const SessionView = ({ session, view, version: chosen }: Address & { read
       <Loading session={session} progress={progress} />
     ) : (
       <main class="session">
-        <p class="problem" role="alert">
-          {problem}
-        </p>
+        <Problem>{problem}</Problem>
       </main>
     )
   const { description, total } = timeline.at(newest)
-  const Shown = components[view]
+  const [, Shown] = views[view]
+  const about = [
+    ...(description.title === null ? [] : [session]),
+    ...(description.owner === null ? [] : [`owner ${description.owner}`]),
+    several(total, "message"),
+    `version ${count(newest)}`,
+  ]
+  const place = { timeline, version, marks }
   return (
     <main class="session">
-      <div class="session-head">
-        <h1>{description.title ?? session}</h1>
-        <p class="soft">
-          {description.title === null ? null : <>{session} · </>}
-          {description.owner === null ? null : <>owner {description.owner} · </>}
-          {several(total, "message")} · version {count(newest)}
-          {problem === null ? <span class="live"> live</span> : null}
-        </p>
-        <Actions timeline={timeline} version={version} marks={marks} />
-        <Views view={view} choose={(one) => go({ session, view: one, version: chosen })} />
-      </div>
-      {problem === null ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <header class="row">
+        <hgroup>
+          <h1>{description.title ?? session}</h1>
+          <p class="soft">
+            {about.join(" · ")}
+            {problem === null ? (
+              <>
+                {" "}
+                <Swatch ink="verbatim" /> live
+              </>
+            ) : null}
+          </p>
+        </hgroup>
+        <Actions {...place} />
+      </header>
+      <Views view={view} choose={(one) => go({ session, view: one, version: chosen })} />
+      <Problem>{problem}</Problem>
       {newest === 0 ? (
-        <p>There is no such session.</p>
+        <p>
+          There is no such session. <a href={written({ session: null, view, version: null })}>All sessions</a>
+        </p>
       ) : (
-        <Shown timeline={timeline} version={version} choose={choose} changes={changes} />
+        <Shown {...place} choose={choose} changes={changes} message={message} />
       )}
     </main>
   )

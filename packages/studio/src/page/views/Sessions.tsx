@@ -1,10 +1,12 @@
 /** The list of sessions: searchable by title, owner and words, and live. */
 import type { schemas } from "@memfold/client"
-import { useEffect, useState } from "preact/hooks"
-import { go, written } from "../address.js"
+import { useEffect, useReducer, useState } from "preact/hooks"
+import { type Address, go, written } from "../address.js"
 import { ago, count, moment, several } from "../format.js"
-import { ask, ofSession } from "../service/ask.js"
-import { type Found, searchWords } from "../service/searchWords.js"
+import { Problem } from "../parts/Notices.js"
+import { type Column, Table } from "../parts/Table.js"
+import { ask, ofSession, reasonOf } from "../service/ask.js"
+import { type Found, piecesOf, searchWords, wordsIn } from "../service/searchWords.js"
 
 /** How long a list stays before it is read again, in milliseconds for each page of it. */
 const refresh = 3_000
@@ -44,8 +46,7 @@ const useSessions = (pages: number) => {
     }
     const fail = (error: unknown) => {
       if (stop.signal.aborted) return
-      const problem = error instanceof Error ? error.message : String(error)
-      set((known) => ({ sessions: known?.sessions ?? [], more: false, problem }))
+      set((known) => ({ sessions: known?.sessions ?? [], more: false, problem: reasonOf(error) }))
     }
     let [timer, size] = [0, 1]
     const again = (): void => {
@@ -67,114 +68,138 @@ const useSessions = (pages: number) => {
 
 const overviews = new Map<string, schemas.SessionOverview>()
 
-/** What a session consists of; read again when its version has moved. */
-const useOverview = ({ session, version }: schemas.SessionInfo) => {
-  const [, draw] = useState(0)
-  const known = overviews.get(session)
+/** What sessions consist of; read again when their versions have moved. */
+const useOverviews = (sessions: ReadonlyArray<schemas.SessionInfo>): typeof overviews => {
+  const [, draw] = useReducer((times: number) => times + 1, 0)
   useEffect(() => {
-    if (known !== undefined && known.version >= version) return
     const stop = new AbortController()
-    const read = async () => {
+    const read = async ({ session }: schemas.SessionInfo): Promise<void> => {
       overviews.set(session, await ask(ofSession(session), { signal: stop.signal }))
-      draw((times) => times + 1)
+      draw(0 as never)
     }
     // A number that cannot be read stays open.
-    read().catch(() => undefined)
+    for (const info of sessions)
+      if ((overviews.get(info.session)?.version ?? -1) < info.version) read(info).catch(() => undefined)
     return () => stop.abort()
-  }, [session, version])
-  return known
+  }, [sessions.map(({ session, version }) => `${session} ${version}`).join("\n")])
+  return overviews
 }
 
-const numbers = ["messages", "tokens", "summaries", "failures"] as const
-type Numbers = Partial<Record<string, unknown>>
+/** A link within the page. */
+const Link = ({ to, children }: { readonly to: Address; readonly children: preact.ComponentChildren }) => (
+  <a
+    href={written(to)}
+    onClick={(event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return
+      event.preventDefault()
+      go(to)
+    }}
+  >
+    {children}
+  </a>
+)
 
-const Row = ({
-  info,
-  now,
-  found,
-}: {
-  readonly info: schemas.SessionInfo
-  readonly now: number
-  readonly found: Found | undefined
-}) => {
-  const overview = useOverview(info)
-  const { session, title, owner, updatedTime } = info
-  const shown: Numbers = { ...overview, messages: overview?.total }
-  const href = written({ session, view: "time", version: null })
+/** Shows where the words of a query are in a text. */
+const Excerpt = ({ query, text }: { readonly query: string; readonly text: string }) => {
+  const words = wordsIn(query)
   return (
-    <tr>
-      <th scope="row">
-        <a
-          href={href}
-          onClick={(event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return
-            event.preventDefault()
-            go({ session, view: "time", version: null })
-          }}
-        >
-          {title ?? session}
-        </a>
-        {title === undefined ? null : <span class="soft id">{session}</span>}
-        {found === undefined ? null : <span class="excerpt">{found.text}</span>}
-      </th>
-      <td data-label="Owner">{owner ?? "–"}</td>
-      {numbers.map((name) => (
-        <td
-          key={name}
-          data-label={name}
-          class={`number ${name === "failures" && Number(shown[name]) > 0 ? "problem" : ""}`}
-        >
-          {typeof shown[name] === "number" ? count(shown[name]) : "…"}
-          {name === "summaries" && overview?.compacting === true ? " ⟳" : ""}
-        </td>
-      ))}
-      <td data-label="Last activity" title={moment(updatedTime)}>
-        {ago(updatedTime, now)}
-      </td>
-    </tr>
+    <span class="excerpt">
+      {piecesOf(text).map((piece, at) =>
+        words.has(piece.toLowerCase()) ? <mark key={at}>{piece}</mark> : piece,
+      )}
+    </span>
   )
+}
+
+/** What was searched for in the words of the messages, and what was found. */
+interface Searched {
+  readonly of: string
+  readonly found: ReadonlyMap<string, Found>
+}
+
+const Rows = ({
+  sessions,
+  searched,
+}: {
+  readonly sessions: ReadonlyArray<schemas.SessionInfo>
+  readonly searched: Searched | null
+}) => {
+  const known = useOverviews(sessions)
+  const now = Date.now()
+  const number = (
+    name: string,
+    of: (overview: schemas.SessionOverview) => number,
+  ): Column<schemas.SessionInfo> => ({
+    name,
+    kind: "number",
+    cell: ({ session }) => {
+      const overview = known.get(session)
+      const value = overview === undefined ? "…" : count(of(overview))
+      const isFailing = name === "Failures" && overview !== undefined && overview.failures > 0
+      const isCompacting = name === "Summaries" && overview?.compacting === true
+      return isFailing ? <span class="problem">{value}</span> : `${value}${isCompacting ? " ⟳" : ""}`
+    },
+  })
+  const columns: ReadonlyArray<Column<schemas.SessionInfo>> = [
+    {
+      name: "Session",
+      cell: ({ session, title }) => {
+        const hit = searched?.found.get(session)
+        const to = { session, view: "time", version: null, message: hit?.index ?? null } as const
+        return (
+          <>
+            <Link to={to}>{title ?? session}</Link>
+            {title === undefined ? null : <span class="soft id">{session}</span>}
+            {hit === undefined ? null : <Excerpt query={searched!.of} text={hit.text} />}
+          </>
+        )
+      },
+    },
+    { name: "Owner", cell: ({ owner }) => owner ?? "–" },
+    number("Messages", ({ total }) => total),
+    number("Tokens", ({ tokens }) => tokens),
+    number("Summaries", ({ summaries }) => summaries),
+    number("Failures", ({ failures }) => failures),
+    {
+      name: "Last activity",
+      cell: ({ updatedTime }) => <span title={moment(updatedTime)}>{ago(updatedTime, now)}</span>,
+    },
+  ]
+  return <Table label="Sessions" columns={columns} rows={sessions} keyOf={({ session }) => session} />
 }
 
 export const Sessions = () => {
   const [pages, setPages] = useState(pagesAtFirst)
   const [rows, setRows] = useState(rowsAtOnce)
   const [filter, setFilter] = useState("")
-  const [words, setWords] = useState<{
-    readonly of: string
-    readonly found: ReadonlyMap<string, Found>
-  } | null>(null)
+  const [words, setWords] = useState<Searched | null>(null)
   const [searching, setSearching] = useState(false)
   const list = useSessions(pages)
   useEffect(() => void (document.title = "Sessions – memfold studio"), [])
-  const isSearched = words !== null && words.of === filter
+  const searched = words?.of === filter ? words : null
   const wanted = filter.trim().toLowerCase()
   const there = (list?.sessions ?? []).filter(({ session }) => !isOwn(session, wanted))
+  const scoreOf = ({ session }: schemas.SessionInfo) => searched?.found.get(session)?.score ?? 0
   const sessions = there
     .filter(({ session, title, owner }) =>
-      isSearched
-        ? words.found.has(session)
-        : [session, title, owner].some((text) => text?.toLowerCase().includes(wanted) === true),
+      searched === null
+        ? [session, title, owner].some((text) => text?.toLowerCase().includes(wanted) === true)
+        : searched.found.has(session),
     )
-    .toSorted((one, other) => {
-      const scores = isSearched
-        ? words.found.get(other.session)!.score - words.found.get(one.session)!.score
-        : 0
-      return scores === 0 ? other.updatedTime - one.updatedTime : scores
-    })
+    .toSorted((one, other) => scoreOf(other) - scoreOf(one) || other.updatedTime - one.updatedTime)
   const search = async () => {
     setSearching(true)
     setWords({ of: filter, found: await searchWords(filter, there) })
     setSearching(false)
   }
-  const now = Date.now()
   const shown = sessions.slice(0, rows)
   // The store has its sessions in the order of their ids: what is not read may be anything behind them.
   const ofAll = list?.more === true ? ` (of the first ${count(there.length)} by their ids)` : ""
   return (
-    <main class="sessions">
+    <main class="page-view">
       <h1>Sessions</h1>
       <form
-        class="search"
+        class="row"
         role="search"
         onSubmit={(event) => {
           event.preventDefault()
@@ -190,47 +215,19 @@ export const Sessions = () => {
         />
         <button disabled={wanted === "" || searching}>{searching ? "Searching…" : "Search messages"}</button>
       </form>
-      {list?.problem == null ? null : (
-        <p class="problem" role="alert">
-          {list.problem}
-        </p>
-      )}
+      <Problem>{list?.problem ?? null}</Problem>
       <p class="soft" role="status">
         {list === null
           ? "Reading…"
-          : isSearched
-            ? `${several(sessions.length, "session")} with messages that fit “${words.of}”${ofAll}`
+          : searched !== null
+            ? `${several(sessions.length, "session")} with messages that fit “${searched.of}”${ofAll}`
             : wanted !== ""
               ? `${several(sessions.length, "session")} of ${list.more ? "the first " : ""}${count(there.length)} with “${filter}” in title, owner or id`
               : there.length === 0
                 ? "There is no session yet. The first message that is appended begins one."
                 : `${several(sessions.length, "session")}, the newest activity first${ofAll}`}
       </p>
-      {sessions.length === 0 ? null : (
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Session</th>
-              <th scope="col">Owner</th>
-              <th scope="col">Messages</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Summaries</th>
-              <th scope="col">Failures</th>
-              <th scope="col">Last activity</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((info) => (
-              <Row
-                key={info.session}
-                info={info}
-                now={now}
-                found={isSearched ? words.found.get(info.session) : undefined}
-              />
-            ))}
-          </tbody>
-        </table>
-      )}
+      {sessions.length === 0 ? null : <Rows sessions={shown} searched={searched} />}
       {sessions.length > rows ? (
         <button onClick={() => setRows(rows + rowsAtOnce)}>
           More sessions: {count(shown.length)} of {count(sessions.length)} are shown

@@ -1,11 +1,13 @@
 /** The settings of the strategies, in forms made from their schemas, with what they would have done to this session. */
 import type { schemas } from "@memfold/client"
-import { useEffect, useState } from "preact/hooks"
-import { Waiting } from "../parts/Waiting.js"
-import { ask } from "../service/ask.js"
+import { useState } from "preact/hooks"
+import { Choice } from "../parts/Choice.js"
+import { Problem } from "../parts/Notices.js"
+import { ask, reasonOf } from "../service/ask.js"
 import { useRight } from "../service/rights.js"
-import { Previewed, usePreview } from "./Compact.js"
-import type { ViewProps } from "./SessionView.js"
+import { useAnswer } from "../service/useAnswer.js"
+import type { ViewProps } from "../session/ViewProps.js"
+import { Preview } from "./Compact.js"
 
 type Settings = typeof schemas.Settings.Type
 type Form = Settings["strategies"][number]
@@ -39,6 +41,15 @@ const limitsOf = ({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Prop
 const isNumber = ({ type }: Property, value: unknown): boolean =>
   type === "number" || type === "integer" || typeof value === "number"
 
+/** What was typed: JSON, or else the text itself. */
+const read = (text: string): unknown => {
+  try {
+    return text === "" ? undefined : (JSON.parse(text) as unknown)
+  } catch {
+    return text
+  }
+}
+
 /** The field of one setting. What is neither a number, a choice nor yes or no is written as JSON. */
 const Field = ({
   name,
@@ -61,56 +72,42 @@ const Field = ({
     fallback == null ? "no default" : `default ${JSON.stringify(fallback)}`,
   ]
   const hint = `${name}-about`
-  const common = { "aria-describedby": hint }
+  const label = letters[name] === undefined ? name : `${letters[name]}: ${name}`
+  const isFlag = typeof shown === "boolean" || property.type === "boolean"
+  const options = isFlag ? ["true", "false"] : property.enum?.map(String)
+  const input = isNumber(property, shown) ? (
+    <input
+      aria-describedby={hint}
+      type="number"
+      step="any"
+      min={property.minimum}
+      max={property.maximum}
+      value={String(shown ?? "")}
+      onInput={({ currentTarget: { value } }) => set(value === "" ? undefined : Number(value))}
+    />
+  ) : (
+    <input
+      aria-describedby={hint}
+      value={shown === undefined || shown === null ? "" : JSON.stringify(shown)}
+      onChange={({ currentTarget: { value } }) => set(read(value))}
+    />
+  )
   return (
     <div class="setting">
-      <label>
-        {letters[name] === undefined ? name : `${letters[name]}: ${name}`}
-        {typeof shown === "boolean" || property.type === "boolean" ? (
-          <select
-            {...common}
-            value={String(shown)}
-            onChange={({ currentTarget }) => set(currentTarget.value === "true")}
-          >
-            <option>true</option>
-            <option>false</option>
-          </select>
-        ) : property.enum !== undefined ? (
-          <select
-            {...common}
-            value={String(shown)}
-            onChange={({ currentTarget }) => set(currentTarget.value)}
-          >
-            {property.enum.map((one) => (
-              <option key={String(one)}>{String(one)}</option>
-            ))}
-          </select>
-        ) : isNumber(property, shown) ? (
-          <input
-            {...common}
-            type="number"
-            step="any"
-            min={property.minimum}
-            max={property.maximum}
-            value={String(shown ?? "")}
-            onInput={({ currentTarget }) =>
-              set(currentTarget.value === "" ? undefined : Number(currentTarget.value))
-            }
-          />
-        ) : (
-          <input
-            {...common}
-            value={shown === undefined || shown === null ? "" : JSON.stringify(shown)}
-            onChange={({ currentTarget }) => {
-              try {
-                set(currentTarget.value === "" ? undefined : (JSON.parse(currentTarget.value) as unknown))
-              } catch {
-                set(currentTarget.value)
-              }
-            }}
-          />
-        )}
-      </label>
+      {options === undefined ? (
+        <label>
+          {label}
+          {input}
+        </label>
+      ) : (
+        <Choice
+          label={label}
+          aria-describedby={hint}
+          options={options}
+          value={String(shown)}
+          choose={(one) => set(isFlag ? one === "true" : one)}
+        />
+      )}
       <p id={hint} class="soft">
         {about.flatMap((one) => (one ? [one.replace(/\.$/, "")] : [])).join(" · ")}
       </p>
@@ -141,17 +138,17 @@ const Strategy = ({
   readonly initial: Values
   readonly session: string
   readonly settings: Settings
-  readonly onSaved: (settings: Settings) => void
+  readonly onSaved: () => void
 }) => {
   const [values, setValues] = useState<Values>(initial)
   const [problem, setProblem] = useState<string | null>(null)
   const [saved, setSaved] = useState(false)
   const mayWrite = useRight("write")
-  const preview = usePreview(session, { which: "all", strategy: form.name, settings: given(values) })
   const save = async () => {
     const body = { strategy: form.name, settings: given(values) }
-    onSaved(await ask<Settings>("/v1/settings", { method: "PUT", body }))
+    await ask("/v1/settings", { method: "PUT", body })
     setSaved(true)
+    onSaved()
   }
   return (
     <form
@@ -159,7 +156,7 @@ const Strategy = ({
         event.preventDefault()
         setProblem(null)
         setSaved(false)
-        save().catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+        save().catch((error: unknown) => setProblem(reasonOf(error)))
       }}
     >
       <div class="settings">
@@ -175,26 +172,14 @@ const Strategy = ({
         ))}
       </div>
       <h3>What it would have done to this session</h3>
-      <div class="preview" role="status" aria-label="Preview">
-        {preview.problem !== null ? (
-          <p class="problem">{preview.problem}</p>
-        ) : preview.preview === null ? (
-          <Waiting>Looking at what it would do</Waiting>
-        ) : (
-          <Previewed preview={preview.preview} />
-        )}
-      </div>
+      <Preview session={session} wanted={{ which: "all", strategy: form.name, settings: given(values) }} />
       <p class="soft">
         Saving sets the strategy of the service for all requests that name none, of every session.{" "}
         {settings.stored
           ? "It is stored in the settings file, and outlives the service."
           : "It holds until the service ends: it was started without a settings file."}
       </p>
-      {problem === null ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
       <button class="primary" disabled={!mayWrite} title={mayWrite ? undefined : "You may only read"}>
         Save for the service
       </button>{" "}
@@ -207,37 +192,24 @@ const Strategy = ({
 }
 
 export const SettingsView = ({ timeline: { session } }: ViewProps) => {
-  const [settings, set] = useState<Settings | null>(null)
+  const [saves, setSaves] = useState(0)
   const [chosen, choose] = useState<string | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  useEffect(() => {
-    const read = async () => set(await ask<Settings>("/v1/settings"))
-    read().catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
-  }, [])
-  if (settings === null)
-    return problem === null ? (
-      <p class="soft">Reading…</p>
-    ) : (
-      <p class="problem" role="alert">
-        {problem}
-      </p>
-    )
+  const { answer: settings, problem } = useAnswer<Settings>("/v1/settings", {}, { again: saves })
+  if (settings === null) return problem === null ? <p class="soft">Reading…</p> : <Problem>{problem}</Problem>
   const name = chosen ?? settings.strategy
   const form = settings.strategies.find((one) => one.name === name)
   return (
     <div class="page-view">
       <h2>Settings of the service</h2>
-      <label>
-        Strategy
-        <select value={name} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-          {settings.strategies.map((one) => (
-            <option key={one.name} value={one.name}>
-              {one.name}
-              {one.name === settings.strategy ? " (in force)" : ""}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Strategy"
+        options={settings.strategies.map(({ name }) => [
+          name,
+          `${name}${name === settings.strategy ? " (in force)" : ""}`,
+        ])}
+        value={name}
+        choose={choose}
+      />
       {name === "rounds" ? (
         <p>
           A is how many turns stay word for word, B how many turns become one block of the summary. Once A + B
@@ -251,7 +223,7 @@ export const SettingsView = ({ timeline: { session } }: ViewProps) => {
           initial={name === settings.strategy ? settings.settings : {}}
           session={session}
           settings={settings}
-          onSaved={set}
+          onSaved={() => setSaves(saves + 1)}
         />
       )}
     </div>

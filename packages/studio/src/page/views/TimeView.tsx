@@ -1,16 +1,15 @@
 /** A session through time: what was said, and beside it what the model got at the chosen version. */
-import { Session } from "@memfold/core"
-import { useMemo, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { Slider } from "../parts/Slider.js"
 import { TokenBar } from "../parts/TokenBar.js"
-import { markAt, marksOf } from "../session/marks.js"
+import { markAt } from "../session/marks.js"
 import { sharesOf } from "../session/shares.js"
 import { useContextAt } from "../session/useContextAt.js"
+import type { ViewProps } from "../session/ViewProps.js"
 import { Branches } from "./Branches.js"
 import { CompactionLine, Difference, Replaced, SummaryText } from "./Compaction.js"
 import { ContextList } from "./ContextList.js"
 import { SaidList } from "./SaidList.js"
-import type { ViewProps } from "./SessionView.js"
 
 const panes = { said: "As it was said", context: "What the model got" } as const
 const ofMark = { summary: "Summary", difference: "Difference", replaced: "Replaced" } as const
@@ -30,42 +29,35 @@ const chooseByKey = ({ key, currentTarget, target }: preact.TargetedKeyboardEven
   next?.click()
 }
 
-export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
-  const [pane, setPane] = useState<Pane>("context")
-  const marks = useMemo(() => marksOf(timeline), [timeline, changes])
-  const sizes = useMemo(
-    () => timeline.states.map((state) => Session.contextTokens(state)),
-    [timeline, changes],
-  )
+export const TimeView = (props: ViewProps) => {
+  const { timeline, version, changes, marks, message, choose } = props
+  // What was searched for is among what was said, which is a tab on a narrow page.
+  const [pane, setPane] = useState<Pane>(message === null ? "context" : "said")
   const context = useContextAt(timeline, version, changes)
   const state = timeline.at(version)
   const mark = markAt(marks, version, state)
-  const taken = sharesOf(state, context)
-  const hasSummary = mark?.committed != null
-  const offered = { ...panes, ...(hasSummary ? ofMark : {}) }
-  const shown: Pane = pane in offered ? pane : "context"
-  const place = { timeline, version, changes }
+  const offered = { ...panes, ...(mark?.committed == null ? {} : ofMark) }
+  const isWide = matchMedia("(min-width: 860px)").matches
+  const shown: Pane = pane in offered && !(isWide && pane === "said") ? pane : "context"
+  const place = { timeline, version }
   return (
     <div class="time">
-      <Slider {...place} marks={marks} sizes={sizes} choose={choose} />
-      <TokenBar taken={taken} tokens={context.tokens} />
-      <CompactionLine mark={mark} marks={marks} {...place} choose={choose} />
+      <Slider {...props} />
+      <TokenBar taken={sharesOf(state, context)} tokens={context.tokens} />
+      <CompactionLine mark={mark} marks={marks} choose={choose} />
       <Branches {...place} choose={choose} />
       <div class="panes">
         <section class="pane said-pane" aria-labelledby="said-heading">
           <h2 id="said-heading">As it was said</h2>
-          <SaidList {...place} />
+          <SaidList {...place} message={message} />
         </section>
-        <section class="pane other-pane" aria-labelledby="pane-heading">
-          <h2 id="pane-heading" class="hidden">
-            {offered[shown]}
-          </h2>
+        <section class="pane" aria-label={offered[shown]}>
           <div role="tablist" aria-label="Panes" class="tabs" onKeyDown={chooseByKey}>
             {(Object.entries(offered) as Array<[Pane, string]>).map(([one, name]) => (
               <button
                 key={one}
                 role="tab"
-                class={one}
+                class={one === "said" ? "tab narrow-only" : "tab"}
                 aria-selected={one === shown}
                 tabIndex={one === shown ? 0 : -1}
                 onClick={() => setPane(one)}
@@ -75,13 +67,13 @@ export const TimeView = ({ timeline, version, choose, changes }: ViewProps) => {
             ))}
           </div>
           {shown === "said" ? (
-            <SaidList {...place} />
+            <SaidList {...place} message={message} />
           ) : shown === "summary" && mark !== null ? (
-            <SummaryText mark={mark} {...place} />
+            <SummaryText mark={mark} timeline={timeline} />
           ) : shown === "difference" && mark !== null ? (
-            <Difference mark={mark} {...place} />
+            <Difference mark={mark} timeline={timeline} />
           ) : shown === "replaced" && mark !== null ? (
-            <Replaced mark={mark} {...place} />
+            <Replaced mark={mark} timeline={timeline} />
           ) : (
             <ContextList context={context} {...place} />
           )}

@@ -1,21 +1,20 @@
 /** Where the tokens are: in the context at a version, and in the prompts from call to call. */
 import { Prices } from "@memfold/prices"
 import { useEffect, useMemo, useState } from "preact/hooks"
-import { count, dollars, percent, range, several } from "../format.js"
+import { count, dollars, messages, percent, short } from "../format.js"
+import { Chart } from "../parts/Chart.js"
+import { Choice } from "../parts/Choice.js"
+import { Swatch } from "../parts/Notices.js"
 import { Slider } from "../parts/Slider.js"
+import { Table } from "../parts/Table.js"
 import { TokenBar } from "../parts/TokenBar.js"
-import { CallChart } from "../parts/CallChart.js"
 import { type Call, callsOf } from "../session/calls.js"
-import { marksOf } from "../session/marks.js"
 import { shares, sharesOf, whyLeftOut } from "../session/shares.js"
 import type { Timeline } from "../session/Timeline.js"
 import { useContextAt } from "../session/useContextAt.js"
-import { Session } from "@memfold/core"
+import type { ViewProps } from "../session/ViewProps.js"
 import { Limits } from "./Limits.js"
-import type { ViewProps } from "./SessionView.js"
-
-type Model = keyof typeof Prices.presets
-const models = Object.keys(Prices.presets) as ReadonlyArray<Model>
+import { type Model, models } from "./offered.js"
 
 /** How long the calls are computed at a stretch, in milliseconds: then the page draws. */
 const stretch = 12
@@ -59,33 +58,45 @@ const Calls = ({
   readonly choose: (version: number) => void
 }) => {
   const sum = (of: (call: Call) => number) => calls.reduce((all, call) => all + of(call), 0)
-  const [tokens, reused, cost] = [
-    sum((call) => call.tokens),
-    sum((call) => call.reused),
-    sum((call) => call.dollars),
-  ]
-  const call = calls.findLast((one) => one.version <= version)
+  const [tokens, reused] = [sum((call) => call.tokens), sum((call) => call.reused)]
+  const numbers = {
+    Calls: count(calls.length),
+    "Prompt tokens": count(tokens),
+    "Reusable by a cache": percent(reused, tokens),
+    "Cost of the prompts": dollars(sum((call) => call.dollars)),
+  }
+  const chosen = calls.findLastIndex((one) => one.version <= version)
+  const call = calls[chosen]
+  const series = useMemo(() => {
+    const [whole, part] = [calls.map((call) => call.tokens), calls.map((call) => call.reused)]
+    return [
+      { name: "New", ink: "recalled", values: whole, said: (at: number) => count(whole[at]! - part[at]!) },
+      { name: "Reusable", ink: "verbatim", values: part, said: (at: number) => count(part[at]!) },
+    ]
+  }, [calls])
   return (
     <>
       <dl class="numbers">
-        <div>
-          <dt>Calls</dt>
-          <dd>{count(calls.length)}</dd>
-        </div>
-        <div>
-          <dt>Prompt tokens</dt>
-          <dd>{count(tokens)}</dd>
-        </div>
-        <div>
-          <dt>Reusable by a cache</dt>
-          <dd>{percent(reused, tokens)}</dd>
-        </div>
-        <div>
-          <dt>Cost of the prompts</dt>
-          <dd>{dollars(cost)}</dd>
-        </div>
+        {Object.entries(numbers).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
       </dl>
-      <CallChart calls={calls} version={version} choose={choose} />
+      <figure>
+        <figcaption>Tokens of the prompts</figcaption>
+        <Chart
+          label={`${count(calls.length)} calls with ${count(tokens)} prompt tokens, ${count(reused)} of them reusable`}
+          kind="columns"
+          across="Call"
+          series={series}
+          unit={short}
+          height={220}
+          {...(call === undefined ? {} : { chosen: chosen + 1 })}
+          choose={(place) => choose(calls[place - 1]!.version)}
+        />
+      </figure>
       {call === undefined ? null : (
         <p>
           The call for message {count(call.index)}: {count(call.tokens)} prompt tokens, of which{" "}
@@ -97,59 +108,52 @@ const Calls = ({
   )
 }
 
-export const TokensView = ({ timeline, version, choose, changes }: ViewProps) => {
-  const [model, setModel] = useState<Model>(models[0]!)
-  const marks = useMemo(() => marksOf(timeline), [timeline, changes])
-  const sizes = useMemo(
-    () => timeline.states.map((state) => Session.contextTokens(state)),
-    [timeline, changes],
-  )
+export const TokensView = (props: ViewProps) => {
+  const { timeline, version, choose, changes } = props
+  const [model, setModel] = useState<Model>(models[0]![0])
   const context = useContextAt(timeline, version, changes)
   const taken = sharesOf(timeline.at(version), context)
   const { calls, upTo } = useCalls(timeline, model, changes)
   const left = context.layout.filter(({ section }) => whyLeftOut[section] !== undefined)
   const price = Prices.presets[model]
+  const aboutOf = (share: (typeof taken)[number]["share"]) => shares.find((one) => one.share === share)!
   return (
     <div class="page-view">
-      <Slider timeline={timeline} version={version} marks={marks} sizes={sizes} choose={choose} />
+      <Slider {...props} />
       <h2>The context at version {count(version)}</h2>
       <TokenBar taken={taken} tokens={context.tokens} />
-      <div class="wide" tabIndex={0} role="group" aria-label="Shares of the context">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Share</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Of the context</th>
-              <th scope="col">Messages</th>
-              <th scope="col">What it is</th>
-            </tr>
-          </thead>
-          <tbody>
-            {taken.map((one, at) => (
-              <tr key={one.share}>
-                <th scope="row">
-                  <i class={`swatch ${one.share}`} /> {shares[at]!.name}
-                </th>
-                <td data-label="Tokens">{count(one.tokens)}</td>
-                <td data-label="Of the context">
-                  {one.share === "left-out" ? "not sent" : percent(one.tokens, context.tokens)}
-                </td>
-                <td data-label="Messages">{count(one.messages)}</td>
-                <td class="about">{shares[at]!.about}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Shares of the context"
+        rows={taken}
+        keyOf={({ share }) => share}
+        columns={[
+          {
+            name: "Share",
+            cell: ({ share }) => (
+              <>
+                <Swatch ink={share} /> {aboutOf(share).name}
+              </>
+            ),
+          },
+          { name: "Tokens", kind: "number", cell: ({ tokens }) => count(tokens) },
+          {
+            name: "Of the context",
+            kind: "number",
+            cell: ({ share, tokens }) =>
+              share === "left-out" ? "not sent" : percent(tokens, context.tokens),
+          },
+          { name: "Messages", kind: "number", cell: ({ messages }) => count(messages) },
+          { name: "What it is", kind: "about", cell: ({ share }) => aboutOf(share).about },
+        ]}
+      />
       {left.length === 0 ? null : (
         <>
           <h3>Left out, and why</h3>
           <ul>
             {left.map((one, at) => (
               <li key={at}>
-                {one.parts === undefined ? several(one.to - one.from, "message") : one.parts.join(", ")} in{" "}
-                {range(one)}: {whyLeftOut[one.section]}
+                {one.parts === undefined ? "" : `${one.parts.join(", ")} in `}
+                {messages(one)}: {whyLeftOut[one.section]}
               </li>
             ))}
           </ul>
@@ -162,20 +166,13 @@ export const TokensView = ({ timeline, version, choose, changes }: ViewProps) =>
         {price.cacheMinutes} minutes; what the next prompt begins with in the same way is read from its cache.
         A compaction changes the start of the prompt, so the next call pays for it anew.
       </p>
-      <label class="inline">
-        Prices{" "}
-        <select value={model} onChange={({ currentTarget }) => setModel(currentTarget.value as Model)}>
-          {models.map((one) => (
-            <option key={one} value={one}>
-              {Prices.presets[one].model}
-            </option>
-          ))}
-        </select>{" "}
+      <div class="row inline">
+        <Choice label="Prices" options={models} value={model} choose={setModel} />
         <span class="soft">
           as of {price.asOf}: {price.cached} / {price.cacheWrite} dollars a million tokens read from / written
           to the cache
         </span>
-      </label>
+      </div>
       {upTo !== null ? (
         <p class="soft">
           Computing the calls up to version {count(upTo)} of {count(timeline.version)}{" "}

@@ -1,38 +1,17 @@
 /** What a summary rests on: its sentences, and the messages that share their words and identifiers. */
 import type { schemas } from "@memfold/client"
-import { useEffect, useMemo, useState } from "preact/hooks"
-import { count, percent, several } from "../format.js"
+import { useState } from "preact/hooks"
+import { count, messages, percent, several } from "../format.js"
+import { Choice } from "../parts/Choice.js"
 import { MessageCard } from "../parts/MessageCard.js"
-import { ask, ofSession } from "../service/ask.js"
-import { marksOf } from "../session/marks.js"
+import { Badge, Problem } from "../parts/Notices.js"
+import { ofSession } from "../service/ask.js"
+import { useAnswer } from "../service/useAnswer.js"
 import type { Timeline } from "../session/Timeline.js"
-import type { ViewProps } from "./SessionView.js"
+import type { ViewProps } from "../session/ViewProps.js"
 
 type Trace = typeof schemas.Trace.Type
 type Sentence = Trace["sentences"][number]
-
-/** Asks what a summary, or a text, rests on. */
-const useTrace = (session: string, asked: { readonly summary?: string; readonly text?: string } | null) => {
-  const [found, set] = useState<{ readonly trace: Trace | null; readonly problem: string | null }>({
-    trace: null,
-    problem: null,
-  })
-  const body = JSON.stringify(asked)
-  useEffect(() => {
-    set({ trace: null, problem: null })
-    if (asked === null) return
-    const stop = new AbortController()
-    const read = async () => {
-      const options = { method: "POST", body: asked, signal: stop.signal } as const
-      set({ trace: await ask(ofSession(session, "/trace"), options), problem: null })
-    }
-    read().catch((error: unknown) => {
-      if (!stop.signal.aborted) set({ trace: null, problem: error instanceof Error ? error.message : "" })
-    })
-    return () => stop.abort()
-  }, [session, body])
-  return found
-}
 
 /** The messages that a sentence rests on. */
 const Rests = ({ sentence, timeline }: { readonly sentence: Sentence; readonly timeline: Timeline }) => {
@@ -55,18 +34,16 @@ const Rests = ({ sentence, timeline }: { readonly sentence: Sentence; readonly t
   )
 }
 
-export const TraceView = ({ timeline, version, changes }: ViewProps) => {
-  const committed = useMemo(
-    () => marksOf(timeline).filter((mark) => mark.committed !== null),
-    [timeline, changes],
-  )
+export const TraceView = ({ timeline, version, marks }: ViewProps) => {
+  const committed = marks.filter((mark) => mark.committed !== null)
   const inForce = timeline.at(version).summary?.id
   const [chosen, choose] = useState<string | null>(inForce ?? committed.at(-1)?.committed?.summary ?? null)
   const [text, setText] = useState("")
   const [asked, setAsked] = useState("")
   const [open, setOpen] = useState<number | null>(null)
   const question = asked !== "" ? { text: asked } : chosen === null ? null : { summary: chosen }
-  const { trace, problem } = useTrace(timeline.session, question)
+  const path = question === null ? null : ofSession(timeline.session, "/trace")
+  const { answer: trace, problem } = useAnswer<Trace>(path, { method: "POST", body: question })
   const unsupported = trace?.sentences.filter(({ supported }) => !supported).length ?? 0
   return (
     <div class="page-view">
@@ -75,25 +52,21 @@ export const TraceView = ({ timeline, version, changes }: ViewProps) => {
         A sentence rests on the messages that share its words and identifiers. No model is asked, and the same
         text always has the same trace. A sentence that nothing supports may be worded anew, or wrong.
       </p>
-      <label>
-        Summary
-        <select
-          value={chosen ?? ""}
-          onChange={({ currentTarget }) => {
-            choose(currentTarget.value)
-            setAsked("")
-            setOpen(null)
-          }}
-        >
-          {committed.map(({ committed, version }) => (
-            <option key={version} value={committed!.summary}>
-              version {count(version)}, messages [0, {count(committed!.coveredTo)})
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Summary"
+        value={chosen ?? ""}
+        choose={(summary) => {
+          choose(summary)
+          setAsked("")
+          setOpen(null)
+        }}
+        options={committed.map(({ committed, version }) => [
+          committed!.summary,
+          `version ${count(version)}, ${messages({ from: 0, to: committed!.coveredTo })}`,
+        ])}
+      />
       <form
-        class="search"
+        class="row"
         onSubmit={(event) => {
           event.preventDefault()
           setAsked(text.trim())
@@ -108,11 +81,7 @@ export const TraceView = ({ timeline, version, changes }: ViewProps) => {
         />
         <button disabled={text.trim() === ""}>Trace it</button>
       </form>
-      {problem === null ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
       {trace === null ? (
         <p class="soft">
           {question === null ? "There is no summary yet." : problem === null ? "Tracing…" : ""}
@@ -136,7 +105,7 @@ export const TraceView = ({ timeline, version, changes }: ViewProps) => {
                 {sentence.supported ? (
                   <span class="soft">{several(sentence.messages.length, "message")}</span>
                 ) : (
-                  <span class="badge failed">Not supported</span>
+                  <Badge>Not supported</Badge>
                 )}
                 {open === at ? <Rests sentence={sentence} timeline={timeline} /> : null}
               </li>

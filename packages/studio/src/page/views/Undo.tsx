@@ -3,10 +3,10 @@ import type { schemas } from "@memfold/client"
 import { Session } from "@memfold/core"
 import { count, moment, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
-import { ask, ofSession } from "../service/ask.js"
+import { post } from "../service/ask.js"
 import { type Undoable, undoable } from "../session/undoable.js"
 import type { Timeline } from "../session/Timeline.js"
-import type { Mark } from "../session/marks.js"
+import type { ActionProps } from "./Actions.js"
 
 /** What the context was before a version. */
 const Before = ({ timeline, version }: { readonly timeline: Timeline; readonly version: number }) => {
@@ -58,15 +58,7 @@ const Does = ({ timeline, found }: { readonly timeline: Timeline; readonly found
   }
 }
 
-export const Undo = ({
-  timeline,
-  marks,
-  onClose,
-}: {
-  readonly timeline: Timeline
-  readonly marks: ReadonlyArray<Mark>
-  readonly onClose: () => void
-}) => {
+export const Undo = ({ timeline, marks, onClose }: Omit<ActionProps, "version">) => {
   const found = undoable(timeline, marks)
   if (found === null)
     return (
@@ -75,8 +67,7 @@ export const Undo = ({
       </Dialog>
     )
   const act = async () => {
-    const path = ofSession(timeline.session, "/undo")
-    const { undone } = await ask<typeof schemas.Undone.Type>(path, { method: "POST", body: {} })
+    const { undone } = await post<typeof schemas.Undone.Type>(timeline.session, "/undo", {})
     if (undone === null) throw new Error("There is nothing to take back.")
   }
   return (

@@ -1,0 +1,39 @@
+/** What the page says of itself: what it waits for, what went wrong, and how something is marked. */
+
+/** What the page waits for, while nobody knows how long. */
+export const Waiting = ({ children: what }: { readonly children: string }) => (
+  <p class="soft">
+    {what}… <progress aria-label={what} />
+  </p>
+)
+
+/** What went wrong, if something did. */
+export const Problem = ({ children: problem }: { readonly children: string | null }) =>
+  problem === null ? null : (
+    <p class="problem" role="alert">
+      {problem}
+    </p>
+  )
+
+/** The inks of badges. */
+const inks: Readonly<Record<string, string>> = {
+  Compressed: "summary",
+  Summary: "summary",
+  "Split Turn": "recalled",
+  Pinned: "pinned",
+  Pruned: "verbatim",
+  Memory: "facts",
+  Failed: "danger",
+  "Taken back": "danger",
+  "Not supported": "danger",
+  Near: "danger",
+  Reached: "danger",
+}
+
+/** A badge. */
+export const Badge = ({ children: text }: { readonly children: string }) => (
+  <span class={`badge ${inks[text] ?? ""}`}>{text}</span>
+)
+
+/** The square in the ink that something is drawn with. */
+export const Swatch = ({ ink }: { readonly ink: string }) => <i class={`swatch ${ink}`} />

@@ -1,0 +1,28 @@
+/** What a comparison of strategies comes to, in a sentence. */
+import type { schemas } from "@memfold/client"
+import { count, dollars, percent } from "../format.js"
+
+/** A strategy, and how the session went under it. */
+export type Comparison = readonly [strategy: string, compared: typeof schemas.Compared.Type]
+
+/** The last call: it has the sums of all. */
+const endOf = ([, { points }]: Comparison) => points.at(-1)
+
+/**
+ * Says which strategy cost least, how much less that is than the dearest, and what it lost; `null` with fewer than two strategies.
+ */
+export const verdictOf = (all: ReadonlyArray<Comparison>): string | null => {
+  const byCost = all
+    .filter((one) => endOf(one) !== undefined)
+    .toSorted((one, other) => endOf(one)!.dollars - endOf(other)!.dollars)
+  const [cheapest, dearest] = [byCost[0], byCost.at(-1)]
+  if (cheapest === undefined || dearest === undefined || byCost.length < 2) return null
+  const [{ dollars: cost, needed, there }, most] = [endOf(cheapest)!, endOf(dearest)!.dollars]
+  const lost = needed - there
+  const what =
+    needed === 0
+      ? "no later answer needed an identifier"
+      : `${count(lost)} of ${count(needed)} needed identifiers ${lost === 1 ? "was" : "were"} not in its context`
+  const less = most > cost ? `, ${percent(most - cost, most)} less than ${dearest[0]}` : ""
+  return `${cheapest[0]} is cheapest: ${dollars(cost)}${less}; ${what}.`
+}

@@ -1,0 +1,36 @@
+/** What a comparison comes to, and the part of a message that a search shows. */
+import { expect, it } from "vitest"
+import { excerptOf, wordsIn } from "../src/page/service/searchWords.js"
+import { type Comparison, verdictOf } from "../src/page/session/verdict.js"
+
+const compared = (name: string, dollars: number, needed: number, there: number): Comparison => [
+  name,
+  {
+    strategy: name,
+    prices: "a model",
+    messages: 2,
+    compactions: 0,
+    failures: 0,
+    firstFailure: null,
+    points: [{ index: 1, tokens: 10, dollars, cached: 0, needed, there, compactions: 0 }],
+  },
+]
+
+it("says what is cheapest, and what it lost", () => {
+  const full = compared("full history", 0.68, 51, 51)
+  expect(verdictOf([full])).toBe(null)
+  expect(verdictOf([full, compared("break-even", 0.34, 51, 36)])).toBe(
+    "break-even is cheapest: $0.34, 50 % less than full history; 15 of 51 needed identifiers were not in its context.",
+  )
+  expect(verdictOf([full, compared("rounds", 0.68, 0, 0)])).toBe(
+    "full history is cheapest: $0.68; 0 of 51 needed identifiers were not in its context.",
+  )
+})
+
+it("cuts an excerpt around the first of the words", () => {
+  const text = `${"a ".repeat(100)}the zeppelin${" b".repeat(200)}`
+  const excerpt = excerptOf(wordsIn("Zeppelin!"), text)
+  expect(excerpt).toMatch(/^….*the zeppelin b.*…$/)
+  expect(excerpt.indexOf("zeppelin")).toBe(61)
+  expect(excerptOf(wordsIn("x"), "short")).toBe("short")
+})
