@@ -1,13 +1,12 @@
 /** A table. On a narrow page a row is a paragraph, with each number behind its label. */
 import type { ComponentChildren } from "preact"
 
-/** A column of a table. */
-export interface Column<Row> {
-  readonly name: string
-  readonly cell: (row: Row) => ComponentChildren
-  /** Numbers stand at the right; what something is about is prose. */
-  readonly kind?: "number" | "about"
-}
+/** A column of a table. Numbers stand at the right; what something is about is prose. */
+export type Column<Row> = readonly [
+  name: string,
+  cell: (row: Row) => ComponentChildren,
+  kind?: "number" | "about",
+]
 
 /** Shows a table. The first column names the row. */
 export const Table = <Row,>({
@@ -25,7 +24,7 @@ export const Table = <Row,>({
     <table>
       <thead>
         <tr>
-          {columns.map(({ name, kind }) => (
+          {columns.map(([name, , kind]) => (
             <th key={name} scope="col" class={kind}>
               {name}
             </th>
@@ -35,7 +34,7 @@ export const Table = <Row,>({
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ name, kind, cell }, at) =>
+            {columns.map(([name, cell, kind], at) =>
               at === 0 ? (
                 <th key={name} scope="row">
                   {cell(row)}

@@ -123,41 +123,25 @@ export const countedElsewhere = ({ caps }: Spend): ReadonlyArray<string> =>
 /** The sizes that have a limit, nearest to it first. */
 export const limitsOf = (strategy: string, settings: Settings, measured: Measured): ReadonlyArray<Limit> => {
   const { state, tokens, window, cacheMarks, spend } = measured
+  const limit = (
+    name: string,
+    used: number | null,
+    most: number | null,
+    unit: Limit["unit"],
+    about: string,
+  ): ReadonlyArray<Limit> =>
+    used === null || most === null ? [] : [{ name, used, limit: most, unit, about }]
   const memory = numberIn(settings, "sessionMemoryTokens") ?? numberIn(settings, "summaryTokens")
-  const all: ReadonlyArray<Limit> = [
-    {
-      name: "Window of the model",
-      used: tokens,
-      limit: window,
-      unit: "token",
-      about: "of the context; beyond it, the provider refuses the request",
-    },
+  const ofWindow = "of the context; beyond it, the provider refuses the request"
+  const ofMemory = "of the summary; then its oldest blocks are merged or left out"
+  const ofMarks = "that memfold sets in a request to Anthropic; the application's own come on top"
+  return [
+    ...limit("Window of the model", tokens, window, "token", ofWindow),
     ...ofStrategy(strategy, settings, measured),
-    ...(memory === null
-      ? []
-      : [
-          {
-            name: "Session memory",
-            used: state.summary?.tokens ?? 0,
-            limit: memory,
-            unit: "token" as const,
-            about: "of the summary; then its oldest blocks are merged or left out",
-          },
-        ]),
-    ...(cacheMarks === null
-      ? []
-      : [
-          {
-            name: "cache_control marks",
-            used: cacheMarks,
-            limit: mostCacheMarks,
-            unit: "mark" as const,
-            about: "that memfold sets in a request to Anthropic; the application's own come on top",
-          },
-        ]),
+    ...limit("Session memory", state.summary?.tokens ?? 0, memory, "token", ofMemory),
+    ...limit("cache_control marks", cacheMarks, mostCacheMarks, "mark", ofMarks),
     ...(spend === null ? [] : ofSpend(spend)),
-  ]
-  return all.toSorted((one, other) => other.used / other.limit - one.used / one.limit)
+  ].toSorted((one, other) => other.used / other.limit - one.used / one.limit)
 }
 
 /** How many `cache_control` marks are in a request. */

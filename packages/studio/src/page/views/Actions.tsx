@@ -1,5 +1,5 @@
 /** What can be done with a session. Each dialog says what will be done before it is done. */
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { go } from "../address.js"
 import { count, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
@@ -102,7 +102,8 @@ const often: ReadonlyArray<Action> = ["Compact", "Undo"]
 export const Actions = (props: Omit<ActionProps, "onClose">) => {
   const mayWrite = useRight("write")
   const [chosen, choose] = useState<Action | null>(null)
-  const [open, setOpen] = useState(false)
+  const menu = useRef<HTMLDetailsElement>(null)
+  const close = () => void (menu.current!.open = false)
   const Chosen = chosen === null ? null : actions[chosen]
   const button = (name: Action) => {
     const may = mayWrite || name === "Export"
@@ -112,7 +113,7 @@ export const Actions = (props: Omit<ActionProps, "onClose">) => {
         disabled={!may}
         title={may ? undefined : "Your token may only read"}
         onClick={() => {
-          setOpen(false)
+          close()
           choose(name)
         }}
       >
@@ -125,16 +126,15 @@ export const Actions = (props: Omit<ActionProps, "onClose">) => {
       <div class="row" role="group" aria-label="What to do">
         {often.map(button)}
         <details
+          ref={menu}
           class="menu"
-          open={open}
-          onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
           onKeyDown={({ key, currentTarget }) => {
             if (key !== "Escape") return
-            setOpen(false)
+            close()
             currentTarget.querySelector("summary")?.focus()
           }}
           onFocusOut={({ currentTarget, relatedTarget }) => {
-            if (!currentTarget.contains(relatedTarget as Node | null)) setOpen(false)
+            if (!currentTarget.contains(relatedTarget as Node | null)) close()
           }}
         >
           <summary role="button">More</summary>

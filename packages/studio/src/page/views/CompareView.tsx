@@ -6,7 +6,7 @@ import { count, dollars, percent, several, short } from "../format.js"
 import { Chart } from "../parts/Chart.js"
 import { Choice } from "../parts/Choice.js"
 import { Problem, Swatch } from "../parts/Notices.js"
-import { Table } from "../parts/Table.js"
+import { type Column, Table } from "../parts/Table.js"
 import { ofSession, ask, reasonOf } from "../service/ask.js"
 import { type Comparison, verdictOf } from "../session/verdict.js"
 import type { ViewProps } from "../session/ViewProps.js"
@@ -57,49 +57,34 @@ const Curve = ({
   )
 }
 
-const Totals = ({ all }: { readonly all: ReadonlyArray<Comparison> }) => (
-  <Table
-    label="The strategies compared"
-    rows={all}
-    keyOf={([name]) => name}
-    columns={[
-      {
-        name: "Strategy",
-        cell: ([name]) => (
-          <>
-            <Swatch ink={inkOf(name)} /> {name}
-          </>
-        ),
-      },
-      { name: "Calls", kind: "number", cell: ([, { points }]) => count(points.length) },
-      {
-        name: "Compactions",
-        kind: "number",
-        cell: ([, { compactions, failures }]) =>
-          `${count(compactions)}${failures > 0 ? `, ${count(failures)} failed` : ""}`,
-      },
-      {
-        name: "Largest context",
-        kind: "number",
-        cell: ([, { points }]) => count(points.reduce((most, { tokens }) => Math.max(most, tokens), 0)),
-      },
-      { name: "Cost", kind: "number", cell: ([, { points }]) => dollars(points.at(-1)?.dollars ?? 0) },
-      {
-        name: "From the cache",
-        kind: "number",
-        cell: ([, { points }]) => percent(points.at(-1)?.cached ?? 0, 1),
-      },
-      {
-        name: "Needed identifiers there",
-        kind: "number",
-        cell: ([, { points }]) => {
-          const last = points.at(-1)
-          return last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`
-        },
-      },
-    ]}
-  />
-)
+const totals: ReadonlyArray<Column<Comparison>> = [
+  [
+    "Strategy",
+    ([name]) => (
+      <>
+        <Swatch ink={inkOf(name)} /> {name}
+      </>
+    ),
+  ],
+  ["Calls", ([, { points }]) => count(points.length), "number"],
+  [
+    "Compactions",
+    ([, { compactions, failures }]) =>
+      `${count(compactions)}${failures > 0 ? `, ${count(failures)} failed` : ""}`,
+    "number",
+  ],
+  ["Largest context", ([, { points }]) => count(Math.max(0, ...points.map((one) => one.tokens))), "number"],
+  ["Cost", ([, { points }]) => dollars(points.at(-1)?.dollars ?? 0), "number"],
+  ["From the cache", ([, { points }]) => percent(points.at(-1)?.cached ?? 0, 1), "number"],
+  [
+    "Needed identifiers there",
+    ([, { points }]) => {
+      const last = points.at(-1)
+      return last === undefined ? "–" : `${count(last.there)} of ${count(last.needed)}`
+    },
+    "number",
+  ],
+]
 
 const priced = {
   input: "input",
@@ -221,7 +206,7 @@ export const CompareView = ({ timeline }: ViewProps) => {
       {all.length === 0 ? null : (
         <>
           {working === null ? <p class="verdict">{verdictOf(all)}</p> : null}
-          <Totals all={all} />
+          <Table label="The strategies compared" rows={all} keyOf={([name]) => name} columns={totals} />
           {curves.map((curve) => (
             <Curve key={curve.title} {...curve} all={all} />
           ))}

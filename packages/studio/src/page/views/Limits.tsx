@@ -22,6 +22,20 @@ const pause = 250
 const amount = (value: number, unit: Limit["unit"]): string =>
   unit === "dollar" ? dollars(value) : several(value, unit)
 
+const Share = ({ name, used, limit }: Limit) => (
+  <>
+    {used >= limit * near ? <Badge>{used >= limit ? "Reached" : "Near"}</Badge> : null}{" "}
+    <meter
+      aria-label={`${name}: ${percent(used, limit)}`}
+      max={limit}
+      high={limit * near}
+      optimum={0}
+      value={Math.min(used, limit)}
+    />{" "}
+    {percent(used, limit)}
+  </>
+)
+
 export const Limits = ({ timeline, version, tokens }: Place & { readonly tokens: number }) => {
   const [window, setWindow] = useState(200_000)
   const { session, version: newest } = timeline
@@ -61,32 +75,11 @@ export const Limits = ({ timeline, version, tokens }: Place & { readonly tokens:
         rows={limits}
         keyOf={({ name, unit }) => `${name} ${unit}`}
         columns={[
-          { name: "Limit", cell: ({ name }) => name },
-          {
-            name: "Used",
-            kind: "number",
-            cell: ({ used, unit }) => (unit === "dollar" ? dollars(used) : count(used)),
-          },
-          { name: "Of", kind: "number", cell: ({ limit, unit }) => amount(limit, unit) },
-          {
-            name: "Share",
-            kind: "number",
-            cell: ({ name, used, limit }) => (
-              <>
-                {used >= limit * near ? <Badge>{used >= limit ? "Reached" : "Near"}</Badge> : null}{" "}
-                <meter
-                  aria-label={`${name}: ${percent(used, limit)}`}
-                  min={0}
-                  max={limit}
-                  high={limit * near}
-                  optimum={0}
-                  value={Math.min(used, limit)}
-                />{" "}
-                {percent(used, limit)}
-              </>
-            ),
-          },
-          { name: "What it is", kind: "about", cell: ({ about }) => about },
+          ["Limit", ({ name }) => name],
+          ["Used", ({ used, unit }) => (unit === "dollar" ? dollars(used) : count(used)), "number"],
+          ["Of", ({ limit, unit }) => amount(limit, unit), "number"],
+          ["Share", (limit) => <Share {...limit} />, "number"],
+          ["What it is", ({ about }) => about, "about"],
         ]}
       />
       {elsewhere.length === 0 ? null : (

@@ -1,7 +1,8 @@
 /** The list of sessions: searchable by title, owner and words, and live. */
 import type { schemas } from "@memfold/client"
+import type { ComponentChildren } from "preact"
 import { useEffect, useReducer, useState } from "preact/hooks"
-import { type Address, go, written } from "../address.js"
+import { written } from "../address.js"
 import { ago, count, moment, several } from "../format.js"
 import { Problem } from "../parts/Notices.js"
 import { type Column, Table } from "../parts/Table.js"
@@ -85,20 +86,6 @@ const useOverviews = (sessions: ReadonlyArray<schemas.SessionInfo>): typeof over
   return overviews
 }
 
-/** A link within the page. */
-const Link = ({ to, children }: { readonly to: Address; readonly children: preact.ComponentChildren }) => (
-  <a
-    href={written(to)}
-    onClick={(event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return
-      event.preventDefault()
-      go(to)
-    }}
-  >
-    {children}
-  </a>
-)
-
 /** Shows where the words of a query are in a text. */
 const Excerpt = ({ query, text }: { readonly query: string; readonly text: string }) => {
   const words = wordsIn(query)
@@ -126,44 +113,38 @@ const Rows = ({
 }) => {
   const known = useOverviews(sessions)
   const now = Date.now()
+  type Info = schemas.SessionInfo
   const number = (
     name: string,
-    of: (overview: schemas.SessionOverview) => number,
-  ): Column<schemas.SessionInfo> => ({
+    of: (overview: schemas.SessionOverview) => ComponentChildren,
+  ): Column<Info> => [
     name,
-    kind: "number",
-    cell: ({ session }) => {
+    ({ session }) => {
       const overview = known.get(session)
-      const value = overview === undefined ? "…" : count(of(overview))
-      const isFailing = name === "Failures" && overview !== undefined && overview.failures > 0
-      const isCompacting = name === "Summaries" && overview?.compacting === true
-      return isFailing ? <span class="problem">{value}</span> : `${value}${isCompacting ? " ⟳" : ""}`
+      return overview === undefined ? "…" : of(overview)
     },
-  })
-  const columns: ReadonlyArray<Column<schemas.SessionInfo>> = [
-    {
-      name: "Session",
-      cell: ({ session, title }) => {
-        const hit = searched?.found.get(session)
-        const to = { session, view: "time", version: null, message: hit?.index ?? null } as const
-        return (
-          <>
-            <Link to={to}>{title ?? session}</Link>
-            {title === undefined ? null : <span class="soft id">{session}</span>}
-            {hit === undefined ? null : <Excerpt query={searched!.of} text={hit.text} />}
-          </>
-        )
-      },
-    },
-    { name: "Owner", cell: ({ owner }) => owner ?? "–" },
-    number("Messages", ({ total }) => total),
-    number("Tokens", ({ tokens }) => tokens),
-    number("Summaries", ({ summaries }) => summaries),
-    number("Failures", ({ failures }) => failures),
-    {
-      name: "Last activity",
-      cell: ({ updatedTime }) => <span title={moment(updatedTime)}>{ago(updatedTime, now)}</span>,
-    },
+    "number",
+  ]
+  const named = ({ session, title }: Info) => {
+    const hit = searched?.found.get(session)
+    return (
+      <>
+        <a href={written({ session, view: "time", version: null, message: hit?.index ?? null })}>
+          {title ?? session}
+        </a>
+        {title === undefined ? null : <span class="soft id">{session}</span>}
+        {hit === undefined ? null : <Excerpt query={searched!.of} text={hit.text} />}
+      </>
+    )
+  }
+  const columns: ReadonlyArray<Column<Info>> = [
+    ["Session", named],
+    ["Owner", ({ owner }) => owner ?? "–"],
+    number("Messages", ({ total }) => count(total)),
+    number("Tokens", ({ tokens }) => count(tokens)),
+    number("Summaries", ({ summaries, compacting }) => `${count(summaries)}${compacting ? " ⟳" : ""}`),
+    number("Failures", (one) => <span class={one.failures > 0 ? "problem" : ""}>{count(one.failures)}</span>),
+    ["Last activity", ({ updatedTime }) => <span title={moment(updatedTime)}>{ago(updatedTime, now)}</span>],
   ]
   return <Table label="Sessions" columns={columns} rows={sessions} keyOf={({ session }) => session} />
 }

@@ -117,6 +117,8 @@ export const TokensView = (props: ViewProps) => {
   const left = context.layout.filter(({ section }) => whyLeftOut[section] !== undefined)
   const price = Prices.presets[model]
   const aboutOf = (share: (typeof taken)[number]["share"]) => shares.find((one) => one.share === share)!
+  const partOf = ({ share, tokens }: (typeof taken)[number]) =>
+    share === "left-out" ? "not sent" : percent(tokens, context.tokens)
   return (
     <div class="page-view">
       <Slider {...props} />
@@ -127,23 +129,18 @@ export const TokensView = (props: ViewProps) => {
         rows={taken}
         keyOf={({ share }) => share}
         columns={[
-          {
-            name: "Share",
-            cell: ({ share }) => (
+          [
+            "Share",
+            ({ share }) => (
               <>
                 <Swatch ink={share} /> {aboutOf(share).name}
               </>
             ),
-          },
-          { name: "Tokens", kind: "number", cell: ({ tokens }) => count(tokens) },
-          {
-            name: "Of the context",
-            kind: "number",
-            cell: ({ share, tokens }) =>
-              share === "left-out" ? "not sent" : percent(tokens, context.tokens),
-          },
-          { name: "Messages", kind: "number", cell: ({ messages }) => count(messages) },
-          { name: "What it is", kind: "about", cell: ({ share }) => aboutOf(share).about },
+          ],
+          ["Tokens", ({ tokens }) => count(tokens), "number"],
+          ["Of the context", partOf, "number"],
+          ["Messages", ({ messages }) => count(messages), "number"],
+          ["What it is", ({ share }) => aboutOf(share).about, "about"],
         ]}
       />
       {left.length === 0 ? null : (
