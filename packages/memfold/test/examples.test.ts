@@ -29,6 +29,14 @@ const documents = filesIn(root)
   .filter((name) => /\.(md|ts)$/.test(name) && !name.endsWith(".test.ts") && !name.startsWith("site/api/"))
   .toSorted()
 
+/** The memory of examples that use one without making it, as the examples of operations do. */
+const given = `import { createMemory } from "memfold"
+const memory = createMemory({ store: "sqlite:chats.db" })
+`
+
+/** Whether an example of a comment uses a memory that it does not make. */
+const isGivenMemory = (code: string): boolean => /\bmemory\.\w+\(/u.test(code) && !/^import /mu.test(code)
+
 interface Example {
   readonly name: string
   readonly code: string
@@ -52,7 +60,8 @@ it("every example compiles", async () => {
   expect(examples.length).toBeGreaterThan(10)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  for (const { name, code } of examples) writeFileSync(join(folder, `${name}.ts`), `${code}\nexport {}\n`)
+  for (const { name, code } of examples)
+    writeFileSync(join(folder, `${name}.ts`), `${isGivenMemory(code) ? given : ""}${code}\nexport {}\n`)
   // The tutorial's strategies and the store import each other, as the files do that they are shown from.
   for (const shown of [join(root, "examples/laws"), join(root, "examples/store")]) {
     for (const name of readdirSync(shown).filter((file) => !file.endsWith(".test.ts"))) {

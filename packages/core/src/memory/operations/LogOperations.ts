@@ -1,0 +1,71 @@
+/** What a session consists of: its events, and their fold. */
+import type { RecordedEvent } from "../../event/EventCodec.js"
+import type { ReadOptions } from "@memfold/log/EventLog"
+import type { SessionState } from "../../session/SessionState.js"
+import type { SubscribeOptions } from "../../shell/subscribe.js"
+import type { AtVersionOptions, MemoryError } from "../MemoryOptions.js"
+import type { Answer, Answers, Face } from "./Face.js"
+
+/** Reads of the log. */
+export interface LogOperations<F extends Face> {
+  /**
+   * The folded state of a session, now or at a version: its uncovered messages, the active summary, the running compaction.
+   *
+   * @param session - the id of the session
+   * @param options - `atVersion`: a version of the session, from 0 to the newest; the newest by default
+   * @returns the state
+   *
+   * @example
+   * ```ts
+   * const { total, coveredTo, version } = await memory.state("chat-1")
+   * console.log(`a summary covers ${coveredTo} of ${total} messages, at version ${version}`)
+   * ```
+   */
+  state(session: string, options?: AtVersionOptions): Answer<F, SessionState, MemoryError>
+  /**
+   * The events of a session, decoded and in order. They are read from the store as they are asked for; the events before a damaged one
+   * are delivered.
+   *
+   * @param session - the id of the session
+   * @param options - `fromVersion` and `toVersion`, both inclusive and from 1; `reverse: true` for the newest first
+   * @returns the events, one by one
+   *
+   * @example
+   * ```ts
+   * for await (const { version, time, event } of memory.events("chat-1"))
+   *   console.log(version, new Date(time).toISOString(), event._tag)
+   * ```
+   */
+  events(session: string, options?: ReadOptions): Answers<F, RecordedEvent, MemoryError>
+  /**
+   * The stored events and then new ones as they come, each once and in order, without a gap. It does not end by itself. Events of
+   * other processes are polled for, unless the store reports them.
+   *
+   * @param session - the id of the session
+   * @param options - `fromVersion`: the first version to deliver, 1 by default; `pollInterval`: 1 second by default
+   * @returns the events, one by one
+   *
+   * @example
+   * ```ts
+   * for await (const { version, event } of memory.subscribe("chat-1")) {
+   *   console.log(version, event._tag)
+   *   if (event._tag === "SummaryCommitted") break
+   * }
+   * ```
+   */
+  subscribe(session: string, options?: SubscribeOptions): Answers<F, RecordedEvent, MemoryError>
+  /**
+   * Every event of an owner: of all sessions, newest activity first, and of the log with the facts about the user of that name. Each
+   * session's events come together, in their order. For an owner who asks for a copy; `memfold export --owner` writes a file that can
+   * be imported.
+   *
+   * @param owner - the owner, an id of the application
+   * @returns the events, one by one
+   *
+   * @example
+   * ```ts
+   * for await (const { session, version, event } of memory.eventsOf("ann")) console.log(session, version, event._tag)
+   * ```
+   */
+  eventsOf(owner: string): Answers<F, RecordedEvent, MemoryError>
+}
