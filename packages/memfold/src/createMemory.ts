@@ -3,6 +3,7 @@ import {
   codecs,
   defaultStrategy,
   type Formats,
+  summarizerOf,
   type SystemMessages,
   wrongCacheControl,
   wrongExtraFields,
@@ -10,8 +11,7 @@ import {
 import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
-import { contextsIn, lookingOperations } from "./promise/looking.js"
-import { neutralOperations } from "./promise/neutral.js"
+import { contextsIn } from "./promise/contexts.js"
 import { checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
   CreateOptions,
@@ -22,6 +22,11 @@ import type {
 import { type ListCodec, rewriteIn } from "./promise/rewrite.js"
 import { startOf } from "./promise/start.js"
 import { toolsOf } from "./promise/tools.js"
+
+/** Operations in messages of core, with the options that a call of this memory can have. */
+interface Requests extends Omit<Memory.Promises, "request"> {
+  readonly request: RequestOptions
+}
 
 /**
  * Creates a memory. The store is opened by the first call: if that fails, the call rejects with `LogError`, or with
@@ -73,6 +78,11 @@ export const createMemory = <
       ...(changed ? { strategy: strategyOf(other ?? named, { request, file, environmentPrefix }) } : {}),
     }
   }
+  /** An argument of an operation: what chooses a strategy is the options of one call. */
+  const argument = (one: unknown) =>
+    typeof one === "object" && one !== null && ("strategy" in one || "settings" in one)
+      ? requested(one as RequestOptions)
+      : one
   const codec = codecs[format]
   /** A message that was found, in the format of the memory. */
   const formatted = <Found extends Recall.RecalledMessage>({ message, ...rest }: Found) => ({
@@ -94,36 +104,36 @@ export const createMemory = <
     },
   }
 
+  // Decoded in one step: a shorter append that was called later must not overtake this one.
+  const decoded = (messages: unknown) =>
+    Effect.suspend(() => codec.decode(Array.isArray(messages) ? messages : [messages]))
   /** The operations that a transaction of the application can have, too. */
-  const operationsOn = (run: Run<Memory.TransactionMemory>): TransactionMemory<Format> => {
-    // Decoded in one step: a shorter append that was called later must not overtake this one.
-    const decoded = (messages: unknown) =>
-      Effect.suspend(() => codec.decode(Array.isArray(messages) ? messages : [messages]))
-    return {
-      append: (session, messages, given) =>
-        run(
-          (memory) =>
-            Effect.flatMap(decoded(messages), (list) => memory.append(session, list, requested(given))),
-          { finishes: true },
-        ),
-      messages: async (session, page) => {
-        const { messages, ...rest } = await run((memory) => memory.messages(session, page))
-        return { ...rest, messages: codec.encodeExact(messages) as Formats[Format]["context"] }
-      },
-      state: (session, at) => run((memory) => memory.state(session, at)),
-      describe: (session, change) => run((memory) => memory.describe(session, change)),
-      edit: (session, from, messages, given) =>
-        run(
-          (memory) =>
-            Effect.flatMap(decoded(messages), (list) => memory.edit(session, from, list, requested(given))),
-          { finishes: true },
-        ),
-      regenerate: (session, given) =>
-        run((memory) => memory.regenerate(session, requested(given)), { finishes: true }),
-    }
-  }
+  const operationsOn = (run: Run<Memory.TransactionMemory>): TransactionMemory<Format> => ({
+    ...Memory.promised<"describe" | "regenerate" | "state", Requests>({
+      names: ["describe", "regenerate", "state"],
+      run,
+      argument,
+    }),
+    append: (session, messages, given) =>
+      run(
+        (memory) =>
+          Effect.flatMap(decoded(messages), (list) => memory.append(session, list, requested(given))),
+        { finishes: true },
+      ),
+    messages: async (session, page) => {
+      const { messages, ...rest } = await run((memory) => memory.messages(session, page))
+      return { ...rest, messages: codec.encodeExact(messages) as Formats[Format]["context"] }
+    },
+    edit: (session, from, messages, given) =>
+      run(
+        (memory) =>
+          Effect.flatMap(decoded(messages), (list) => memory.edit(session, from, list, requested(given))),
+        { finishes: true },
+      ),
+  })
 
   return {
+    ...Memory.promised<keyof Memory.Operations<Requests>, Requests>({ run, iterate, argument }),
     ...operationsOn(run),
     within: (transaction) => operationsOn(runWithin(run, transaction)),
     context: async (session, { model, summaries, cacheControl, extraFields = ownFields, ...given } = {}) => {
@@ -159,33 +169,21 @@ export const createMemory = <
           encode: (results) => results.flatMap(listCodec.encode),
         },
       ),
-    events: (session, range) => iterate((memory) => memory.events(session, range)),
-    summaries: (session) => run((memory) => memory.summaries(session)),
-    // What `which` says decides between one outcome and a list, which only the types of `compact` can tell.
-    compact: ((session: string, given?: RequestOptions & Memory.CompactOptions) =>
-      run((memory) => memory.compact(session, requested(given)))) as PromiseMemory<Format, System>["compact"],
-    ...lookingOperations({ run, requested, formatted: formattedContext }),
-    subscribe: (session, given) => iterate((memory) => memory.subscribe(session, given)),
-    facts: (session) => run((memory) => memory.facts(session)),
-    removeFact: (session, fact, given) => run((memory) => memory.removeFact(session, fact, given)),
-    revert: (session, given) => run((memory) => memory.revert(session, given)),
-    fork: (session, to, given) => run((memory) => memory.fork(session, to, given)),
-    redact: (session, message) => run((memory) => memory.redact(session, message)),
+    preview: async (session, { summarizer, ...given } = {}) => {
+      const { before, after, ...preview } = await run((memory) =>
+        memory.preview(session, {
+          ...requested(given),
+          ...(summarizer === undefined ? {} : { summarizer: summarizerOf(summarizer) }),
+        }),
+      )
+      return { ...preview, before: formattedContext(before), after: formattedContext(after) }
+    },
     rewrite: (session, rewrite, given) =>
       run((memory) => memory.rewrite(session, rewriteIn(rewrite, listCodec), requested(given)), {
         finishes: true,
       }),
-    branches: (session) => run((memory) => memory.branches(session)),
-    checkout: (session, branch, given) =>
-      run((memory) => memory.checkout(session, branch, requested(given)), { finishes: true }),
-    undo: (session, given) => run((memory) => memory.undo(session, requested(given)), { finishes: true }),
-    clear: (session) => run((memory) => memory.clear(session)),
-    delete: (session) => run((memory) => memory.delete(session)),
-    deleteOf: (owner) => run((memory) => memory.deleteOf(owner)),
     sessions: () => iterate((memory) => memory.sessions),
-    neutral: neutralOperations(run),
-    sessionsOf: (owner, page) => run((memory) => memory.sessionsOf(owner, page)),
-    eventsOf: (owner) => iterate((memory) => memory.eventsOf(owner)),
+    neutral: Memory.promised({ names: Memory.neutralNames, run }),
     close,
     [Symbol.asyncDispose]: close,
   }

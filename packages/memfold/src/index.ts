@@ -26,6 +26,7 @@ export type {
   AsyncHooks,
   CompactionOptions,
   CreateOptions,
+  Formatted,
   FormattedContext,
   FormattedPage,
   FormattedPreview,
