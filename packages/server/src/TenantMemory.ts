@@ -68,14 +68,14 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
       session: outside(recorded.session),
       event: recorded.event._tag === "SessionDescribed" ? shownOwner(recorded.event) : recorded.event,
     }))
+  const { sessionsOf: _sessionsOf, look: _look, ...named } = Memory.withPrefix(memory, prefix)
   return {
-    append: (session, messages, options = {}) => memory.append(inside(session), messages, owned(options)),
-    context: (session, options) => memory.context(inside(session), options),
-    messages: (session, options) => memory.messages(inside(session), options),
-    recall: (session, query, options) => memory.recall(inside(session), query, options),
+    ...named,
+    append: (session, messages, options = {}) => named.append(session, messages, owned(options)),
+    describe: (session, change) => named.describe(session, owned(change)),
     recallOf: (owner, query, options = {}) =>
       Effect.map(
-        memory.recallOf(inside(owner), query, {
+        named.recallOf(owner, query, {
           ...options,
           ...(options.without === undefined ? {} : { without: options.without.map(inside) }),
         }),
@@ -86,38 +86,15 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
           unreadable: unreadable.map(outside),
         }),
       ),
-    answerToolCall: (session, call, options) => memory.answerToolCall(inside(session), call, options),
     state: (session, options) =>
-      Effect.map(memory.state(inside(session), options), (state) => ({
+      Effect.map(named.state(session, options), (state) => ({
         ...state,
         session,
         description: shownOwner(state.description),
       })),
-    events: (session, options) => shownEvents(memory.events(inside(session), options)),
-    subscribe: (session, options) => shownEvents(memory.subscribe(inside(session), options)),
-    summaries: (session) => memory.summaries(inside(session)),
-    trace: (session, what) => memory.trace(inside(session), what),
-    traceMessage: (session, message) => memory.traceMessage(inside(session), message),
-    timeline: (session) => memory.timeline(inside(session)),
-    facts: (session) => memory.facts(inside(session)),
-    removeFact: (session, fact, options) => memory.removeFact(inside(session), fact, options),
-    compact: ((session: string, options: Memory.CompactOptions) =>
-      memory.compact(inside(session), options)) as Memory.Compact,
-    preview: (session, options) => memory.preview(inside(session), options),
-    revert: (session, options) => memory.revert(inside(session), options),
-    fork: (session, to, options) => memory.fork(inside(session), inside(to), options),
-    redact: (session, message) => memory.redact(inside(session), message),
-    describe: (session, change) => memory.describe(inside(session), owned(change)),
-    rewrite: (session, rewrite, options) => memory.rewrite(inside(session), rewrite, options),
-    edit: (session, from, messages, options) => memory.edit(inside(session), from, messages, options),
-    regenerate: (session, options) => memory.regenerate(inside(session), options),
-    branches: (session) => memory.branches(inside(session)),
-    checkout: (session, branch, options) => memory.checkout(inside(session), branch, options),
-    undo: (session, options) => memory.undo(inside(session), options),
-    clear: (session) => memory.clear(inside(session)),
-    delete: (session) => memory.delete(inside(session)),
-    deleteOf: (owner) => memory.deleteOf(inside(owner)),
-    eventsOf: (owner) => shownEvents(memory.eventsOf(inside(owner))),
+    events: (session, options) => shownEvents(named.events(session, options)),
+    subscribe: (session, options) => shownEvents(named.subscribe(session, options)),
+    eventsOf: (owner) => shownEvents(named.eventsOf(owner)),
     spent: (scope, name) =>
       scope === "total" ? Effect.succeed("hidden" as const) : spentOf(scope, inside(name)),
     list: ({ owner, after, limit }) =>

@@ -1,23 +1,24 @@
 /** The memory as the routes use it: with Promises, and one writer at a time for each session of this process. */
+import { Memory, type Message } from "@memfold/core"
 import { Cause, Clock, Effect, Exit, Option, Stream } from "effect"
-import type { Memory, Message } from "@memfold/core"
+
+/** The operations that answer once. */
+const names = [
+  "append",
+  "branches",
+  "checkout",
+  "context",
+  "delete",
+  "edit",
+  "fork",
+  "messages",
+  "redact",
+  "rewrite",
+  "state",
+] as const
 
 /** The operations of a memory that conversations need. */
-export type ConversationMemory = Pick<
-  Memory.Service,
-  | "append"
-  | "branches"
-  | "checkout"
-  | "context"
-  | "delete"
-  | "edit"
-  | "events"
-  | "fork"
-  | "messages"
-  | "redact"
-  | "rewrite"
-  | "state"
->
+export type ConversationMemory = Pick<Memory.Service, (typeof names)[number] | "events">
 
 /** Runs an effect, and throws its own error. */
 const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
@@ -26,14 +27,8 @@ const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
   throw Cause.squash(exit.cause)
 }
 
-type Promised<Operation> = Operation extends (...given: infer Given) => Effect.Effect<infer A, infer _E>
-  ? (...given: Given) => Promise<A>
-  : never
-
 /** The memory with Promises that reject with its errors. */
-export type Store = {
-  readonly [Name in Exclude<keyof ConversationMemory, "events">]: Promised<ConversationMemory[Name]>
-} & {
+export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof names)[number]> & {
   /** The versions of the events that appended a message of a kind. */
   readonly versionsOf: (
     session: string,
@@ -45,50 +40,16 @@ export type Store = {
   readonly inTurn: <A>(session: string, work: () => Promise<A>) => Promise<A>
 }
 
-const promised =
-  <Given extends ReadonlyArray<unknown>, A, E>(operation: (...given: Given) => Effect.Effect<A, E>) =>
-  (...given: Given): Promise<A> =>
-    run(operation(...given))
-
-/** The operations of a memory on sessions whose ids begin with a prefix in the store. */
-const within = (memory: ConversationMemory, prefix: string): ConversationMemory => {
-  const inside = (session: string): string => `${prefix}${session}`
-  return {
-    append: (session, messages, options) => memory.append(inside(session), messages, options),
-    branches: (session) => memory.branches(inside(session)),
-    checkout: (session, branch, options) => memory.checkout(inside(session), branch, options),
-    context: (session, options) => memory.context(inside(session), options),
-    delete: (session) => memory.delete(inside(session)),
-    edit: (session, from, messages, options) => memory.edit(inside(session), from, messages, options),
-    events: (session, options) => memory.events(inside(session), options),
-    fork: (session, to, options) => memory.fork(inside(session), inside(to), options),
-    messages: (session, options) => memory.messages(inside(session), options),
-    redact: (session, message) => memory.redact(inside(session), message),
-    rewrite: (session, rewrite, options) => memory.rewrite(inside(session), rewrite, options),
-    state: (session, options) => memory.state(inside(session), options),
-  }
-}
-
 /**
  * The memory with Promises.
  *
  * @param prefix - what the ids of its sessions begin with in the store
  */
 export const storeOf = (given: ConversationMemory, prefix: string): Store => {
-  const memory = prefix === "" ? given : within(given, prefix)
+  const memory = Memory.withPrefix<(typeof names)[number] | "events">(given, prefix)
   const last = new Map<string, Promise<unknown>>()
   return {
-    append: promised(memory.append),
-    branches: promised(memory.branches),
-    checkout: promised(memory.checkout),
-    context: promised(memory.context),
-    delete: promised(memory.delete),
-    edit: promised(memory.edit),
-    fork: promised(memory.fork),
-    messages: promised(memory.messages),
-    redact: promised(memory.redact),
-    rewrite: promised(memory.rewrite),
-    state: promised(memory.state),
+    ...Memory.promised({ names, run: (use) => run(use(memory)) }),
     versionsOf: (session, accepts) =>
       run(
         memory.events(session).pipe(
