@@ -27,10 +27,17 @@ export interface WriteOptions {
   readonly ifVersion?: number | undefined
 }
 
-/** The headers of a write. */
-export const headersOf = ({ idempotencyKey = globalThis.crypto.randomUUID(), ifVersion }: WriteOptions) => ({
-  "idempotency-key": idempotencyKey,
-  ...(ifVersion === undefined ? {} : { "if-match": `"${ifVersion}"` }),
+/** A write with its key: what is in its headers, and the payload. */
+export const written = <Payload extends object>({
+  idempotencyKey = globalThis.crypto.randomUUID(),
+  ifVersion,
+  ...payload
+}: WriteOptions & Payload) => ({
+  headers: {
+    "idempotency-key": idempotencyKey,
+    ...(ifVersion === undefined ? {} : { "if-match": `"${ifVersion}"` }),
+  },
+  payload,
 })
 
 /** Whether the same request may succeed later. */

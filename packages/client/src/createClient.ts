@@ -1,5 +1,5 @@
 /** The client with Promises, made from the declaration of the service. Its users need no Effect. */
-import { type Calls, type ClientOptions, headersOf, makeCalls, type WriteOptions } from "./call.js"
+import { type Calls, type ClientOptions, makeCalls, type WriteOptions, written } from "./call.js"
 import { followChanges } from "./changes.js"
 import { eventsIn } from "./exported.js"
 import type * as schemas from "./schemas.js"
@@ -77,18 +77,13 @@ const conversationOperations = <Message extends object, Messages>(
     append: (
       session: string,
       messages: Message | ReadonlyArray<Message>,
-      {
-        idempotencyKey,
-        ifVersion,
-        ...options
-      }: WriteOptions & OperationOptions<typeof schemas.Append, "messages"> = {},
+      options: WriteOptions & OperationOptions<typeof schemas.Append, "messages"> = {},
     ) =>
       safely(
         conversation.append({
           path: at(session),
           urlParams,
-          headers: headersOf({ idempotencyKey, ifVersion }),
-          payload: { ...options, messages: given(messages) },
+          ...written({ ...options, messages: given(messages) }),
         }),
       ),
     /** The messages to send to the model. */
@@ -105,17 +100,14 @@ const conversationOperations = <Message extends object, Messages>(
     replace: (
       session: string,
       messages: ReadonlyArray<Message>,
-      {
-        idempotencyKey,
-        ...options
-      }: Pick<WriteOptions, "idempotencyKey"> & OperationOptions<typeof schemas.Replace, "messages"> = {},
+      options: Pick<WriteOptions, "idempotencyKey"> &
+        OperationOptions<typeof schemas.Replace, "messages"> = {},
     ) =>
       safely(
         conversation.replace({
           path: at(session),
           urlParams,
-          headers: headersOf({ idempotencyKey }),
-          payload: { ...options, messages: given(messages) as ReadonlyArray<schemas.Json> },
+          ...written({ ...options, messages: given(messages) as ReadonlyArray<schemas.Json> }),
         }),
       ),
     /** Goes on from an earlier place with other messages, as a branch. */
@@ -123,36 +115,18 @@ const conversationOperations = <Message extends object, Messages>(
       session: string,
       from: MessageName,
       messages: Message | ReadonlyArray<Message>,
-      {
-        idempotencyKey,
-        ifVersion,
-        ...options
-      }: WriteOptions & OperationOptions<typeof schemas.Edit, "from" | "messages"> = {},
+      options: WriteOptions & OperationOptions<typeof schemas.Edit, "from" | "messages"> = {},
     ) =>
       safely(
         conversation.edit({
           path: at(session),
           urlParams,
-          headers: headersOf({ idempotencyKey, ifVersion }),
-          payload: { ...options, from, messages: given(messages) },
+          ...written({ ...options, from, messages: given(messages) }),
         }),
       ),
     /** Goes back to before an answer. */
-    regenerate: (
-      session: string,
-      {
-        idempotencyKey,
-        ifVersion,
-        ...payload
-      }: WriteOptions & OperationOptions<typeof schemas.Regenerate> = {},
-    ) =>
-      safely(
-        conversation.regenerate({
-          path: at(session),
-          headers: headersOf({ idempotencyKey, ifVersion }),
-          payload,
-        }),
-      ),
+    regenerate: (session: string, options: WriteOptions & OperationOptions<typeof schemas.Regenerate> = {}) =>
+      safely(conversation.regenerate({ path: at(session), ...written(options) })),
     /** The branch in force, and the branches that were left. */
     branches: async (session: string) =>
       (await safely(conversation.branches({ path: at(session) }))).branches,
