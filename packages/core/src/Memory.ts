@@ -63,22 +63,7 @@ export type { Sentence } from "./trace/sentences.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralNames, neutralOf } from "./memory/Neutral.js"
-export type {
-  Answer,
-  Answers,
-  Effects,
-  Face,
-  GivenMessage,
-  Neutrals,
-  Promises,
-} from "./memory/operations/Face.js"
-export type { BranchOperations } from "./memory/operations/BranchOperations.js"
-export type { CompactionOperations } from "./memory/operations/CompactionOperations.js"
-export type { ConversationOperations } from "./memory/operations/ConversationOperations.js"
-export type { LogOperations } from "./memory/operations/LogOperations.js"
-export type { Operations } from "./memory/operations/Operations.js"
-export type { SearchOperations } from "./memory/operations/SearchOperations.js"
-export type { SessionOperations } from "./memory/operations/SessionOperations.js"
+export type * from "./memory/operations/Operations.js"
 export { promised, type Runner } from "./memory/operations/promised.js"
 export { type Operation, type OperationName, operations } from "./memory/operations/table.js"
 export { withPrefix } from "./memory/operations/withPrefix.js"

@@ -7,6 +7,16 @@ import type { LogOperations } from "./LogOperations.js"
 import type { SearchOperations } from "./SearchOperations.js"
 import type { SessionOperations } from "./SessionOperations.js"
 
+export type * from "./Face.js"
+export type {
+  BranchOperations,
+  CompactionOperations,
+  ConversationOperations,
+  LogOperations,
+  SearchOperations,
+  SessionOperations,
+}
+
 /**
  * The operations that every face of a memory has. Each is declared and described here alone: `Memory.Service` of `@memfold/core` has
  * them with Effect, and a memory of `createMemory` with Promises.
