@@ -35,7 +35,7 @@ const memory = createMemory({ store: "sqlite:chats.db" })
 `
 
 /** Whether an example of a comment uses a memory that it does not make. */
-const isGivenMemory = (code: string): boolean => /\bmemory\.\w+\(/u.test(code) && !/^import /mu.test(code)
+const isGivenMemory = (code: string): boolean => /\bmemory\.\w/u.test(code) && !/^import /mu.test(code)
 
 interface Example {
   readonly name: string
