@@ -1,8 +1,8 @@
 /** The files of an import, as text; and telling SQLite's apart. */
 import { Effect, Either } from "effect"
 import * as Input from "../input/Input.js"
-import { type ChatEntry, entriesOf } from "../transcript/chat.js"
-import { readSource, type Source } from "../transcript/source.js"
+import { messagesIn } from "../transcript/chat.js"
+import { readSource, type Row, type Source } from "../transcript/source.js"
 import { parse, type Transcript, type TranscriptError } from "../transcript/Transcript.js"
 import { ImportError, inFile } from "./ImportError.js"
 import { type OldMessage, readMessages, withoutPromptSize } from "./messages.js"
@@ -50,8 +50,8 @@ export const readTranscript = (
     if (format !== "openai") {
       return messages.map((message) => ({ message: withoutPromptSize(message), id: null }))
     }
-    const entries: Either.Either<ReadonlyArray<ChatEntry>, ImportError> = Either.mapLeft(
-      Either.flatMap(readSource(text), entriesOf),
+    const entries: Either.Either<ReadonlyArray<Row>, ImportError> = Either.mapLeft(
+      Either.flatMap(readSource(text), messagesIn),
       inFile(file),
     )
     return yield* Either.mapLeft(readMessages(yield* entries), inFile(file))

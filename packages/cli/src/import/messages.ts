@@ -3,9 +3,8 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import type { ChatEntry } from "../transcript/chat.js"
-import { decode } from "../transcript/openai.js"
-import { isObject, type JsonObject, type Problem } from "../transcript/source.js"
+import { decodeChat } from "../transcript/chat.js"
+import { isObject, type JsonObject, type Problem, type Row } from "../transcript/source.js"
 import { chatNames, fieldOf, idOf, nameIn } from "./fields.js"
 import { readOldTime, timeAllowed } from "./time.js"
 
@@ -71,7 +70,6 @@ const wireOf = (record: JsonObject): { readonly wire: JsonObject; readonly besid
 
 const readMessage = (
   record: unknown,
-  index: number,
 ): Either.Either<OldMessage, { readonly problem: string; readonly allowed: string }> =>
   Either.gen(function* () {
     const { wire, beside } = isObject(record) ? wireOf(record) : { wire: record, beside: {} }
@@ -79,9 +77,7 @@ const readMessage = (
       problem: "has no readable time",
       allowed: timeAllowed,
     }))
-    const decoded = yield* decode(wire, index)
-    // Chat Completions: one message each.
-    const [message] = decoded as readonly [Message.Message]
+    const [message] = yield* decodeChat(wire)
     const metadata = {
       ...message.metadata,
       ...(Object.keys(beside).length === 0 ? {} : { import: beside }),
@@ -109,12 +105,12 @@ export const withoutPromptSize = (message: Message.Message): Message.Message =>
 
 /** Reads all messages. Fails at the first invalid one. */
 export const readMessages = (
-  entries: ReadonlyArray<ChatEntry>,
+  entries: ReadonlyArray<Row>,
 ): Either.Either<ReadonlyArray<OldMessage>, Problem> => {
   if (entries.length === 0) return Either.left({ problem: "there are no messages" })
   return Either.all(
     entries.map(({ value, line }, index) =>
-      Either.mapLeft(readMessage(value, index), ({ problem, allowed }): Problem => ({
+      Either.mapLeft(readMessage(value), ({ problem, allowed }): Problem => ({
         ...(line === undefined ? {} : { line }),
         problem: `${line === undefined ? `message ${index}` : "the message"} ${problem}`,
         allowed,

@@ -184,8 +184,7 @@ const foundRolling = (
 const fromDocument: Reader = (sources) =>
   Effect.gen(function* () {
     const { file, messages } = sources
-    const source = yield* readJson(file)
-    const value = source.kind === "document" ? source.value : undefined
+    const { document: value } = yield* readJson(file)
     const all = yield* Either.mapLeft(rolling.readDocument(value, messages !== undefined), inFile(file))
     const chats = rolling.chatsOf(all)
     const session = chats.length === 0 ? nameOf(file) : yield* pick(chats, sources)
@@ -223,8 +222,7 @@ export const threadsIn = (
     if (from === "sliding-window" || from === "transcript") return null
     if (!(yield* isSqlite(file))) {
       if (from !== "rolling") return null
-      const source = yield* readJson(file)
-      const value = source.kind === "document" ? source.value : undefined
+      const { document: value } = yield* readJson(file)
       const chats = rolling.chatsOf(yield* Either.mapLeft(rolling.readDocument(value, true), inFile(file)))
       return chats.length === 0 ? null : chats
     }

@@ -4,8 +4,7 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import type { ChatEntry } from "../transcript/chat.js"
-import { isObject, type JsonObject, type Problem, type Source } from "../transcript/source.js"
+import { isObject, type JsonObject, type Problem, type Row, type Source } from "../transcript/source.js"
 import { readMessages } from "./messages.js"
 import { readOldTime, timeAllowed } from "./time.js"
 
@@ -22,20 +21,20 @@ const allowed =
 
 interface Parts {
   readonly head: JsonObject
-  readonly entries: ReadonlyArray<ChatEntry>
+  readonly entries: ReadonlyArray<Row>
 }
 
 const isMetadata = (value: unknown): value is JsonObject => isObject(value) && value["_type"] === "metadata"
 
 const partsOf = (source: Source): Either.Either<Parts, Problem> => {
-  if (source.kind === "lines") {
-    const [first, ...rest] = source.lines
+  const { document: value } = source
+  if (value === undefined) {
+    const [first, ...rest] = source.rows
     if (source.broken !== undefined) return Either.left(source.broken)
     return isMetadata(first?.value)
       ? Either.right({ head: first.value, entries: rest })
       : Either.left({ line: 1, problem: "the first line is no metadata", allowed })
   }
-  const { value } = source
   // A conversation without messages is one line.
   if (isMetadata(value)) return Either.right({ head: value, entries: [] })
   if (!isObject(value) || !Array.isArray(value["messages"])) {

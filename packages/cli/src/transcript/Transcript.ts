@@ -4,34 +4,22 @@
 import { Item, type Message } from "@memfold/core"
 import { Either } from "effect"
 import * as aiSdk from "./aiSdk.js"
-import * as aiSdk4 from "./aiSdk4.js"
-import * as anthropic from "./anthropic.js"
-import { entriesOf } from "./chat.js"
+import * as chat from "./chat.js"
 import * as chatGpt from "./chatGpt.js"
 import * as claudeCode from "./claudeCode.js"
 import * as claudeExport from "./claudeExport.js"
 import * as codex from "./codex.js"
-import {
-  type Compaction,
-  type StoredConversation,
-  nothing,
-  type Reader,
-  type Reading,
-  single,
-} from "./Reader.js"
 import * as geminiCli from "./geminiCli.js"
 import * as langchain from "./langchain.js"
-import * as openai from "./openai.js"
+import type { Compaction, Reader, Reading, StoredConversation } from "./Log.js"
 import * as opencode from "./opencode.js"
 import * as pi from "./pi.js"
 import * as responses from "./responses.js"
 import * as shareGpt from "./shareGpt.js"
 import { isObject, type JsonObject, type Problem, readSource, type Source } from "./source.js"
-import * as sweAgent from "./sweAgent.js"
-import * as tauBench from "./tauBench.js"
 import { TranscriptError } from "./TranscriptError.js"
 
-export type { Compaction } from "./Reader.js"
+export type { Compaction } from "./Log.js"
 
 export { TranscriptError } from "./TranscriptError.js"
 
@@ -109,17 +97,17 @@ const marksAnthropic = (message: JsonObject): boolean =>
 
 /** Recognizes the format by features that only one of them has. If both are possible, it is OpenAI. */
 const detectChat = (source: Source): Format => {
-  if (source.kind === "document" && isObject(source.value) && "system" in source.value) return "anthropic"
-  const messages = Either.getOrElse(entriesOf(source), () => [])
-    .map((entry) => entry.value)
+  if (isObject(source.document) && "system" in source.document) return "anthropic"
+  const messages = Either.getOrElse(chat.messagesIn(source), () => [])
+    .map(({ value }) => value)
     .filter(isObject)
   return !messages.some(marksOpenAI) && messages.some(marksAnthropic) ? "anthropic" : "openai"
 }
 
-const ofChat = (format: Format, read: (source: Source) => Reading): Reader => ({
-  recognizes: (source) => unknownIn(source) === undefined && detectChat(source) === format,
-  find: (source) => single(() => read(source)),
-})
+const isChat =
+  (format: Format) =>
+  (source: Source): boolean =>
+    unknownIn(source) === undefined && detectChat(source) === format
 
 /** In the order in which they are tried: those of programs first, then what several of them could have written. */
 const readers: Record<Format, Reader> = {
@@ -131,14 +119,14 @@ const readers: Record<Format, Reader> = {
   chatgpt: chatGpt.reader,
   claude: claudeExport.reader,
   sharegpt: shareGpt.reader,
-  "tau-bench": tauBench.reader,
-  "swe-agent": sweAgent.reader,
+  "tau-bench": chat.tauBench,
+  "swe-agent": chat.sweAgent,
   langchain: langchain.reader,
   "ai-sdk": aiSdk.reader,
-  "ai-sdk-4": aiSdk4.reader,
+  "ai-sdk-4": aiSdk.reader4,
   "openai-responses": responses.reader,
-  anthropic: ofChat("anthropic", anthropic.read),
-  openai: ofChat("openai", openai.read),
+  anthropic: chat.anthropic(isChat("anthropic")),
+  openai: chat.openai(isChat("openai")),
 }
 
 /** A name of a field that may be shown: one of a program, and not a text that someone wrote. */
@@ -149,13 +137,11 @@ const isName = (field: string): boolean => /^[A-Za-z_$][\w$-]{0,30}$/.test(field
  * which say what the file is.
  */
 const unknownIn = (source: Source): Problem | undefined => {
-  const values = Either.getOrElse(entriesOf(source), () => [
-    { value: source.kind === "document" ? source.value : undefined },
-  ]).map(({ value }) => value)
+  const values = Either.getOrElse(chat.messagesIn(source), () => source.rows).map(({ value }) => value)
   const objects = values.filter(isObject)
   const [first] = objects
-  const isChat = objects.some((one) => "role" in one || "content" in one)
-  if (first === undefined || isChat) return undefined
+  const hasChat = objects.some((one) => "role" in one || "content" in one)
+  if (first === undefined || hasChat) return undefined
   const names = Object.keys(first).filter(isName).slice(0, 6).join(", ")
   return {
     problem: `no known format has ${names === "" ? "such objects" : `objects with the fields ${names}`}`,
@@ -175,11 +161,13 @@ const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
 }
 
 const readPicked = (found: ReadonlyArray<StoredConversation>, pick: number): Reading =>
-  found[pick]?.read() ??
-  nothing({
-    problem: `there is no conversation ${pick}, the file holds ${found.length}`,
-    allowed: found.length === 1 ? "0" : `0 to ${found.length - 1}`,
-  })
+  found[pick]?.read() ?? {
+    messages: [],
+    broken: {
+      problem: `there is no conversation ${pick}, the file holds ${found.length}`,
+      allowed: found.length === 1 ? "0" : `0 to ${found.length - 1}`,
+    },
+  }
 
 /**
  * Reads a transcript: a JSON list of messages, a JSON object with `messages`, JSON Lines with one message per line, or

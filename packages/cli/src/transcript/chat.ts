@@ -1,84 +1,135 @@
 /**
- * The common part of the chat formats: a list of messages with optional times. They are decoded one by one, to keep the
- * messages before a broken one.
+ * Messages of Chat Completions and of Anthropic Messages: a list, an object with `messages`, or one per line; with optional
+ * times. Also the trajectories of tau-bench and SWE-agent, which are Chat Completions.
  */
+import { decodeMessage as decodeAnthropic, decodeMessages } from "@memfold/anthropic"
+import { decodeMessage as decodeOpenAI } from "@memfold/openai"
 import type { Message } from "@memfold/core"
-import { Either } from "effect"
-import type { Reading } from "./Reader.js"
-import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
-import { readTime, timeAllowed } from "./time.js"
-
-/** A message in the file, not yet decoded. */
-export interface ChatEntry {
-  readonly value: unknown
-  /** Missing in a JSON document: errors name the index of the message instead. */
-  readonly line?: number
-}
-
-/** Decodes the message at an index. `problem` continues a sentence about it: "has no role". */
-export type Decode = (
-  value: unknown,
-  index: number,
-) => Either.Either<ReadonlyArray<Message.Message>, { readonly problem: string; readonly allowed: string }>
+import { Either, Option } from "effect"
+import { type Format, readerOf, type Said } from "./Log.js"
+import { timeAt } from "./parts.js"
+import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
 
 /** The messages of a file: a list, the `messages` of an object, a single message, or one per line. */
-export const entriesOf = (source: Source): Either.Either<ReadonlyArray<ChatEntry>, Problem> => {
-  if (source.kind === "lines") return Either.right(source.lines)
-  const { value } = source
-  const list = isObject(value) ? value["messages"] : value
-  if (Array.isArray(list)) return Either.right(list.map((one: unknown) => ({ value: one })))
-  return isObject(value) && "role" in value
-    ? Either.right([{ value }])
+export const messagesIn = ({ document, rows }: Source): Either.Either<ReadonlyArray<Row>, Problem> => {
+  if (document === undefined) return Either.right(rows)
+  const list = isObject(document) ? document["messages"] : document
+  if (Array.isArray(list)) return Either.right(rowsOf(list))
+  return isObject(document) && "role" in document
+    ? Either.right(rowsOf([document]))
     : Either.left({
         problem: "the file holds no messages",
         allowed: 'a list of messages, an object with "messages", or one message a line',
       })
 }
 
-const timeFields = ["time", "timestamp"] as const
+/** The one log of a file with messages. */
+export const logIn = (source: Source) =>
+  Either.map(messagesIn(source), (rows) => [{ rows, broken: source.broken }])
 
-/** The message without its time, and the time. `time` takes precedence over `timestamp`. */
-const takeTime = (
-  value: unknown,
-): Either.Either<
-  { readonly value: unknown; readonly time?: number },
-  { problem: string; allowed: string }
-> => {
-  const field = isObject(value)
-    ? timeFields.find((one) => value[one] !== undefined && value[one] !== null)
-    : undefined
-  if (field === undefined) return Either.right({ value })
-  const { [field]: time, ...rest } = value as JsonObject
-  return Either.mapBoth(readTime(time), {
-    onLeft: () => ({ problem: `has no readable time at ${field}`, allowed: timeAllowed }),
-    onRight: (time) => ({ value: rest, time }),
+/** Whether one of the messages of a file is such a value. */
+export const hasMessage =
+  (is: (value: unknown) => boolean) =>
+  (source: Source): boolean =>
+    Option.exists(Either.getRight(messagesIn(source)), (rows) => rows.some(({ value }) => is(value)))
+
+/** Reads a message whose time, which no codec knows, is at `time`, or else at `timestamp`. */
+const timed = (value: unknown, decode: (value: unknown) => Said): Said => {
+  const field = ["time", "timestamp"].find((one) => isObject(value) && (value[one] ?? null) !== null)
+  if (field === undefined) return decode(value)
+  const { [field]: _, ...message } = value as JsonObject
+  return Either.flatMap(timeAt(value as JsonObject, field), (time) =>
+    Either.map(decode(message), (all) => all.map((one) => ({ ...one, time: time! }))),
+  )
+}
+
+/** Decodes one message of Chat Completions. */
+export const decodeChat = (value: unknown) =>
+  Either.map(decodeOpenAI(value), (message): readonly [Message.Message] => [message])
+
+const chat: Format<unknown> = { says: ([value]) => timed(value, decodeChat) }
+
+export const openai = (recognizes: (source: Source) => boolean) =>
+  readerOf<unknown>({ ...chat, recognizes, logs: logIn })
+
+/** The instructions: the field `system` of a request, or a message before the conversation. Later ones stay in their place. */
+interface AnthropicEntry {
+  readonly place: "field" | "start" | "conversation"
+  readonly value: unknown
+}
+
+const instructions = (system: unknown) => decodeMessages({ system, messages: [] })
+
+const anthropicSays = ({ place, value }: AnthropicEntry): Said => {
+  if (place === "field")
+    return Either.mapLeft(instructions(value), (wrong) => ({ ...wrong, subject: "the file" }))
+  return timed(value, (message) =>
+    Either.flatMap(decodeAnthropic(message), (decoded) =>
+      place === "start" ? instructions((message as JsonObject)["content"]) : Either.right(decoded),
+    ),
+  )
+}
+
+const isSystem = (value: unknown): boolean => isObject(value) && value["role"] === "system"
+
+export const anthropic = (recognizes: (source: Source) => boolean) =>
+  readerOf<AnthropicEntry>({
+    recognizes,
+    says: ([entry]) => anthropicSays(entry),
+    logs: (source) =>
+      Either.map(messagesIn(source), (rows) => {
+        const { document } = source
+        const isRequest = isObject(document) && Array.isArray(document["messages"])
+        const system = isRequest ? document["system"] : undefined
+        const first = rows.findIndex(({ value }) => !isSystem(value))
+        const begin = first === -1 ? rows.length : first
+        const placed = rows.map((row, index) => ({
+          ...row,
+          value: { place: index < begin ? ("start" as const) : ("conversation" as const), value: row.value },
+        }))
+        return [{ rows: [{ value: { place: "field", value: system } }, ...placed], broken: source.broken }]
+      }),
   })
+
+/** Trajectories of tau-bench in a list, each with its messages in `traj`. */
+const trajectories = ({ document }: Source): ReadonlyArray<ReadonlyArray<unknown>> => {
+  const found = [document].flat().map((one) => (isObject(one) ? one["traj"] : undefined))
+  return found.every(Array.isArray) ? (found as ReadonlyArray<ReadonlyArray<unknown>>) : []
 }
 
-/** Reads messages until one is invalid; `broken` is the problem after the last line that is JSON. */
-export const readChat = (
-  entries: ReadonlyArray<ChatEntry>,
-  decode: Decode,
-  broken: Problem | undefined = undefined,
-): Reading => {
-  const messages: Array<Message.Message> = []
-  for (const [index, entry] of entries.entries()) {
-    const decoded = Either.flatMap(takeTime(entry.value), ({ value, time }) =>
-      Either.map(decode(value, index), (some) =>
-        time === undefined ? some : some.map((one) => ({ ...one, time })),
-      ),
-    )
-    if (Either.isLeft(decoded)) {
-      const subject = entry.line === undefined ? `message ${index}` : "the message"
-      const { problem, allowed } = decoded.left
-      const line = entry.line === undefined ? {} : { line: entry.line }
-      return { messages, broken: { ...line, problem: `${subject} ${problem}`, allowed } }
-    }
-    messages.push(...decoded.right)
-  }
-  return { messages, broken }
+export const tauBench = readerOf<unknown>({
+  ...chat,
+  recognizes: (source) => trajectories(source).length > 0,
+  logs: (source) => {
+    const all = trajectories(source)
+    return all.length > 0
+      ? Either.right(all.map((trajectory) => ({ rows: rowsOf(trajectory) })))
+      : Either.left({
+          problem: "the file holds no trajectories",
+          allowed: 'a JSON list of objects with "traj"',
+        })
+  },
+})
+
+/** The messages of a trajectory of SWE-agent. Of its own fields, only the ids of answered calls are read; thought and action are also in the content. */
+const historyOf = ({ document }: Source): ReadonlyArray<unknown> | undefined => {
+  const history = isObject(document) ? document["history"] : undefined
+  return Array.isArray(history) ? history : undefined
 }
 
-/** The problem after the last line that is JSON. */
-export const brokenOf = (source: Source): Problem | undefined =>
-  source.kind === "lines" ? source.broken : undefined
+/** A tool message lists the ids of the calls that it answers; there is always one. */
+const asChat = (value: unknown): unknown => {
+  if (!isObject(value)) return value
+  const { role, content, tool_calls, tool_call_ids: ids } = value
+  return { role, content, tool_calls, tool_call_id: Array.isArray(ids) ? (ids[0] as unknown) : undefined }
+}
+
+export const sweAgent = readerOf<unknown>({
+  ...chat,
+  recognizes: (source) => historyOf(source) !== undefined,
+  logs: (source) =>
+    Either.fromNullable(historyOf(source), () => ({
+      problem: "the file holds no trajectory",
+      allowed: 'a JSON object with "history"',
+    })).pipe(Either.map((history) => [{ rows: rowsOf(history.map(asChat)) }])),
+})

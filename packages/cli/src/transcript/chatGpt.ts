@@ -9,195 +9,184 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { type Node, waysOf } from "./branches.js"
-import { brokenOf } from "./chat.js"
+import * as Field from "./Field.js"
+import { type Log, readerOf, type Said, wholeLogs } from "./Log.js"
 import {
+  allRecorded,
   argumentsOf,
-  type StoredConversation,
-  inOrder,
-  listOf,
-  nothing,
-  objectOf,
-  objectsOf,
-  type Reader,
-  type Reading,
-  type Recorded,
+  type Called,
+  file,
+  joined,
+  opaque,
+  reasoning,
   recorded,
-  single,
-  textOf,
+  resultOf,
+  text,
+  textsIn,
   timeAt,
-} from "./Reader.js"
-import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
+} from "./parts.js"
+import { isObject, type JsonObject, objectsOf, type Row } from "./source.js"
 
-const isConversation = (value: JsonObject): boolean => {
-  const { mapping } = value
-  return isObject(mapping) && Object.values(mapping).every((node) => isObject(node) && "message" in node)
+const readConversation = Field.reads({ mapping: Field.any, current_node: Field.text })
+
+const readNode = Field.reads({
+  parent: Field.text,
+  message: Field.record({
+    id: Field.text,
+    author: Field.any,
+    create_time: Field.any,
+    content: Field.any,
+    recipient: Field.text,
+    metadata: Field.record({
+      model_slug: Field.text,
+      is_visually_hidden_from_conversation: Field.flag,
+    }),
+  }),
+})
+
+const readAuthor = Field.reads({ role: Field.text, name: Field.text })
+
+/** A node of the tree, with its id there. */
+interface Entry extends ReturnType<typeof readNode> {
+  readonly id: string
+  readonly author: ReturnType<typeof readAuthor>
 }
 
-const nodesOf = (mapping: JsonObject): ReadonlyArray<Node<JsonObject>> =>
-  Object.entries(mapping).map(([id, value]) => {
-    const { parent, message } = objectOf(value)
-    return { id, parent: textOf(parent), value: objectOf(message) }
-  })
+const isConversation = ({ mapping }: JsonObject): boolean =>
+  isObject(mapping) &&
+  Object.values(mapping).every(isObject) &&
+  Object.values(mapping).some((node) => isObject(node) && ("message" in node || "parent" in node))
+
+/** The nodes, each behind its parent. */
+const logOf = (value: JsonObject): Log<Entry> | undefined => {
+  const { mapping, current_node: current } = readConversation(value)
+  if (!isConversation(value) || !isObject(mapping)) return undefined
+  const rows = new Map<string, Row<Entry>>()
+  for (const start of Object.keys(mapping)) {
+    const way: Array<Row<Entry>> = []
+    const here = new Set<string>()
+    for (let id: string | undefined = start; id !== undefined && !rows.has(id) && !here.has(id);) {
+      if (!Object.hasOwn(mapping, id)) break
+      const node = readNode(mapping[id])
+      here.add(id)
+      way.push({ value: { ...node, id, author: readAuthor(node.message.author) } })
+      id = node.parent
+    }
+    for (const row of way.toReversed()) rows.set(row.value.id, row)
+  }
+  return { rows: [...rows.values()], current }
+}
+
+const readContent = Field.reads({
+  content_type: Field.any,
+  parts: Field.list,
+  text: Field.text,
+  title: Field.text,
+  url: Field.text,
+  result: Field.text,
+  summary: Field.text,
+  thoughts: Field.records({ summary: Field.text, content: Field.text }),
+  content: Field.text,
+  user_profile: Field.text,
+  user_instructions: Field.text,
+  model_set_context: Field.text,
+})
+
+const readPiece = Field.reads({ text: Field.text, asset_pointer: Field.text, content_type: Field.text })
 
 /** A piece of a message: its text, or a reference to a file. Others are kept as they are. */
-const pieceOf = (piece: unknown): Message.Part => {
-  if (typeof piece === "string") return { type: "text", text: piece }
-  const fields = objectOf(piece)
-  const text = textOf(fields["text"])
-  const pointer = textOf(fields["asset_pointer"])
-  if (text !== undefined) return { type: "text", text }
+const pieceOf = (piece: unknown): ReadonlyArray<Message.Part> => {
+  if (typeof piece === "string") return text(piece)
+  const { text: said, asset_pointer: pointer, content_type: type = "" } = readPiece(piece)
+  if (said !== undefined) return text(said)
   return pointer === undefined
-    ? { type: "opaque", provider: "chatgpt", data: piece }
-    : { type: "file", mediaType: mediaTypeOf(fields), uri: pointer }
+    ? [opaque("chatgpt", piece)]
+    : [file(type.startsWith("image") ? "image/*" : undefined, pointer)]
 }
 
-const mediaTypeOf = ({ content_type: type }: JsonObject): string =>
-  typeof type === "string" && type.startsWith("image") ? "image/*" : "application/octet-stream"
-
-const asText = (text: unknown): ReadonlyArray<Message.Part> =>
-  textOf(text) === undefined ? [] : [{ type: "text", text: String(text) }]
-
 /** The parts of a message by the type of its content; a type that is not known here is kept as it is. */
-const partsOf = (content: JsonObject): ReadonlyArray<Message.Part> => {
-  switch (content["content_type"]) {
+const partsOf = (value: unknown): ReadonlyArray<Message.Part> => {
+  const content = readContent(value)
+  switch (content.content_type) {
     case "text":
     case "multimodal_text":
-      return listOf(content["parts"])
-        .filter((piece) => piece !== "")
-        .map(pieceOf)
+      return content.parts.flatMap(pieceOf)
     case "code":
     case "execution_output":
     case "system_error":
-      return asText(content["text"])
+      return text(content.text)
     case "tether_quote":
     case "sonic_webpage":
-      return asText(
-        [content["title"], content["url"], content["text"]].flatMap((one) => textOf(one) ?? []).join("\n"),
-      )
+      return text(joined([content.title, content.url, content.text]))
     case "tether_browsing_display":
-      return asText(textOf(content["result"]) ?? content["summary"])
+      return text(content.result ?? content.summary)
     case "thoughts":
-      return listOf(content["thoughts"])
-        .map(objectOf)
-        .map(({ summary, content: thought }) => ({
-          type: "reasoning" as const,
-          text: [summary, thought].flatMap((one) => textOf(one) ?? []).join("\n"),
-        }))
+      return content.thoughts.map((one) => reasoning(joined([one.summary, one.content])))
     case "reasoning_recap":
-      return asText(content["content"]).map((part) => ({ ...part, type: "reasoning" }) as Message.Reasoning)
+      return text(content.content).map((one) => reasoning(one.text))
     case "user_editable_context":
-      return asText(
-        [content["user_profile"], content["user_instructions"]]
-          .flatMap((one) => textOf(one) ?? [])
-          .join("\n\n"),
-      )
+      return text(joined([content.user_profile, content.user_instructions], "\n\n"))
     case "model_editable_context":
-      return asText(content["model_set_context"])
+      return text(content.model_set_context)
     default:
-      return [{ type: "opaque", provider: "chatgpt", data: content }]
+      return [opaque("chatgpt", isObject(value) ? value : {})]
   }
 }
 
-interface Open {
-  readonly id: string
-  readonly name: string
+const roles = ["system", "user", "assistant", "tool"] as const
+
+/** The call that an entry makes. */
+const calledBy = (entry: Entry | undefined): Called | undefined => {
+  const { recipient = "all", id } = entry?.message ?? {}
+  return entry?.author.role !== "assistant" || recipient === "all" || recipient === "assistant"
+    ? undefined
+    : { id: id ?? entry.id, name: recipient }
 }
 
-const textIn = (parts: ReadonlyArray<Message.Part>): string =>
-  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
-
-/** A result with what it consists of, where that is more than one text. */
-const resultOf = (call: Open, parts: ReadonlyArray<Message.Part>): Message.Message => {
-  const content = parts.filter(
-    (part) => part.type === "text" || part.type === "file" || part.type === "opaque",
-  )
-  const result = { type: "tool-result" as const, id: call.id, name: call.name, output: textIn(parts) }
-  const plain = parts.length <= 1 && parts.every((part) => part.type === "text")
-  return { role: "tool", parts: [plain ? result : { ...result, content }] }
-}
-
-const allRoles = ["system", "user", "assistant", "tool"] as const
-
-const read = (way: ReadonlyArray<Node<JsonObject>>): Reading => {
-  const messages: Array<Message.Message> = []
-  let open: Open | undefined
-  /** The call that was answered last: a tool may answer in several messages. */
-  let answered:
-    | { readonly call: Open; readonly parts: Array<Message.Part>; readonly kept: Recorded }
-    | undefined
-  for (const { id, value } of way) {
-    if (!isObject(value["author"])) continue
-    const role = allRoles.find((one) => one === objectOf(value["author"])["role"])
+/** The messages of an entry, or of all that a tool answered to the call `before` them. */
+const says = (entries: readonly [Entry, ...Array<Entry>], before: Entry | undefined): Said =>
+  Either.gen(function* () {
+    const [{ id, author, message }] = entries
+    const role = roles.find((one) => one === author.role)
     if (role === undefined) {
-      return {
-        messages,
-        broken: { problem: `the message ${id} has an unknown role at author`, allowed: allRoles.join(", ") },
-      }
+      const problem = "has an unknown role at author"
+      return yield* Either.left({ subject: `the message ${id}`, problem, allowed: roles.join(", ") })
     }
-    const time = timeAt(value, "create_time")
-    if (Either.isLeft(time)) return { messages, broken: time.left }
-    const metadata = objectOf(value["metadata"])
-    const kept: Recorded = {
-      id: textOf(value["id"]) ?? id,
-      model: role === "assistant" ? textOf(metadata["model_slug"]) : undefined,
-      time: time.right,
-      hidden: metadata["is_visually_hidden_from_conversation"] === true ? true : undefined,
+    const called = role === "tool" ? calledBy(before) : undefined
+    if (role === "tool" && called === undefined && entries.length > 1) {
+      const all = entries.map((one) => says([one], undefined))
+      return (yield* Either.all(all)).flat()
     }
-    const parts = partsOf(objectOf(value["content"]))
-    const recipient = textOf(value["recipient"]) ?? "all"
-    const name = textOf(objectOf(value["author"])["name"])
-    if (role === "tool") {
-      if (answered !== undefined && open === undefined) {
-        answered.parts.push(...parts)
-        messages[messages.length - 1] = recorded(resultOf(answered.call, answered.parts), answered.kept)
-      } else if (open === undefined) {
-        // A tool that nobody called, as the search in files that the user uploaded. It may only have shown that it runs.
-        if (parts.length > 0) messages.push(recorded({ role: "user", parts, name: name ?? "tool" }, kept))
-      } else {
-        answered = { call: open, parts: [...parts], kept }
-        open = undefined
-        messages.push(recorded(resultOf(answered.call, parts), kept))
-      }
-      continue
+    const { model_slug: model, is_visually_hidden_from_conversation: hidden } = message.metadata
+    const kept = {
+      id: message.id ?? id,
+      model: role === "assistant" ? model : undefined,
+      time: yield* timeAt(message, "create_time"),
+      hidden: hidden === true ? true : undefined,
     }
-    answered = undefined
-    if (role === "assistant" && recipient !== "all" && recipient !== "assistant") {
-      open = { id: kept.id ?? id, name: recipient }
-      const text = textIn(parts)
-      const call: Message.ToolCall = { type: "tool-call", ...open, arguments: argumentsOf(text) }
-      messages.push(recorded({ role, parts: [...parts.filter(({ type }) => type !== "text"), call] }, kept))
-      continue
+    const parts = entries.flatMap((one) => partsOf(one.message.content))
+    if (called !== undefined) return [recorded({ role: "tool", parts: [resultOf(called, parts)] }, kept)]
+    const calls = calledBy(entries[0])
+    if (calls !== undefined) {
+      const call = { type: "tool-call" as const, ...calls, arguments: argumentsOf(textsIn(parts)) }
+      return [recorded({ role, parts: [...parts.filter(({ type }) => type !== "text"), call] }, kept)]
     }
-    open = undefined
-    if (parts.length > 0)
-      messages.push(recorded({ role, parts, ...(name === undefined ? {} : { name }) }, kept))
-  }
-  return { messages, broken: undefined }
-}
+    // A tool that nobody called, as the search in files that the user uploaded. It may only have shown that it runs.
+    const name = role === "tool" ? (author.name ?? "tool") : author.name
+    const named = name === undefined ? {} : { name }
+    return allRecorded([{ role: role === "tool" ? "user" : role, parts, ...named }], kept)
+  })
 
-const find = (source: Source): ReadonlyArray<StoredConversation> => {
-  const all = objectsOf(source).filter(isConversation)
-  if (all.length === 0) {
-    const allowed = 'a list of objects with "mapping"'
-    return single(() => nothing({ problem: "the file holds no conversations of ChatGPT", allowed }))
-  }
-  return inOrder(
-    all.map((conversation) => {
-      const nodes = nodesOf(objectOf(conversation["mapping"]))
-      const [now = [], ...left] = waysOf(nodes, textOf(conversation["current_node"]))
-      return { read: () => read(now), left: left.map((way) => () => read(way)) }
-    }),
-  ).map((found) => ({ ...found, read: () => stopped(found.read(), brokenOf(source)) }))
-}
-
-/** A reading of a file that ends with a broken line. */
-const stopped = (reading: Reading, broken: Problem | undefined): Reading => ({
-  ...reading,
-  broken: reading.broken ?? broken,
-})
-
-export const reader: Reader = {
+export const reader = readerOf<Entry>({
   recognizes: (source) => objectsOf(source).some(isConversation),
-  find,
-}
+  logs: (source) =>
+    wholeLogs(source, logOf, {
+      problem: "the file holds no conversations of ChatGPT",
+      allowed: 'a list of objects with "mapping"',
+    }),
+  id: ({ id }) => id,
+  parent: ({ parent }) => parent ?? null,
+  isSaid: ({ message }) => isObject(message.author),
+  joins: (before, entry) => before.author.role === "tool" && entry.author.role === "tool",
+  says,
+})

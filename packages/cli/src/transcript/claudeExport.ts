@@ -9,176 +9,146 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { waysOf } from "./branches.js"
-import { brokenOf } from "./chat.js"
+import * as Field from "./Field.js"
+import { readerOf, type Said, wholeLogs } from "./Log.js"
 import {
-  type StoredConversation,
-  inOrder,
-  listOf,
-  nothing,
-  objectOf,
-  objectsOf,
-  readEach,
-  type Reader,
-  type Reading,
-  recorded,
-  single,
-  textOf,
+  allRecorded,
+  call,
+  type Called,
+  file,
+  opaque,
+  reasoning,
+  resultOf,
+  Steps,
+  text,
   timeAt,
-  written,
-} from "./Reader.js"
-import { type JsonObject, type Problem, type Source } from "./source.js"
+} from "./parts.js"
+import { type JsonObject, objectsOf } from "./source.js"
 
 const isConversation = (value: JsonObject): boolean => Array.isArray(value["chat_messages"])
 
-interface Open {
-  readonly id: string
-  readonly name: string
-}
+const readMessage = Field.reads({
+  uuid: Field.text,
+  parent_message_uuid: Field.text,
+  sender: Field.any,
+  text: Field.text,
+  created_at: Field.any,
+  content: Field.list,
+  attachments: Field.records({ extracted_content: Field.text, file_name: Field.text }),
+  files: Field.records({ file_name: Field.text, file_uuid: Field.text }),
+})
+type Entry = ReturnType<typeof readMessage>
+
+const readConversation = Field.reads({
+  chat_messages: Field.list,
+  current_leaf_message_uuid: Field.text,
+})
+
+const readBlock = Field.reads({
+  type: Field.any,
+  text: Field.text,
+  thinking: Field.any,
+  id: Field.text,
+  name: Field.text,
+  input: Field.any,
+  tool_use_id: Field.text,
+  content: Field.any,
+  is_error: Field.flag,
+})
 
 /** The content of a result: a text, or blocks with texts and other things. */
 const contentOf = (content: unknown): ReadonlyArray<Message.Text | Message.Opaque> => {
   if (typeof content === "string") return [{ type: "text", text: content }]
-  return listOf(content).map((block) => {
-    const { type, text } = objectOf(block)
-    return type === "text" && typeof text === "string"
-      ? { type: "text", text }
-      : { type: "opaque", provider: "claude", data: block }
+  return (Array.isArray(content) ? content : []).map((block: unknown) => {
+    const { type, text } = readBlock(block)
+    return type === "text" && text !== undefined ? { type, text } : opaque("claude", block)
   })
 }
 
-const resultOf = (block: JsonObject, call: Open): Message.ToolResult => {
-  const content = contentOf(block["content"])
-  const output = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
-  const plain = content.length <= 1 && content.every((part) => part.type === "text")
-  return {
-    type: "tool-result",
-    ...call,
-    output,
-    ...(plain ? {} : { content }),
-    ...(typeof block["is_error"] === "boolean" ? { isError: block["is_error"] } : {}),
-  }
-}
-
 /** The steps of an answer: parts of the assistant, then results of its tools, and again. */
-const stepsOf = (message: JsonObject): ReadonlyArray<Message.Message> => {
-  const steps: Array<{ readonly role: "assistant" | "tool"; readonly parts: Array<Message.Part> }> = []
-  const open: Array<Open> = []
-  const push = (role: "assistant" | "tool", part: Message.Part) => {
-    const last = steps.at(-1)
-    if (last?.role === role) last.parts.push(part)
-    else steps.push({ role, parts: [part] })
-  }
-  for (const [index, raw] of listOf(message["content"]).entries()) {
-    const block = objectOf(raw)
-    const named = textOf(block["name"]) ?? "tool"
-    switch (block["type"]) {
+const stepsOf = ({ uuid = "", content }: Entry): ReadonlyArray<Message.Message> => {
+  const steps = new Steps()
+  const open: Array<Called> = []
+  for (const [index, raw] of content.entries()) {
+    const { name = "tool", ...block } = readBlock(raw)
+    switch (block.type) {
       case "text":
-        if (textOf(block["text"]) !== undefined)
-          push("assistant", { type: "text", text: String(block["text"]) })
+        steps.said(...text(block.text))
         break
       case "thinking":
-        push("assistant", { type: "reasoning", text: written(block["thinking"]) })
+        steps.said(reasoning(Field.written(block.thinking)))
         break
       case "tool_use": {
-        const call = { id: textOf(block["id"]) ?? `${written(message["uuid"])}-${index}`, name: named }
-        open.push(call)
-        push("assistant", { type: "tool-call", ...call, arguments: JSON.stringify(block["input"] ?? {}) })
+        const made = call(block.id ?? `${uuid}-${index}`, name, block.input)
+        open.push({ id: made.id, name })
+        // What is called behind a result is called because of it.
+        if (steps.isAnswered) steps.begin()
+        steps.said(made)
         break
       }
       case "tool_result": {
-        const id = textOf(block["tool_use_id"])
-        const byId = open.findIndex((call) => call.id === id)
-        const at = byId >= 0 ? byId : open.findIndex((call) => call.name === named)
-        const [call] = at >= 0 ? open.splice(at, 1) : open.splice(0, 1)
-        if (call === undefined) push("assistant", { type: "opaque", provider: "claude", data: raw })
-        else push("tool", resultOf(block, call))
+        const byId = open.findIndex(({ id }) => id === block.tool_use_id)
+        const at = byId >= 0 ? byId : open.findIndex((one) => one.name === name)
+        const [called] = open.splice(Math.max(at, 0), 1)
+        if (called === undefined) steps.said(opaque("claude", raw))
+        else steps.answered(resultOf(called, contentOf(block.content), block.is_error))
         break
       }
       // What was left of the context; nothing that was said.
       case "token_budget":
         break
       default:
-        push("assistant", { type: "opaque", provider: "claude", data: raw })
+        steps.said(opaque("claude", raw))
     }
   }
-  return steps
+  return steps.messages
 }
 
-const attached = (message: JsonObject): ReadonlyArray<Message.Part> => [
-  ...listOf(message["attachments"])
-    .map(objectOf)
-    .flatMap(({ extracted_content: text, file_name: name }): ReadonlyArray<Message.Part> =>
-      textOf(text) === undefined ? [] : [{ type: "text", text: `${written(name)}\n${String(text)}` }],
-    ),
-  ...listOf(message["files"])
-    .map(objectOf)
-    .flatMap(({ file_name: name, file_uuid: uuid }): ReadonlyArray<Message.Part> => {
-      const uri = textOf(uuid) ?? textOf(name)
-      return uri === undefined
-        ? []
-        : [
-            {
-              type: "file",
-              mediaType: "application/octet-stream",
-              uri,
-              ...(textOf(name) === undefined ? {} : { name: String(name) }),
-            },
-          ]
-    }),
+const attached = ({ attachments, files }: Entry): ReadonlyArray<Message.Part> => [
+  ...attachments.flatMap(({ extracted_content: content, file_name: name = "" }) =>
+    content === undefined ? [] : text(`${name}\n${content}`),
+  ),
+  ...files.flatMap(({ file_name: name, file_uuid: uuid }) => {
+    const uri = uuid ?? name
+    return uri === undefined ? [] : [file(undefined, uri, name)]
+  }),
 ]
 
-const messagesOf = (message: JsonObject): Either.Either<ReadonlyArray<Message.Message>, Problem> =>
+const says = (message: Entry): Said =>
   Either.gen(function* () {
-    const { sender, text } = message
+    const { sender, uuid: id } = message
     if (sender !== "human" && sender !== "assistant") {
-      const problem = `the message has ${sender === undefined ? "no" : "an unknown"} sender`
+      const problem = `has ${sender === undefined ? "no" : "an unknown"} sender`
       return yield* Either.left({ problem, allowed: "human, assistant" })
     }
-    const time = yield* timeAt(message, "created_at")
-    const kept = { id: textOf(message["uuid"]), time }
+    const kept = { id, time: yield* timeAt(message, "created_at") }
     const steps = stepsOf(message)
-    const whole: ReadonlyArray<Message.Message> =
-      steps.length > 0 || textOf(text) === undefined
-        ? steps
-        : [{ role: "assistant", parts: [{ type: "text", text: String(text) }] }]
-    if (sender === "assistant") return whole.map((one) => recorded(one, kept))
-    const parts = [...whole.flatMap((one) => one.parts), ...attached(message)]
-    return parts.length === 0 ? [] : [recorded({ role: "user", parts }, kept)]
+    const said: ReadonlyArray<Message.Message> =
+      steps.length > 0 ? steps : [{ role: "assistant", parts: text(message.text) }]
+    if (sender === "assistant") return allRecorded(said, kept)
+    return allRecorded(
+      [{ role: "user", parts: [...said.flatMap(({ parts }) => parts), ...attached(message)] }],
+      kept,
+    )
   })
 
-/** The ways through the messages. A message that names no other follows the one before it. */
-const linesOf = (conversation: JsonObject): ReadonlyArray<ReadonlyArray<JsonObject>> => {
-  const list = listOf(conversation["chat_messages"]).map(objectOf)
-  const idOf = (index: number): string => textOf(list[index]?.["uuid"]) ?? `#${index}`
-  const nodes = list.map((value, index) => ({
-    id: idOf(index),
-    parent: textOf(value["parent_message_uuid"]) ?? (index === 0 ? undefined : idOf(index - 1)),
-    value,
-  }))
-  const current = textOf(conversation["current_leaf_message_uuid"]) ?? nodes.at(-1)?.id
-  return waysOf(nodes, current).map((way) => way.map(({ value }) => value))
-}
-
-const find = (source: Source): ReadonlyArray<StoredConversation> => {
-  const all = objectsOf(source).filter(isConversation)
-  if (all.length === 0) {
-    const allowed = 'a list of objects with "chat_messages"'
-    return single(() => nothing({ problem: "the file holds no conversations of Claude", allowed }))
-  }
-  const reading =
-    (messages: ReadonlyArray<JsonObject>): (() => Reading) =>
-    () =>
-      readEach(messages, messagesOf, brokenOf(source))
-  return inOrder(
-    all.map((conversation) => {
-      const [now = [], ...left] = linesOf(conversation)
-      return { read: reading(now), left: left.map(reading) }
-    }),
-  )
-}
-
-export const reader: Reader = {
+export const reader = readerOf<Entry>({
   recognizes: (source) => objectsOf(source).some(isConversation),
-  find,
-}
+  logs: (source) =>
+    wholeLogs(
+      source,
+      (value) => {
+        if (!isConversation(value)) return undefined
+        const { chat_messages: all, current_leaf_message_uuid: current } = readConversation(value)
+        return { rows: all.map((one) => ({ value: readMessage(one) })), current }
+      },
+      {
+        problem: "the file holds no conversations of Claude",
+        allowed: 'a list of objects with "chat_messages"',
+      },
+    ),
+  id: ({ uuid }) => uuid,
+  // The first messages, of which an edit makes several, name one that is nowhere.
+  parent: ({ parent_message_uuid: parent }) => (parent?.startsWith("00000000-") === true ? null : parent),
+  says: ([message]) => says(message),
+})

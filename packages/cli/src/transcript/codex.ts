@@ -10,22 +10,40 @@
  */
 import { Message } from "@memfold/core"
 import { Either } from "effect"
-import { brokenOf } from "./chat.js"
-import {
-  type Compaction,
-  countOf,
-  type StoredConversation,
-  inOrder,
-  objectOf,
-  type Reader,
-  type Reading,
-  recorded,
-  textOf,
-  timeAt,
-  valuesOf,
-} from "./Reader.js"
+import * as Field from "./Field.js"
+import { linesIn, type Log, readerOf, type Said } from "./Log.js"
+import { recorded, timeAt, usageOf } from "./parts.js"
 import { decodeItems, isItem, isOfAnswer } from "./responses.js"
-import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
+import { isObject, type Row, type Source } from "./source.js"
+
+const readEntry = Field.reads({ type: Field.text, timestamp: Field.any, payload: Field.any })
+const readItem = Field.reads({
+  type: Field.text,
+  role: Field.text,
+  content: Field.records({ text: Field.text }),
+})
+const readPayload = Field.reads({
+  type: Field.text,
+  message: Field.text,
+  model: Field.text,
+  base_instructions: Field.record({ text: Field.text }),
+  num_turns: Field.count,
+  info: Field.record({
+    total_token_usage: Field.any,
+    last_token_usage: Field.record({ input_tokens: Field.count, output_tokens: Field.count }),
+  }),
+})
+
+/** A line of a session, with what the lines around it say of its item. */
+interface Entry extends ReturnType<typeof readEntry> {
+  readonly payload: ReturnType<typeof readPayload>
+  readonly item: unknown
+  readonly model: string | undefined
+  /** Whether another answer begins with it. */
+  readonly begins: boolean
+  usage?: Message.Usage | undefined
+  isTyped?: boolean
+}
 
 const types = ["session_meta", "response_item", "turn_context", "event_msg", "compacted"]
 
@@ -36,128 +54,100 @@ const isEntry = (value: unknown): boolean =>
 const isOldSession = (value: unknown): boolean =>
   isObject(value) && !("type" in value) && ["id", "timestamp", "instructions"].every((name) => name in value)
 
-/** Texts that Codex writes for the user at the start of a turn. They begin no turn. */
-const isContext = (text: string): boolean => /^\s*(?:<|# AGENTS\.md instructions)/.test(text)
+const itemOf = (value: unknown): unknown => {
+  const { type, payload } = readEntry(value)
+  if (type !== "response_item")
+    return !types.includes(type ?? "") && (isItem(value) || (isObject(value) && "role" in value))
+      ? value
+      : undefined
+  // Codex keeps what it cannot read itself under the type `other`.
+  return isObject(payload) && payload["type"] !== "other" ? payload : isObject(payload) ? undefined : {}
+}
 
-class Thread {
-  messages: Array<Message.Message> = []
-  compactions: Array<Compaction> = []
-  readonly left: Array<Reading> = []
-  problem: Problem | undefined
-  private answer: Array<unknown> = []
-  private began: { readonly line: number; readonly time: number | undefined } = { line: 1, time: undefined }
-  private model: string | undefined
-  private total = ""
+const textOf = (item: unknown): string =>
+  readItem(item)
+    .content.map(({ text = "" }) => text)
+    .join("\n")
 
-  /** Makes a message of the items of an answer. */
-  flush(): void {
-    const items = this.answer
-    if (items.length === 0) return
-    this.answer = []
-    const { line, time } = this.began
-    const decoded = decodeItems(items)
-    if (Either.isLeft(decoded)) {
-      const { problem, allowed } = decoded.left
-      this.problem ??= { line, problem: `the item ${problem}`, ...(allowed === undefined ? {} : { allowed }) }
-      return
+const isUser = ({ item }: Entry): boolean => readItem(item).role === "user"
+
+/** Whether the user began a turn with it. Where the file does not say that it was typed, texts of Codex look like this. */
+const begins = (entry: Entry): boolean =>
+  isUser(entry) && (entry.isTyped === true || !/^\s*(?:<|# AGENTS\.md instructions)/.test(textOf(entry.item)))
+
+/** The lines, each with what others say of it: the model, the usage, and what the user typed. */
+const logOf = (source: Source): Log<Entry> => {
+  const { rows: lines, broken } = linesIn(source, (value) => value, "is no object")
+  const rows: Array<Row<Entry>> = []
+  let model: string | undefined
+  let total = ""
+  let isCut = false
+  let typed: string | undefined
+  for (const { line, value } of lines) {
+    const entry = {
+      ...readEntry(value),
+      payload: readPayload(readEntry(value).payload),
+      item: itemOf(value),
+      model,
+      begins: isCut,
+    } as Entry
+    const { type, payload } = entry
+    if (type === "turn_context") model = payload.model ?? model
+    isCut ||= type === "turn_context" || type === "compacted" || payload.type === "thread_rolled_back"
+    if (payload.type === "user_message") {
+      const last = rows.findLast((row) => row.value.item !== undefined)?.value
+      if (last !== undefined && isUser(last) && textOf(last.item) === payload.message) last.isTyped = true
+      else typed = payload.message
     }
-    for (const message of decoded.right) {
-      const model = message.role === "assistant" ? this.model : undefined
-      this.messages.push(recorded(message, { time, model }))
+    if (entry.item !== undefined) {
+      if (isUser(entry) && typed === textOf(entry.item)) [entry.isTyped, typed] = [true, undefined]
+      isCut = false
     }
-  }
-
-  private item(item: JsonObject, line: number, time: number | undefined): void {
-    // Codex keeps what it cannot read itself under this type.
-    if (item["type"] === "other") return
-    if (!isOfAnswer(item) || !isOfAnswer(this.answer.at(-1))) this.flush()
-    if (this.answer.length === 0) this.began = { line, time }
-    this.answer.push(item)
-  }
-
-  private usage(info: JsonObject): void {
-    const total = JSON.stringify(info["total_token_usage"])
-    const last = objectOf(info["last_token_usage"])
-    const [input, output] = [countOf(last["input_tokens"]), countOf(last["output_tokens"])]
+    const now = JSON.stringify(payload.info.total_token_usage)
+    const { input_tokens: input, output_tokens: output } = payload.info.last_token_usage
     // The same count comes again with each change of the rate limits.
-    if (output === undefined || total === this.total) return
-    this.total = total
-    this.flush()
-    const index = this.messages.findLastIndex(({ role }) => role === "assistant")
-    const message = this.messages[index]
-    if (message === undefined || message.usage !== undefined) return
-    this.messages[index] = { ...message, usage: input === undefined ? { output } : { input, output } }
-  }
-
-  private rollBack(turns: number): void {
-    this.flush()
-    const begins = this.messages.flatMap((message, index) =>
-      message.role === "user" && !isContext(Message.text(message)) ? [index] : [],
-    )
-    const from = begins.at(-turns) ?? begins[0]
-    if (turns === 0 || from === undefined) return
-    this.left.push({ messages: this.messages, compactions: this.compactions, broken: undefined })
-    this.messages = this.messages.slice(0, from)
-    this.compactions = this.compactions.filter(({ after }) => after <= from)
-  }
-
-  entry(value: JsonObject, line: number): void {
-    const at = timeAt(value, "timestamp")
-    if (Either.isLeft(at)) {
-      this.problem ??= { line, ...at.left }
-      return
+    if (payload.type === "token_count" && output !== undefined && now !== total) {
+      total = now
+      isCut = true
+      const last = rows.findLast((row) => row.value.item !== undefined && isOfAnswer(row.value.item))
+      if (last !== undefined) last.value.usage ??= usageOf(input, output)
     }
-    const time = at.right
-    const payload = objectOf(value["payload"])
-    switch (value["type"]) {
-      case "session_meta": {
-        const instructions = textOf(objectOf(payload["base_instructions"])["text"])
-        if (instructions !== undefined && this.messages.length === 0) {
-          this.messages.push(Message.system(instructions))
-        }
-        return
-      }
-      case "turn_context":
-        this.flush()
-        this.model = textOf(payload["model"]) ?? this.model
-        return
-      case "response_item":
-        return this.item(payload, line, time)
-      case "compacted": {
-        this.flush()
-        const summary = textOf(payload["message"])
-        this.compactions.push({
-          after: this.messages.length,
-          ...(summary === undefined ? {} : { summary }),
-          ...(time === undefined ? {} : { time }),
-        })
-        return
-      }
-      case "event_msg":
-        if (payload["type"] === "token_count") this.usage(objectOf(payload["info"]))
-        if (payload["type"] === "thread_rolled_back") this.rollBack(countOf(payload["num_turns"]) ?? 0)
-        return
-      default:
-        if (isItem(value) || "role" in value) this.item(value, line, time)
-    }
+    rows.push({ line: line ?? 1, value: entry })
   }
+  return { rows, broken }
 }
 
-const find = (source: Source): ReadonlyArray<StoredConversation> => {
-  const thread = new Thread()
-  for (const { value, line = 1 } of valuesOf(source)) {
-    if (isObject(value)) thread.entry(value, line)
-    else thread.problem ??= { line, problem: "the entry is no object", allowed: 'an object with "type"' }
-    if (thread.problem !== undefined) break
-  }
-  thread.flush()
-  const { messages, compactions, left, problem } = thread
-  const now: Reading = { messages, compactions, broken: problem ?? brokenOf(source) }
-  return inOrder([{ read: () => now, left: left.map((reading) => () => reading) }])
+const says = (entries: readonly [Entry, ...Array<Entry>]): Said => {
+  const [first] = entries
+  const text = first.payload.base_instructions.text
+  if (first.type === "session_meta") return Either.right(text === undefined ? [] : [Message.system(text)])
+  const usage = entries.find((entry) => entry.usage !== undefined)?.usage
+  return Either.flatMap(timeAt(first, "timestamp"), (time) =>
+    Either.mapBoth(decodeItems(entries.map(({ item }) => item)), {
+      onLeft: (wrong) => ({ ...wrong, subject: "the item" }),
+      onRight: (all) =>
+        all.map((one) => {
+          const kept = recorded(one, { time, model: one.role === "assistant" ? first.model : undefined })
+          return one.role === "assistant" && usage !== undefined ? { ...kept, usage } : kept
+        }),
+    }),
+  )
 }
 
-export const reader: Reader = {
-  recognizes: (source) =>
-    valuesOf(source).some(({ value }) => isEntry(value)) || isOldSession(valuesOf(source)[0]?.value),
-  find,
-}
+export const reader = readerOf<Entry>({
+  recognizes: ({ rows }) => rows.some(({ value }) => isEntry(value)) || isOldSession(rows[0]?.value),
+  logs: (source) => Either.right([logOf(source)]),
+  isSaid: ({ type, item }) => item !== undefined || type === "session_meta",
+  joins: (before, entry) => !entry.begins && isOfAnswer(before.item) && isOfAnswer(entry.item),
+  takesBack: ({ payload }, way) => {
+    if (payload.type !== "thread_rolled_back") return undefined
+    const turns = way().filter((entry) => entry.item !== undefined && begins(entry))
+    const { num_turns: count = 0 } = payload
+    return count === 0 ? undefined : (turns.at(-count) ?? turns[0])
+  },
+  compaction: (entry) =>
+    entry.type === "compacted"
+      ? { summary: entry.payload.message, time: Either.getOrUndefined(timeAt(entry, "timestamp")) }
+      : undefined,
+  says,
+})

@@ -1,160 +1,167 @@
 /**
  * Sessions of opencode, as `opencode export` writes them: `{ "info", "messages": [{ "info", "parts" }] }`.
  *
- * - a message of the assistant has its calls with their results, which become a message and one with results
- * - a part `compaction` and the summary behind it (`summary: true`) are a compaction, and no messages
+ * - an answer has its steps, each with its calls and their results, which become a message and one with results
+ * - a part `compaction` and the summary behind it (`summary: true`) are a compaction, and no messages. The messages from
+ *   `tail_start_id` on were kept
  * - marks of steps, snapshots and patches are of the program, and not read
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
+import * as Field from "./Field.js"
+import { type Compacted, readerOf, type Said } from "./Log.js"
 import {
-  type Compaction,
-  countOf,
-  listOf,
-  objectOf,
-  type Reader,
-  type Reading,
+  allRecorded,
+  call,
+  file,
+  opaque,
+  reasoning,
   recorded,
-  single,
-  nothing,
-  textOf,
+  result,
+  Steps,
+  text,
+  textsIn,
   timeAt,
-  written,
-} from "./Reader.js"
-import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
+  usageOf,
+} from "./parts.js"
+import { isObject, type Row, rowsOf, type Source } from "./source.js"
 
-const isMessage = (value: unknown): value is JsonObject =>
+const readMessage = Field.reads({
+  info: Field.record({
+    id: Field.text,
+    role: Field.any,
+    time: Field.record({ created: Field.any }),
+    summary: Field.any,
+    modelID: Field.text,
+    model: Field.record({ modelID: Field.text }),
+    tokens: Field.record({
+      input: Field.count,
+      output: Field.count,
+      reasoning: Field.count,
+      cache: Field.record({ read: Field.count, write: Field.count }),
+    }),
+  }),
+  parts: Field.list,
+})
+
+const readPart = Field.reads({
+  type: Field.text,
+  text: Field.any,
+  mime: Field.text,
+  url: Field.any,
+  filename: Field.text,
+  callID: Field.any,
+  tool: Field.any,
+  state: Field.record({
+    status: Field.any,
+    input: Field.any,
+    output: Field.any,
+    error: Field.any,
+  }),
+  auto: Field.any,
+  tail_start_id: Field.text,
+})
+
+type Entry = ReturnType<typeof readMessage> & { readonly isMessage: boolean }
+
+const isMessage = (value: unknown): boolean =>
   isObject(value) && isObject(value["info"]) && Array.isArray(value["parts"])
 
-const listIn = (source: Source): ReadonlyArray<unknown> | undefined => {
-  if (source.kind === "lines") return undefined
-  const { value } = source
-  const list = Array.isArray(value) ? (value as ReadonlyArray<unknown>) : objectOf(value)["messages"]
-  return Array.isArray(list) && list.some(isMessage) ? (list as ReadonlyArray<unknown>) : undefined
+const rowsIn = ({ document }: Source): ReadonlyArray<Row> | undefined => {
+  const list: unknown = isObject(document) ? document["messages"] : document
+  return Array.isArray(list) && list.some(isMessage) ? rowsOf(list) : undefined
 }
 
 /** Parts of the program, in which nothing is said. */
-const silent = ["step-start", "step-finish", "snapshot", "patch", "retry", "compaction"]
+const silent = new Set(["step-start", "step-finish", "snapshot", "patch", "retry", "compaction"])
 
-const partsOf = (part: JsonObject): ReadonlyArray<Message.Part> => {
-  const { type, text, mime, url, filename, state, callID, tool } = part
+const addPart = (steps: Steps, data: unknown): void => {
+  const part = readPart(data)
+  const { type = "", state } = part
   switch (type) {
+    case "step-start":
+      return steps.begin()
     case "text":
-      return textOf(text) === undefined ? [] : [{ type, text: String(text) }]
+      return steps.said(...text(typeof part.text === "string" ? part.text : undefined))
     case "reasoning":
-      return [{ type, text: written(text) }]
-    case "file": {
-      const name = textOf(filename) === undefined ? {} : { name: String(filename) }
-      return [{ type, mediaType: textOf(mime) ?? "application/octet-stream", uri: written(url), ...name }]
+      return steps.said(reasoning(Field.written(part.text)))
+    case "file":
+      return steps.said(file(part.mime, Field.written(part.url), part.filename))
+    case "tool": {
+      const made = call(part.callID, part.tool, state.input)
+      const failed = state.status === "error"
+      steps.said(made)
+      if (failed || state.status === "completed")
+        steps.answered(result(made, failed ? state.error : state.output, failed))
+      return
     }
-    case "tool":
-      return [
-        {
-          type: "tool-call",
-          id: written(callID),
-          name: written(tool),
-          arguments: JSON.stringify(objectOf(state)["input"] ?? {}),
-        },
-      ]
     default:
-      return silent.some((one) => one === type) ? [] : [{ type: "opaque", provider: "opencode", data: part }]
+      if (!silent.has(type)) steps.said(opaque("opencode", isObject(data) ? data : {}))
   }
 }
 
-const resultOf = (part: JsonObject): ReadonlyArray<Message.ToolResult> => {
-  const state = objectOf(part["state"])
-  const failed = state["status"] === "error"
-  if (part["type"] !== "tool" || !(failed || state["status"] === "completed")) return []
-  const output = written(failed ? state["error"] : state["output"])
-  return [
-    {
-      type: "tool-result",
-      id: written(part["callID"]),
-      name: written(part["tool"]),
-      output,
-      isError: failed,
-    },
-  ]
+const stepsOf = ({ parts }: Entry): ReadonlyArray<Message.Message> => {
+  const steps = new Steps()
+  for (const part of parts) addPart(steps, part)
+  return steps.messages
 }
 
-const usageOf = (tokens: JsonObject): Message.Usage | undefined => {
-  const cache = objectOf(tokens["cache"])
-  const [input, output] = [countOf(tokens["input"]), countOf(tokens["output"])]
-  if (input === undefined || output === undefined || input + output === 0) return undefined
-  return {
-    input: input + (countOf(cache["read"]) ?? 0) + (countOf(cache["write"]) ?? 0),
-    output: output + (countOf(tokens["reasoning"]) ?? 0),
+const usageIn = ({ input, output, reasoning = 0, cache }: Entry["info"]["tokens"]) =>
+  input === undefined || output === undefined || input + output === 0
+    ? undefined
+    : usageOf(input + (cache.read ?? 0) + (cache.write ?? 0), output + reasoning)
+
+const isSummary = ({ info }: Entry): boolean => info.role === "assistant" && info.summary === true
+
+const compaction = (entry: Entry): Compacted | undefined => {
+  const time = Either.getOrUndefined(timeAt(entry.info.time, "created"))
+  if (isSummary(entry)) {
+    const said = stepsOf(entry).flatMap(({ parts }) => parts)
+    return { time, summary: textsIn(said) }
   }
+  const mark = entry.parts.map(readPart).find(({ type }) => type === "compaction")
+  if (mark === undefined) return undefined
+  const { auto, tail_start_id: keeps } = mark
+  return { trigger: auto === undefined ? undefined : auto === true ? "auto" : "manual", time, keeps }
 }
 
-const textIn = (parts: ReadonlyArray<Message.Part>): string =>
-  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
-
-const read = (list: ReadonlyArray<unknown>): Reading => {
-  const messages: Array<Message.Message> = []
-  const compactions: Array<Compaction> = []
-  const stopped = (index: number, { problem, ...rest }: Problem): Reading => ({
-    messages,
-    compactions,
-    broken: { problem: `message ${index} ${problem}`, ...rest },
+const says = (entry: Entry): Said =>
+  Either.gen(function* () {
+    const { role, id, time: made, ...info } = entry.info
+    if (!entry.isMessage) return yield* Either.left({ problem: "has no info or no parts" })
+    if (role !== "user" && role !== "assistant")
+      return yield* Either.left({ problem: "has an unknown role", allowed: "user, assistant" })
+    const kept = { id, time: yield* timeAt(made, "created") }
+    const steps = stepsOf(entry)
+    if (isSummary(entry)) return []
+    if (role === "user") return allRecorded([{ role, parts: steps.flatMap(({ parts }) => parts) }], kept)
+    const model = info.modelID ?? info.model.modelID
+    // The tokens are those of the last step.
+    const last = steps.findLastIndex((step) => step.role === "assistant")
+    return steps.map((step, index) =>
+      step.role === "tool"
+        ? recorded(step, kept)
+        : recorded(step, { ...kept, model, usage: index === last ? usageIn(info.tokens) : undefined }),
+    )
   })
-  for (const [index, message] of list.entries()) {
-    if (!isMessage(message)) return stopped(index, { problem: "has no info or no parts" })
-    const info = objectOf(message["info"])
-    const raw = listOf(message["parts"]).map(objectOf)
-    const { role } = info
-    if (role !== "user" && role !== "assistant") {
-      return stopped(index, { problem: "has an unknown role", allowed: "user, assistant" })
-    }
-    const time = timeAt(objectOf(info["time"]), "created")
-    if (Either.isLeft(time)) {
-      const { allowed } = time.left
-      return stopped(index, {
-        problem: "has no readable time at created",
-        ...(allowed === undefined ? {} : { allowed }),
-      })
-    }
-    const parts = raw.flatMap(partsOf)
-    const kept = { id: textOf(info["id"]), time: time.right }
-    const mark = raw.find(({ type }) => type === "compaction")
-    if (mark !== undefined) {
-      const trigger = mark["auto"] === undefined ? {} : { trigger: mark["auto"] === true ? "auto" : "manual" }
-      compactions.push({
-        after: messages.length,
-        ...trigger,
-        ...(kept.time === undefined ? {} : { time: kept.time }),
-      })
-    }
-    if (role === "assistant" && info["summary"] === true) {
-      const known = compactions.at(-1)?.after === messages.length ? compactions.pop() : undefined
-      const made = known ?? {
-        after: messages.length,
-        ...(kept.time === undefined ? {} : { time: kept.time }),
-      }
-      compactions.push({ ...made, summary: textIn(parts) })
-      continue
-    }
-    if (parts.length === 0) continue
-    const assistant = role === "assistant"
-    const model = textOf(info["modelID"]) ?? textOf(objectOf(info["model"])["modelID"])
-    const usage = assistant ? usageOf(objectOf(info["tokens"])) : undefined
-    messages.push(recorded({ role, parts }, { ...kept, model: assistant ? model : undefined, usage }))
-    const results = raw.flatMap(resultOf)
-    if (results.length > 0) messages.push(recorded({ role: "tool", parts: results }, kept))
-  }
-  return { messages, compactions, broken: undefined }
-}
 
-export const reader: Reader = {
-  recognizes: (source) => listIn(source) !== undefined,
-  find: (source) =>
-    single(() => {
-      const list = listIn(source)
-      return list === undefined
-        ? nothing({
-            problem: "the file holds no session of opencode",
-            allowed: "what opencode export writes",
-          })
-        : read(list)
-    }),
-}
+export const reader = readerOf<Entry>({
+  recognizes: (source) => rowsIn(source) !== undefined,
+  logs: (source) =>
+    Either.fromNullable(rowsIn(source), () => ({
+      problem: "the file holds no session of opencode",
+      allowed: "what opencode export writes",
+    })).pipe(
+      Either.map((rows) => [
+        {
+          rows: rows.map(({ value, ...row }) => ({
+            ...row,
+            value: { ...readMessage(value), isMessage: isMessage(value) },
+          })),
+        },
+      ]),
+    ),
+  id: ({ info }) => info.id,
+  compaction,
+  says: ([message]) => says(message),
+})

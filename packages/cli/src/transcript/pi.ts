@@ -7,19 +7,10 @@
  */
 import type { Message } from "@memfold/core"
 import { Either, ParseResult, Schema } from "effect"
-import { brokenOf } from "./chat.js"
-import {
-  type Compaction,
-  countOf,
-  type Reader,
-  type Reading,
-  single,
-  textOf,
-  timeAt,
-  valuesOf,
-} from "./Reader.js"
-import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
-import { readTime, timeAllowed } from "./time.js"
+import * as Field from "./Field.js"
+import { linesIn, readerOf, type Said, type Unreadable } from "./Log.js"
+import { call, inlined, timeAt } from "./parts.js"
+import { isObject } from "./source.js"
 
 const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
 const Image = Schema.Struct({ type: Schema.Literal("image"), data: Schema.String, mimeType: Schema.String })
@@ -80,23 +71,14 @@ const partOf = (content: Content, signed: boolean): Message.Part => {
     case "text":
       return { type: "text", text: content.text }
     case "image":
-      return {
-        type: "file",
-        mediaType: content.mimeType,
-        uri: `data:${content.mimeType};base64,${content.data}`,
-      }
+      return inlined(content.mimeType, content.data)
     case "thinking": {
       // An answer aborted during its reasoning has an empty signature, which providers reject.
       const signature = signed && content.thinkingSignature ? { signature: content.thinkingSignature } : {}
       return { type: "reasoning", text: content.thinking, ...signature }
     }
     case "toolCall":
-      return {
-        type: "tool-call",
-        id: content.id,
-        name: content.name,
-        arguments: JSON.stringify(content.arguments),
-      }
+      return call(content.id, content.name, content.arguments)
   }
 }
 
@@ -164,73 +146,57 @@ const mistake = (error: ParseResult.ParseError): string => {
   return deepest.length === 0 ? "" : ` at ${deepest.map(String).join(".")}`
 }
 
-const decode = (value: unknown): Either.Either<PiMessage, Problem> => {
+const decode = (value: unknown): Either.Either<PiMessage, Unreadable> => {
   const role = isObject(value) ? value["role"] : undefined
   if (typeof role !== "string" || !roles.includes(role)) {
-    const problem = role === undefined ? "the message has no role" : "the message has an unknown role"
+    const problem = role === undefined ? "has no role" : "has an unknown role"
     return Either.left({ problem, allowed: roles.join(", ") })
   }
   return Either.mapLeft(decodeMessage(value), (error) => ({
-    problem: `the message is not as pi writes it${mistake(error)}`,
+    problem: `is not as pi writes it${mistake(error)}`,
   }))
 }
 
-/** Whether a value is an entry of a pi session. */
-const isEntry = (value: unknown): boolean =>
-  isObject(value) &&
-  (value["type"] === "session" || (value["type"] === "message" && isObject(value["message"])))
+const readEntry = Field.reads({
+  type: Field.text,
+  id: Field.text,
+  timestamp: Field.any,
+  message: Field.any,
+  summary: Field.text,
+  tokensBefore: Field.count,
+  firstKeptEntryId: Field.text,
+  firstKeptEntryIndex: Field.count,
+})
+type Entry = ReturnType<typeof readEntry>
 
-/** The message of an entry; none for an entry of another type, and for an empty answer. */
-const readEntry = (entry: unknown): Either.Either<ReadonlyArray<Message.Message>, Problem> =>
+/** The message of an entry; none for an empty answer. */
+const says = (entry: Entry): Said =>
   Either.gen(function* () {
-    if (!isObject(entry) || typeof entry["type"] !== "string") {
-      return yield* Either.left({ problem: "the entry has no type", allowed: 'an object with "type"' })
-    }
-    if (entry["type"] !== "message") return []
-    const message = messageOf(yield* decode(entry["message"]))
+    const message = messageOf(yield* decode(entry.message))
     if (message.parts.length === 0) return []
-    if (entry["timestamp"] === undefined) return [message]
-    const time = yield* Either.mapLeft(readTime(entry["timestamp"]), () => ({
-      problem: "the entry has no readable time at timestamp",
-      allowed: timeAllowed,
+    const time = yield* Either.mapLeft(timeAt(entry, "timestamp"), (wrong) => ({
+      ...wrong,
+      subject: "the entry",
     }))
-    return [{ ...message, time }]
+    return [time === undefined ? message : { ...message, time }]
   })
 
-/** `places` has the number of messages before each entry, by its index, and by its id in newer sessions. */
-const compactionOf = (entry: JsonObject, after: number, places: ReadonlyMap<unknown, number>): Compaction => {
-  const to = places.get(entry["firstKeptEntryId"] ?? entry["firstKeptEntryIndex"])
-  const summary = textOf(entry["summary"])
-  const tokensBefore = countOf(entry["tokensBefore"])
-  const time = Either.getOrUndefined(timeAt(entry, "timestamp"))
-  return {
-    after,
-    ...(to === undefined ? {} : { to }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(tokensBefore === undefined ? {} : { tokensBefore }),
-    ...(time === undefined ? {} : { time }),
-  }
-}
-
-const read = (source: Source): Reading => {
-  const messages: Array<Message.Message> = []
-  const compactions: Array<Compaction> = []
-  const places = new Map<unknown, number>()
-  for (const [index, { value, line = 1 }] of valuesOf(source).entries()) {
-    places.set(index, messages.length)
-    const id = isObject(value) ? textOf(value["id"]) : undefined
-    if (id !== undefined) places.set(id, messages.length)
-    const some = readEntry(value)
-    if (Either.isLeft(some)) return { messages, broken: { line, ...some.left }, compactions }
-    if (isObject(value) && value["type"] === "compaction") {
-      compactions.push(compactionOf(value, messages.length, places))
-    }
-    messages.push(...some.right)
-  }
-  return { messages, broken: brokenOf(source), compactions }
-}
-
-export const reader: Reader = {
-  recognizes: (source) => valuesOf(source).some(({ value }) => isEntry(value)),
-  find: (source) => single(() => read(source)),
-}
+export const reader = readerOf<Entry>({
+  recognizes: ({ rows }) =>
+    rows
+      .map(({ value }) => readEntry(value))
+      .some(({ type, message }) => type === "session" || (type === "message" && isObject(message))),
+  logs: (source) => Either.right([linesIn(source, readEntry)]),
+  id: ({ id }) => id,
+  isSaid: ({ type }) => type === "message",
+  compaction: (entry) =>
+    entry.type === "compaction"
+      ? {
+          keeps: entry.firstKeptEntryId ?? entry.firstKeptEntryIndex,
+          summary: entry.summary,
+          tokensBefore: entry.tokensBefore,
+          time: Either.getOrUndefined(timeAt(entry, "timestamp")),
+        }
+      : undefined,
+  says: ([entry]) => says(entry),
+})

@@ -376,6 +376,106 @@ it("a session of opencode has its calls, results, usage and compactions", () => 
   expect(none).toEqual([])
 })
 
+describe("what was said is kept", () => {
+  const lines = (...values: ReadonlyArray<object>) => values.map((one) => JSON.stringify(one)).join("\n")
+  const said = (role: string, content: string, parent: string | null, more: object = {}, id?: string) => ({
+    type: role,
+    message: { role, content: role === "user" ? content : [{ type: "text", text: content }], id },
+    parentUuid: parent,
+    uuid: content,
+    ...more,
+  })
+  const read = (text: string) => readTranscripts(text, { file: "s" })
+
+  it("where a prompt was typed while a tool ran, in a session of Claude Code", () => {
+    const attachment = { type: "queued_command", prompt: "two" }
+    const queued = { type: "attachment", attachment, uuid: "q", parentUuid: "one" }
+    const [only, ...none] = read(lines(said("user", "one", null), queued, said("assistant", "three", "q")))
+    expect(views(only!)).toEqual(["user | one", "user | two", "assistant | three"])
+    expect(none).toEqual([])
+  })
+
+  it("where a gateway gives all answers one id", () => {
+    const answer = (content: string, parent: string) => said("assistant", content, parent, {}, "same")
+    const [only] = read(
+      lines(said("user", "1", null), answer("2", "1"), said("user", "3", "2"), answer("4", "3")),
+    )
+    expect(views(only!)).toEqual(["user | 1", "assistant | 2", "user | 3", "assistant | 4"])
+  })
+
+  it("where equal ids of entries name what is not the same", () => {
+    const other = { ...said("user", "three", "two"), uuid: "one" }
+    const [only] = read(lines(said("user", "one", null), said("assistant", "two", "one"), other))
+    expect(views(only!)).toEqual(["user | one", "assistant | two", "user | three"])
+  })
+
+  it("between two compactions, of which the second hangs before the first", () => {
+    const boundary = (uuid: string, logicalParentUuid: string) => ({
+      ...{ type: "system", subtype: "compact_boundary", uuid, logicalParentUuid, parentUuid: null },
+    })
+    const summary = (content: string, parent: string) =>
+      said("user", content, parent, { isCompactSummary: true })
+    const [only, ...none] = read(
+      lines(
+        said("user", "one", null),
+        ...[boundary("c", "one"), summary("first", "c"), said("user", "two", "first")],
+        ...[boundary("d", "one"), summary("second", "d"), said("user", "three", "second")],
+      ),
+    )
+    expect(views(only!)).toEqual(["user | one", "user | two", "user | three"])
+    expect(only!.compactions?.map(({ after, summary }) => [after, summary])).toEqual([
+      [1, "first"],
+      [2, "second"],
+    ])
+    expect(none).toEqual([])
+  })
+
+  it("where the root of a conversation of ChatGPT has no message", () => {
+    const message = { author: { role: "user" }, content: { content_type: "text", parts: ["Hello"] } }
+    const mapping = { root: { id: "root", parent: null }, a: { id: "a", parent: "root", message } }
+    expect(read(JSON.stringify([{ mapping, current_node: "a" }])).flatMap(views)).toEqual(["user | Hello"])
+  })
+
+  it("where a compaction of opencode kept the newest messages", () => {
+    const message = (id: string, role: string, part: object, more: object = {}) => ({
+      info: { id, role, ...more },
+      parts: [part],
+    })
+    const text = (id: string, role: string, more?: object) =>
+      message(id, role, { type: "text", text: id }, more)
+    const messages = [
+      ...[text("one", "user"), text("two", "assistant"), text("three", "user")],
+      message("mark", "user", { type: "compaction", auto: true, tail_start_id: "three" }),
+      text("short", "assistant", { summary: true }),
+    ]
+    const [only] = read(JSON.stringify({ info: {}, messages }))
+    expect(only!.compactions).toEqual([{ after: 3, to: 2, trigger: "auto", summary: "short" }])
+  })
+
+  it("in the steps of one message of opencode, in their order", () => {
+    const tool = (callID: string) => ({
+      ...{ type: "tool", tool: "f", callID, state: { status: "completed", output: callID } },
+    })
+    const parts = [tool("a"), { type: "step-start" }, { type: "text", text: "then" }, tool("b")]
+    expect(
+      read(JSON.stringify({ messages: [{ info: { role: "assistant" }, parts }] })).flatMap(views),
+    ).toEqual(["assistant | a=f {}", "tool | a:a", "assistant | then | b=f {}", "tool | b:b"])
+  })
+
+  it("where Codex takes back a turn that the user began with a sign of markup", () => {
+    const item = (text: string) => ({
+      type: "response_item",
+      payload: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+    })
+    const event = (payload: object) => ({ type: "event_msg", payload })
+    const typed = (text: string) => [item(text), event({ type: "user_message", message: text })]
+    const back = event({ type: "thread_rolled_back", num_turns: 1 })
+    const [now, left] = read(lines(...typed("one"), ...typed("<b>two"), back, ...typed("three")))
+    expect(views(now!)).toEqual(["user | one", "user | three"])
+    expect(views(left!)).toEqual(["user | one", "user | <b>two"])
+  })
+})
+
 describe("what is wrong", () => {
   const problem = (value: unknown, format?: string) => {
     const text = Array.isArray(value)

@@ -5,23 +5,10 @@
  */
 import { Message } from "@memfold/core"
 import { Either } from "effect"
-import { brokenOf } from "./chat.js"
-import {
-  argumentsOf,
-  type StoredConversation,
-  listOf,
-  nothing,
-  objectOf,
-  objectsOf,
-  readEach,
-  type Reader,
-  single,
-  textOf,
-  timeAt,
-  recorded,
-  written,
-} from "./Reader.js"
-import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
+import * as Field from "./Field.js"
+import { readerOf, type Said, wholeLogs } from "./Log.js"
+import { argumentsOf, recorded, result, timeAt } from "./parts.js"
+import { isObject, type JsonObject, objectsOf, type Row } from "./source.js"
 
 const roles: Readonly<Record<string, Message.Role | "call">> = {
   system: "system",
@@ -38,8 +25,15 @@ const roles: Readonly<Record<string, Message.Role | "call">> = {
   function_response: "tool",
 }
 
+const readConversation = Field.reads({
+  conversations: Field.any,
+  conversation: Field.any,
+  system: Field.text,
+  tools: Field.any,
+})
+
 const turnsOf = (value: unknown): ReadonlyArray<unknown> | undefined => {
-  const { conversations, conversation } = objectOf(value)
+  const { conversations, conversation } = readConversation(value)
   const turns = [conversations, conversation].find(Array.isArray) as ReadonlyArray<unknown> | undefined
   return turns?.some((turn) => isObject(turn) && "from" in turn && "value" in turn) === true
     ? turns
@@ -52,83 +46,83 @@ interface Called {
   readonly arguments: string
 }
 
+/** A turn, with the calls that it makes, the call that it answers, and the tools of the conversation if it is the first. */
+interface Turn {
+  readonly fields: JsonObject
+  readonly role: Message.Role | "call" | undefined
+  readonly calls: ReadonlyArray<Called>
+  readonly answers: Called | undefined
+  readonly tools?: unknown
+}
+
 /** The calls of a turn: `{ "name", "arguments" }`, or a list of them. */
 const callsOf = (value: unknown, first: number): ReadonlyArray<Called> => {
   const parsed =
     typeof value === "string" ? Either.getOrNull(Either.try(() => JSON.parse(value) as unknown)) : value
-  const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isObject)
-  const named = calls.filter(({ name }) => typeof name === "string")
-  return named.map((call, index) => ({
-    id: `call-${first + index}`,
-    name: String(call["name"]),
-    arguments: argumentsOf(call["arguments"] ?? call["parameters"]),
-  }))
+  return [parsed]
+    .flat()
+    .filter((one): one is JsonObject => isObject(one) && typeof one["name"] === "string")
+    .map((call, index) => ({
+      id: `call-${first + index}`,
+      name: String(call["name"]),
+      arguments: argumentsOf(call["arguments"] ?? call["parameters"]),
+    }))
 }
 
-const read = (conversation: JsonObject, broken: Problem | undefined) => {
-  const turns = turnsOf(conversation) ?? []
-  const { system, tools } = conversation
+/** The turns of a conversation; a result answers the oldest call that has none. */
+const rowsOf = (conversation: JsonObject): ReadonlyArray<Row<Turn>> => {
+  const { system, tools } = readConversation(conversation)
   const open: Array<Called> = []
-  let calls = 0
-  const turnOf = (turn: unknown, index: number): Either.Either<ReadonlyArray<Message.Message>, Problem> =>
-    Either.gen(function* () {
-      const { from, value } = objectOf(turn)
-      const role = typeof from === "string" && Object.hasOwn(roles, from) ? roles[from] : undefined
-      if (role === undefined) {
-        const problem = `turn ${index} has ${from === undefined ? "no" : "an unknown"} role at from`
-        return yield* Either.left({ problem, allowed: Object.keys(roles).join(", ") })
-      }
-      const time = yield* timeAt(objectOf(turn), "timestamp")
-      if (role === "call") {
-        const made = callsOf(value, calls + 1)
-        if (made.length === 0) {
-          const problem = `turn ${index} has no call at value`
-          return yield* Either.left({ problem, allowed: 'JSON with "name" and "arguments"' })
-        }
-        calls += made.length
-        open.push(...made)
-        return [recorded(Message.call(made), { time })]
-      }
-      if (typeof value !== "string" && role !== "tool") {
-        return yield* Either.left({ problem: `turn ${index} has no text at value`, allowed: "a text" })
-      }
-      const text = written(value)
-      if (role !== "tool") return [recorded({ role, parts: [{ type: "text", text }] }, { time })]
-      const call = open.shift()
-      // An answer without a call, as where the call is words of the assistant, is what the user's side said.
-      return call === undefined
-        ? [recorded(Message.user(text, { name: "tool" }), { time })]
-        : [recorded(Message.result({ id: call.id, name: call.name, output: text }), { time })]
-    })
-  const instructed = textOf(system) === undefined ? [] : [{ from: "system", value: system }]
-  const reading = readEach(
-    [...instructed, ...turns],
-    (turn, index) => turnOf(turn, index - instructed.length),
-    broken,
-  )
-  const [first, ...rest] = reading.messages
-  if (tools === undefined || tools === null || tools === "" || first === undefined) return reading
-  const metadata = { ...first.metadata, transcript: { ...objectOf(first.metadata?.["transcript"]), tools } }
-  return { ...reading, messages: [{ ...first, metadata }, ...rest] }
+  let made = 0
+  const instructions = system === undefined ? [] : [{ from: "system", value: system }]
+  return [...instructions, ...(turnsOf(conversation) ?? [])].map((turn, at) => {
+    const fields = isObject(turn) ? turn : {}
+    const { from, value } = fields
+    const role = typeof from === "string" && Object.hasOwn(roles, from) ? roles[from] : undefined
+    const calls = role === "call" ? callsOf(value, made + 1) : []
+    made += calls.length
+    open.push(...calls)
+    const answers = role === "tool" ? open.shift() : undefined
+    const index = at - instructions.length
+    return { index, value: { fields, role, calls, answers, ...(at === 0 ? { tools } : {}) } }
+  })
 }
 
-const find = (source: Source): ReadonlyArray<StoredConversation> => {
-  const all = objectsOf(source).filter((value) => turnsOf(value) !== undefined)
-  if (all.length > 0) {
-    // What is broken behind the last whole line is a conversation that nobody can read.
-    const broken = brokenOf(source)
-    const end = broken === undefined ? [] : [{ read: () => nothing(broken) }]
-    return [...all.map((value) => ({ read: () => read(value, undefined) })), ...end]
-  }
-  return single(() =>
-    nothing({
+const says = ({ fields, role, calls, answers, tools }: Turn): Said =>
+  Either.gen(function* () {
+    const { from, value } = fields
+    if (role === undefined) {
+      const problem = `has ${from === undefined ? "no" : "an unknown"} role at from`
+      return yield* Either.left({ problem, allowed: Object.keys(roles).join(", ") })
+    }
+    const time = yield* timeAt(fields, "timestamp")
+    if (role === "call" && calls.length === 0) {
+      const allowed = 'JSON with "name" and "arguments"'
+      return yield* Either.left({ problem: "has no call at value", allowed })
+    }
+    if (role !== "call" && role !== "tool" && typeof value !== "string")
+      return yield* Either.left({ problem: "has no text at value", allowed: "a text" })
+    const text = Field.written(value)
+    const message: Message.Message =
+      role === "call"
+        ? Message.call(calls)
+        : role !== "tool"
+          ? { role, parts: [{ type: "text", text }] }
+          : answers === undefined
+            ? // An answer without a call, as where the call is words of the assistant, is what the user's side said.
+              Message.user(text, { name: "tool" })
+            : { role, parts: [result(answers, text)] }
+    const kept = tools === undefined || tools === null || tools === "" ? {} : { tools }
+    return [recorded(message, { time, ...kept })]
+  })
+
+export const reader = readerOf<Turn>({
+  noun: "turn",
+  recognizes: (source) => objectsOf(source).some((value) => turnsOf(value) !== undefined),
+  says: ([turn]) => says(turn),
+  logs: (source) =>
+    wholeLogs(source, (value) => (turnsOf(value) === undefined ? undefined : { rows: rowsOf(value) }), {
       problem: "the file holds no conversations",
       allowed: 'objects with "conversations": turns with "from" and "value"',
     }),
-  )
-}
-
-export const reader: Reader = {
-  recognizes: (source) => listOf(objectsOf(source)).some((value) => turnsOf(value) !== undefined),
-  find,
-}
+})

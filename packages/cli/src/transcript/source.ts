@@ -1,7 +1,7 @@
 /**
  * Parses a file's text: one JSON document or JSON Lines, recognized by the content.
  */
-import { Either } from "effect"
+import { Either, Option } from "effect"
 
 /** A problem and its line: the part of a `TranscriptError` without the file. */
 export interface Problem {
@@ -10,22 +10,39 @@ export interface Problem {
   readonly allowed?: string
 }
 
-/** A JSON value from one line; lines count from 1. */
-export interface Line {
-  readonly line: number
-  readonly value: unknown
+/** A value of a file. In JSON Lines it has its line, from 1; in a list of a document, its index. */
+export interface Row<A = unknown> {
+  readonly value: A
+  readonly line?: number
+  readonly index?: number
 }
 
-/** JSON Lines up to the first broken line. */
-export type Source =
-  | { readonly kind: "document"; readonly value: unknown }
-  | { readonly kind: "lines"; readonly lines: ReadonlyArray<Line>; readonly broken: Problem | undefined }
+/**
+ * What a file holds.
+ *
+ * - `document`: the value of a file that is one JSON document; `undefined` for JSON Lines
+ * - `rows`: the document, or a value for each line up to the first broken one
+ * - `broken`: the problem with that line
+ */
+export interface Source {
+  readonly document: unknown
+  readonly rows: ReadonlyArray<Row>
+  readonly broken: Problem | undefined
+}
 
 export type JsonObject = { readonly [key: string]: unknown }
 
 /** Whether a value is a JSON object, not a list or null. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The rows of a list in a document. */
+export const rowsOf = (list: ReadonlyArray<unknown>): ReadonlyArray<Row> =>
+  list.map((value, index) => ({ value, index }))
+
+/** The objects of a file: a line each, those of a list, or one. */
+export const objectsOf = ({ rows }: Source): ReadonlyArray<JsonObject> =>
+  rows.flatMap(({ value, line }) => (line === undefined ? [value].flat() : [value])).filter(isObject)
 
 interface SyntaxProblem {
   /** The index of the character, if the JavaScript engine reports it. */
@@ -50,9 +67,6 @@ const json = (text: string): Either.Either<unknown, SyntaxProblem> =>
     catch: (error) => syntaxProblem(text, error),
   })
 
-const isObjectText = (text: string): boolean =>
-  Either.match(json(text), { onLeft: () => false, onRight: isObject })
-
 interface TextLine {
   readonly line: number
   readonly text: string
@@ -65,14 +79,14 @@ const textLines = (text: string): ReadonlyArray<TextLine> =>
     .filter((one) => one.text.trim() !== "")
 
 const readLines = (lines: ReadonlyArray<TextLine>): Source => {
-  const read: Array<Line> = []
+  const rows: Array<Row> = []
   for (const { line, text } of lines) {
     const value = json(text)
     if (Either.isLeft(value))
-      return { kind: "lines", lines: read, broken: { line, problem: value.left.problem } }
-    read.push({ line, value: value.right })
+      return { document: undefined, rows, broken: { line, problem: value.left.problem } }
+    rows.push({ line, value: value.right })
   }
-  return { kind: "lines", lines: read, broken: undefined }
+  return { document: undefined, rows, broken: undefined }
 }
 
 const lineAt = (text: string, position: number): number => text.slice(0, position).split("\n").length
@@ -89,11 +103,14 @@ export const readSource = (text: string): Either.Either<Source, Problem> => {
   const bare = withoutMark(text)
   if (bare.trim() === "") return Either.left({ problem: "the file is empty" })
   const document = json(bare)
-  if (Either.isRight(document)) return Either.right({ kind: "document", value: document.right })
-  const lines = textLines(bare)
-  if (!bare.trimStart().startsWith("[") && lines.slice(0, 2).some((one) => isObjectText(one.text))) {
-    return Either.right(readLines(lines))
+  if (Either.isRight(document)) {
+    const value = document.right
+    return Either.right({ document: value, rows: [{ value }], broken: undefined })
   }
+  const lines = textLines(bare)
+  const hasObject = () =>
+    lines.slice(0, 2).some((one) => Option.exists(Either.getRight(json(one.text)), isObject))
+  if (!bare.trimStart().startsWith("[") && hasObject()) return Either.right(readLines(lines))
   const { position, problem } = document.left
   return Either.left(position === undefined ? { problem } : { line: lineAt(bare, position), problem })
 }

@@ -1,0 +1,321 @@
+/**
+ * The one walker of conversations that other programs recorded. A conversation is a log of entries, which branches where the
+ * user went back. A format says what an entry is; the walker finds the branches, and reads what was said on each.
+ */
+import type { Message } from "@memfold/core"
+import { Either } from "effect"
+import { isObject, type JsonObject, objectsOf, type Problem, type Row, type Source } from "./source.js"
+
+/**
+ * A place where the program that recorded the conversation compacted it. The messages before it stay in the transcript.
+ *
+ * - `after`: how many messages of the transcript there were
+ * - `to`: the summary covers the messages before this one, if the program kept the others as they were
+ * - `summary`: the text that the program put in their place, if the file has it
+ * - `trigger`: why the program compacted, in its own word, such as `auto` or `manual`
+ * - `tokensBefore`: the size of the prompt before, as the program counted it
+ * - `time`: when, in milliseconds since the epoch
+ */
+export interface Compaction {
+  readonly after: number
+  readonly to?: number
+  readonly summary?: string
+  readonly trigger?: string
+  readonly tokensBefore?: number
+  readonly time?: number
+}
+
+/** What an entry says of a compaction. `keeps`: the first entry that it kept as it was, by id or index in the file. */
+export type Compacted = {
+  readonly [Name in "summary" | "trigger" | "tokensBefore" | "time"]?: Compaction[Name] | undefined
+} & { readonly keeps?: string | number | undefined }
+
+/** Why an entry cannot be read. `problem` continues a sentence about it: "has no role". */
+export interface Unreadable {
+  /** What is wrong, if it is not what the format calls an entry. */
+  readonly subject?: string
+  readonly problem: string
+  readonly allowed?: string
+}
+
+/** The messages of a file that could be read. */
+export type Said = Either.Either<ReadonlyArray<Message.Message>, Unreadable>
+
+/** How the entries `A` of a format are read. A format whose conversations are lists of messages has only `says`. */
+export interface Format<A> {
+  /** What an entry is called in errors: by default, `message`. */
+  readonly noun?: string
+  readonly id?: (entry: A) => string | undefined
+  /** The id of the entry before it; `undefined` if that is the one before it in the file, `null` if there is none. */
+  readonly parent?: (entry: A) => string | null | undefined
+  /** Whether it is said in a conversation beside the user's, such as a sub-agent's. */
+  readonly isSide?: (entry: A) => boolean
+  /** What a known id means: the same entry again, a newer version of it, or (the default) another one. */
+  readonly again?: (known: A, entry: A) => "same" | "newer" | "other"
+  /** The first entry that this one takes back, of those on the way to it. */
+  readonly takesBack?: (entry: A, way: () => ReadonlyArray<A>) => A | undefined
+  /** Whether somebody says something in it: by default, in all of them. */
+  readonly isSaid?: (entry: A) => boolean
+  /** Whether it goes on with the message of the entry that was said before it. */
+  readonly joins?: (before: A, entry: A) => boolean
+  /** Whether it belongs to a way that goes on beside it, as results of parallel calls do. */
+  readonly isBeside?: (entry: A) => boolean
+  readonly compaction?: (entry: A, way: () => ReadonlyArray<A>) => Compacted | undefined
+  /** The messages of the entries of one message; `before` is what was said before them. */
+  readonly says: (entries: readonly [A, ...Array<A>], before: A | undefined) => Said
+}
+
+/** A log. `current` is the id of the entry where the conversation stands: by default, the last one. */
+export interface Log<A> {
+  readonly rows: ReadonlyArray<Row<A>>
+  readonly current?: string | undefined
+  readonly broken?: Problem | undefined
+}
+
+/** The messages that were read, and the problem that stopped the reading, if any. */
+export interface Reading {
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly broken: Problem | undefined
+  readonly compactions?: ReadonlyArray<Compaction>
+}
+
+/** A conversation of a file. A branch that the user left has `branchOf`: the number of its conversation in the file. */
+export interface StoredConversation {
+  readonly branchOf?: number
+  readonly read: () => Reading
+}
+
+/** Reads one format. `find` has at least one conversation, whose reading says what is missing. */
+export interface Reader {
+  readonly recognizes: (source: Source) => boolean
+  readonly find: (source: Source) => ReadonlyArray<StoredConversation>
+}
+
+/** An entry in its place. */
+interface Node<A> {
+  row: Row<A>
+  readonly parent: Node<A> | undefined
+  /** What was said before it. */
+  readonly before: Node<A> | undefined
+  readonly order: number
+  /** The first entry of its conversation beside the user's. */
+  side?: Node<A> | undefined
+  /** The first entry of its message. */
+  message?: Node<A>
+}
+
+const wayTo = <A>(end: Node<A> | undefined): ReadonlyArray<Node<A>> => {
+  const way: Array<Node<A>> = []
+  for (let node = end; node !== undefined; node = node.parent) way.push(node)
+  return way.toReversed()
+}
+
+/**
+ * The entries in their places. A parent stands earlier in the file; that of a compaction not before another one, because it
+ * covers what was said since. Where the named one does not, the log is damaged: the entry follows the one before it.
+ */
+const placed = <A>(rows: ReadonlyArray<Row<A>>, format: Format<A>): ReadonlyArray<Node<A>> => {
+  const nodes: Array<Node<A>> = []
+  const byId = new Map<string, Node<A>>()
+  const last: { main?: Node<A> | undefined; side?: Node<A> | undefined } = {}
+  let compacted = -1
+  const parentOf = (
+    chain: "main" | "side",
+    named: string | null | undefined,
+    from: number,
+  ): Node<A> | undefined => {
+    if (named === null) return undefined
+    const found = named === undefined ? undefined : byId.get(named)
+    if (found === undefined) return last[chain]
+    if (chain === "side") return found.side === undefined ? undefined : found
+    return found.side === undefined && found.order >= from ? found : last.main
+  }
+  for (const row of rows) {
+    const { value } = row
+    const first = format.takesBack?.(value, () => wayTo(last.main).map((node) => node.row.value))
+    if (first !== undefined) {
+      const way = wayTo(last.main)
+      const kept = way.findIndex((node) => node.row.value === first)
+      for (const node of way.slice(kept)) byId.delete(format.id?.(node.row.value) ?? "")
+      last.main = way[kept - 1]
+    }
+    const id = format.id?.(value)
+    const known = id === undefined ? undefined : byId.get(id)
+    const again = known === undefined ? "other" : format.again?.(known.row.value, value)
+    if (again === "newer") known!.row = row
+    if (again === "newer" || again === "same") continue
+    const chain = format.isSide?.(value) === true ? "side" : "main"
+    const isCompaction = chain === "main" && format.compaction?.(value, () => []) !== undefined
+    const parent = parentOf(chain, format.parent?.(value), isCompaction ? compacted : 0)
+    const before = parent === undefined || isSaid(format, parent) ? parent : parent.before
+    const joins =
+      before !== undefined &&
+      format.isSaid?.(value) !== false &&
+      format.joins?.(before.row.value, value) === true
+    const node: Node<A> = { row, parent, before, order: nodes.length }
+    node.side = chain === "main" ? undefined : (parent?.side ?? node)
+    node.message = joins ? before.message! : node
+    nodes.push(node)
+    last[chain] = node
+    if (id !== undefined) byId.set(id, node)
+    if (isCompaction) compacted = node.order
+  }
+  return nodes
+}
+
+const isSaid = <A>({ isSaid = () => true }: Format<A>, { row }: Node<A>): boolean => isSaid(row.value)
+
+/**
+ * The ways through a conversation, each from its start to where it ends: first to where it stands, then those that were left,
+ * the newest first. What goes on beside a way belongs to it, too.
+ */
+const waysOf = <A>(
+  nodes: ReadonlyArray<Node<A>>,
+  format: Format<A>,
+  current: Node<A> | undefined,
+): ReadonlyArray<ReadonlyArray<Node<A>>> => {
+  const rest = new Set(nodes.filter((node) => isSaid(format, node)))
+  const ends = [...rest].filter((node) => node !== current).toReversed()
+  return (current === undefined ? ends : [current, ...ends]).flatMap((end) => {
+    if (end !== current && !rest.has(end)) return []
+    const way = new Set(wayTo(end))
+    for (const node of nodes) {
+      const goesOn = node.message !== node && way.has(node.message!)
+      const isBeside = goesOn || format.isBeside?.(node.row.value) === true
+      if (isBeside && node.parent !== undefined && way.has(node.parent)) way.add(node)
+    }
+    for (const node of way) rest.delete(node)
+    return [nodes.filter((node) => way.has(node))]
+  })
+}
+
+const groupedBy = <A, K>(list: ReadonlyArray<A>, key: (one: A) => K): Map<K, Array<A>> => {
+  const groups = new Map<K, Array<A>>()
+  for (const one of list) groups.set(key(one), [...(groups.get(key(one)) ?? []), one])
+  return groups
+}
+
+/** A compaction that is in two entries, where it happened and what it wrote, is one. */
+const addCompaction = (all: Array<Compaction>, made: Compaction): void => {
+  const last = all.at(-1)
+  const goesOn = last?.after === made.after && last.summary === undefined && made.summary !== undefined
+  if (goesOn) all[all.length - 1] = { ...made, ...last }
+  else all.push(made)
+}
+
+/** Reads a way, up to the first entry that cannot be read. */
+const readWay = <A>(way: ReadonlyArray<Node<A>>, format: Format<A>, broken: Problem | undefined): Reading => {
+  const messages: Array<Message.Message> = []
+  const compactions: Array<Compaction> = []
+  const ofMessage = groupedBy(way, ({ message }) => message)
+  /** How many messages there are before an entry, by its id and its index in the file. */
+  const places = new Map<string | number | undefined, number>()
+  for (const [at, node] of way.entries()) {
+    const { value } = node.row
+    const own = node.message === node ? (ofMessage.get(node) ?? []) : []
+    for (const { row, order } of own) {
+      places.set(order, messages.length)
+      places.set(format.id?.(row.value), messages.length)
+    }
+    const compacted = format.compaction?.(value, () => way.slice(0, at).map(({ row }) => row.value))
+    if (compacted !== undefined) {
+      const { keeps, ...rest } = compacted
+      const to = keeps === undefined ? undefined : places.get(keeps)
+      const made = Object.entries({ to, ...rest }).filter(([, one]) => one !== undefined)
+      addCompaction(compactions, { after: messages.length, ...Object.fromEntries(made) })
+    }
+    if (own.length === 0 || !isSaid(format, node)) continue
+    const said = format.says(
+      own.map(({ row }) => row.value) as unknown as readonly [A, ...Array<A>],
+      node.before?.row.value,
+    )
+    if (Either.isLeft(said)) return { messages, broken: problemAt(node.row, format, said.left), compactions }
+    messages.push(...said.right)
+  }
+  return { messages, broken, compactions }
+}
+
+const problemAt = <A>(
+  { line, index }: Row<A>,
+  { noun = "message" }: Format<A>,
+  { subject = index === undefined ? `the ${noun}` : `${noun} ${index}`, problem, allowed }: Unreadable,
+): Problem => ({
+  ...(line === undefined ? {} : { line }),
+  problem: `${subject} ${problem}`,
+  ...(allowed === undefined ? {} : { allowed }),
+})
+
+/** Nothing could be read. */
+const nothing = (broken: Problem): Reading => ({ messages: [], broken })
+
+/** The conversations of logs; the branches that were left behind all of them, so that numbers stay when one is left. */
+export const conversationsOf = <A>(
+  logs: ReadonlyArray<Log<A>>,
+  format: Format<A>,
+): ReadonlyArray<StoredConversation> => {
+  const found = logs.flatMap(({ rows, current, broken }) => {
+    const nodes = placed(rows, format)
+    const at = current === undefined ? undefined : nodes.find(({ row }) => format.id?.(row.value) === current)
+    const sides = groupedBy(nodes, ({ side }) => side)
+    const main = waysOf(sides.get(undefined) ?? [], format, at)
+    sides.delete(undefined)
+    const beside = [...sides.values()].map((side) => waysOf(side, format, undefined))
+    const all = main.length === 0 && beside.length > 0 ? beside : [main.length === 0 ? [[]] : main, ...beside]
+    return all.map((ways) => ways.map((way) => () => readWay(way, format, broken)))
+  })
+  return [
+    ...found.map(([now]) => ({ read: now! })),
+    ...found.flatMap(([, ...left], branchOf) => left.map((read) => ({ branchOf, read }))),
+  ]
+}
+
+/**
+ * A reader of a format.
+ *
+ * - `logs`: the logs of a file, or the problem with one that has none
+ */
+export const readerOf = <A>({
+  logs,
+  recognizes,
+  ...format
+}: Format<A> & {
+  readonly recognizes: (source: Source) => boolean
+  readonly logs: (source: Source) => Either.Either<ReadonlyArray<Log<A>>, Problem>
+}): Reader => ({
+  recognizes,
+  find: (source) =>
+    Either.match(logs(source), {
+      onLeft: (problem) => [{ read: () => nothing(problem) }],
+      onRight: (found) => conversationsOf(found, format),
+    }),
+})
+
+/** The logs of a file that has a whole conversation in each object. The line that is broken is one that nobody can read. */
+export const wholeLogs = <A>(
+  source: Source,
+  logOf: (value: JsonObject) => Log<A> | undefined,
+  none: Problem,
+): Either.Either<ReadonlyArray<Log<A>>, Problem> => {
+  const logs = objectsOf(source).flatMap((value) => logOf(value) ?? [])
+  if (logs.length === 0) return Either.left(none)
+  const { broken } = source
+  return Either.right(broken === undefined ? logs : [...logs, { rows: [], broken }])
+}
+
+/** The log of a file with an entry a line, up to a line that is none. */
+export const linesIn = <A>(
+  { rows, broken }: Source,
+  read: (value: unknown) => A,
+  wrong: "has no type" | "is no object" = "has no type",
+): Log<A> => {
+  const isEntry = ({ value }: Row): boolean =>
+    isObject(value) && (wrong === "is no object" || typeof value["type"] === "string")
+  const end = rows.findIndex((row) => !isEntry(row))
+  return {
+    rows: rows.slice(0, end === -1 ? rows.length : end).map((row) => ({ ...row, value: read(row.value) })),
+    broken:
+      end === -1
+        ? broken
+        : { line: rows[end]!.line ?? 1, problem: `the entry ${wrong}`, allowed: 'an object with "type"' },
+  }
+}
