@@ -411,15 +411,23 @@ describe("what was said is kept", () => {
 
   it("between two compactions, of which the second hangs before the first", () => {
     const boundary = (uuid: string, logicalParentUuid: string) => ({
-      ...{ type: "system", subtype: "compact_boundary", uuid, logicalParentUuid, parentUuid: null },
+      type: "system",
+      subtype: "compact_boundary",
+      uuid,
+      logicalParentUuid,
+      parentUuid: null,
     })
     const summary = (content: string, parent: string) =>
       said("user", content, parent, { isCompactSummary: true })
     const [only, ...none] = read(
       lines(
         said("user", "one", null),
-        ...[boundary("c", "one"), summary("first", "c"), said("user", "two", "first")],
-        ...[boundary("d", "one"), summary("second", "d"), said("user", "three", "second")],
+        boundary("c", "one"),
+        summary("first", "c"),
+        said("user", "two", "first"),
+        boundary("d", "one"),
+        summary("second", "d"),
+        said("user", "three", "second"),
       ),
     )
     expect(views(only!)).toEqual(["user | one", "user | two", "user | three"])
@@ -444,7 +452,9 @@ describe("what was said is kept", () => {
     const text = (id: string, role: string, more?: object) =>
       message(id, role, { type: "text", text: id }, more)
     const messages = [
-      ...[text("one", "user"), text("two", "assistant"), text("three", "user")],
+      text("one", "user"),
+      text("two", "assistant"),
+      text("three", "user"),
       message("mark", "user", { type: "compaction", auto: true, tail_start_id: "three" }),
       text("short", "assistant", { summary: true }),
     ]
@@ -454,7 +464,10 @@ describe("what was said is kept", () => {
 
   it("in the steps of one message of opencode, in their order", () => {
     const tool = (callID: string) => ({
-      ...{ type: "tool", tool: "f", callID, state: { status: "completed", output: callID } },
+      type: "tool",
+      tool: "f",
+      callID,
+      state: { status: "completed", output: callID },
     })
     const parts = [tool("a"), { type: "step-start" }, { type: "text", text: "then" }, tool("b")]
     expect(
