@@ -1,6 +1,7 @@
 /** The newest call of each session, for summaries in its context: what was sent, where, and with which key. Never stored. */
 import type { Fields } from "@memfold/codec"
-import type { Dialect } from "./dialects.js"
+import type { Message } from "@memfold/core"
+import { type Dialect, encodeAnswer } from "./dialects.js"
 import type { Field } from "./headers.js"
 
 /** A call of a model that was answered. */
@@ -13,6 +14,12 @@ export interface Call {
   readonly body: string
   /** The items of the answer, as a request has them. */
   readonly answer: ReadonlyArray<unknown>
+}
+
+/** A call and what came back. An answer that waits for a result cannot stand in front of a question, and is left out. */
+export const callOf = (sent: Omit<Call, "answer">, answer: ReadonlyArray<Message.Message>): Call => {
+  const isOpen = answer.some(({ parts }) => parts.some(({ type }) => type === "tool-call"))
+  return { ...sent, answer: isOpen ? [] : encodeAnswer(sent.dialect, answer) }
 }
 
 /** How many UTF-16 code units of bodies are kept. */

@@ -2,73 +2,8 @@
 import { allMessages, inOrder } from "@memfold/codec"
 import { Memory, type Message, type Session } from "@memfold/core"
 import { Cause, Effect, Exit } from "effect"
-import { createHash } from "node:crypto"
-import { keyOf, newStep, wholeStep } from "./conversation.js"
-
-/** What a request says of its conversation. */
-export interface Given {
-  /** The id of the session as it was named. */
-  readonly session: string
-  readonly messages: ReadonlyArray<Message.Message>
-  /** What the client sends: what is new, all of it, or unknown (`auto`). */
-  readonly history: "new" | "full" | "auto"
-  /** What the model is set to, apart from the conversation: other agents of the same session have another one. */
-  readonly setting: string
-  /** An agent asks without tools: the conversation of the session does not begin with it. */
-  readonly isAside: boolean
-  /** The client says that it sends the request again. */
-  readonly isRetry: boolean
-  readonly idempotencyKey: string | undefined
-  /** Rejects if the session may not begin. */
-  readonly mayBegin: (session: string) => Promise<void>
-}
-
-/** A session may not begin: there are too many. */
-export class MayNotBegin extends Error {
-  override readonly name = "MayNotBegin"
-}
-
-/** Asks whether a session may begin that is not there yet. */
-const checkBegin = async ({ mayBegin }: Given, session: string, version: number): Promise<void> => {
-  if (version > 0) return
-  try {
-    await mayBegin(session)
-  } catch (error) {
-    throw new MayNotBegin(`the session "${session}" may not begin`, { cause: error })
-  }
-}
-
-/** How a session was followed. */
-export interface Followed {
-  /** The id of the session in the memory: as named, or of a side conversation under this name. */
-  readonly session: string
-  /**
-   * - `append`: the request goes on where the session ended
-   * - `branch`: it goes on from an earlier place
-   * - `compacted`: the client has replaced the conversation by a shorter one
-   * - `aside`: a conversation of its own under the name of the session
-   */
-  readonly how: "append" | "branch" | "compacted" | "aside"
-  /** Whether the client sends the whole conversation. */
-  readonly isWhole: boolean
-}
-
-/** What is known of a session in this process. It is found again if it is forgotten. */
-interface Known {
-  /** The version at which `keys` were read, and what each message says. */
-  readonly version: number
-  readonly keys: ReadonlyArray<string>
-}
-
-/** How the clients of a session were seen. */
-interface Habit {
-  readonly sendsAll: boolean
-  /** The setting in which the conversation of the session began; `null` while only others were seen. */
-  readonly setting: string | null
-}
-
-/** A conversation of this size is one that a client may compact. */
-const longEnough = 6
+import { keyOf, wholeStep } from "./conversation.js"
+import { type Followed, type Given, type Habit, isAnswerKey, type Known, placeOf } from "./place.js"
 
 /** How often a write is tried while others write. */
 const attempts = 5
@@ -97,12 +32,6 @@ export const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
 
 const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
-
-const isAnswerKey = (key: string | undefined): boolean => key?.startsWith('["assistant"') === true
-
-/** The session of a side conversation: its first message tells it from others. */
-const sideSession = (session: string, [first = ""]: ReadonlyArray<string>): string =>
-  `${session}~${createHash("sha256").update(first).digest("hex").slice(0, 12)}`
 
 /** Follows the conversations of clients in a memory. */
 export class Follower {
@@ -159,45 +88,6 @@ export class Follower {
     })
   }
 
-  /** Which session a request goes on with, and from where. */
-  private async place(given: Given, keys: ReadonlyArray<string>) {
-    const { session, history, setting } = given
-    const main = await this.keysOf(session)
-    const habit = this.habits.get(session)
-    const hasAnswer = given.messages.some(({ role }) => role === "assistant")
-    const isWhole =
-      history === "full" ||
-      (history === "auto" && (hasAnswer || (habit?.sendsAll ?? false) || main.keys.length === 0))
-    if (!isWhole) {
-      const isRetry = given.isRetry || this.unheard.get(session) === true
-      const step = newStep(main.keys, keys, (index) => isAnswerKey(main.keys[index]), isRetry)
-      const how: Followed["how"] = step.keep < main.keys.length ? "branch" : "append"
-      return { target: session, known: main, step, how, isWhole }
-    }
-    const isMain = main.keys.length === 0 ? !given.isAside : main.keys[0] === keys[0]
-    // The first request of a client that sends only what is new looks like one of a client that sends all.
-    if (hasAnswer || history === "full")
-      this.habits.set(session, { sendsAll: true, setting: habit?.setting ?? (isMain ? setting : null) })
-    const whole = (target: string, known: Known, how?: Followed["how"]) => {
-      const step = wholeStep(known.keys, keys)
-      return {
-        target,
-        known,
-        step,
-        how: how ?? (step.keep < known.keys.length ? "branch" : "append"),
-        isWhole,
-      } as const
-    }
-    if (isMain) return whole(session, main)
-    const aside = sideSession(session, keys)
-    const side = await this.keysOf(aside)
-    if (side.keys.length > 0) return whole(aside, side, "aside")
-    // An agent that goes on with the same tools and instructions behind another start has compacted its conversation.
-    const isCompacted =
-      habit?.setting === setting && main.keys.length >= longEnough && keys.length < main.keys.length
-    return isCompacted ? whole(session, main, "compacted") : whole(aside, side, "aside")
-  }
-
   /**
    * Stores what a request says and its session does not.
    *
@@ -210,10 +100,12 @@ export class Follower {
         const repeated = await this.repeated(given, given.idempotencyKey)
         if (repeated !== null) return repeated
       }
-      const { target, known, step, how, isWhole } = await this.place(given, keys)
-      if (target === given.session && this.habits.get(target) === undefined)
-        this.habits.set(target, { sendsAll: false, setting: given.setting })
-      await checkBegin(given, target, known.version)
+      const habit = this.habits.get(given.session)
+      const seen = { habit, isUnheard: this.unheard.get(given.session) === true }
+      const found = await placeOf(given, keys, seen, (session) => this.keysOf(session))
+      const { target, known, step, how, isWhole } = found
+      if (found.habit !== undefined && found.habit !== habit) this.habits.set(given.session, found.habit)
+      if (known.version === 0) await given.mayBegin(target)
       await this.write(target, known, step.keep, given.messages.slice(step.from))
       this.unheard.delete(target)
       return { session: target, how, isWhole }
@@ -225,7 +117,7 @@ export class Follower {
     if (given.messages.some(({ role }) => role === "assistant")) return null
     const { session, messages } = given
     const { version } = await run(this.memory.state(session))
-    await checkBegin(given, session, version)
+    if (version === 0) await given.mayBegin(session)
     const idempotencyKey = `proxy/${key}`
     const { duplicate, to } = await run(this.memory.append(session, messages, { idempotencyKey }))
     const { total } = await run(this.memory.state(session))

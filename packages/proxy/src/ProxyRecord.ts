@@ -1,6 +1,6 @@
 /** What is told of a request. */
 import type { Usage } from "./dialects.js"
-import type { Followed } from "./Follower.js"
+import type { Followed } from "./place.js"
 import type { Ending } from "./forward.js"
 
 /** One request, for the log. It has no text of a conversation, no key and no query. */
@@ -19,3 +19,15 @@ export interface ProxyRecord {
   /** Whether the answer was stored: it was whole, and the memory took it. */
   readonly isStored: boolean
 }
+
+/** A request without a session of the proxy. */
+export const passedRecord = (path: string, ending: Ending, doubt: string | null = null): ProxyRecord => ({
+  path,
+  session: null,
+  doubt,
+  how: null,
+  ending,
+  tokens: null,
+  charged: null,
+  isStored: false,
+})

@@ -15,17 +15,21 @@ export {
   type Tap,
   UpstreamUnreachable,
 } from "./forward.js"
-export type { Followed } from "./Follower.js"
+export type { Followed } from "./place.js"
 export type { Field } from "./headers.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
+export { BodyTooLarge, readBody } from "./readBody.js"
 export { type Counted, pricesOf, Savings, type Totals } from "./Savings.js"
 export { type SummaryOptions, upstreamSummarizer } from "./summarizer.js"
 export {
   type ConversationMemory,
   type ConversationOptions,
   type ConversationRequest,
+  type ConversationRoute,
   type ConversationRoutes,
   conversationRoutes,
   type ConversationUpstream,
+  routeOf as conversationRouteOf,
+  routes as conversationRouteTable,
 } from "./conversations/index.js"

@@ -7,22 +7,50 @@ export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge"
 }
 
+/** A body ended before its end. */
+export class BodyBroken extends Error {
+  override readonly name = "BodyBroken"
+}
+
 /**
- * All bytes of a body.
+ * All bytes of a body. What is left of one that is too large, or is not waited for any more, stays unread: the connection is not ended,
+ * so that its client can be told why.
  *
  * @param most - how many there may be
- * @throws BodyTooLarge; the error of the connection, if it broke off
+ * @param signal - ends the wait
+ * @throws BodyTooLarge, BodyBroken; the reason of the signal
  */
-export const readBody = async (request: IncomingMessage, most: number): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > most) throw new BodyTooLarge(`a body has at most ${most} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, size)
-}
+export const readBody = (source: IncomingMessage, most: number, signal?: AbortSignal): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const stop = (): void => {
+      source.off("data", onData).off("end", onEnd).off("close", onClose)
+      signal?.removeEventListener("abort", onAbort)
+      source.pause()
+    }
+    const fail = (error: unknown): void => {
+      stop()
+      reject(error instanceof Error ? error : new BodyBroken("the body was not waited for"))
+    }
+    const tooLarge = (): void => fail(new BodyTooLarge(`a body has at most ${most} bytes`))
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > most) tooLarge()
+    }
+    const onEnd = (): void => {
+      stop()
+      resolve(Buffer.concat(chunks, size))
+    }
+    const onClose = (): void => fail(new BodyBroken("the body ended before its end"))
+    const onAbort = (): void => fail(signal?.reason)
+    // Whoever reads it no more must not fail because of it.
+    source.on("error", () => undefined)
+    if (Number(source.headers["content-length"] ?? 0) > most) return tooLarge()
+    signal?.addEventListener("abort", onAbort)
+    source.on("data", onData).once("end", onEnd).once("close", onClose)
+  })
 
 /** The text of a body; `null` if it is none in UTF-8, or is compressed in a way that Node does not know. */
 export const textOf = (bytes: Buffer, encoding: string | undefined, most: number): string | null => {

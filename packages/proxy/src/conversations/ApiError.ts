@@ -1,5 +1,5 @@
 /** Errors in the shape of OpenAI's API, which its clients read. */
-
+import { MayNotBegin } from "../begins.js"
 import { UpstreamUnreachable } from "../forward.js"
 import { UpstreamBroke } from "./UpstreamBroke.js"
 
@@ -62,6 +62,11 @@ export const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error
   if (error instanceof UpstreamBroke || error instanceof UpstreamUnreachable)
     return new ApiError(502, error.message, { code: "upstream_unreachable", type: "server_error" })
+  if (error instanceof MayNotBegin)
+    return new ApiError(429, "There are as many sessions as are allowed. Delete some first.", {
+      code: "too_many_sessions",
+      type: "rate_limit_error",
+    })
   const tag = tagOf(error)
   // Errors of the codec name the place and what is allowed there, and quote nothing.
   if (tag === "OpenAIDecodeError") return invalid("input", (error as Error).message)

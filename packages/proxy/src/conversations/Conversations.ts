@@ -13,8 +13,9 @@ import {
   messagesOf,
   shownItem,
 } from "./items.js"
-import { checkMetadata, readRegister, record, type Register } from "./register.js"
+import { checkMetadata, readRegister, record, type Register, registerOf } from "./register.js"
 import type { Store } from "./Store.js"
+import type { Asker } from "./upstream.js"
 
 /** How many items a request may add. */
 const mostItems = 20
@@ -49,10 +50,12 @@ export class StoredConversations {
     private readonly checkFree: (conversation: string) => void,
   ) {}
 
-  async create({ items = [], metadata: given }: Fields): Promise<Fields> {
+  async create({ items = [], metadata: given }: Fields, { mayBegin }: Asker): Promise<Fields> {
     const metadata = checkMetadata(given)
     const messages = messagesOf(givenItems(items ?? []))
     const id = conversationId()
+    await mayBegin(registerOf(id))
+    if (messages.length > 0) await mayBegin(id)
     const created = await this.store.now()
     await record(this.store, id, { is: "created", time: created, metadata })
     if (messages.length > 0) await this.store.append(id, messages)
@@ -85,11 +88,17 @@ export class StoredConversations {
     return { id, object: "conversation.deleted", deleted: true }
   }
 
-  async addItems(id: string, body: Fields, include: ReadonlySet<string>): Promise<Fields> {
+  async addItems(
+    id: string,
+    body: Fields,
+    include: ReadonlySet<string>,
+    { mayBegin }: Asker,
+  ): Promise<Fields> {
     await this.found(id)
     const items = givenItems(body["items"])
     const messages = messagesOf(items)
     this.checkFree(id)
+    await mayBegin(id)
     await this.store.inTurn(id, () => this.store.append(id, messages))
     return listOf(
       items.map((item) => shownItem(item, include)),

@@ -2,13 +2,12 @@
 import type { Fields } from "@memfold/codec"
 import { Message, Prompt, TokenCounter } from "@memfold/core"
 import { invalid } from "./ApiError.js"
-import type { Asker } from "./Responses.js"
 import { begunResponse } from "./envelope.js"
 import { itemId } from "./ids.js"
 import { inputItems, itemsOf, messagesOf, shownItem, summaryItem } from "./items.js"
 import { namesOwn, type Places } from "./Places.js"
 import { secondsOf, type Store } from "./Store.js"
-import { type Refusal, statelessRequest, type Upstreams } from "./upstream.js"
+import { type Asker, type Refusal, statelessRequest, type Upstreams } from "./upstream.js"
 import { UpstreamBroke } from "./UpstreamBroke.js"
 
 /** The request of a route that answers without a model. */
@@ -26,8 +25,8 @@ export class Drafts {
   ) {}
 
   /** The context that a request would have, for routes that answer without a model. */
-  private async drafted(body: Fields) {
-    const place = await this.places.placeOf(body, null)
+  private async drafted(body: Fields, { mayBegin }: Asker) {
+    const place = await this.places.placeOf(body, { key: null, mayBegin })
     try {
       return await this.places.contextOf(place, messagesOf(await this.places.inputOf(body, place)))
     } finally {
@@ -36,10 +35,10 @@ export class Drafts {
   }
 
   /** How many tokens a request would have: as the upstream counts, or as the memory estimates. */
-  async inputTokens(body: Fields, { upstream, rawHeaders }: Asker): Promise<Refusal | Fields> {
-    const { messages, tokens } = await this.drafted(body)
+  async inputTokens(body: Fields, asker: Asker): Promise<Refusal | Fields> {
+    const { messages, tokens } = await this.drafted(body, asker)
     const request = namesOwn(body) ? helperRequest(body, messages) : body
-    const counted = await this.upstreams.helper(upstream, "responses/input_tokens", { rawHeaders }, request)
+    const counted = await this.upstreams.helper("responses/input_tokens", asker, request)
     if (counted !== null) return counted
     const around = [body["instructions"], body["tools"]]
       .filter((one) => one !== undefined && one !== null)
@@ -49,13 +48,13 @@ export class Drafts {
   }
 
   /** A compacted conversation, as the upstream compacts it. */
-  async compact(body: Fields, { upstream, rawHeaders }: Asker): Promise<Refusal | Fields> {
+  async compact(body: Fields, asker: Asker): Promise<Refusal | Fields> {
     if (typeof body["model"] !== "string")
       throw invalid("model", "Missing required parameter: 'model'.", "missing_required_parameter")
-    const { messages } = await this.drafted(body)
+    const { messages } = await this.drafted(body, asker)
     const request = namesOwn(body) ? helperRequest(body, messages) : body
-    const compacted = await this.upstreams.helper(upstream, "responses/compact", { rawHeaders }, request)
-    return compacted ?? (await this.compacted(body, messages, { upstream, rawHeaders, key: null }))
+    const compacted = await this.upstreams.helper("responses/compact", asker, request)
+    return compacted ?? (await this.compacted(body, messages, asker))
   }
 
   /** A compaction by the model, where the upstream has none: what users said, and an item with a summary of all. */

@@ -8,6 +8,7 @@ import { inputItems, itemsBack } from "./items.js"
 import type { KeptResponses } from "./KeptResponses.js"
 import { readRegister } from "./register.js"
 import type { Store } from "./Store.js"
+import type { Asker } from "./upstream.js"
 
 /** Where the input of a request stands. */
 export interface Place {
@@ -58,7 +59,7 @@ export class Places {
   }
 
   /** Where the input of a request goes. Nothing is written, except that a response of a conversation begins a copy. */
-  async placeOf(body: Fields, key: ReadonlyArray<string> | null): Promise<Place> {
+  async placeOf(body: Fields, { key, mayBegin }: Pick<Asker, "key" | "mayBegin">): Promise<Place> {
     const { previous_response_id: previous } = body
     const conversation = conversationIn(body["conversation"])
     if (previous !== undefined && previous !== null && conversation !== null)
@@ -84,6 +85,7 @@ export class Places {
     if (!isConversationId(place.session)) return { session: place.session, ...at, isNew: false }
     // What goes on from a response of a conversation is no part of the conversation.
     const session = chainId(key)
+    await mayBegin(session)
     await this.store.fork(place.session, session).catch((error: unknown) => {
       if (!isTaken(error)) throw error
     })

@@ -5,5 +5,6 @@ export {
   type ConversationRoutes,
   conversationRoutes,
 } from "./routes.js"
+export { type ConversationRoute, routeOf, routes } from "./table.js"
 export type { ConversationMemory } from "./Store.js"
 export type { ConversationUpstream } from "./upstream.js"

@@ -64,7 +64,8 @@ export interface Register {
 
 const provider = "memfold-register"
 
-const registerOf = (session: string): string => `${session}.register`
+/** The session with the register of a session. */
+export const registerOf = (session: string): string => `${session}.register`
 
 const messageOf = (record: Change): Message.Message => ({
   role: "system",

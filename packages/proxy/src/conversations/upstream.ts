@@ -2,9 +2,12 @@
 import { type Fields, isFields } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import type { IncomingMessage } from "node:http"
+import type { Begins } from "../begins.js"
 import { ask } from "../forward.js"
 import { endToEnd, type Field } from "../headers.js"
 import { ownHeaders } from "../names.js"
+import { jsonOf } from "../parse.js"
+import { eventReader } from "../sse.js"
 import { chatRequest, eventsOfChunks, responseOfCompletion } from "./chat.js"
 import { sentItems } from "./items.js"
 import { UpstreamBroke } from "./UpstreamBroke.js"
@@ -19,6 +22,16 @@ import { UpstreamBroke } from "./UpstreamBroke.js"
 export interface ConversationUpstream {
   readonly url: URL
   readonly api: "responses" | "chat" | "auto"
+}
+
+/** What of a request is not in its body. */
+export interface Asker {
+  readonly upstream: ConversationUpstream
+  readonly rawHeaders: ReadonlyArray<string>
+  /** Who asks and the key of the request, for requests that may be sent again; `null` without a key. */
+  readonly key: ReadonlyArray<string> | null
+  /** Rejects if a session may not begin. */
+  readonly mayBegin: Begins
 }
 
 /** What is asked. */
@@ -83,30 +96,22 @@ const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
 }
 
 const parsed = (text: string): Fields | null => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isFields(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonOf(text)
+  return isFields(value) ? value : null
 }
 
 /** The data of server-sent events, as they come. Data that is no JSON object, such as `[DONE]`, is none. */
 async function* dataOf(answer: IncomingMessage): AsyncGenerator<Fields, void, void> {
-  const decoder = new TextDecoder()
-  let rest = ""
-  let data: Array<string> = []
+  let told: Array<Fields> = []
+  const read = eventReader((_, text) => {
+    const data = parsed(text)
+    if (data !== null) told.push(data)
+  })
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/)
-      rest = lines.pop() ?? ""
-      for (const line of lines) {
-        if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5))
-        if (line !== "") continue
-        const value = parsed(data.join("\n"))
-        data = []
-        if (value !== null) yield value
-      }
+      read(chunk)
+      yield* told
+      told = []
     }
   } catch {
     throw new UpstreamBroke()
@@ -175,7 +180,7 @@ export class Upstreams {
   private async answerOf(
     upstream: ConversationUpstream,
     path: string,
-    question: Question,
+    question: Pick<Question, "rawHeaders" | "signal">,
     body: Fields,
   ): Promise<IncomingMessage | Refusal> {
     const answer = await this.send(upstream, path, question, body)
@@ -241,13 +246,12 @@ export class Upstreams {
    * @returns `null` if the upstream has no such route
    */
   async helper(
-    upstream: ConversationUpstream,
     path: string,
-    question: Pick<Question, "rawHeaders">,
+    { upstream, rawHeaders }: Asker,
     body: Fields,
   ): Promise<Refusal | Fields | null> {
     if (!this.hasResponses(upstream)) return null
-    const answer = await this.answerOf(upstream, path, question as Question, body)
+    const answer = await this.answerOf(upstream, path, { rawHeaders }, body)
     if (!("_tag" in answer)) return await wholeOf(answer)
     return isMissing(answer) ? null : answer
   }

@@ -1,0 +1,100 @@
+/** A request that was prepared, forwarded to its upstream, and its answer stored. */
+import type { Fields } from "@memfold/codec"
+import { Clock, Effect } from "effect"
+import type { ServerResponse } from "node:http"
+import { answerTap } from "./AnswerTap.js"
+import { callOf, type Calls } from "./Calls.js"
+import { decode, type Usage } from "./dialects.js"
+import type { Follower } from "./Follower.js"
+import { forward } from "./forward.js"
+import { endToEnd, type Field } from "./headers.js"
+import { ownHeaders } from "./names.js"
+import type { Conversing, Prepared } from "./prepare.js"
+import type { ProxyRecord } from "./ProxyRecord.js"
+import type { Savings } from "./Savings.js"
+
+/** Where answers and what they cost are noted. */
+export interface Accounts {
+  readonly calls: Calls
+  readonly savings: Savings
+  readonly follower: Follower
+}
+
+/** A text as the value of a header. */
+const headerText = (text: string): string =>
+  /^[\x21-\x7e]{1,200}$/.test(text) ? text : encodeURIComponent(text.toWellFormed()).slice(0, 600)
+
+/** What the client is told beside the answer. Of this answer, the accounts are known when it has ended. */
+const answerHeaders = (
+  { name, followed, context, before, session }: Prepared,
+  savings: Savings,
+): ReadonlyArray<Field> => {
+  const { cached, written, saved } = savings.of(session)
+  return [
+    ["x-memfold", "memory"],
+    ["x-memfold-session", headerText(name)],
+    ["x-memfold-followed", followed.how],
+    ["x-memfold-tokens-before", String(before)],
+    ["x-memfold-tokens-after", String(context.tokens)],
+    ["x-memfold-session-cached", String(cached)],
+    ["x-memfold-session-written", String(written)],
+    ["x-memfold-session-saved-usd", saved.toFixed(6)],
+  ]
+}
+
+/** Stores an answer, and notes its call and what it has cost. */
+const store = async (
+  { calls, savings, follower }: Accounts,
+  { request, url, dialect }: Conversing,
+  { session, context, text, before, asked }: Prepared,
+  answer: Fields,
+): Promise<boolean> => {
+  const messages = decode(dialect, [answer])
+  if (messages === null) return false
+  const usage = dialect.usage(answer)
+  const { model } = JSON.parse(text) as { model?: unknown }
+  const time = Effect.runSync(Clock.currentTimeMillis)
+  if (usage !== null) savings.call({ session, model, usage, before, after: context.tokens, time })
+  const headers = endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"]))
+  calls.set(session, callOf({ dialect, url, headers, body: text }, messages))
+  return follower.answered(session, asked, messages, context.prefix)
+}
+
+/** Forwards a request, and stores its answer before the client knows that it is whole. */
+export const exchange = async (
+  accounts: Accounts,
+  conversing: Conversing & { readonly response: ServerResponse },
+  prepared: Prepared,
+): Promise<ProxyRecord> => {
+  const { request, response, url, path, dialect, isCounting } = conversing
+  const { session, followed, context, sent, before } = prepared
+  const { savings, follower } = accounts
+  const { saved } = savings.of(session)
+  let [charged, isStored]: [Usage | null, boolean] = [null, false]
+  const tap = answerTap(dialect, async (answer) => {
+    charged = dialect.usage(answer)
+    // If it fails, the client has its answer all the same. One that sends the whole conversation brings it with the next request.
+    isStored = await store(accounts, conversing, prepared, answer).catch(() => false)
+  })
+  const ending = await forward({
+    request,
+    response,
+    url,
+    body: Buffer.from(sent),
+    without: ownHeaders,
+    answerHeaders: answerHeaders(prepared, savings),
+    ...(isCounting ? {} : { tap }),
+  })
+  const usage = charged as Usage | null
+  if (isStored && ending._tag === "ClientLeft" && ending.dropped > 0) follower.notHeard(session)
+  return {
+    path,
+    session,
+    doubt: null,
+    how: followed.how,
+    ending,
+    tokens: { before, after: context.tokens },
+    charged: usage === null ? null : { ...usage, saved: savings.of(session).saved - saved },
+    isStored,
+  }
+}

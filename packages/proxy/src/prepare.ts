@@ -1,0 +1,174 @@
+/** From the request of a client to the request that goes upstream: parsed, its session followed, and composed anew. */
+import { type Fields, isFields } from "@memfold/codec"
+import type { Memory, Message, Render } from "@memfold/core"
+import { createHash } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import type { Addressed } from "./address.js"
+import { type Begins, MayNotBegin } from "./begins.js"
+import { compose, type Parsed } from "./compose.js"
+import { keyOf } from "./conversation.js"
+import type { Dialect } from "./dialects.js"
+import { type Follower, run } from "./Follower.js"
+import { type Named, sessionOf } from "./names.js"
+import { type Doubt, jsonOf, parse } from "./parse.js"
+import type { Followed, Given } from "./place.js"
+
+/** A request with a conversation. */
+export interface Conversing extends Addressed {
+  readonly dialect: Dialect
+  readonly request: IncomingMessage
+  readonly prefix: string
+  readonly mayBegin: Begins
+}
+
+/** What sessions are followed with. */
+export interface Following {
+  readonly memory: Memory.Service
+  readonly follower: Follower
+}
+
+/** A request as it goes upstream. */
+export interface Prepared {
+  readonly session: string
+  /** Its id as the client knows it. */
+  readonly name: string
+  readonly followed: Followed
+  readonly context: Render.Context
+  readonly text: string
+  /** What goes upstream, if the list in `text` was written in a shorter way. */
+  readonly sent: string
+  readonly before: number
+  /** What the conversation said when the model was asked. */
+  readonly asked: ReadonlyArray<string>
+}
+
+/** A request passes as it came. */
+class Doubtful extends Error {
+  override readonly name = "Doubtful"
+  constructor(readonly doubt: string) {
+    super(`the request passes as it came: ${doubt}`)
+  }
+}
+
+/** The names of tools, also of those in a namespace. */
+const toolNames = (tools: unknown): ReadonlyArray<unknown> =>
+  (Array.isArray(tools) ? tools : []).flatMap((tool: unknown) => {
+    const { name, function: fn, type, tools: inside } = isFields(tool) ? tool : ({} as Fields)
+    return [name ?? (isFields(fn) ? fn["name"] : type), ...toolNames(inside)]
+  })
+
+/** The names of the tools of a request. */
+const toolsOf = ({ body, items, from }: Parsed): ReadonlyArray<unknown> => {
+  const added = items.slice(0, from).map((item) => (isFields(item) ? item["tools"] : undefined))
+  return [body["tools"], ...added].flatMap(toolNames)
+}
+
+/** What the model is set to: agents under one session name differ in it. A date or a path in an instruction does not count. */
+const settingOf = ({ body, items, from }: Parsed, names: ReadonlyArray<unknown>): string => {
+  const instructions = body["system"] ?? body["instructions"] ?? items.slice(0, from)
+  const beginning = JSON.stringify(instructions ?? "")
+    .replaceAll(/[^a-z]+/gi, " ")
+    .slice(0, 400)
+  return createHash("sha256")
+    .update(JSON.stringify([names, names.length > 0 ? "" : beginning]))
+    .digest("hex")
+}
+
+/** What a client sends: its conversation, or only what is new. */
+const historyOf = ({ headers }: IncomingMessage, { sendsAll }: Named): Given["history"] => {
+  const said = headers["x-memfold-history"]
+  if (said === "new" || said === "full") return said
+  return sendsAll ? "full" : "auto"
+}
+
+/** The request in its parts, and the session that it names. */
+const parsedOf = ({ request, dialect }: Conversing, text: string | null) => {
+  if (text === null) throw new Doubtful("not-text")
+  const body = jsonOf(text)
+  if (!isFields(body)) throw new Doubtful("not-json")
+  const named = sessionOf(request.headers, body)
+  if (named === null) throw new Doubtful("no-session")
+  const parsed = parse(dialect, text)
+  if ("doubt" in parsed) throw new Doubtful(parsed.doubt)
+  return { parsed, named, messages: parsed.units.flatMap((unit) => unit.messages), given: text }
+}
+
+type ParsedRequest = ReturnType<typeof parsedOf>
+
+/** What the request says of its conversation. */
+const givenIn = (
+  { request, prefix, mayBegin }: Conversing,
+  { parsed, named, messages }: ParsedRequest,
+): Given => {
+  const tools = toolsOf(parsed)
+  return {
+    session: `${prefix}${named.session}`,
+    messages,
+    history: historyOf(request, named),
+    setting: settingOf(parsed, tools),
+    isAside: named.isAgent && tools.length === 0,
+    isRetry: Number(request.headers["x-stainless-retry-count"] ?? 0) > 0,
+    idempotencyKey: [request.headers["idempotency-key"]].flat()[0],
+    mayBegin: (id) => mayBegin(id.slice(prefix.length)),
+  }
+}
+
+/** The session of a request that only counts tokens: nothing is stored. */
+const counted = async (
+  follower: Follower,
+  session: string,
+  messages: ReadonlyArray<Message.Message>,
+): Promise<Followed> => {
+  const asked = await follower.said(session)
+  const keys = messages.map(keyOf)
+  // Only what is stored word for word is known to go up in another form.
+  const isStored =
+    asked.length > 0 && asked.length <= keys.length && asked.every((key, at) => key === keys[at])
+  if (!isStored) throw new Doubtful("not-stored")
+  return { session, how: "append", isWhole: true }
+}
+
+/** The request for the upstream, with the context of its session. */
+const composed = async (
+  { memory, follower }: Following,
+  { parsed, given }: ParsedRequest,
+  followed: Followed,
+): Promise<Omit<Prepared, "name">> => {
+  const { session, isWhole } = followed
+  const asked = await follower.said(session)
+  const context = await run(memory.context(session))
+  const text = compose(parsed, context, isWhole)
+  if (text === null) throw new Doubtful("not-sayable")
+  const { appendedTokens: before } = await run(memory.state(session))
+  const sent = text === parsed.text ? given : text
+  return { session, followed, context, text, sent, before, asked }
+}
+
+/** Why a request passes as it came. A client whose session cannot be read, or written, gets its answer without the memory. */
+const doubtOf = (error: unknown): Doubt => {
+  if (error instanceof Doubtful) return { doubt: error.doubt }
+  return { doubt: error instanceof MayNotBegin ? "too-many-sessions" : "memory-failed" }
+}
+
+/**
+ * Follows the session of a request, and writes what goes upstream.
+ *
+ * @param text - the body; `null` if it is no text
+ */
+export const prepare = async (
+  following: Following,
+  conversing: Conversing,
+  text: string | null,
+): Promise<Prepared | Doubt> => {
+  try {
+    const request = parsedOf(conversing, text)
+    const given = givenIn(conversing, request)
+    const followed = conversing.isCounting
+      ? await counted(following.follower, given.session, given.messages)
+      : await following.follower.follow(given)
+    const prepared = await composed(following, request, followed)
+    return { ...prepared, name: prepared.session.slice(conversing.prefix.length) }
+  } catch (error) {
+    return doubtOf(error)
+  }
+}
