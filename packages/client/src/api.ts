@@ -40,6 +40,12 @@ export class Writing extends HttpApiMiddleware.Tag<Writing>()("@memfold/client/W
 /** The caller may erase. */
 export class Erasing extends HttpApiMiddleware.Tag<Erasing>()("@memfold/client/Erasing", options) {}
 
+/**
+ * That a route may begin a session, which its service can have too many of: the one in its path, or the one that its body names as
+ * `to`.
+ */
+export class Begins extends Context.Tag("@memfold/client/Begins")<Begins, "session" | "to">() {}
+
 const format = Schema.Struct(schemas.inFormat)
 const of = <const Path extends string>(path: Path) => `/v1/sessions/:session${path}` as const
 const described = (description: string) => OpenApi.annotations({ description })
@@ -77,6 +83,7 @@ const sessions = HttpApiGroup.make("sessions")
       .setPayload(schemas.Description)
       .addSuccess(schemas.SessionOverview)
       .middleware(Writing)
+      .annotate(Begins, "session")
       .annotateContext(described("Sets or removes the owner and the title")),
   )
   .add(
@@ -92,6 +99,7 @@ const sessions = HttpApiGroup.make("sessions")
       .setPayload(schemas.Fork)
       .addSuccess(schemas.Forked, { status: 201 })
       .middleware(Writing)
+      .annotate(Begins, "to")
       .annotateContext(described("Starts a new session as a copy")),
   )
   .add(
@@ -136,6 +144,7 @@ const conversation = HttpApiGroup.make("conversation")
       .setPayload(schemas.Append)
       .addSuccess(schemas.Appended, { status: 201 })
       .middleware(Writing)
+      .annotate(Begins, "session")
       .annotateContext(
         described(
           "Appends messages, all or none; the first append starts the session. Answers once they are durable",
@@ -159,6 +168,7 @@ const conversation = HttpApiGroup.make("conversation")
       .setPayload(schemas.Replace)
       .addSuccess(schemas.Rewritten)
       .middleware(Writing)
+      .annotate(Begins, "session")
       .annotateContext(
         described(
           "What the conversation is to consist of. What is new is appended; where it differs, it goes on as a branch",
@@ -310,6 +320,7 @@ const memory = HttpApiGroup.make("memory")
       .setPayload(schemas.Revert)
       .addSuccess(schemas.Reverted)
       .middleware(Writing)
+      .annotate(Begins, "session")
       .annotateContext(described("Takes compactions back")),
   )
   .add(

@@ -1,62 +1,77 @@
 /** Who a request comes from, and whether its token allows what it asks for. */
-import {
-  type Caller,
-  Erasing,
-  type Problem,
-  problem,
-  Reading,
-  type Right,
-  Writing,
-} from "@memfold/client/api"
-import { Effect, Layer, Redacted } from "effect"
+import { Caller, Erasing, problem, type Problem, Reading, type Right, Writing } from "@memfold/client/api"
+import { Effect, Layer, Option } from "effect"
 import type { makeRate } from "./limits.js"
+import type { Route } from "./routes.js"
 import { finder, rights, type StoredToken } from "./tokens.js"
 
-const missing = problem(401, "NoToken", "Send a token of this service: Authorization: Bearer TOKEN")
 const unknown = problem(401, "UnknownToken", "The service knows no such token; ask who runs it for one")
-const readOnly = (right: Right): Problem =>
-  problem(403, "NotAllowed", `This service is for reading; start it without --read-only to ${right}`)
+const notAllowed = (detail: string): Problem => problem(403, "NotAllowed", detail)
+
+const quoted = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(" and ")
+
+/** How a service knows its callers. */
+export interface Authorization {
+  /** The tokens that are known; without them, the service asks for none. */
+  readonly tokens?: ReadonlyArray<StoredToken> | undefined
+  /** Without tokens: whether everybody may only read. */
+  readonly readOnly?: boolean | undefined
+  /** Limits the requests of each token. */
+  readonly rate: ReturnType<typeof makeRate>
+}
 
 /**
- * The three rights, as the declaration asks for them.
+ * Makes the check of a request: it has a token of the service, the token allows what the route asks for, and has not asked too often.
  *
- * @param tokens - the tokens that are known; `null` if the service asks for none
- * @param rate - limits the requests of each token
- * @param withoutToken - what every caller may do, if the service asks for no tokens
+ * @returns who asks
  */
-export const authorization = (
-  tokens: ReadonlyArray<StoredToken> | null,
-  rate: ReturnType<typeof makeRate>,
-  withoutToken: ReadonlyArray<Right> = rights,
-) => {
-  const find = tokens === null ? null : finder(tokens)
-  const allow = (right: Right) => ({
-    bearer: (given: Redacted.Redacted): Effect.Effect<Caller["Type"], Problem> =>
-      Effect.gen(function* () {
-        if (find === null) {
-          yield* rate("")
-          if (!withoutToken.includes(right)) return yield* Effect.fail(readOnly(right))
-          return { tenant: null, rights: withoutToken }
-        }
-        const text = Redacted.value(given)
-        if (text === "") return yield* Effect.fail(missing)
-        const token = find(text)
-        if (token === null) return yield* Effect.fail(unknown)
-        yield* rate(token.sha256)
-        if (!token.rights.includes(right))
-          return yield* Effect.fail(
-            problem(
-              403,
-              "NotAllowed",
-              `This needs a token with the right "${right}"; this one has: ${token.rights.join(", ")}`,
-            ),
+export const authorization = ({ tokens, readOnly = false, rate }: Authorization) => {
+  const find = tokens === undefined ? null : finder(tokens)
+  const everybody: ReadonlyArray<Right> = readOnly ? ["read"] : rights
+  return (
+    { rights: asked }: Pick<Route, "rights">,
+    given: string | undefined,
+    how: string,
+  ): Effect.Effect<Caller["Type"], Problem> => {
+    const isAllowed = (allowed: ReadonlyArray<Right>): boolean =>
+      asked.every((right) => allowed.includes(right))
+    if (asked.length === 0) return Effect.succeed({ tenant: null, rights: [] })
+    if (find === null)
+      return isAllowed(everybody)
+        ? Effect.as(rate(""), { tenant: null, rights: everybody })
+        : Effect.fail(
+            notAllowed(`This service is for reading; start it without --read-only to ${asked.at(-1)}`),
           )
-        return { tenant: token.tenant, rights: token.rights }
-      }),
-  })
-  return Layer.mergeAll(
-    Layer.succeed(Reading, allow("read")),
-    Layer.succeed(Writing, allow("write")),
-    Layer.succeed(Erasing, allow("erase")),
-  )
+    if (given === undefined || given === "")
+      return Effect.fail(problem(401, "NoToken", `Send a token of this service ${how}`))
+    const token = find(given)
+    if (token === null) return Effect.fail(unknown)
+    const { tenant, rights: allowed } = token
+    return isAllowed(allowed)
+      ? Effect.as(rate(token.sha256), { tenant, rights: allowed })
+      : Effect.fail(
+          notAllowed(
+            `This needs a token with the right ${quoted(asked)}; this one has: ${allowed.join(", ")}`,
+          ),
+        )
+  }
 }
+
+/** The guard has asked for the rights of every route: what the declaration asks for is who has passed. */
+const passed = {
+  bearer: () =>
+    Effect.flatMap(
+      Effect.serviceOption(Caller),
+      Option.match({
+        onNone: () => Effect.dieMessage("a route was reached without the guard"),
+        onSome: (caller) => Effect.succeed(caller),
+      }),
+    ),
+}
+
+/** Callers for the handlers of the declaration. */
+export const callers = Layer.mergeAll(
+  Layer.succeed(Reading, passed),
+  Layer.succeed(Writing, passed),
+  Layer.succeed(Erasing, passed),
+)

@@ -1,12 +1,9 @@
-/**
- * Reading the body of a request. The platform would end the connection at a body that is too large or too slow, before anybody is told
- * why.
- */
-import { HttpMethod, HttpServerRequest } from "@effect/platform"
+/** The body of a request, read by the service itself: the platform would end the connection before anybody is told why. */
+import { HttpMethod, type HttpServerRequest } from "@effect/platform"
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { problem, type Problem } from "@memfold/client/api"
+import { BodyTooLarge, readBody } from "@memfold/proxy"
 import { Effect } from "effect"
-import type { IncomingMessage } from "node:http"
 
 const tooLarge = (most: number): Problem =>
   problem(413, "TooLarge", `A body has at most ${most} bytes; append in several requests`)
@@ -38,43 +35,25 @@ const isTooDeep = (text: string): boolean => {
 }
 
 /** The bytes of a body, up to so many. The rest is left unread. */
-const bytesOf = (source: IncomingMessage, most: number): Effect.Effect<Buffer, Problem> =>
-  Effect.async((resume) => {
-    const chunks: Array<Buffer> = []
-    let size = 0
-    const stop = (): void => {
-      source.off("data", onData).off("end", onEnd).off("close", onClose)
-      // Whoever reads it no more must not fail because of it.
-      source.on("error", () => undefined).pause()
-    }
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size > most) {
-        stop()
-        resume(Effect.fail(tooLarge(most)))
-      }
-    }
-    const onEnd = (): void => {
-      stop()
-      resume(Effect.succeed(Buffer.concat(chunks, size)))
-    }
-    const onClose = (): void => {
-      stop()
-      resume(Effect.fail(broken))
-    }
-    source.on("error", () => undefined)
-    source.on("data", onData).once("end", onEnd).once("close", onClose)
-    return Effect.sync(stop)
-  })
-
-/** The text of the body of a request: JSON in UTF-8, at most so many bytes. Empty without a body. */
-const textOf = (request: HttpServerRequest.HttpServerRequest, most: number): Effect.Effect<string, Problem> =>
-  Effect.gen(function* () {
-    const { "content-length": length = "0", "content-type": type = "application/json" } = request.headers
-    if (Number(length) > most) return yield* Effect.fail(tooLarge(most))
+export const bytesOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  most: number,
+): Effect.Effect<Buffer, Problem> =>
+  Effect.tryPromise({
+    try: (signal) => readBody(toIncomingMessage(request), most, signal),
+    catch: (error) => (error instanceof BodyTooLarge ? tooLarge(most) : broken),
     // The platform interrupts handlers only, and a body that never comes has to be left.
-    const bytes = yield* Effect.interruptible(bytesOf(toIncomingMessage(request), most))
+  }).pipe(Effect.interruptible)
+
+/** The text of a body: JSON in UTF-8, at most so many bytes. Empty without a body. */
+export const textOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  most: number,
+): Effect.Effect<string, Problem> =>
+  Effect.gen(function* () {
+    const { "content-type": type = "application/json" } = request.headers
+    if (!HttpMethod.hasBody(request.method)) return ""
+    const bytes = yield* bytesOf(request, most)
     if (bytes.length === 0) return ""
     if (!/^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) return yield* Effect.fail(notJson)
     const text = yield* Effect.try({
@@ -84,19 +63,12 @@ const textOf = (request: HttpServerRequest.HttpServerRequest, most: number): Eff
     return isTooDeep(text) ? yield* Effect.fail(tooDeep) : text
   })
 
-/** Gives an application a request whose body is read already. */
-export const withBody =
-  (most: number) =>
-  <A, E, R>(
-    app: Effect.Effect<A, E, R>,
-  ): Effect.Effect<A, E | Problem, R | HttpServerRequest.HttpServerRequest> =>
-    Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      if (!HttpMethod.hasBody(request.method)) return yield* app
-      const text = yield* textOf(request, most)
-      const read = Object.create(request, {
-        text: { value: Effect.succeed(text) },
-        headers: { value: { ...request.headers, "content-type": "application/json" } },
-      }) as HttpServerRequest.HttpServerRequest
-      return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, read)
-    })
+/** A request whose body has been read. */
+export const withText = (
+  request: HttpServerRequest.HttpServerRequest,
+  text: string,
+): HttpServerRequest.HttpServerRequest =>
+  Object.create(request, {
+    text: { value: Effect.succeed(text) },
+    headers: { value: { ...request.headers, "content-type": "application/json" } },
+  }) as HttpServerRequest.HttpServerRequest

@@ -1,19 +1,48 @@
-/** What every request passes: the checks of its host, its origin and its size, a limit of time, and the log. */
-import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { type Problem, problem } from "@memfold/client/api"
-import { Cause, Clock, type Duration, Effect } from "effect"
-import { withBody } from "./body.js"
+/**
+ * What every request passes, whoever answers it: its host and its origin, its token, its rights, the rate, the limits, and only then its
+ * body. Behind it stand the log and the form of errors.
+ */
+import { type HttpApp, HttpMethod, HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
+import { Caller, type Problem, problem } from "@memfold/client/api"
+import { Cause, Clock, Context, type Duration, Effect } from "effect"
+import { type Authorization, authorization } from "./authorization.js"
+import { bytesOf, textOf, withText } from "./body.js"
 import { failureFor, problemOf } from "./failure.js"
+import type { MayBegin } from "./limits.js"
+import { heeded, ownRoutes, type Route } from "./routes.js"
+import { problemFor, type Served, tenantMemory } from "./TenantMemory.js"
 
 /** What the guard goes by. */
-export interface GuardOptions {
+export interface GuardOptions extends Authorization, Served {
   /** The names that requests may have as their host and their origin. */
   readonly names: ReadonlySet<string>
   /** The largest body, in bytes. */
   readonly maxBody: number
-  /** How long a request may take. */
+  /** How long a request of the service itself may take. */
   readonly timeout: Duration.DurationInput
   readonly isClosing: () => boolean
+  /** Checks that a tenant may begin a session. */
+  readonly mayBegin: MayBegin
+}
+
+/** What a handler adds to the line of its request in the log. */
+export class Noting extends Context.Tag("@memfold/server/Noting")<
+  Noting,
+  (facts: Readonly<Record<string, unknown>>) => void
+>() {}
+
+/** A request that has passed, up to its body. */
+export interface Admitted {
+  readonly tenant: string | null
+  /** Fails if a session may not begin. */
+  readonly mayBegin: (session: string) => Effect.Effect<void, Problem>
+}
+
+/** Answers requests with another form of tokens and errors than the service itself. */
+export interface Foreign {
+  readonly takes: (request: HttpServerRequest.HttpServerRequest) => boolean
+  readonly app: HttpApp.Default<unknown, Noting>
 }
 
 const withoutQuery = (url: string): string => url.split("?", 1)[0] ?? ""
@@ -27,19 +56,51 @@ const hostOf = (origin: string): string | null => {
   return nameIn(host)
 }
 
-/** The statuses of requests whose bodies may be unread. */
-const unread: ReadonlySet<number> = new Set([403, 413, 503])
+const wrongName = (name: string, what: string): Effect.Effect<never, Problem> =>
+  Effect.fail(problem(403, name, `The service does not answer ${what}; --allow-host adds names`))
 
-const respond = (problem: Problem): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.unsafeJson(problem, {
-    status: problem.status,
-    contentType: "application/problem+json",
+/** Fails for a request under another host, or of another origin. */
+const checkNames = (
+  { host, origin }: HttpServerRequest.HttpServerRequest["headers"],
+  names: ReadonlySet<string>,
+): Effect.Effect<void, Problem> => {
+  if (!names.has(nameIn(host) ?? "")) return wrongName("WrongHost", "under this host name")
+  return origin !== undefined && !names.has(hostOf(origin) ?? "")
+    ? wrongName("WrongOrigin", "pages of this origin")
+    : Effect.void
+}
+
+/** How many bytes of a body that nobody reads are let come, so that the connection can go on: 64 KiB. */
+const mostUnread = 65_536
+
+/** Whether the rest of a body is not worth its connection. */
+const isLong = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  !toIncomingMessage(request).complete &&
+  !(
+    Number(request.headers["content-length"] ?? 0) <= mostUnread &&
+    request.headers["transfer-encoding"] === undefined
+  )
+
+/** The statuses of requests that are not to go on. */
+const closing: ReadonlySet<number> = new Set([403, 413, 503])
+
+const respond = (
+  given: Problem,
+  request: HttpServerRequest.HttpServerRequest,
+  isForeign: boolean,
+): HttpServerResponse.HttpServerResponse => {
+  const { status, type, title, detail } = given
+  // Clients of the APIs read errors in the form of the APIs.
+  const body = isForeign ? { type: "error", error: { type, code: title, message: detail } } : given
+  return HttpServerResponse.unsafeJson(body, {
+    status,
+    contentType: isForeign ? "application/json" : "application/problem+json",
     headers: {
-      ...(problem.status === 429 ? { "retry-after": "1" } : {}),
-      // What is left of the body is not read.
-      ...(unread.has(problem.status) ? { connection: "close" } : {}),
+      ...(status === 429 ? { "retry-after": "1" } : {}),
+      ...(closing.has(status) || isLong(request) ? { connection: "close" } : {}),
     },
   })
+}
 
 const timedOut = problem(
   503,
@@ -47,86 +108,128 @@ const timedOut = problem(
   "The request took too long. Nothing is known about its effect; try again, a write with its Idempotency-Key",
 )
 
-/**
- * The writes that take a header of this name. With another request, it is refused: who sends it counts on what it says, and would not
- * learn that nobody has looked at it.
- */
-const taking: ReadonlyArray<readonly [header: string, by: RegExp]> = [
-  ["if-match", /^POST \/v1\/sessions\/[^/]+\/(?:messages|edit|regenerate)$/],
-  [
-    "idempotency-key",
-    /^(?:POST \/v1\/sessions\/[^/]+\/(?:messages|edit|regenerate)|PUT \/v1\/sessions\/[^/]+\/messages)$/,
-  ],
-]
-
-/** Why a request under this host or of this origin is refused; `null` if it is not. */
-export const wrongName = (
-  { host, origin }: { readonly host?: string | undefined; readonly origin?: string | undefined },
-  names: ReadonlySet<string>,
-): Problem | null => {
-  const name = nameIn(host)
-  if (name === null || !names.has(name))
-    return problem(
-      403,
-      "WrongHost",
-      "The service does not answer under this host name; --allow-host adds names",
-    )
-  return origin !== undefined && !names.has(hostOf(origin) ?? "")
-    ? problem(403, "WrongOrigin", "The service does not answer pages of this origin; --allow-host adds names")
-    : null
+/** The session that a body names. */
+const toIn = (text: string): unknown => {
+  try {
+    return (JSON.parse(text) as { readonly to?: unknown } | null)?.to
+  } catch {
+    return undefined
+  }
 }
 
-/** Why a request is refused before anything is done for it; `null` if it is not. */
-const refusal = (
-  { headers, method, url }: HttpServerRequest.HttpServerRequest,
-  { names }: GuardOptions,
-): Problem | null => {
-  const { host, origin } = headers
-  const wrong = wrongName({ host, origin }, names)
-  if (wrong !== null) return wrong
-  const [untaken] =
-    taking.find(
-      ([header, by]) => headers[header] !== undefined && !by.test(`${method} ${withoutQuery(url)}`),
-    ) ?? []
-  return untaken === undefined
-    ? null
-    : problem(400, "WrongHeader", `This request does not take the header ${untaken}; leave it out`)
+/** Makes the checks of a request by its route, in their order. What fails is told, and nothing more is done for it. */
+export const admission = (options: GuardOptions) => {
+  const authorize = authorization(options)
+  return {
+    /** Everything up to the body. */
+    admit: (
+      route: Route,
+      token: string | undefined,
+      how: string,
+    ): Effect.Effect<
+      Admitted & { readonly caller: Caller["Type"] },
+      Problem,
+      HttpServerRequest.HttpServerRequest
+    > =>
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const caller = yield* authorize(route, token, how)
+        const untaken = [...heeded].find((name) => headers[name] !== undefined && !route.takes.has(name))
+        if (untaken !== undefined)
+          return yield* Effect.fail(
+            problem(400, "WrongHeader", `This request does not take the header ${untaken}; leave it out`),
+          )
+        const { tenant } = caller
+        const mayBegin = (session: string) =>
+          route.begins === null
+            ? Effect.dieMessage(`the route ${route.path} does not declare that it begins sessions`)
+            : Effect.mapError(options.mayBegin(tenantMemory(options, tenant), tenant, session), (error) =>
+                problemFor(tenant, error),
+              )
+        return { caller, tenant, mayBegin }
+      }),
+    /** The body of a request that goes on as bytes. */
+    body: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => bytesOf(request, options.maxBody)),
+  }
+}
+
+const byRoute: ReadonlyMap<string, Route> = new Map(
+  ownRoutes.map((route) => [`${route.method} ${route.path}`, route]),
+)
+
+const bearer = (authorization: string | undefined): string | undefined =>
+  /^Bearer (.*)$/i.exec(authorization ?? "")?.[1]
+
+/** Puts the checks before each route of the service itself. */
+export const checked = (options: GuardOptions) => {
+  const { admit } = admission(options)
+  return <E, R>(handler: HttpApp.Default<E, R>) =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { route, params } = yield* HttpRouter.RouteContext
+      const declared = byRoute.get(`${route.method} ${route.path}`)
+      if (declared === undefined) return yield* Effect.dieMessage(`the route ${route.path} is not declared`)
+      const token = bearer(request.headers["authorization"])
+      const { caller, mayBegin } = yield* admit(declared, token, "as Authorization: Bearer TOKEN")
+      if (declared.begins === "session") yield* mayBegin(params["session"] ?? "")
+      const text = yield* textOf(request, options.maxBody)
+      if (declared.begins === "to") {
+        const to = toIn(text)
+        if (typeof to === "string") yield* mayBegin(to)
+      }
+      return yield* handler.pipe(
+        Effect.provideService(
+          HttpServerRequest.HttpServerRequest,
+          HttpMethod.hasBody(request.method) ? withText(request, text) : request,
+        ),
+        Effect.provideService(Caller, caller),
+      )
+    })
 }
 
 /**
- * Puts the checks before an application, and makes a problem of everything that it fails with. The log has the method, the path, the
- * status and the time of each request, and never a query, a header or a body.
+ * Puts what is the same for all requests around what answers them, and makes a problem of everything that fails. The log has the
+ * method, the path, the status and the time of each request, what its handler has noted, and never a query, a header or a body.
+ *
+ * @param own - the service itself
+ * @param foreign - answers requests in the form of other APIs; `null` without an upstream
  */
-export const guarded = <E, R>(app: HttpApp.Default<E, R>, options: GuardOptions): HttpApp.Default<never, R> =>
+export const guarded = <E, R>(
+  own: HttpApp.Default<E, R>,
+  foreign: Foreign | null,
+  { names, timeout, isClosing }: GuardOptions,
+): HttpApp.Default<never, Exclude<R, Noting>> =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const start = yield* Clock.currentTimeMillis
-    const refused = refusal(request, options)
-    let failure: Readonly<Record<string, string>> = {}
-    const answered = app.pipe(
-      withBody(options.maxBody),
-      Effect.timeoutFail({ duration: options.timeout, onTimeout: () => timedOut }),
+    const isForeign = foreign?.takes(request) === true
+    let facts: Readonly<Record<string, unknown>> = {}
+    const limited = Effect.timeoutFail(own, { duration: timeout, onTimeout: () => timedOut })
+    const answered: HttpApp.Default<unknown, R | Noting> = isForeign ? foreign!.app : limited
+    const response = yield* checkNames(request.headers, names).pipe(
+      Effect.zipRight(answered),
+      Effect.provideService(Noting, (noted) => (facts = noted)),
       Effect.catchAllCause((cause) => {
         if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
         const error = Cause.squash(cause)
         const problem = problemOf(error)
-        if (problem.status >= 500) failure = failureFor(error)
-        return Effect.succeed(respond(problem))
+        if (problem.status >= 500) facts = failureFor(error)
+        return Effect.succeed(respond(problem, request, isForeign))
       }),
     )
-    const response = yield* refused === null ? answered : Effect.succeed(respond(refused))
     const ms = (yield* Clock.currentTimeMillis) - start
-    yield* Effect.annotateLogs(
-      response.status >= 500 ? Effect.logError("request") : Effect.logInfo("request"),
-      {
-        method: request.method,
-        path: withoutQuery(request.url).slice(0, 200),
-        status: response.status,
-        ms,
-        ...failure,
-      },
-    )
+    const { method, url } = request
+    const path = withoutQuery(url).slice(0, 200)
+    const { status } = response
+    const isFailure = status >= 500 || facts["ended"] === "Unreachable" || facts["ended"] === "UpstreamBroke"
+    yield* Effect.annotateLogs(isFailure ? Effect.logError("request") : Effect.logInfo("request"), {
+      method,
+      path,
+      status,
+      ms,
+      ...facts,
+    })
     const safe = HttpServerResponse.setHeader(response, "x-content-type-options", "nosniff")
     // A connection that stays open would keep the process from ending.
-    return options.isClosing() ? HttpServerResponse.setHeader(safe, "connection", "close") : safe
+    return isClosing() ? HttpServerResponse.setHeader(safe, "connection", "close") : safe
   })

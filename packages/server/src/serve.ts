@@ -16,18 +16,18 @@ import {
 } from "effect"
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { authorization } from "./authorization.js"
+import { callers } from "./authorization.js"
 import { documentation } from "./documentation.js"
-import { guarded } from "./guard.js"
+import { admission, checked, guarded, type GuardOptions } from "./guard.js"
 import { handlersOf } from "./handlers.js"
 import type { Serving } from "./handlers/operation.js"
 import { makeRate, makeSessionLimit } from "./limits.js"
-import { openMemory, strategySetting } from "./openMemory.js"
+import { type Accounts, openMemory, strategySetting } from "./openMemory.js"
 import { telemetry } from "./telemetry.js"
 import { serviceSettings } from "./settings.js"
 import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
 import { withSite } from "./site.js"
-import { withProxy } from "./proxied.js"
+import { foreign } from "./proxied.js"
 
 /** A service that listens. */
 export interface Service {
@@ -59,33 +59,33 @@ const logging = ({ log = "info" }: ServeOptions) =>
 const rateOf = ({ tokens, rate = tokens === undefined ? undefined : 100 }: ServeOptions): number | null =>
   rate ?? null
 
-/** The application: all routes behind the checks. */
-const application = (serving: Serving, options: ServeOptions) => {
-  const { tokens, maxBody = 10 * 2 ** 20 } = options
-  const { timeout = "60 seconds" } = options
-  const names = namesOf(options)
-  const guard = { names, maxBody, timeout, isClosing: serving.isClosing }
-  return HttpApiBuilder.httpApp.pipe(
+/** The application: all routes behind the guard. */
+const application = (serving: Serving & Accounts, options: ServeOptions) => {
+  const { tokens, readOnly, maxBody = 10 * 2 ** 20, timeout = "60 seconds" } = options
+  const guard: GuardOptions = {
+    ...serving,
+    tokens,
+    readOnly,
+    rate: makeRate(rateOf(options)),
+    mayBegin: makeSessionLimit(options.maxSessions ?? null),
+    names: namesOf(options),
+    maxBody,
+    timeout,
+  }
+  return Effect.gen(function* () {
+    const routes = HttpRouter.use(yield* HttpApiBuilder.Router.router, checked(guard))
+    const own = withSite(yield* HttpRouter.toHttpApp(routes), options.site)
+    return guarded(own, yield* foreign(serving, options, admission(guard), serving.isClosing), guard)
+  }).pipe(
     Effect.provide(
-      Layer.mergeAll(
-        HttpApiBuilder.middleware((app) => guarded(withSite(app, options.site), guard)),
-        HttpApiBuilder.middlewareOpenApi(),
-        documentation,
-      ).pipe(
+      Layer.mergeAll(HttpApiBuilder.middlewareOpenApi(), documentation).pipe(
         Layer.provideMerge(HttpApiBuilder.api(api)),
         Layer.provide(handlersOf(serving)),
-        Layer.provide(
-          authorization(
-            tokens ?? null,
-            makeRate(rateOf(options)),
-            options.readOnly === true ? ["read"] : undefined,
-          ),
-        ),
-        // Ids of sessions can be long.
-        Layer.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
+        Layer.provide(callers),
         Layer.provideMerge(Layer.merge(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),
       ),
     ),
+    // Ids of sessions can be long.
     Effect.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
   )
 }
@@ -160,14 +160,8 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       closing: Deferred.await(closing),
       isClosing: () => isClosing,
       spend: options.spend,
-      mayBegin: makeSessionLimit(options.maxSessions ?? null),
     }
-    const app = yield* application(serving, options)
-    const handler = yield* withProxy(
-      { ...served, ...serving, rate: makeRate(rateOf(options)) },
-      options,
-      yield* NodeHttpServer.makeHandler(app),
-    )
+    const handler = yield* NodeHttpServer.makeHandler(yield* application({ ...served, ...serving }, options))
     const { server, end } = makeListener(handler, options.shutdown ?? "10 seconds")
     const url = yield* listen(server, options)
     yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))

@@ -12,9 +12,8 @@ export const conversation = (serving: Serving) =>
     const { run, requested, writing } = using(serving)
     return handlers
       .handle("append", ({ path: { session }, urlParams, headers, payload }) =>
-        run((memory, tenant) =>
+        run((memory) =>
           Effect.gen(function* () {
-            yield* serving.mayBegin(memory, tenant, session)
             const { messages, owner, title, prefix, ...request } = payload
             const options = { ...(yield* writing(headers, request)), ...given({ owner, title, prefix }) }
             const appended = yield* memory.append(session, yield* decoded(urlParams, messages), options)
@@ -36,9 +35,8 @@ export const conversation = (serving: Serving) =>
         ),
       )
       .handle("replace", ({ path: { session }, urlParams, headers, payload: { messages, ...request } }) =>
-        run((memory, tenant) =>
+        run((memory) =>
           Effect.gen(function* () {
-            yield* serving.mayBegin(memory, tenant, session)
             const wanted = yield* decoded(urlParams, messages)
             return yield* memory.rewrite(session, () => wanted, yield* writing(headers, request))
           }),

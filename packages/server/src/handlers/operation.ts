@@ -5,7 +5,6 @@ import { Caller, type Problem, problem, type schemas } from "@memfold/client/api
 import { type Memory, Session, type Strategy } from "@memfold/core"
 import { Effect } from "effect"
 import { failureFor, problemOf } from "../failure.js"
-import type { MayBegin } from "../limits.js"
 import { given, strategyOf, tagOf, versionIn, type StrategyRequest } from "../requests.js"
 import type { ServiceSettings } from "../settings.js"
 import { problemFor, type Served, type TenantMemory, tenantMemory } from "../TenantMemory.js"
@@ -19,8 +18,6 @@ export interface Serving extends Served {
   readonly isClosing: () => boolean
   /** What calls may cost in a day. */
   readonly spend: Memory.SpendOptions | undefined
-  /** Checks that a tenant may begin a session. */
-  readonly mayBegin: MayBegin
 }
 
 /** Sends the version of a session as the entity tag of the response. */

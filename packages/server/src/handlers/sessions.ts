@@ -24,24 +24,14 @@ export const sessions = (serving: Serving) =>
       )
       .handle("spend", ({ path: { session } }) => run((memory) => spentToday(memory, session, serving.spend)))
       .handle("describe", ({ path: { session }, payload }) =>
-        run((memory, tenant) =>
-          serving
-            .mayBegin(memory, tenant, session)
-            .pipe(
-              Effect.zipRight(memory.describe(session, given(payload))),
-              Effect.zipRight(overview(memory, session)),
-            ),
-        ),
+        run((memory) => Effect.zipRight(memory.describe(session, given(payload)), overview(memory, session))),
       )
       .handle("delete", ({ path: { session } }) =>
         run((memory) => Effect.map(memory.delete(session), (deleted) => ({ deleted }))),
       )
       .handle("fork", ({ path: { session }, payload: { to, ...options } }) =>
-        run((memory, tenant) =>
-          Effect.zipRight(
-            serving.mayBegin(memory, tenant, to),
-            memory.fork(session, to, given(options)),
-          ).pipe(Effect.map((version) => ({ session: to, version }))),
+        run((memory) =>
+          Effect.map(memory.fork(session, to, given(options)), (version) => ({ session: to, version })),
         ),
       )
       .handle("recallOf", ({ urlParams, payload: { owner, query, ...options } }) =>

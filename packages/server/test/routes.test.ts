@@ -1,0 +1,275 @@
+/**
+ * Every route of every handler, as they are declared: who may ask, when the answer comes before the body, how many sessions may begin,
+ * and that no tenant is told or given what another one has said.
+ */
+import { providerServer } from "@memfold/strict-providers"
+import { request } from "node:http"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { makeToken, type ServeOptions, type StoredToken } from "../src/index.js"
+import { foreignRoutes, ownRoutes, type Route } from "../src/routes.js"
+import { ask, started, turn } from "./services.js"
+
+const secret = "SECRET-4711"
+const all = ["read", "write", "erase"] as const
+
+/** The requests that what goes on to an upstream is tried with. */
+const onward: ReadonlyArray<readonly [method: string, path: string]> = [
+  ["POST", "/v1/chat/completions"],
+  ["POST", "/v1/messages"],
+  ["POST", "/v1/messages/count_tokens"],
+  ["POST", "/v1/responses/resp_elsewhere/cancel"],
+  ["GET", "/v1/models"],
+  ["DELETE", "/v1/files/f"],
+]
+
+/** A request to a route: its method, its path as it is declared, and what it is sent. */
+interface Row extends Route {
+  readonly isForeign: boolean
+}
+
+const rows: ReadonlyArray<Row> = [
+  ...ownRoutes.map((route) => ({ ...route, isForeign: false })),
+  ...foreignRoutes
+    .flatMap((route) =>
+      route.path === "/v1/*" ? onward.map(([method, path]) => ({ ...route, method, path })) : [route],
+    )
+    .map((route) => ({ ...route, method: route.method === "*" ? "PUT" : route.method, isForeign: true })),
+]
+
+const item = { type: "message", role: "user", content: "intruded" }
+
+/** What each route with a body is sent; `{}` if it is not named. */
+const bodies: Readonly<Record<string, object>> = {
+  "POST /v1/recall": { owner: "ann", query: secret },
+  "PATCH /v1/sessions/:session": { title: "Mine now" },
+  "POST /v1/sessions/:session/fork": { to: "forked" },
+  "POST /v1/sessions/:session/messages": { messages: { role: "user", content: "intruded" } },
+  "PUT /v1/sessions/:session/messages": { messages: { role: "user", content: "intruded" } },
+  "POST /v1/sessions/:session/edit": { from: 0, messages: { role: "user", content: "intruded" } },
+  "POST /v1/sessions/:session/checkout": { branch: 0 },
+  "POST /v1/sessions/:session/redact": { message: 0 },
+  "POST /v1/sessions/:session/recall": { query: secret },
+  "POST /v1/sessions/:session/tools": { name: "search_memory", arguments: { query: secret } },
+  "POST /v1/conversations": { items: [item] },
+  "POST /v1/conversations/:conversation/items": { items: [item] },
+  "POST /v1/chat/completions": { model: "m", messages: [{ role: "user", content: "Hi" }] },
+  "POST /v1/messages": { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
+  "POST /v1/messages/count_tokens": { model: "m", messages: [{ role: "user", content: "Hi" }] },
+}
+
+interface Ids {
+  readonly session: string
+  readonly conversation: string
+  readonly response: string
+  readonly item: string
+}
+
+const pathOf = ({ path }: Row, ids: Ids): string =>
+  path
+    .replaceAll(
+      /:(\w+)/g,
+      (_, name: string) => ({ owner: "ann", message: "0", fact: "f", ...ids })[name] ?? name,
+    )
+    .replace("/*", "/index.html")
+
+const bodyOf = ({ method, path }: Row, { conversation }: Ids): object | undefined => {
+  if (method === "GET" || method === "DELETE") return undefined
+  if (/^\/v1\/responses(?:\/input_tokens|\/compact)?$/.test(path))
+    return { model: "m", input: "And then?", conversation }
+  return bodies[`${method} ${path}`] ?? {}
+}
+
+const headersOf = ({ isForeign }: Row, token: string | null): Record<string, string> => ({
+  "x-session-id": isForeign ? "chat" : "",
+  ...(token === null ? {} : isForeign ? { "x-memfold-token": token } : { authorization: `Bearer ${token}` }),
+})
+
+const send = async (url: string, row: Row, ids: Ids, token: string | null) => {
+  const body = bodyOf(row, ids)
+  // Of a stream that goes on, the first bytes are enough.
+  const signal = row.path.endsWith("/changes") ? AbortSignal.timeout(500) : null
+  return ask(url + pathOf(row, ids), {
+    method: row.method,
+    // The name of a session would make these requests ones of the proxy.
+    headers: {
+      ...headersOf(row, token),
+      ...(row.path.startsWith("/v1/responses") ? { "x-session-id": "" } : {}),
+    },
+    signal,
+    ...(body === undefined ? {} : { body }),
+  }).catch(() => ({ status: 200, body: {} }))
+}
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+
+const tokenOf = (tenant: string, rights: StoredToken["rights"]) => ({
+  rights,
+  ...makeToken({ tenant, rights }),
+})
+
+/** A service with an upstream, in which a tenant has said a secret in a session, a conversation and a response. */
+const spoken = async (options: ServeOptions = {}) => {
+  const provider = await providerServer({ answer: () => ({ text: "An answer." }) })
+  onTestFinished(provider.close)
+  const [mine, theirs] = [tokenOf("acme", all), tokenOf("other", all)]
+  const some = ([["read"], ["write"], ["erase"], ["read", "write"]] as const).map((one) =>
+    tokenOf("acme", one),
+  )
+  const { url } = await started({
+    upstream: provider.anthropicURL,
+    tokens: [mine, theirs, ...some].map(({ stored }) => stored),
+    rate: 100_000,
+    site: new Map([["index.html", { type: "text/html", body: Buffer.from("studio"), named: false }]]),
+    ...options,
+  })
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${mine.token}`, "x-memfold-token": mine.token }
+    return (await ask(`${url}/v1/${path}`, { headers, body })).body as Record<string, unknown>
+  }
+  await post("sessions/chat/messages", { messages: { role: "user", content: secret }, owner: "ann" })
+  await post("sessions/chat/messages", { messages: turn(1) })
+  const { id: conversation } = await post("conversations", {
+    items: [{ type: "message", role: "user", content: secret }],
+  })
+  const { id: response } = await post("responses", { model: "m", conversation, input: `Again: ${secret}` })
+  const items = await ask(`${url}/v1/conversations/${String(conversation)}/items?order=asc`, {
+    headers: { "x-memfold-token": mine.token },
+  })
+  const { data } = items.body as unknown as { readonly data: ReadonlyArray<{ readonly id: string }> }
+  const ids = { session: "chat", conversation, response, item: data[0]!.id } as Ids
+  const sessions = async (token: string): Promise<ReadonlyArray<string>> => {
+    const { body } = await ask(`${url}/v1/sessions?limit=1000`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return (body as unknown as { sessions: ReadonlyArray<{ session: string }> }).sessions.map(
+      ({ session }) => session,
+    )
+  }
+  return { url, provider, mine, theirs, some, ids, sessions }
+}
+
+/** The status of a request whose body is announced and never comes. */
+const unfinished = (url: string, row: Row, ids: Ids, token: string | null): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const headers = {
+      ...headersOf(row, token),
+      "content-length": "5000000",
+      "content-type": "application/json",
+    }
+    const sent = request(url + pathOf(row, ids), { method: row.method, headers }, (response) => {
+      resolve(response.statusCode ?? 0)
+      sent.destroy()
+    })
+    sent.on("error", reject)
+    sent.flushHeaders()
+  })
+
+const missing = (row: Row, rights: ReadonlyArray<string>): boolean =>
+  !row.rights.every((right) => rights.includes(right))
+
+describe("every route", () => {
+  it("asks for the rights that it declares, before anything of a body has come", async () => {
+    const { url, mine, some, ids } = await spoken()
+    const kinds = [null, makeToken({ tenant: "acme", rights: all }).token] as const
+    for (const row of rows) {
+      for (const token of kinds) {
+        const { status } = await send(url, row, ids, token)
+        if (row.rights.length === 0) expect([nameOf(row), status]).not.toEqual([nameOf(row), 401])
+        else {
+          expect([nameOf(row), status]).toEqual([nameOf(row), 401])
+          expect([nameOf(row), await unfinished(url, row, ids, token)]).toEqual([nameOf(row), 401])
+        }
+      }
+      for (const { token, rights } of some.filter((one) => missing(row, one.rights))) {
+        const what = `${nameOf(row)} with ${rights.join(", ")}`
+        expect([what, (await send(url, row, ids, token)).status]).toEqual([what, 403])
+        expect([what, await unfinished(url, row, ids, token)]).toEqual([what, 403])
+      }
+    }
+    // What is allowed is answered, whatever it does to what is there.
+    for (const row of rows)
+      for (const { token, rights } of [...some, mine].filter((one) => !missing(row, one.rights))) {
+        const what = `${nameOf(row)} with ${rights.join(", ")}`
+        const { status, body } = await send(url, row, ids, token)
+        const isRefused = status === 401 || (status === 403 && !JSON.stringify(body).includes("all tenants"))
+        expect([what, status, isRefused]).toEqual([what, status, false])
+      }
+  })
+
+  it("asks for the right to erase where a text leaves the store", () => {
+    const erasing = rows.filter(({ rights }) => rights.includes("erase")).map(nameOf)
+    expect(erasing.toSorted()).toEqual([
+      "DELETE /v1/conversations/:conversation/items/:item",
+      "DELETE /v1/owners/:owner",
+      "DELETE /v1/responses/:response",
+      "DELETE /v1/sessions/:session",
+      "POST /v1/sessions/:session/redact",
+    ])
+    expect(rows.filter(({ rights }) => rights.length === 0).map(nameOf)).toEqual([
+      "GET /health",
+      "GET /ready",
+      "GET /docs",
+      "GET /openapi.json",
+      "GET /studio/*",
+    ])
+  })
+
+  it("has no words of another tenant, and changes nothing of it", async () => {
+    const { url, provider, mine, theirs, ids, sessions } = await spoken()
+    const events = async () =>
+      JSON.stringify(
+        await Promise.all(
+          (await sessions(mine.token)).map((session) =>
+            ask(`${url}/v1/sessions/${encodeURIComponent(session)}/events`, {
+              headers: { authorization: `Bearer ${mine.token}` },
+            }),
+          ),
+        ),
+      )
+    const before = await events()
+    expect(before).toContain(secret)
+    const received = provider.received.length
+    for (const row of rows) {
+      const { body } = await send(url, row, ids, theirs.token)
+      const isTold = JSON.stringify(body).replaceAll(`"query":"${secret}"`, "").includes(secret)
+      expect([nameOf(row), isTold]).toEqual([nameOf(row), false])
+    }
+    expect(JSON.stringify(provider.received.slice(received))).not.toContain(secret)
+    expect(await events()).toBe(before)
+  })
+
+  it("begins a session only if it says so, and never more than are allowed", async () => {
+    // What was spoken is a session, and a conversation with its register.
+    const { url, mine, ids, sessions } = await spoken({ maxSessions: 3 })
+    const had = await sessions(mine.token)
+    expect(had).toHaveLength(3)
+    const fresh = { ...ids, session: "fresh" }
+    const refused: Array<string> = []
+    for (const row of rows.filter(({ rights }) => !rights.includes("erase"))) {
+      const { status } = await send(url, row, row.isForeign ? ids : fresh, mine.token)
+      if (status === 429) refused.push(nameOf(row))
+      expect([nameOf(row), (await sessions(mine.token)).toSorted()]).toEqual([nameOf(row), had.toSorted()])
+    }
+    expect(refused.toSorted()).toEqual([
+      "PATCH /v1/sessions/:session",
+      "POST /v1/conversations",
+      "POST /v1/sessions/:session/fork",
+      "POST /v1/sessions/:session/messages",
+      "POST /v1/sessions/:session/revert",
+      "PUT /v1/sessions/:session/messages",
+    ])
+    // These find their session by themselves.
+    const own = { "x-memfold-token": mine.token }
+    for (const body of [
+      { model: "m", input: "Hi" },
+      { model: "m", input: "Hi", background: true },
+      { model: "m", input: "Hi", previous_response_id: ids.response },
+    ])
+      expect((await ask(`${url}/v1/responses`, { headers: own, body })).status).toBe(429)
+    const named = { ...own, "x-session-id": "another" }
+    const body = { model: "m", messages: [{ role: "user", content: "Hi" }] }
+    const passed = await ask(`${url}/v1/chat/completions`, { headers: named, body })
+    expect(passed.headers.get("x-memfold-reason")).toBe("too-many-sessions")
+    expect((await sessions(mine.token)).toSorted()).toEqual(had.toSorted())
+  })
+})
