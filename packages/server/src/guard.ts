@@ -32,13 +32,6 @@ export class Noting extends Context.Tag("@memfold/server/Noting")<
   (facts: Readonly<Record<string, unknown>>) => void
 >() {}
 
-/** A request that has passed, up to its body. */
-export interface Admitted {
-  readonly tenant: string | null
-  /** Fails if a session may not begin. */
-  readonly mayBegin: (session: string) => Effect.Effect<void, Problem>
-}
-
 /** Answers requests with another form of tokens and errors than the service itself. */
 export interface Foreign {
   readonly takes: (request: HttpServerRequest.HttpServerRequest) => boolean
@@ -122,15 +115,7 @@ export const admission = (options: GuardOptions) => {
   const authorize = authorization(options)
   return {
     /** Everything up to the body. */
-    admit: (
-      route: Route,
-      token: string | undefined,
-      how: string,
-    ): Effect.Effect<
-      Admitted & { readonly caller: Caller["Type"] },
-      Problem,
-      HttpServerRequest.HttpServerRequest
-    > =>
+    admit: (route: Route, token: string | undefined, how: string) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const caller = yield* authorize(route, token, how)
@@ -140,13 +125,13 @@ export const admission = (options: GuardOptions) => {
             problem(400, "WrongHeader", `This request does not take the header ${untaken}; leave it out`),
           )
         const { tenant } = caller
-        const mayBegin = (session: string) =>
+        const mayBegin = (session: string): Effect.Effect<void, Problem> =>
           route.begins === null
             ? Effect.dieMessage(`the route ${route.path} does not declare that it begins sessions`)
             : Effect.mapError(options.mayBegin(tenantMemory(options, tenant), tenant, session), (error) =>
                 problemFor(tenant, error),
               )
-        return { caller, tenant, mayBegin }
+        return { caller, mayBegin }
       }),
     /** The body of a request that goes on as bytes. */
     body: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => bytesOf(request, options.maxBody)),

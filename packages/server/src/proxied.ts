@@ -94,14 +94,14 @@ export const foreign = (
       const token = request.headers["x-memfold-token"]
       const how = "as x-memfold-token; the key of the upstream stays where it is"
       const route = foreignRouteOf(request.method, request.url, conversations !== undefined)
-      const { tenant, mayBegin } = yield* admit(route, token, how)
+      const { caller, mayBegin } = yield* admit(route, token, how)
       const incoming = toIncomingMessage(request)
       const given = proxy.reads(incoming) ? { body: yield* body } : {}
       const response = toServerResponse(request)
       const record = yield* Effect.promise(() =>
         proxy.handle(incoming, response, {
           ...given,
-          ...(tenant === null ? {} : { prefix: `${tenant}/` }),
+          ...(caller.tenant === null ? {} : { prefix: `${caller.tenant}/` }),
           mayBegin: (session) => Effect.runPromise(mayBegin(session)),
         }),
       )
