@@ -74,6 +74,7 @@ const onFloors = (context) => {
 
 /** The folders of the sources of `@memfold/core`, in the order in which they are read. `CONTRIBUTING.md` says what each has. */
 export const coreFolders = [
+  "options",
   "summary",
   "event",
   "session",

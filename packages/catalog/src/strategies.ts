@@ -11,11 +11,10 @@ import { byName, type Suggested, type UnknownName } from "./names.js"
 /** The parts of a strategy's definition that do not depend on the type of its settings. */
 export type AnyStrategy = Pick<
   Strategy.Definition<never>,
-  "knows" | "resolve" | "strategyName" | "unknownIn" | "section"
+  "descriptions" | "knows" | "resolve" | "strategyName" | "unknownIn" | "section"
 > & {
   readonly defaults: object
   readonly settings: Schema.Schema.All
-  readonly descriptions: Readonly<Record<string, string>> | null
 }
 
 const shipped = {

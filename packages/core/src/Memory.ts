@@ -77,7 +77,7 @@ export {
   type SpendReached,
   type SpendScope,
 } from "./shell/Spend.js"
-export { checkOptions, InvalidOption } from "./memory/options.js"
+export { checkOptions, compactionOptions, InvalidOption, memoryOptions } from "./memory/options.js"
 
 /** The operations of a memory over its parts. A transaction of the application has some of them, over parts of its own. */
 const operations = (parts: MemoryParts): Service => {

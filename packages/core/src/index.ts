@@ -2,6 +2,8 @@
  * The public API of `@memfold/core`, in the order of the flow: message, event, log, session, policy, summarize, compact,
  * render. `Memory` connects them.
  */
+export * as OptionGroup from "./options/OptionGroup.js"
+
 export * as Message from "./Message.js"
 export { Item } from "@memfold/message"
 export * as Structure from "./Structure.js"

@@ -2,7 +2,7 @@
  * The memory layers. They keep facts as events: in the session's own log, or in a log shared by the sessions of one
  * user or one scope.
  */
-import { EventLog, MemoryLayers, Session } from "@memfold/core"
+import { EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
 import { Duration, Effect, Layer } from "effect"
 import { failing } from "./failing.js"
 import { forget, ofMessage, ofSessions } from "./forget.js"
@@ -12,8 +12,7 @@ import { allFacts, factsToRemove, layers } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
-import { checkOptions, type Options } from "./options.js"
-import { rules } from "./rules/index.js"
+import { checkOptions, optionGroup, type Options } from "./options.js"
 import { makeSharedLogs } from "./SharedLogs.js"
 
 /** Facts in all indexes together: some tens of megabytes. */
@@ -45,14 +44,12 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     const wrong = checkOptions(options)
     if (wrong !== null) return yield* Effect.die(wrong)
     const log = yield* EventLog.EventLog
-    const extractor = options.extractor ?? rules
-    const timeout = Duration.decode(options.extractorTimeout ?? "1 minute")
-    const most = {
-      user: options.mostUser ?? 20,
-      scope: options.mostScope ?? 4,
-    }
+    const given = OptionGroup.withDefaults(optionGroup, options)
+    const { extractor } = given
+    const timeout = Duration.decode(given.extractorTimeout)
+    const most = { user: given.mostUser, scope: given.mostScope }
     const sessions = Session.make(log, { capacity: cachedHomes })
-    const shared = makeSharedLogs(sessions, options)
+    const shared = makeSharedLogs(sessions, given)
     const indexes = makeIndexes(indexedFacts)
     const earlier = makeEarlier(cachedHomes)
 

@@ -36,11 +36,11 @@ const onBranch = (facts: LogFacts["facts"], state: Session.SessionState): LogFac
 /** Makes what finds shared logs, and reads them. */
 export const makeSharedLogs = (
   sessions: Session.Sessions,
-  names: Pick<Options, "userOf" | "scopeOf">,
+  names: Required<Pick<Options, "userOf" | "scopeOf">>,
 ): SharedLogs => {
   const homeOf: SharedLogs["homeOf"] = (layer, session, operation) => {
     const ask = layer === "user" ? names.userOf : names.scopeOf
-    if (ask === undefined || isHome(session)) return Effect.succeed(null)
+    if (isHome(session)) return Effect.succeed(null)
     const fail = failing(session, operation)
     return Effect.try({
       try: () => ask(session) ?? "",

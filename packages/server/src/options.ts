@@ -1,10 +1,12 @@
 /** How the service is set, and the checks of that. */
 import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
-import type { EventLog, Memory } from "@memfold/core"
+import { type EventLog, type Memory, OptionGroup } from "@memfold/core"
 import type { Options as LayersOptions } from "@memfold/layers"
-import type { Duration, Layer } from "effect"
+import { type Duration, type Layer, Schema } from "effect"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
+
+const { numberOf, option, wrongIn } = OptionGroup
 
 /** An option of the service has a value that is not allowed. */
 export class ServeError extends Error {
@@ -109,8 +111,13 @@ export const upstreamsOf = ({ upstream }: ServeOptions): Readonly<{ openai?: URL
   )
 }
 
-const isWhole = (value: number, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && value >= least && value <= most
+/** The options that are numbers, and what each is. */
+const numbers = {
+  port: numberOf({ from: 0, to: 65_535 }),
+  maxBody: option(Schema.Int.pipe(Schema.between(1, 2 ** 29)), "a number of bytes from 1 to 512 MiB"),
+  rate: numberOf({ from: 1, to: 1_000_000, unit: "requests" }),
+  maxSessions: numberOf({ from: 1, to: 1_000_000 }),
+}
 
 /**
  * Checks the options.
@@ -118,10 +125,11 @@ const isWhole = (value: number, least: number, most: number): boolean =>
  * @throws ServeError: the first wrong option, and what it can be
  */
 export const checkOptions = (options: ServeOptions): void => {
-  const { port = 0, host = "127.0.0.1", tokens, maxBody = 1, rate = 1, maxSessions = 1 } = options
+  const { host = "127.0.0.1", tokens } = options
+  const wrong = wrongIn(numbers, options)
+  if (wrong !== null) throw new ServeError(`${wrong.option} is ${wrong.allowed}`)
   if (options.otlp !== undefined && !/^https?:\/\/[^/]/.test(options.otlp.url))
     throw new ServeError("otlp is the address of a collector, such as http://127.0.0.1:4318")
-  if (!isWhole(port, 0, 65_535)) throw new ServeError("port is a number from 0 to 65535")
   if (!localAddresses.has(host) && tokens === undefined)
     throw new ServeError(
       `${host} can be reached from other machines: give tokens (--tokens FILE), or listen on 127.0.0.1`,
@@ -131,7 +139,4 @@ export const checkOptions = (options: ServeOptions): void => {
   if (options.readOnly === true && Object.keys(upstreamsOf(options)).length > 0)
     throw new ServeError("a proxy writes what passes through it: take readOnly or upstream, and not both")
   upstreamsOf(options)
-  if (!isWhole(maxBody, 1, 2 ** 29)) throw new ServeError("maxBody is a number of bytes from 1 to 512 MiB")
-  if (!isWhole(rate, 1, 1_000_000)) throw new ServeError("rate is a number of requests from 1 to 1000000")
-  if (!isWhole(maxSessions, 1, 1_000_000)) throw new ServeError("maxSessions is a number from 1 to 1000000")
 }

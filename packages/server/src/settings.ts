@@ -39,7 +39,7 @@ const formOf = (name: string): typeof schemas.StrategyForm.Type => {
       key,
       {
         ...(inlined(one, definitions) as Json),
-        description: descriptions?.[key] ?? "",
+        description: descriptions[key],
         default: (defaults as Json)[key],
       },
     ]),

@@ -2,7 +2,7 @@
  * Options that several commands share.
  */
 import { Options } from "@effect/cli"
-import { EventLog, Memory, Strategy, type Summarizer } from "@memfold/core"
+import { EventLog, Memory, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Console, Effect, Either, Layer, Option, Stream } from "effect"
@@ -62,22 +62,47 @@ export const pick = Options.integer("pick").pipe(
   Options.withDescription("Which conversation of a file with several, counted from 0."),
 )
 
-const limitOption = "input-limit"
+const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** The numbers of a command, with the help and the defaults that their group says. To be checked with {@link allowed}. */
+export const numbers = <Group extends OptionGroup.OptionGroup>(group: Group) =>
+  Object.fromEntries(
+    Object.entries(group).map(([name, schema]) => {
+      const { description = "", unit = "n", default: ofNone } = OptionGroup.saidOf(schema)
+      const number = Options.integer(dashed(name)).pipe(
+        Options.withPseudoName(unit.toUpperCase()),
+        Options.withDescription(description),
+      )
+      return [name, Options.withDefault(number, ofNone as number)]
+    }),
+  ) as { readonly [Name in keyof Group]: Options.Options<number> }
+
+/** Fails at the first option of a group that is not allowed. Without a default, an option may be left out. */
+export const allowed = (group: OptionGroup.OptionGroup, given: object): Effect.Effect<void, UsageError> => {
+  const wrong = OptionGroup.wrongIn(group, given)
+  return wrong === null
+    ? Effect.void
+    : new UsageError({ problem: `--${dashed(wrong.option)} is ${wrong.allowed}` })
+}
+
+const limits = {
+  inputLimit: OptionGroup.numberOf({
+    from: 1,
+    to: largestLimit,
+    unit: "MiB",
+    default: defaultLimit,
+    description: `The largest file that is read, in MiB; at most ${largestLimit}.`,
+  }),
+}
 
 /** How much of a file is read. To be handed to {@link limited}. */
-export const inputLimit = Options.integer(limitOption).pipe(
-  Options.withPseudoName("MIB"),
-  Options.withDefault(defaultLimit),
-  Options.withDescription(`The largest file that is read, in MiB; at most ${largestLimit}.`),
-)
+export const { inputLimit } = numbers(limits)
 
 /** Runs a command that reads no more than so much of a file. */
 export const limited =
-  (limit: number) =>
+  (inputLimit: number) =>
   <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | UsageError, R> =>
-    limit >= 1 && limit <= largestLimit
-      ? Effect.provideService(command, InputLimit, limit)
-      : new UsageError({ problem: `--${limitOption} is a number of MiB from 1 to ${largestLimit}` })
+    Effect.zipRight(allowed(limits, { inputLimit }), Effect.provideService(command, InputLimit, inputLimit))
 
 export const strategy = Options.text("strategy").pipe(
   Options.withPseudoName("NAME"),

@@ -1,6 +1,6 @@
 /** `memfold recall`: searches a session, or all sessions of an owner. */
 import { Args, Command, Options } from "@effect/cli"
-import { Memory } from "@memfold/core"
+import { Memory, OptionGroup } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -29,6 +29,14 @@ const timeOf = (name: "after" | "before", text: Option.Option<string>) =>
     return { [name]: milliseconds }
   })
 
+const numbers = {
+  tokens: OptionGroup.numberOf({
+    from: 0,
+    default: 1_000,
+    description: "The most tokens of the result; 1000 by default.",
+  }),
+}
+
 export const command = Command.make(
   "recall",
   {
@@ -40,11 +48,7 @@ export const command = Command.make(
       Options.withDescription("Search this session."),
     ),
     owner: options.owner.pipe(Options.withDescription("Search all sessions of this owner.")),
-    tokens: Options.integer("tokens").pipe(
-      Options.withPseudoName("N"),
-      Options.withDefault(1_000),
-      Options.withDescription("The most tokens of the result; 1000 by default."),
-    ),
+    ...options.numbers(numbers),
     after: time(
       "after",
       "Only messages from this time on: a date, or a date and time; UTC without an offset.",
@@ -68,7 +72,7 @@ export const command = Command.make(
       }
       if (Option.isSome(session) === Option.isSome(owner))
         return yield* new UsageError({ problem: "recall needs --session ID or --owner ID, one of them" })
-      if (tokens < 0) return yield* new UsageError({ problem: `--tokens ${tokens}: it must be 0 or more` })
+      yield* options.allowed(numbers, { tokens })
       const memory = yield* Memory.Memory
       const found: RecallResult = Option.isSome(owner)
         ? yield* memory.recallOf(owner.value, query, { tokens, ...times })

@@ -5,6 +5,7 @@ import {
   Dispatcher,
   type EventLog,
   Memory,
+  OptionGroup,
   type Strategy,
   Summarizer,
 } from "@memfold/core"
@@ -14,10 +15,12 @@ import { labSummarizer } from "../lab/modules.js"
 import { clean, json as toJson } from "../terminal/terminal.js"
 import { archive, behindOption } from "./archive.js"
 import { lines, record } from "./compact.js"
-import { UsageError } from "./failure.js"
+import type { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { named, queue, queueName } from "./queue.js"
 import { spend, spendOf } from "./spend.js"
+
+const { numberOf } = OptionGroup
 
 /** Waits until the process is asked to end. A second signal ends it at once. */
 const asked = Effect.async<void>((resume) => {
@@ -77,6 +80,30 @@ const working = (
     yield* asked
   }).pipe(Effect.scoped, Effect.provideService(Summarizer.Summarizer, summarizer), Effect.provide(store))
 
+const numbers = {
+  concurrency: numberOf({ from: 1, default: 8, description: "How many sessions are compacted at once." }),
+  lease: numberOf({
+    from: 1,
+    to: 3_600,
+    unit: "seconds",
+    default: 30,
+    description: "After how long another worker takes over when this one was killed; 1 to 3600.",
+  }),
+  shutdown: numberOf({
+    from: 0,
+    unit: "seconds",
+    default: 30,
+    description: "How long running compactions may take to end after SIGTERM or Ctrl-C.",
+  }),
+  sweep: numberOf({
+    from: 0,
+    unit: "seconds",
+    default: 300,
+    description:
+      "How often the workers look at all sessions that were active since, for looks that were lost; 0 for never.",
+  }),
+}
+
 export const command = Command.make(
   "worker",
   {
@@ -88,30 +115,7 @@ export const command = Command.make(
     settings: options.settings,
     environmentPrefix: options.environmentPrefix,
     summarizer: options.summarizerOrFile,
-    concurrency: Options.integer("concurrency").pipe(
-      Options.withPseudoName("N"),
-      Options.withDefault(8),
-      Options.withDescription("How many sessions are compacted at once."),
-    ),
-    lease: Options.integer("lease").pipe(
-      Options.withPseudoName("SECONDS"),
-      Options.withDefault(30),
-      Options.withDescription(
-        "After how long another worker takes over when this one was killed; 1 to 3600.",
-      ),
-    ),
-    shutdown: Options.integer("shutdown").pipe(
-      Options.withPseudoName("SECONDS"),
-      Options.withDefault(30),
-      Options.withDescription("How long running compactions may take to end after SIGTERM or Ctrl-C."),
-    ),
-    sweep: Options.integer("sweep").pipe(
-      Options.withPseudoName("SECONDS"),
-      Options.withDefault(300),
-      Options.withDescription(
-        "How often the workers look at all sessions that were active since, for looks that were lost; 0 for never.",
-      ),
-    ),
+    ...options.numbers(numbers),
     archive,
     ...spend,
     json: options.json,
@@ -124,12 +128,7 @@ export const command = Command.make(
   > =>
     Effect.gen(function* () {
       const { concurrency, shutdown, lease, sweep } = given
-      if (concurrency < 1) return yield* new UsageError({ problem: "--concurrency is a number, 1 or more" })
-      if (lease < 1 || lease > 3_600)
-        return yield* new UsageError({ problem: "--lease is a number of seconds from 1 to 3600" })
-      if (shutdown < 0)
-        return yield* new UsageError({ problem: "--shutdown is a number of seconds, 0 or more" })
-      if (sweep < 0) return yield* new UsageError({ problem: "--sweep is a number of seconds, 0 or more" })
+      yield* options.allowed(numbers, given)
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* labSummarizer(given.summarizer)
       const caps = yield* spendOf(given)

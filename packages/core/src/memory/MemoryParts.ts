@@ -1,8 +1,9 @@
 /** What the operations of a memory work with. */
-import { Clock, Duration, Effect, type Exit, type Scope } from "effect"
+import { Clock, Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
 import { EventLog, type Service as Log } from "@memfold/log/EventLog"
 import { guarded, marginOf, TokenCounter } from "@memfold/message/TokenCounter"
+import { withDefaults } from "../options/OptionGroup.js"
 import { contextStyle } from "../policy/contextStyle.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { withMargin } from "../policy/withMargin.js"
@@ -15,7 +16,6 @@ import type { Reading } from "../recall/recallMessages.js"
 import { VectorIndex } from "@memfold/log/VectorIndex"
 import { vectorsInProcess } from "../recall/vectorsInProcess.js"
 import * as CompactionSchedule from "../shell/CompactionSchedule.js"
-import { withDefaults } from "../shell/CompactionSettings.js"
 import { Dispatcher } from "@memfold/log/Dispatcher"
 import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
 import { makeSpend, type Spend } from "../shell/Spend.js"
@@ -24,7 +24,7 @@ import * as Summarizer from "../summarize/Summarizer.js"
 import { plainContext, type RenderingParts } from "./plainContext.js"
 import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
-import { checkOptions, InvalidOption, missingPrice } from "./options.js"
+import { checkOptions, compactionOptions, InvalidOption, missingPrice } from "./options.js"
 import { requestStrategy } from "./requestStrategy.js"
 
 /**
@@ -78,8 +78,8 @@ export const makeParts = (
     const missing = missingPrice(options.spend, { summarizer, embedder, layers })
     if (missing !== null) return yield* Effect.die(missing)
     const spend = makeSpend(sessions, options.spend)
-    const { compaction = {} } = options
-    const mode = compaction.mode ?? "background"
+    const compaction = withDefaults(compactionOptions, options.compaction ?? {})
+    const { mode } = compaction
     const dispatcher = yield* Dispatcher
     if (mode === "dispatch" && dispatcher === null)
       return yield* Effect.die(
@@ -109,13 +109,13 @@ export const makeParts = (
       layers,
       mode,
       dispatcher,
-      settings: withDefaults(compaction),
-      hooks: compaction.hooks ?? {},
+      settings: compaction,
+      hooks: compaction.hooks,
       shadow: options.shadow === undefined ? undefined : withMargin(options.shadow, margin),
       budget: options.budget,
       circumstances,
-      shutdown: compaction.shutdown ?? Duration.zero,
-      concurrency: compaction.concurrency ?? 8,
+      shutdown: compaction.shutdown,
+      concurrency: compaction.concurrency,
       contextOf: (state, strategy) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           Effect.map(plainContext(rendering, state, strategy, { now }), ({ plain }) => plain),

@@ -1,203 +1,169 @@
-/** Checks the options of a memory, for programs whose types nobody checks. This is the only place that does. */
-import { Duration, Option, Schema } from "effect"
+/** What each option of a memory must be, and its check for programs whose types nobody checks. */
+import { Predicate, Schema } from "effect"
+import {
+  Callable,
+  checkedBy,
+  duration,
+  fits,
+  InvalidOption,
+  millisOf,
+  nested,
+  option,
+  wholeFrom,
+  wrongIn,
+} from "../options/OptionGroup.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { longestLease } from "../shell/Leases.js"
 import type { SpendOptions } from "../shell/Spend.js"
 import { chain, type Service as Summarizer } from "../summarize/Summarizer.js"
 import { Wording } from "../summary/Wording.js"
-import { isCount } from "./input.js"
 import type { CompactionOptions, Options } from "./MemoryOptions.js"
 
-/** An option of a memory has a value that is not allowed. `option` is its name, and `allowed` says what it must be. */
-export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
-  option: Schema.String,
-  allowed: Schema.String,
-}) {
-  /** The option and what it must be, in words. */
-  override get message(): string {
-    return `The option "${this.option}" must be ${this.allowed}`
-  }
-}
+export { InvalidOption } from "../options/OptionGroup.js"
 
-type Fields = Readonly<Record<string, unknown>>
+const Positive = wholeFrom(1)
+const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(0.9))
+/** An object that has a function of this name. */
+const having = (name: string) => Schema.Struct({ [name]: Callable })
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+/** The parts of a strategy. A family of strategies that was not called, such as `SlidingWindow`, has not these. */
+const StrategyParts = Schema.Struct({
+  name: Schema.String,
+  when: having("due"),
+  keep: having("from"),
+  batchSize: having("to"),
+  summaryMode: Schema.Literal("rolling", "blocks", "drop", "none"),
+  context: Schema.Struct({ wording: Wording, maxMessages: Schema.optional(Positive) }),
+  pin: Schema.optional(having("pins")),
+  prune: Schema.optional(Schema.Array(Schema.Unknown)),
+  summarySize: Schema.optional(Schema.Struct({ share: Share, maxTokens: Positive })),
+  mergeBlocks: Schema.optional(Schema.Struct({ above: Positive, maxTokens: Positive })),
+  recallBlocks: Schema.optional(Schema.Struct({ maxTokens: Positive })),
+})
 
-const isFunction = (value: unknown): boolean => typeof value === "function"
+const hasStrategyParts = fits(StrategyParts)
+/** Whether a value has the parts of a strategy. */
+export const isStrategy = (value: unknown): value is Strategy => hasStrategyParts(value)
 
-const hasFunction = (value: unknown, name: string): boolean => isObject(value) && isFunction(value[name])
-
-const isWording = (value: unknown): boolean => Schema.is(Wording)(value)
-
-const isShare = (value: unknown): boolean => typeof value === "number" && value > 0 && value <= 0.9
-
-const isPositive = (value: unknown): boolean => isCount(value, 1)
-
-/** Whether a duration is given with a sign: Effect takes it for none at all. */
-const isNegative = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(isNegative) : String(value).trim().startsWith("-")
-
-/** A duration in milliseconds; `NaN` if it is none. */
-const millisOf = (value: unknown): number =>
-  Number.isNaN(value) || isNegative(value)
-    ? Number.NaN
-    : Option.match(Duration.decodeUnknown(value), {
-        onNone: () => Number.NaN,
-        onSome: (duration) => Duration.toMillis(duration),
-      })
-
-const isDuration = (value: unknown): boolean => millisOf(value) >= 0
-
-/**
- * Whether a value has the parts of a strategy. A family of strategies that was not called, such as `SlidingWindow`, has
- * not.
- */
-export const isStrategy = (value: unknown): value is Strategy => {
-  if (!isObject(value) || typeof value["name"] !== "string") return false
-  const { summaryMode, context, pin, prune, summarySize, mergeBlocks, recallBlocks } = value
-  return (
-    hasFunction(value["when"], "due") &&
-    hasFunction(value["keep"], "from") &&
-    hasFunction(value["batchSize"], "to") &&
-    ["rolling", "blocks", "drop", "none"].includes(summaryMode as string) &&
-    isObject(context) &&
-    isWording(context["wording"]) &&
-    (context["maxMessages"] === undefined || isPositive(context["maxMessages"])) &&
-    (pin === undefined || hasFunction(pin, "pins")) &&
-    (prune === undefined || Array.isArray(prune)) &&
-    (summarySize === undefined ||
-      (isObject(summarySize) && isShare(summarySize["share"]) && isPositive(summarySize["maxTokens"]))) &&
-    (mergeBlocks === undefined ||
-      (isObject(mergeBlocks) && isPositive(mergeBlocks["above"]) && isPositive(mergeBlocks["maxTokens"]))) &&
-    (recallBlocks === undefined || (isObject(recallBlocks) && isPositive(recallBlocks["maxTokens"])))
-  )
-}
+const isSummarizerAlone = fits(
+  Schema.Struct({ name: Schema.String, summarize: Callable, fallback: Schema.Unknown }),
+)
 
 /** Whether a value, and each of its fallbacks, has the parts of a summarizer. */
 export const isSummarizer = (value: unknown): value is Summarizer => {
   const seen = new Set<unknown>()
   for (let one = value; ;) {
-    if (!isObject(one) || !isFunction(one["summarize"]) || typeof one["name"] !== "string" || seen.has(one)) {
-      return false
-    }
+    if (!isSummarizerAlone(one) || seen.has(one)) return false
     seen.add(one)
-    if (one["fallback"] === undefined) return true
-    one = one["fallback"]
+    if (one.fallback === undefined) return true
+    one = one.fallback
   }
 }
 
-const isOptional = (value: unknown, isAllowed: (value: unknown) => boolean): boolean =>
-  value === undefined || isAllowed(value)
+const strategy = option(StrategyParts, "a strategy, such as the result of Strategy.make")
 
-const isEmbedder = (value: unknown): boolean =>
-  isObject(value) &&
-  typeof value["name"] === "string" &&
-  value["name"] !== "" &&
-  isPositive(value["dimensions"]) &&
-  isOptional(value["maxTexts"], isPositive) &&
-  isOptional(value["maxCharacters"], isPositive) &&
-  isOptional(value["timeout"], isDuration) &&
-  isOptional(value["minSimilarity"], (least) => typeof least === "number" && least >= -1 && least <= 1) &&
-  isFunction(value["embed"])
+const Embedder = Schema.Struct({
+  name: Schema.NonEmptyString,
+  dimensions: Positive,
+  maxTexts: Schema.optional(Positive),
+  maxCharacters: Schema.optional(Positive),
+  timeout: Schema.optional(duration()),
+  minSimilarity: Schema.optional(Schema.Number.pipe(Schema.between(-1, 1))),
+  embed: Callable,
+})
 
-const isAmount = (value: unknown): boolean => typeof value === "number" && value > 0 && Number.isFinite(value)
+const Amount = Schema.Number.pipe(Schema.finite(), Schema.positive())
+/** Some of these fields, at least one of them, and no others. */
+const someOf = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).pipe(Schema.filter((given) => Object.keys(given).length > 0))
+const Cap = Schema.optional(someOf({ tokens: Schema.optional(Amount), dollars: Schema.optional(Amount) }))
+/** The prices of a preset have more than these two. */
+const Price = Schema.optional(
+  Schema.Struct({
+    input: Schema.Union(Schema.Literal(0), Amount),
+    output: Schema.Union(Schema.Literal(0), Amount),
+  }).annotations({ parseOptions: { onExcessProperty: "ignore" } }),
+)
+const Spend = Schema.Struct({
+  session: Cap,
+  owner: Cap,
+  total: Cap,
+  prices: Schema.optional(someOf({ summarizer: Price, embedder: Price, extractor: Price })),
+}).annotations({ parseOptions: { onExcessProperty: "error" } })
 
-/** Whether an object has fields of these names only, at least one of them, and what each must be. */
-const hasOnly = (
-  value: unknown,
-  names: ReadonlyArray<string>,
-  isAllowed: (field: unknown) => boolean,
-): boolean =>
-  isObject(value) &&
-  Object.keys(value).length > 0 &&
-  Object.entries(value).every(([name, field]) => names.includes(name) && isOptional(field, isAllowed))
-
-const isCap = (value: unknown): boolean => hasOnly(value, ["tokens", "dollars"], isAmount)
-
-const isPrice = (value: unknown): boolean =>
-  isObject(value) && ["input", "output"].every((name) => value[name] === 0 || isAmount(value[name]))
-
-const isSpend = (value: unknown): boolean =>
-  isObject(value) &&
-  Object.keys(value).every((name) => ["session", "owner", "total", "prices"].includes(name)) &&
-  ["session", "owner", "total"].every((name) => isOptional(value[name], isCap)) &&
-  isOptional(value["prices"], (prices) => hasOnly(prices, ["summarizer", "embedder", "extractor"], isPrice))
-
-const duration = 'a duration, such as "30 seconds" or a number of milliseconds'
-
-const strategy = "a strategy, such as the result of Strategy.make"
-
-/** What each option of a group must be. */
-type Rules<Name extends string> = {
-  readonly [Key in Name]-?: readonly [isAllowed: (value: unknown) => boolean, allowed: string]
-}
-
-/** The options of compaction, and what each must be. */
-const compactionRules: Rules<keyof CompactionOptions> = {
-  mode: [
-    (value) => ["background", "dispatch", "inline", "manual", "off"].includes(value as string),
+/** The options of compaction. */
+export const compactionOptions = {
+  mode: option(
+    Schema.Literal("background", "dispatch", "inline", "manual", "off"),
     "background, dispatch, inline, manual, or off",
-  ],
-  hooks: [
-    (value) =>
-      isObject(value) &&
-      ["beforeCompaction", "afterCompaction"].every(
-        (name) => value[name] === undefined || isFunction(value[name]),
-      ),
+    {
+      description:
+        "`inline`: an append waits for compactions; `manual`: only `compact` runs them; `off`: none at all; `dispatch`: `memfold worker` processes run them",
+      default: "background",
+    },
+  ),
+  hooks: option(
+    Schema.Struct({
+      beforeCompaction: Schema.optional(Callable),
+      afterCompaction: Schema.optional(Callable),
+    }),
     "an object with the functions beforeCompaction and afterCompaction, or one of them",
-  ],
-  concurrency: [isPositive, "a whole number, 1 or more"],
-  shutdown: [isDuration, duration],
-  backOff: [isDuration, duration],
-  summarizerTimeout: [isDuration, duration],
-  summarizerRetries: [(value) => isCount(value), "a whole number, 0 or more"],
-  lease: [
-    (value) => isDuration(value) && millisOf(value) > 0 && millisOf(value) <= longestLease,
+    {
+      description: "`beforeCompaction` may veto or give instructions; `afterCompaction` hears the outcome",
+      default: {},
+    },
+  ),
+  concurrency: wholeFrom(1, {
+    description: "how many sessions are compacted in the background at once",
+    default: 8,
+  }),
+  shutdown: duration({ description: "how long `close` waits for running compactions", default: 0 }),
+  backOff: duration({
+    description: "how long the next try waits after a failed compaction; doubles up to an hour",
+    default: "1 minute",
+  }),
+  summarizerTimeout: duration({
+    description: "how long one call of a summarizer may take",
+    default: "2 minutes",
+  }),
+  summarizerRetries: wholeFrom(0, { description: "how often a failed call is repeated", default: 2 }),
+  lease: option(
+    checkedBy((value) => millisOf(value) > 0 && millisOf(value) <= longestLease),
     "a duration of more than 0 and at most an hour, since it is renewed while a compaction works",
-  ],
-}
+    {
+      description:
+        "how long a compaction owns the session's lock without a sign of life; it is renewed while the compaction works",
+      default: "30 seconds",
+    },
+  ),
+} satisfies Record<keyof CompactionOptions, Schema.Schema.AnyNoContext>
 
-/** The options, the parts that a memory gets beside them, and what each must be. Only the strategy is required. */
-const rules: Rules<keyof Options | "summarizer" | "tokenCounter" | "embedder"> = {
-  strategy: [isStrategy, strategy],
-  shadow: [isStrategy, strategy],
-  wording: [isWording, "a wording, with the texts of Wording.conversationSummary"],
-  compaction: [isObject, 'an object like { mode: "inline" }'],
-  budget: [
-    (value) =>
-      isObject(value) &&
-      typeof value["tokens"] === "number" &&
-      value["tokens"] > 0 &&
-      (value["timeout"] === undefined || isDuration(value["timeout"])),
+/** The options, and the parts that a memory gets beside them. Only the strategy is required. */
+export const memoryOptions = {
+  strategy,
+  shadow: strategy,
+  wording: option(Wording, "a wording, with the texts of Wording.conversationSummary"),
+  compaction: nested(compactionOptions, 'an object like { mode: "inline" }'),
+  budget: option(
+    Schema.Struct({ tokens: Schema.Number.pipe(Schema.positive()), timeout: Schema.optional(duration()) }),
     'an object like { tokens: 100_000, timeout: "20 seconds" }',
-  ],
-  spend: [
-    isSpend,
+  ),
+  spend: option(
+    Spend,
     "an object like { session: { tokens: 200_000 }, owner: { dollars: 1 }, total: { dollars: 20 }, prices: { summarizer: { input: 0.25, output: 2 } } }, with amounts of more than 0",
-  ],
-  boundReasoning: [(value) => value === "leave-out" || value === "keep", "leave-out or keep"],
-  cachedSessions: [isPositive, "a whole number, 1 or more"],
-  summarizer: [isSummarizer, "a summarizer: an object with a name and a function summarize"],
-  embedder: [
-    isEmbedder,
+  ),
+  boundReasoning: option(Schema.Literal("leave-out", "keep"), "leave-out or keep"),
+  cachedSessions: wholeFrom(1, { default: 1_000 }),
+  summarizer: option(
+    checkedBy<Summarizer>(isSummarizer),
+    "a summarizer: an object with a name and a function summarize",
+  ),
+  embedder: option(
+    Embedder,
     "an embedder: an object with a name, the number of dimensions, and a function embed; maxTexts and maxCharacters are whole numbers, 1 or more, timeout is a duration, and minSimilarity is from -1 to 1",
-  ],
-  tokenCounter: [
-    (value) => hasFunction(value, "count"),
-    "a token counter: an object with a name and a function count",
-  ],
-}
-
-/** The first option of a group that is not allowed. */
-const wrongIn = (fields: Fields, group: Rules<string>, prefix = ""): InvalidOption | null => {
-  for (const [option, [isAllowed, allowed]] of Object.entries(group)) {
-    const value = fields[option]
-    if (value !== undefined && !isAllowed(value))
-      return new InvalidOption({ option: prefix + option, allowed })
-  }
-  return null
-}
+  ),
+  tokenCounter: option(having("count"), "a token counter: an object with a name and a function count"),
+} satisfies Record<keyof Options | "summarizer" | "tokenCounter" | "embedder", Schema.Schema.AnyNoContext>
 
 /**
  * Checks the options of a memory and the parts that it gets beside them. Unknown names are ignored, except in a group of
@@ -215,19 +181,8 @@ const wrongIn = (fields: Fields, group: Rules<string>, prefix = ""): InvalidOpti
  * ```
  */
 export const checkOptions = (options: unknown): InvalidOption | null => {
-  if (!isObject(options)) return new InvalidOption({ option: "options", allowed: "an object" })
-  if (options["strategy"] === undefined) return new InvalidOption({ option: "strategy", allowed: strategy })
-  const wrong = wrongIn(options, rules)
-  if (wrong !== null) return wrong
-  const compaction = (options["compaction"] ?? {}) as Fields
-  const names = Object.keys(compactionRules)
-  const unknown = Object.keys(compaction).find((name) => !names.includes(name))
-  return unknown === undefined
-    ? wrongIn(compaction, compactionRules, "compaction.")
-    : new InvalidOption({
-        option: `compaction.${unknown}`,
-        allowed: `one of the options: ${names.join(", ")}`,
-      })
+  if (!Predicate.isRecord(options)) return new InvalidOption({ option: "options", allowed: "an object" })
+  return wrongIn(memoryOptions, { ...options, strategy: options["strategy"] ?? null })
 }
 
 /**

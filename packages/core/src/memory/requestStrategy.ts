@@ -16,9 +16,17 @@ export const requestStrategy = (
   const resolved = (given: Strategy): Strategy =>
     withMargin(wording === undefined ? given : { ...given, context: { ...given.context, wording } }, margin)
   const own = Exit.succeed(resolved(strategy))
+  // Most requests with a strategy of their own have the same one: it is checked once.
+  const known = new WeakMap<Strategy, Exit.Exit<Strategy>>()
   return (session: string, request: StrategyOptions = {}): Exit.Exit<Strategy, InvalidInput> => {
     if (request.strategy === undefined) return own
-    if (isStrategy(request.strategy)) return Exit.succeed(resolved(request.strategy))
+    const found = known.get(request.strategy)
+    if (found !== undefined) return found
+    if (isStrategy(request.strategy)) {
+      const checked = Exit.succeed(resolved(request.strategy))
+      known.set(request.strategy, checked)
+      return checked
+    }
     const detail = '"strategy" must be a strategy, such as the result of Strategy.make'
     return Exit.fail(new InvalidInput({ session: typeof session === "string" ? session : "", detail }))
   }

@@ -2,7 +2,7 @@
  * Strategies: when to compact, what stays, how much goes at once, and how the summary is written. A strategy is data
  * and pure functions. The engine does everything else, in the same way for every strategy.
  */
-import { Either, ParseResult, Schema } from "effect"
+import { Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import type { Wording } from "../summary/Wording.js"
 import { conversationSummary } from "../summary/Wording.js"
 import type { SummaryMode } from "./SummaryMode.js"
@@ -131,6 +131,35 @@ export interface Sources {
 /** The prefix of memfold's own environment variables. Variables of other programs count only if you ask for them. */
 export const ownPrefix = "MEMFOLD_"
 
+/**
+ * A setting: what it can be, its default, and what it is for, in a sentence that forms and documents show.
+ *
+ * @example
+ * ```ts
+ * import { Strategy } from "@memfold/core"
+ * import { Schema } from "effect"
+ *
+ * export const Settings = Schema.Struct({
+ *   keepMessages: Strategy.setting(Schema.NonNegativeInt, 20, "How many messages stay."),
+ * })
+ * ```
+ */
+export const setting = <A, I>(
+  schema: Schema.Schema<A, I>,
+  byDefault: NoInfer<A>,
+  description: string,
+): Schema.PropertySignature<":", A, never, "?:", I | undefined, true> =>
+  Schema.optionalWith(schema, { default: () => byDefault }).annotations({ description })
+
+/** What each setting is for, where that is said. */
+const descriptionsOf = ({ ast }: Schema.Schema.AnyNoContext): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    SchemaAST.getPropertySignatures(SchemaAST.typeAST(ast)).map((one) => [
+      one.name,
+      Option.getOrElse(SchemaAST.getDescriptionAnnotation(one), () => ""),
+    ]),
+  )
+
 /** A family of strategies: a function from settings to a strategy, with ways to read settings from outside. */
 export interface Definition<Settings> {
   /**
@@ -145,8 +174,8 @@ export interface Definition<Settings> {
   readonly defaults: Settings
   /** The schema of the settings: which there are, and what each can be. */
   readonly settings: Schema.Schema<Settings, never>
-  /** What each setting is for, in a sentence: for forms. */
-  readonly descriptions: Readonly<Record<keyof Settings, string>> | null
+  /** What each {@link setting} is for, in a sentence: for forms and documents. */
+  readonly descriptions: Readonly<Record<string, string>>
   /** The path of names to the settings in a settings file; empty if the whole file has them. */
   readonly section: ReadonlyArray<string>
   /** Whether a name is a setting: in camelCase, in snake_case, or as an alias. */
@@ -205,7 +234,7 @@ const ofText = (text: string): unknown =>
  * export const Short = Strategy.define({
  *   name: "short",
  *   settings: Schema.Struct({
- *     keepMessages: Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => 20 }),
+ *     keepMessages: Strategy.setting(Schema.NonNegativeInt, 20, "How many messages stay."),
  *   }),
  *   environment: { KEEP: "keepMessages" },
  *   make: ({ keepMessages }) =>
@@ -222,7 +251,7 @@ const ofText = (text: string): unknown =>
  */
 export const define = <Settings extends object, Encoded>(options: {
   readonly name: string
-  /** The schema of the settings. Every setting needs a default: `{}` must be valid. */
+  /** The schema of the settings. Every {@link setting} needs a default: `{}` must be valid. */
   readonly settings: Schema.Schema<Settings, Encoded>
   /** Other names of settings, in camelCase, each with the setting's name. */
   readonly aliases?: Readonly<Record<string, string>>
@@ -230,8 +259,6 @@ export const define = <Settings extends object, Encoded>(options: {
   readonly section?: ReadonlyArray<string>
   /** The environment variables that are read, without their prefix, each with the setting's name. */
   readonly environment?: Readonly<Record<string, string>>
-  /** What each setting is for, in a sentence: for forms. */
-  readonly descriptions?: Readonly<Record<keyof Settings, string>>
   readonly make: (settings: Settings) => Strategy
 }): Definition<Settings> => {
   const parse = Schema.decodeUnknownEither(options.settings)
@@ -299,7 +326,7 @@ export const define = <Settings extends object, Encoded>(options: {
     strategyName: options.name,
     defaults,
     settings: options.settings as unknown as Schema.Schema<Settings, never>,
-    descriptions: options.descriptions ?? null,
+    descriptions: descriptionsOf(options.settings),
     section,
     knows,
     unknownIn,

@@ -15,11 +15,3 @@ export interface CompactionSettings {
   /** The pause after a failed compaction; 1 minute by default. It doubles with each further failure, up to an hour. */
   readonly backOff: Duration.DurationInput
 }
-
-/** The settings, with defaults for missing ones. */
-export const withDefaults = (given: Partial<CompactionSettings>): CompactionSettings => ({
-  summarizerTimeout: given.summarizerTimeout ?? "2 minutes",
-  summarizerRetries: given.summarizerRetries ?? 2,
-  lease: given.lease ?? "30 seconds",
-  backOff: given.backOff ?? "1 minute",
-})

@@ -1,14 +1,13 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
-import { type Hooks, Keep, Memory, Strategy, SummaryMode, Trigger, Wording } from "@memfold/core"
-import { checkOptions as checkLayers } from "@memfold/layers"
-import { Effect, Either, Layer } from "effect"
+import { type Hooks, Memory, OptionGroup, type Strategy, Wording } from "@memfold/core"
+import * as Layers from "@memfold/layers"
+import { Effect, Either, Layer, Predicate, Schema } from "effect"
 import {
   codecs,
   type Formats,
   strategyNamed,
   type SystemMessages,
   unknownSettings,
-  wrongExtraFields,
   wrongSummarizer,
 } from "@memfold/catalog"
 import { isLogger } from "./logging.js"
@@ -32,14 +31,6 @@ const checkStrategy = (option: string, given: unknown): void => {
   }
 }
 
-/** For the check of the other options: stands for a strategy that is given by its name. */
-const anyStrategy = Strategy.make({
-  name: "any",
-  when: Trigger.backlog({ messages: 1 }),
-  keep: Keep.lastMessages(1),
-  summaryMode: SummaryMode.rolling,
-})
-
 export const same = <E>(error: E): E => error
 
 /**
@@ -59,75 +50,63 @@ export const strategyOf = (
   throw new InvalidOption({ option: "settings", allowed: "left out, or the strategy given by its name" })
 }
 
-/** Whether a part is left out, or given by its name. */
-const isNamed = (given: unknown): boolean => given === undefined || typeof given === "string"
+const { checkedBy, nested, option, unknownIn, wrongIn } = OptionGroup
 
-/** The names of all options. Any other name is a typing mistake. */
-const names: ReadonlySet<string> = new Set<keyof CreateOptions>([
-  "store",
-  "queue",
-  "strategy",
-  "settings",
-  "environmentPrefix",
-  "wording",
-  "shadow",
-  "summarizer",
-  "tokenCounter",
-  "layers",
-  "recall",
-  "format",
-  "systemMessages",
-  "extraFields",
-  "compaction",
-  "budget",
-  "spend",
-  "boundReasoning",
-  "logger",
-  "metrics",
-  "cachedSessions",
-])
+/** A value of another kind than those that a schema allows, or a layer of the application. */
+const orLayer = <A>(schema: Schema.Schema<A>) =>
+  Schema.Union(schema, checkedBy<Layer.Layer<never>>(Layer.isLayer))
 
-/** The names of the options of recall. */
-const recallNames: ReadonlySet<string> = new Set<keyof RecallParts>([
-  "embedder",
-  "vectorIndex",
-  "fullTextIndex",
-])
+const Named = Schema.Union(Schema.String, Memory.memoryOptions.strategy)
+const namedStrategy = option(Named, "a strategy, or the name of one")
+const presets = Object.keys(Wording.presets)
 
-/** The first name of an object that is not among the names. */
-const unknownIn = (given: object, known: ReadonlySet<string>): string | undefined =>
-  Object.keys(given).find((name) => !known.has(name))
+/** The options of recall, and what each must be. */
+const recallOptions = {
+  embedder: Memory.memoryOptions.embedder,
+  vectorIndex: option(orLayer(Schema.Never), "a layer, such as that of @memfold/sqlite-vec"),
+  fullTextIndex: option(Schema.Literal("store", "process"), "store or process"),
+} satisfies Record<keyof RecallParts, Schema.Schema.AnyNoContext>
 
-/**
- * Checks what recall searches with.
- *
- * @throws InvalidOption: the first wrong option
- */
-const checkRecall = (recall: RecallParts): void => {
-  const refuse = (option: string, allowed: string) => {
-    throw new InvalidOption({ option, allowed })
-  }
-  if (typeof recall !== "object" || recall === null) refuse("recall", "an object like { embedder }")
-  const unknown = unknownIn(recall, recallNames)
-  if (unknown !== undefined) refuse(`recall.${unknown}`, `one of the options: ${[...recallNames].join(", ")}`)
-  const { vectorIndex, fullTextIndex = "store" } = recall
-  if (vectorIndex !== undefined && !Layer.isLayer(vectorIndex))
-    refuse("recall.vectorIndex", "a layer, such as that of @memfold/sqlite-vec")
-  if (!["store", "process"].includes(fullTextIndex)) refuse("recall.fullTextIndex", "store or process")
-}
+/** The options, and what each must be. Any other name is a typing mistake. */
+const createOptions = {
+  store: option(
+    orLayer(Schema.String),
+    "memory:, sqlite:PATH, redis://HOST, postgres://HOST/DATABASE, or a layer",
+  ),
+  queue: option(orLayer(Schema.String), "redis://HOST, postgres://HOST/DATABASE, or a layer"),
+  strategy: namedStrategy,
+  // A setting that no strategy knows, and a summarizer, are checked below.
+  settings: Schema.Unknown,
+  environmentPrefix: option(Schema.String, "a text, such as PRIZM_"),
+  wording: option(
+    Schema.Union(Schema.Literal(...presets), Wording.Wording),
+    `${presets.join(", ")}, or a wording`,
+  ),
+  shadow: namedStrategy,
+  summarizer: Schema.Unknown,
+  tokenCounter: Memory.memoryOptions.tokenCounter,
+  layers: nested(Layers.optionGroup, "true, false, or an object of options", Schema.Boolean),
+  recall: nested(recallOptions, "an object like { embedder }"),
+  format: option(Schema.Literal(...Object.keys(codecs)), Object.keys(codecs).join(", ")),
+  systemMessages: option(Schema.Literal("inline", "apart"), "inline or apart"),
+  extraFields: option(Schema.Array(Schema.String), "a list of names of fields"),
+  compaction: Memory.memoryOptions.compaction,
+  budget: Memory.memoryOptions.budget,
+  spend: Memory.memoryOptions.spend,
+  boundReasoning: Memory.memoryOptions.boundReasoning,
+  logger: option(checkedBy(isLogger), '"error", "warning", "info", "debug", or a function'),
+  metrics: option(OptionGroup.Callable, "a function"),
+  cachedSessions: Memory.memoryOptions.cachedSessions,
+} satisfies Record<keyof CreateOptions, Schema.Schema.AnyNoContext>
 
-/** Checks that there is a queue where one is used, and only there. */
-const checkQueue = (
-  { queue, compaction }: CreateOptions<keyof Formats, SystemMessages>,
-  refuse: (option: string, allowed: string) => void,
-): void => {
-  if (queue !== undefined && typeof queue !== "string" && !Layer.isLayer(queue))
-    refuse("queue", "redis://HOST, postgres://HOST/DATABASE, or a layer")
-  const dispatches = compaction?.mode === "dispatch"
-  if (dispatches && queue === undefined) refuse("queue", "given: compaction.mode is dispatch")
-  if (!dispatches && queue !== undefined)
-    refuse("queue", 'left out, or used: compaction: { mode: "dispatch" }')
-}
+/** What is wrong with a summarizer, or with one of a list; `null` if nothing is. */
+const summarizerWrong = ({ summarizer }: CreateOptions<keyof Formats, SystemMessages>): string | null =>
+  Array.isArray(summarizer) && summarizer.length === 0
+    ? "left out, or not empty"
+    : ([summarizer]
+        .flat()
+        .map((one) => (one === undefined || typeof one === "string" ? null : wrongSummarizer(one)))
+        .find((wrong) => wrong !== null) ?? null)
 
 /**
  * Checks at run time what a type checker would find, for programs in JavaScript.
@@ -135,71 +114,28 @@ const checkQueue = (
  * @throws InvalidOption: the first wrong option
  */
 export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessages>): void => {
-  if (typeof options !== "object" || options === null) {
-    throw new InvalidOption({ option: "options", allowed: 'an object like { store: "sqlite:chats.db" }' })
-  }
-  const { store, strategy, format, systemMessages, wording, logger, metrics } = options
   const refuse = (option: string, allowed: string) => {
     throw new InvalidOption({ option, allowed })
   }
-  if (typeof store !== "string" && !Layer.isLayer(store))
-    refuse("store", "memory:, sqlite:PATH, redis://HOST, postgres://HOST/DATABASE, or a layer")
-  checkQueue(options, refuse)
-  if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
-  if (systemMessages !== undefined && systemMessages !== "apart") {
-    if (systemMessages !== "inline") refuse("systemMessages", "inline or apart")
-    if (format === "anthropic") refuse("systemMessages", "apart: the Messages API has a field for them")
-  }
-  if (wrongExtraFields(options.extraFields) !== null) refuse("extraFields", "a list of names of fields")
+  if (!Predicate.isRecord(options)) refuse("options", 'an object like { store: "sqlite:chats.db" }')
+  const { store, queue, compaction, strategy, shadow, wording, systemMessages, format } = options
   if (strategy !== undefined) checkStrategy("strategy", strategy)
-  if (options.shadow !== undefined) checkStrategy("shadow", options.shadow)
-  if (logger !== undefined && !isLogger(logger)) {
-    refuse("logger", '"error", "warning", "info", "debug", or a function')
-  }
-  if (metrics !== undefined && typeof metrics !== "function") refuse("metrics", "a function")
-  if (typeof wording === "string" && !Object.hasOwn(Wording.presets, wording)) {
-    refuse("wording", `${Object.keys(Wording.presets).join(", ")}, or a wording`)
-  }
-  const unknown = unknownIn(options, names)
-  if (unknown !== undefined) refuse(unknown, `one of the options: ${[...names].join(", ")}`)
-  if (options.recall !== undefined) checkRecall(options.recall)
+  if (shadow !== undefined) checkStrategy("shadow", shadow)
+  const own = typeof wording === "string" ? {} : { wording: Memory.memoryOptions.wording }
+  const wrong =
+    wrongIn({ ...createOptions, ...own }, { ...options, store: store ?? null }) ??
+    unknownIn(createOptions, options)
+  if (wrong !== null) throw wrong
+  const dispatches = compaction?.mode === "dispatch"
+  if (dispatches && queue === undefined) refuse("queue", "given: compaction.mode is dispatch")
+  if (!dispatches && queue !== undefined)
+    refuse("queue", 'left out, or used: compaction: { mode: "dispatch" }')
+  if (systemMessages === "inline" && format === "anthropic")
+    refuse("systemMessages", "apart: the Messages API has a field for them")
   const [setting] = unknownSettings(options.settings)
   if (setting !== undefined) refuse(`settings.${setting}`, "left out: no strategy has this setting")
-  const prefix: unknown = options.environmentPrefix
-  if (prefix !== undefined && typeof prefix !== "string")
-    refuse("environmentPrefix", "a text, such as PRIZM_")
-  const { layers, summarizer } = options
-  if (Array.isArray(summarizer) && summarizer.length === 0) refuse("summarizer", "left out, or not empty")
-  if (
-    layers !== undefined &&
-    typeof layers !== "boolean" &&
-    (typeof layers !== "object" || layers === null)
-  ) {
-    refuse("layers", "true, false, or an object of options")
-  }
-  const wrongLayers = typeof layers === "object" ? checkLayers(layers) : null
-  if (wrongLayers !== null) refuse(`layers.${wrongLayers.option}`, wrongLayers.allowed)
-  const { settings: _settings, shadow, recall, extraFields: _fields, ...engine } = options
-  // Strategies, wordings and summarizers may be given by their names; the engine does not know these.
-  const named = { strategy: anyStrategy, summarizer: undefined, wording: undefined, shadow: undefined }
-  const wrong = Memory.checkOptions({
-    ...engine,
-    ...named,
-    ...(recall?.embedder === undefined ? {} : { embedder: recall.embedder }),
-    ...(isNamed(strategy) ? {} : { strategy }),
-    ...(isNamed(shadow) ? {} : { shadow }),
-    ...(isNamed(wording) ? {} : { wording }),
-  })
-  if (wrong !== null) {
-    const isStrategy = wrong.option === "strategy" || wrong.option === "shadow"
-    const option = wrong.option === "embedder" ? "recall.embedder" : wrong.option
-    refuse(option, isStrategy ? "a strategy, or the name of one" : wrong.allowed)
-  }
-  const given: ReadonlyArray<unknown> = Array.isArray(summarizer) ? summarizer : [summarizer]
-  for (const one of given) {
-    const wrongOne = isNamed(one) ? null : wrongSummarizer(one)
-    if (wrongOne !== null) refuse("summarizer", wrongOne)
-  }
+  const wrongOne = summarizerWrong(options)
+  if (wrongOne !== null) refuse("summarizer", wrongOne)
 }
 
 /** Turns asynchronous hooks into hooks of the engine, which ignores a hook that throws. */

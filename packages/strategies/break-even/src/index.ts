@@ -9,46 +9,60 @@ import { breakEven, coldCache } from "./triggers.js"
 
 export { breakEven, coldCache } from "./triggers.js"
 
-const tokens = (fallback: number) =>
-  Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
+const { setting } = Strategy
 
-const share = (fallback: number, most: number) =>
-  Schema.optionalWith(Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(most)), {
-    default: () => fallback,
-  })
+const Positive = Schema.Int.pipe(Schema.positive())
+
+const share = (most: number) => Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(most))
 
 const presetNames = Object.keys(Prices.presets) as [Prices.PresetName, ...ReadonlyArray<Prices.PresetName>]
 
 const Settings = Schema.Struct({
-  prices: Schema.optionalWith(Schema.Union(Schema.Literal(...presetNames), Prices.Prices), {
-    default: () => "claude-sonnet-5.5" as const,
-  }),
-  contextLimit: tokens(200_000),
-  compactionThreshold: share(0.7, 1),
-  keepTokens: tokens(2_000),
-  keepMessages: tokens(12),
-  blockTokens: tokens(6_000),
-  coldBlockTokens: tokens(1_500),
-  summaryShare: share(0.12, 0.9),
-  summaryTokens: tokens(8_000),
+  prices: setting(
+    Schema.Union(Schema.Literal(...presetNames), Prices.Prices),
+    "claude-sonnet-5.5",
+    "The name of a preset in Prices.presets of @memfold/prices, which have a date, or prices of your own: they say when a compaction is worth it, and how long the provider's cache lives.",
+  ),
+  contextLimit: setting(
+    Positive,
+    200_000,
+    "The model's context window, in tokens; also that of a summarizer that does not state its own.",
+  ),
+  compactionThreshold: setting(
+    share(1),
+    0.7,
+    "Compact above this share of the window, whatever it costs; above 0 and at most 1.",
+  ),
+  keepTokens: setting(
+    Positive,
+    2_000,
+    "How many tokens of the newest messages stay uncovered, at most a quarter of the window.",
+  ),
+  keepMessages: setting(
+    Positive,
+    12,
+    "How many of the newest messages stay uncovered, if they are more than keepTokens; at most a quarter of the window.",
+  ),
+  blockTokens: setting(Positive, 6_000, "How many tokens of messages become one block, at the least."),
+  coldBlockTokens: setting(Positive, 1_500, "The same as blockTokens when the provider's cache has expired."),
+  summaryShare: setting(
+    share(0.9),
+    0.12,
+    "The share of these tokens that a block takes; above 0 and at most 0.9.",
+  ),
+  summaryTokens: setting(
+    Positive,
+    8_000,
+    "When all blocks together take more tokens, they are merged into one of a quarter of that.",
+  ),
 })
 
 /**
- * The settings of {@link BreakEven}. Tokens are integers from 1.
+ * The settings of {@link BreakEven}. Tokens are integers from 1. `BreakEven.descriptions` says what each is for, and `BreakEven.defaults`
+ * what it is by default.
  *
- * - `prices` (`claude-sonnet-5.5`): the name of a preset in `Prices.presets`, or prices of your own. Use the prices of
- *   your model: they say when a compaction is worth it, and how long the provider's cache lives
- * - `contextLimit` (200,000): the model's context window; also that of a summarizer that does not state its own
- * - `compactionThreshold` (0.7): compact above this share of the window, whatever it costs; above 0 and at most 1
- * - `keepTokens` (2,000) and `keepMessages` (12): what of the newest messages stays uncovered, whichever is more, but at
- *   most a quarter of the window
- * - `blockTokens` (6,000): how many tokens of messages become one block, at the least
- * - `coldBlockTokens` (1,500): `blockTokens` when the cache has expired
- * - `summaryShare` (0.12): the share of these tokens that a block takes; above 0 and at most 0.9
- * - `summaryTokens` (8,000): when all blocks together take more, they are merged into one of a quarter of that
- *
- * If the summarizer asks in context, a compaction costs less, and pays sooner; and it is due half a minute before the cache
- * expires, not after it.
+ * Use the `prices` of your model. If the summarizer asks in context, a compaction costs less, and pays sooner; and it is due half a
+ * minute before the cache expires, not after it.
  */
 export type BreakEvenSettings = typeof Settings.Type
 
@@ -109,19 +123,6 @@ const shortest = 32
 export const BreakEven = Strategy.define({
   name: "break-even",
   settings: Settings,
-  descriptions: {
-    prices:
-      "The name of the model's prices: they say when a compaction is worth it, and how long the provider's cache lives.",
-    contextLimit: "The context window of the model, in tokens.",
-    compactionThreshold: "Compact above this share of the window, whatever it costs.",
-    keepTokens: "How many tokens of the newest messages stay uncovered, at most a quarter of the window.",
-    keepMessages: "How many of the newest messages stay uncovered, if they are more than keepTokens.",
-    blockTokens: "How many tokens of messages become one block, at the least.",
-    coldBlockTokens: "blockTokens when the provider's cache has expired.",
-    summaryShare: "The share of these tokens that a block takes.",
-    summaryTokens:
-      "When all blocks together take more tokens, they are merged into one of a quarter of that.",
-  },
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
   make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, ...settings }) => {
     const prices = typeof settings.prices === "string" ? Prices.presets[settings.prices] : settings.prices

@@ -5,15 +5,15 @@
 import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "@memfold/core"
 import { Schema } from "effect"
 
+const { setting } = Strategy
+
+const Positive = Schema.Int.pipe(Schema.positive())
+
 const Settings = Schema.Struct({
-  bufferSize: Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => 4 }),
+  bufferSize: setting(Positive, 4, "How many of the newest messages stay uncovered after a compaction."),
 })
 
-/**
- * The setting of {@link RollingBuffer}.
- *
- * - `bufferSize` (4): how many of the newest messages stay uncovered after a compaction; an integer from 1
- */
+/** The setting of {@link RollingBuffer}: `bufferSize`, how many of the newest messages stay uncovered after a compaction. */
 export type RollingBufferSettings = typeof Settings.Type
 
 /**
@@ -35,9 +35,6 @@ export type RollingBufferSettings = typeof Settings.Type
 export const RollingBuffer = Strategy.define({
   name: "rolling-buffer",
   settings: Settings,
-  descriptions: {
-    bufferSize: "How many of the newest messages stay uncovered after a compaction.",
-  },
   make: ({ bufferSize }) =>
     Strategy.make({
       name: "rolling-buffer",
@@ -49,8 +46,9 @@ export const RollingBuffer = Strategy.define({
     }),
 })
 
-const size = (fallback: number) =>
-  Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
+const windowSize = setting(Positive, 20, "How many messages stay.")
+
+const maxTokens = setting(Positive, 2_000, "How many tokens the kept messages may have together.")
 
 /**
  * Keeps the newest messages and drops older ones from contexts, without a summary and without a model. The log keeps
@@ -70,10 +68,7 @@ const size = (fallback: number) =>
  */
 export const Window = Strategy.define({
   name: "window",
-  settings: Schema.Struct({ windowSize: size(20) }),
-  descriptions: {
-    windowSize: "How many messages stay.",
-  },
+  settings: Schema.Struct({ windowSize }),
   make: ({ windowSize }) =>
     Strategy.make({
       name: "window",
@@ -104,10 +99,7 @@ const recent = (tokens: number) => Keep.all(Keep.lastTokens(tokens), Keep.lastMe
  */
 export const TokenBuffer = Strategy.define({
   name: "token-buffer",
-  settings: Schema.Struct({ maxTokens: size(2_000) }),
-  descriptions: {
-    maxTokens: "How many tokens the kept messages may have together.",
-  },
+  settings: Schema.Struct({ maxTokens }),
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "token-buffer",
@@ -134,10 +126,7 @@ export const TokenBuffer = Strategy.define({
  */
 export const SummaryBuffer = Strategy.define({
   name: "summary-buffer",
-  settings: Schema.Struct({ maxTokens: size(2_000) }),
-  descriptions: {
-    maxTokens: "How many tokens the uncovered messages may have together.",
-  },
+  settings: Schema.Struct({ maxTokens }),
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "summary-buffer",

@@ -6,25 +6,23 @@
 import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "@memfold/core"
 import { Schema } from "effect"
 
-const positive = (fallback: number) =>
-  Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
+const { setting } = Strategy
+
+const Positive = Schema.Int.pipe(Schema.positive())
 
 const Settings = Schema.Struct({
-  fullContextTurns: positive(4),
-  cachedContextTurns: positive(3),
-  sessionMemoryTokens: Schema.optionalWith(Schema.NullOr(Schema.Int.pipe(Schema.positive())), {
-    default: () => null,
-  }),
+  fullContextTurns: setting(Positive, 4, "A: how many complete turns always stay word for word."),
+  cachedContextTurns: setting(Positive, 3, "B: how many turns become one block of the summary."),
+  sessionMemoryTokens: setting(
+    Schema.NullOr(Positive),
+    null,
+    "The most tokens of the blocks in front of the messages; without it, all blocks are shown. If the blocks take more, each compaction chooses which to show: the newest, and the best matches for the newest user message. The block that a later question needs stands right before it; all of these take as many tokens at most.",
+  ),
 })
 
 /**
- * The settings of {@link Rounds}. A turn is a user message and everything up to the next one.
- *
- * - `fullContextTurns` (4), called A: how many complete turns always stay uncovered; an integer from 1
- * - `cachedContextTurns` (3), called B: how many turns become one block; an integer from 1
- * - `sessionMemoryTokens` (`null`, no limit): the most tokens of the blocks in front of the messages; an integer from 1. If the
- *   blocks take more, each compaction chooses which blocks to show: the newest block, and the best matches for the newest user
- *   message. The block that a later question needs stands right before it; all of these take as many tokens at most
+ * The settings of {@link Rounds}: integers from 1, `sessionMemoryTokens` without a limit by default. A turn is a user message and
+ * everything up to the next one. `Rounds.descriptions` says what each is for, and `Rounds.defaults` what it is by default.
  */
 export type RoundsSettings = typeof Settings.Type
 
@@ -47,12 +45,6 @@ export type RoundsSettings = typeof Settings.Type
 export const Rounds = Strategy.define({
   name: "rounds",
   settings: Settings,
-  descriptions: {
-    fullContextTurns: "A: how many complete turns always stay word for word.",
-    cachedContextTurns: "B: how many turns become one block of the summary.",
-    sessionMemoryTokens:
-      "The most tokens of the blocks in front of the messages; without it, all blocks are shown.",
-  },
   aliases: { A: "fullContextTurns", B: "cachedContextTurns", a: "fullContextTurns", b: "cachedContextTurns" },
   // The program of the reference design keeps its settings in the file `agent-tools.json` and in the environment.
   section: ["agent", "contextWindow"],

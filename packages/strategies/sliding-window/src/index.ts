@@ -5,15 +5,36 @@
 import { SummaryMode, Keep, Strategy, BatchSize, Trigger } from "@memfold/core"
 import { Duration, Schema } from "effect"
 
-const positive = (fallback: number) =>
-  Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
+const { setting } = Strategy
+
+const Positive = Schema.Int.pipe(Schema.positive())
 
 const Settings = Schema.Struct({
-  contextSize: positive(75),
-  tailKeepSize: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 40 }),
-  compressionWindowSize: positive(12),
-  compressionCooldownSec: positive(900),
-  compressionHardLimit: positive(30),
+  contextSize: setting(
+    Positive,
+    75,
+    "The most uncovered messages in a context. When there are this many, a compaction is due. Older messages are left out, and named in the layout, only where no compaction is coming: they are off, run by hand, or failed three times in a row.",
+  ),
+  tailKeepSize: setting(
+    Schema.NonNegativeInt,
+    40,
+    "How many of the newest messages are never compacted; smaller than contextSize.",
+  ),
+  compressionWindowSize: setting(
+    Positive,
+    12,
+    "Compact when the backlog (uncovered messages before the tail) has this many messages.",
+  ),
+  compressionCooldownSec: setting(
+    Positive,
+    900,
+    "Compact a smaller backlog this many seconds after the last compaction, or after the first message.",
+  ),
+  compressionHardLimit: setting(
+    Positive,
+    30,
+    "Compact when the backlog has this many messages, with a reason of its own in the log.",
+  ),
 }).pipe(
   Schema.filter(({ contextSize, tailKeepSize }) =>
     tailKeepSize < contextSize
@@ -23,15 +44,8 @@ const Settings = Schema.Struct({
 )
 
 /**
- * The settings of {@link SlidingWindow}: integers from 1, `tailKeepSize` from 0.
- *
- * - `contextSize` (75): the maximum of uncovered messages in a context. When there are this many, a compaction is due, so
- *   older messages are left out only where none is coming: compactions are off or run by hand
- * - `tailKeepSize` (40): how many of the newest messages are never compacted; smaller than `contextSize`
- * - `compressionWindowSize` (12): compact when the backlog has this many messages
- * - `compressionCooldownSec` (900): compact a smaller backlog this many seconds after the last compaction, or after
- *   the first message
- * - `compressionHardLimit` (30): compact when the backlog has this many messages, with a reason of its own in the log
+ * The settings of {@link SlidingWindow}: integers from 1, `tailKeepSize` from 0. `SlidingWindow.descriptions` says what each is for, and
+ * `SlidingWindow.defaults` what it is by default.
  */
 export type SlidingWindowSettings = typeof Settings.Type
 
@@ -53,15 +67,6 @@ export type SlidingWindowSettings = typeof Settings.Type
 export const SlidingWindow = Strategy.define({
   name: "sliding-window",
   settings: Settings,
-  descriptions: {
-    contextSize: "The most uncovered messages in a context. When there are this many, a compaction is due.",
-    tailKeepSize: "How many of the newest messages are never compacted; smaller than contextSize.",
-    compressionWindowSize: "Compact when this many messages are older than the tail.",
-    compressionCooldownSec:
-      "Compact fewer messages this many seconds after the last compaction, or after the first message.",
-    compressionHardLimit:
-      "Compact when this many messages are older than the tail, with a reason of its own in the log.",
-  },
   make: (settings) =>
     Strategy.make({
       name: "sliding-window",

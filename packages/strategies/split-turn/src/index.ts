@@ -6,6 +6,8 @@
 import { SummaryMode, Keep, ToolNotes, Prune, Split, Strategy, BatchSize, Trigger } from "@memfold/core"
 import { Schema } from "effect"
 
+const { setting } = Strategy
+
 const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(1))
 const Tokens = Schema.Int.pipe(Schema.positive())
 
@@ -30,19 +32,47 @@ const FileTools = Schema.Struct({
 }).annotations({ parseOptions: { onExcessProperty: "error" } })
 
 const Settings = Schema.Struct({
-  contextLimit: Schema.optionalWith(Tokens, { default: () => 200_000 }),
-  compactionThreshold: Schema.optionalWith(Share, { default: () => 0.7 }),
-  keepRecentShare: Schema.optionalWith(Share, { default: () => 0.1 }),
-  splitBudget: Schema.optionalWith(Share, { default: () => 0.5 }),
-  splitMargin: Schema.optionalWith(Schema.Number.pipe(Schema.greaterThanOrEqualTo(1)), {
-    default: () => 1.2,
-  }),
-  adaptiveSplit: Schema.optionalWith(Schema.Boolean, { default: () => false }),
-  pruneToolOutputs: Schema.optionalWith(Schema.Literal("off", "soft-trim", "hard-clear"), {
-    default: () => "off" as const,
-  }),
-  toolFailures: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 8 }),
-  trackFiles: Schema.optionalWith(Schema.Union(Schema.Boolean, FileTools), { default: () => true }),
+  contextLimit: setting(
+    Tokens,
+    200_000,
+    "The model's context window, in tokens; also that of a summarizer that does not state its own.",
+  ),
+  compactionThreshold: setting(Share, 0.7, "Compact when the context is above this share of the window."),
+  keepRecentShare: setting(
+    Share,
+    0.1,
+    "The share of the newest messages that stay uncovered besides the current turn; smaller than compactionThreshold.",
+  ),
+  splitBudget: setting(
+    Share,
+    0.5,
+    "If the kept messages take more than this share times splitMargin, the turn is split; the prefix takes at most that product.",
+  ),
+  splitMargin: setting(
+    Schema.Number.pipe(Schema.greaterThanOrEqualTo(1)),
+    1.2,
+    "What splitBudget is multiplied by; at least 1.",
+  ),
+  adaptiveSplit: setting(
+    Schema.Boolean,
+    false,
+    "The prefix of a split turn takes 0.4 of the window instead, down to 0.15 when each message takes more than a tenth of it on average.",
+  ),
+  pruneToolOutputs: setting(
+    Schema.Literal("off", "soft-trim", "hard-clear"),
+    "off",
+    "Whether a compaction shortens long tool outputs in uncovered messages: to their two ends (soft-trim), or older ones to a note (hard-clear).",
+  ),
+  toolFailures: setting(
+    Schema.NonNegativeInt,
+    8,
+    "How many failed tool calls are listed after a turn prefix, word for word, with at most 240 characters each.",
+  ),
+  trackFiles: setting(
+    Schema.Union(Schema.Boolean, FileTools),
+    true,
+    "Whether the files that tools read and changed are listed with the summary, across compactions. The tools of common agents are known; an object adds tools of your own (ToolNotes.FileNotes).",
+  ),
 }).pipe(
   Schema.filter(({ keepRecentShare, compactionThreshold }) =>
     keepRecentShare < compactionThreshold
@@ -52,23 +82,8 @@ const Settings = Schema.Struct({
 )
 
 /**
- * The settings of {@link SplitTurn}. Shares are parts of `contextLimit`, above 0 and at most 1.
- *
- * - `contextLimit` (200,000): the model's context window, in tokens; also that of a summarizer that does not state its own
- * - `compactionThreshold` (0.7): compact when the context is above this share
- * - `keepRecentShare` (0.1): the share of the newest messages that stay uncovered besides the current turn; smaller
- *   than `compactionThreshold`
- * - `splitBudget` (0.5) and `splitMargin` (1.2, at least 1): if the kept messages take more than the product of both,
- *   the turn is split; the prefix takes at most that product
- * - `adaptiveSplit` (false): the prefix takes 0.4 of the window instead, down to 0.15 when each message takes more than
- *   a tenth of it on average
- * - `pruneToolOutputs` (off): at each compaction, `soft-trim` shortens long tool outputs in uncovered messages to their
- *   two ends; `hard-clear` also replaces outputs older than the most recent messages by a note
- * - `toolFailures` (8): how many failed tool calls are listed after a turn prefix, word for word, with at most
- *   240 characters each
- * - `trackFiles` (true): list the files that tools read and changed with the summary, across compactions. The tools of
- *   common agents are known; an object such as `{ readers: ["fetch_source"], pathArguments: ["source"] }` adds your own
- *   (`ToolNotes.FileNotes`)
+ * The settings of {@link SplitTurn}. Shares are parts of `contextLimit`, above 0 and at most 1. `SplitTurn.descriptions` says what each is
+ * for, and `SplitTurn.defaults` what it is by default.
  */
 export type SplitTurnSettings = typeof Settings.Type
 
@@ -100,20 +115,6 @@ const failureCharacters = 240
 export const SplitTurn = Strategy.define({
   name: "split-turn",
   settings: Settings,
-  descriptions: {
-    contextLimit: "The context window of the model, in tokens.",
-    compactionThreshold: "Compact when the context is above this share of the window.",
-    keepRecentShare:
-      "The share of the newest messages that stay uncovered besides the current turn; smaller than compactionThreshold.",
-    splitBudget: "If the kept messages take more than this share times splitMargin, the turn is split.",
-    splitMargin: "What splitBudget is multiplied by.",
-    adaptiveSplit:
-      "The prefix of a split turn takes 0.4 of the window instead, and less when messages are large.",
-    pruneToolOutputs:
-      "Whether a compaction shortens long tool outputs in uncovered messages: to their two ends (soft-trim), or older ones to a note (hard-clear).",
-    toolFailures: "How many failed tool calls are listed after a turn prefix, word for word.",
-    trackFiles: "Whether the files that tools read and changed are listed with the summary.",
-  },
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
   make: (settings) => {
     const { contextLimit, splitMargin, trackFiles } = settings
