@@ -51,7 +51,7 @@ import type { Summarizer } from "./summarize/Summarizer.js"
 
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
-export type { CompactionMode } from "./shell/CompactionSchedule.js"
+export type { CompactionMode } from "./shell/modes.js"
 export type { CompactionSettings } from "./shell/CompactionSettings.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export { UnknownBranch } from "./memory/readMessages.js"

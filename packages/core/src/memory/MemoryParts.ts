@@ -17,6 +17,7 @@ import { VectorIndex } from "@memfold/log/VectorIndex"
 import { vectorsInProcess } from "../recall/vectorsInProcess.js"
 import * as CompactionSchedule from "../shell/CompactionSchedule.js"
 import { Dispatcher } from "@memfold/log/Dispatcher"
+import type { CompactionMode } from "../shell/modes.js"
 import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
 import { makeSpend, type Spend } from "../shell/Spend.js"
 import * as UnderWay from "../shell/UnderWay.js"
@@ -50,7 +51,7 @@ export interface MemoryParts extends RenderingParts {
   readonly reading: Reading
   /** Searches over all sessions of an owner, a few at a time: each holds what it has read of every session. */
   readonly ownerSearches: Effect.Semaphore
-  readonly mode: CompactionSchedule.CompactionMode
+  readonly mode: CompactionMode
   /** The strategy of a request. */
   readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
 }

@@ -10,7 +10,7 @@
  * {@link Dispatcher} tells (`dispatch`). In modes `manual` and `off`, only explicit calls start it, or none.
  */
 import { Clock, type Duration, Effect, Schedule, type Scope } from "effect"
-import { type Due, look } from "../engine/look.js"
+import { look } from "../engine/look.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { marginOf } from "@memfold/message/TokenCounter"
 import { span } from "../observe/spans.js"
@@ -21,11 +21,12 @@ import { compareShadow } from "./compareShadow.js"
 import { Leases } from "./Leases.js"
 import * as Learning from "./Learning.js"
 import { logBackgroundFailure, logFailures } from "./logBackgroundFailure.js"
+import { type CompactionMode, type Looked, modes } from "./modes.js"
 import { NextChecks } from "./NextChecks.js"
 import { compactDue, type CompactionParts, type CompactionRequest, runCompaction } from "./runCompaction.js"
 import type { CompactionOutcome } from "./CompactionOutcome.js"
 import type { Service as Dispatcher } from "@memfold/log/Dispatcher"
-import { fillOf, isGivenUp } from "./dispatch.js"
+import { fillOf } from "./dispatch.js"
 import { makeOutbox } from "./Outbox.js"
 import { previewCompactions, type PreviewedCompactions, type PreviewRequest } from "./previewCompactions.js"
 import type { RunEnd } from "./Runs.js"
@@ -33,9 +34,6 @@ import * as Scheduler from "./Scheduler.js"
 import type { SessionError } from "./Sessions.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
 import { WaitingNotes } from "./WaitingNotes.js"
-
-/** Who runs the compactions that are due: a background fiber, another process, the writing call, only explicit calls, or none. */
-export type CompactionMode = "background" | "dispatch" | "inline" | "manual" | "off"
 
 /** What runs compactions, and the options that say when. */
 export interface ScheduleParts extends Omit<CompactionParts, "leases"> {
@@ -93,9 +91,6 @@ const untilCommitted = Schedule.upTo(
   "2 minutes",
 )
 
-/** Whether compactions start by themselves, here or in another process. */
-const isAutomatic = (mode: CompactionMode): boolean => mode !== "manual" && mode !== "off"
-
 /** Waits until the log has a version of a session, or until nobody commits it any more. */
 const untilWritten = (
   sessions: ScheduleParts["sessions"],
@@ -106,24 +101,17 @@ const untilWritten = (
     { schedule: untilCommitted, until: (isThere) => isThere },
   )
 
-const previewing =
-  (mode: CompactionMode, parts: CompactionParts): CompactionSchedule["preview"] =>
-  (state, { summarizer = parts.summarizer, ...request }) =>
-    mode === "off"
-      ? Effect.succeed({ compactions: [], state, idle: "off" })
-      : previewCompactions({ ...parts, summarizer }, state, request)
-
 /** Makes the schedule. Its fibers live in the scope. */
 export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { sessions, mode, shadow, budget, circumstances } = parts
+    const { sessions, shadow, budget, circumstances } = parts
     const scope = yield* Effect.scope
     const learning = Learning.make(parts, parts.layers)
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
     const notes = new WaitingNotes()
     const outbox =
-      parts.dispatcher === null || mode !== "dispatch" ? null : yield* makeOutbox(parts.dispatcher)
+      parts.dispatcher === null || parts.mode !== "dispatch" ? null : yield* makeOutbox(parts.dispatcher)
     const nextChecks = new NextChecks(compaction, (session, request, time) =>
       outbox === null
         ? scheduler.checkAt(session, request, time)
@@ -131,10 +119,11 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     )
 
     /** What is due for a state, with the locks that this process respects. */
-    const lookAt = (state: SessionState, strategy: Strategy, now: number): Due =>
-      look(state, strategy, { ...circumstances, now, lockedUntil: leases.until(state, now) })
-    const isDue = ({ state, _tag }: Due): boolean =>
-      _tag === "Compact" || learning.isDue(state) || state.damaged.length > 0
+    const lookAt = (state: SessionState, strategy: Strategy, now: number): Looked => {
+      const due = look(state, strategy, { ...circumstances, now, lockedUntil: leases.until(state, now) })
+      const isDue = due._tag === "Compact" || learning.isDue(state) || state.damaged.length > 0
+      return { due, isDue, strategy, now }
+    }
 
     /** Learns before it compacts: the state no longer has the messages that a summary covers. */
     const learned = <A, E>(session: string, compact: Effect.Effect<A, E>) =>
@@ -176,8 +165,8 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         if (state === null) return "more"
         const { strategy } = take()
         const now = yield* Clock.currentTimeMillis
-        const due = lookAt(state, strategy, now)
-        if (isDue(due)) return "more"
+        const { due, isDue } = lookAt(state, strategy, now)
+        if (isDue) return "more"
         yield* nextChecks.afterRun(due, strategy, now)
         return "done"
       })
@@ -185,70 +174,54 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     const check: CompactionSchedule["check"] = (state, strategy) =>
       Effect.gen(function* () {
         // Where nothing starts by itself, the tail grows, and each look would plan a compaction of all of it.
-        if (!isAutomatic(mode) && shadow === undefined) return
-        const { session } = state
-        const now = yield* Clock.currentTimeMillis
-        const due = lookAt(state, strategy, now)
-        if (shadow !== undefined) yield* compareShadow(shadow, due, { ...circumstances, now })
-        if (isAutomatic(mode)) yield* notes.note(due)
-        if (mode === "inline" && isDue(due))
-          yield* learned(session, compactDue(compaction, session, strategy))
-        if (outbox !== null)
-          return yield* isDue(due)
-            ? outbox.send({ session, time: now, fill: fillOf(state, strategy, parts) })
-            : nextChecks.afterLook(due, strategy)
-        if (mode !== "background") return
-        // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
-        const isRunning = due._tag === "Nothing" && due.reason === "running"
-        yield* isDue(due) || isRunning
-          ? scheduler.checkSoon(session, { strategy, due: due._tag === "Compact" ? due : undefined })
-          : nextChecks.afterLook(due, strategy)
+        if (!mode.isAutomatic && shadow === undefined) return
+        const looked = lookAt(state, strategy, yield* Clock.currentTimeMillis)
+        if (shadow !== undefined)
+          yield* compareShadow(shadow, looked.due, { ...circumstances, now: looked.now })
+        if (mode.isAutomatic) yield* notes.note(looked.due)
+        yield* mode.written(looked)
       }).pipe(logFailures(state.session), span("memfold.decide"))
 
-    const checkOnceCommitted: CompactionSchedule["checkOnceCommitted"] = (state, strategy) =>
-      Effect.gen(function* () {
-        if (mode !== "background") return
-        const due = lookAt(state, strategy, yield* Clock.currentTimeMillis)
-        if (!isDue(due)) return yield* nextChecks.afterLook(due, strategy)
-        // Rolled back or not, the check reads what is there. It is one more read at most.
-        const wait = Effect.zipRight(
-          untilWritten(sessions, state),
-          scheduler.checkSoon(state.session, { strategy }),
-        )
-        yield* Effect.forkIn(wait.pipe(logFailures(state.session), Effect.interruptible), scope)
-      }).pipe(logFailures(state.session))
+    const allDue = (session: string, strategy: Strategy) =>
+      learned(session, compactDue(compaction, session, strategy))
+    const mode = modes[parts.mode]({
+      sessions,
+      scheduler,
+      outbox,
+      nextChecks,
+      fill: (state, strategy) => fillOf(state, strategy, parts),
+      work: allDue,
+      check: (session, strategy) =>
+        Effect.flatMap(sessions.load(session), (state) => check(state, strategy)).pipe(logFailures(session)),
+    })
 
     return {
       check,
-      checkOnceCommitted,
-      compactDue: (session, strategy) => {
-        if (mode === "off") return Effect.succeed([])
-        const worked = learned(session, compactDue(compaction, session, strategy))
-        if (mode !== "background" && mode !== "dispatch") return worked
-        return Effect.flatMap(
-          Clock.currentTimeMillis,
-          (began) =>
-            Effect.tap(worked, () =>
-              mode === "dispatch" && isGivenUp(sessions.cached(session))
-                ? Effect.void
-                : nextChecks.afterIdleRun(session, strategy, began),
-            ),
-          // A worker's look is done when the queue has the next one: this process may be killed.
-        ).pipe(Effect.zipLeft(outbox?.delivered(session) ?? Effect.void))
-      },
-      // More may have come due meanwhile (law L11): it is checked afterwards; in the background, whatever becomes of this one.
-      compactNow: (session, request) => {
-        if (mode === "off") return Effect.succeed({ _tag: "Idle", reason: "off" })
-        const { strategy } = request
-        const compacted = learned(session, runCompaction(compaction, session, { ...request, onDemand: true }))
-        if (mode === "background")
-          return Effect.ensuring(compacted, scheduler.checkNow(session, { strategy }))
-        const checked = Effect.flatMap(sessions.load(session), (state) => check(state, strategy))
-        return Effect.zipLeft(compacted, checked.pipe(logFailures(session)))
-      },
-      preview: previewing(mode, compaction),
+      checkOnceCommitted: (state, strategy) =>
+        Effect.gen(function* () {
+          if (mode.isInBackground === undefined) return
+          const { due, isDue } = lookAt(state, strategy, yield* Clock.currentTimeMillis)
+          if (!isDue) return yield* nextChecks.afterLook(due, strategy)
+          // Rolled back or not, the check reads what is there. It is one more read at most.
+          const wait = Effect.zipRight(
+            untilWritten(sessions, state),
+            scheduler.checkSoon(state.session, { strategy }),
+          )
+          yield* Effect.forkIn(wait.pipe(logFailures(state.session), Effect.interruptible), scope)
+        }).pipe(logFailures(state.session)),
+      compactDue: (session, strategy) => mode.due(allDue(session, strategy), session, strategy),
+      compactNow: (session, request) =>
+        mode.one(
+          learned(session, runCompaction(compaction, session, { ...request, onDemand: true })),
+          session,
+          request.strategy,
+        ),
+      preview: (state, { summarizer = parts.summarizer, ...request }) =>
+        parts.mode === "off"
+          ? Effect.succeed({ compactions: [], state, idle: "off" })
+          : previewCompactions({ ...compaction, summarizer }, state, request),
       waitForBudget: (session, strategy) =>
-        budget === undefined || !isAutomatic(mode)
+        budget === undefined || !mode.isAutomatic
           ? Effect.succeed(undefined)
           : waitForBudget(
               { sessions, leases, spend: parts.spend },
@@ -256,7 +229,8 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
               { ...budget, margin: marginOf(parts.counter) },
               Effect.zipRight(scheduler.checkNow(session, { strategy }), scheduler.whenIdle(session)),
             ),
-      isDue: (state, strategy, now) => isAutomatic(mode) && lookAt(state, strategy, now)._tag === "Compact",
+      isDue: (state, strategy, now) =>
+        mode.isAutomatic && lookAt(state, strategy, now).due._tag === "Compact",
       forget: (session) => {
         for (const part of [scheduler, nextChecks, notes, leases, learning]) part.forget(session)
         outbox?.forget(session)
