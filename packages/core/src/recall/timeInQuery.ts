@@ -1,6 +1,6 @@
 /**
  * Reads times in the words of a query, without a model: "last week", "in March", "gestern Abend", "上周", a date, a range. English,
- * German, French, Spanish and Chinese.
+ * German, French, Spanish and Chinese. A language is a table of words; the patterns are the same for all that separate their words.
  */
 import { type Calendar, type CalendarDay, calendarOf, type TimeSpan } from "./TimeSpan.js"
 
@@ -10,28 +10,24 @@ export interface TimedQuery {
   readonly span: TimeSpan
 }
 
-type Unit = "day" | "week" | "month" | "year"
+/**
+ * The words that have a place in a pattern, by the name of that place: regular expressions between commas. Units are day, week, month and
+ * year; counts begin with one, weekdays with Sunday; parts of a day are morning, afternoon, evening and night.
+ */
+type Lists = Readonly<Record<"unit" | "count" | "month" | "weekday" | "part", string>>
 
-/** The words of a language for times. Each is a regular expression; the lists follow the calendar. */
-interface Language {
+/** The words of a language for times. */
+interface Language extends Lists {
   readonly today: string
   readonly yesterday: string
   readonly dayBefore: string
+  readonly lastNight: string
   /** Before or behind a unit. */
   readonly last: string
   readonly current: string
-  readonly units: Readonly<Record<Unit, string>>
-  /** `N` and `U` stand for a number and a unit. */
   readonly ago: string
-  readonly numbers: ReadonlyArray<string>
-  readonly months: ReadonlyArray<string>
   /** What stands before a month that is meant as a time: `in` tells a month from a name. */
   readonly inMonth: string
-  /** From Sunday on. */
-  readonly weekdays: ReadonlyArray<string>
-  /** Morning, afternoon, evening, night. */
-  readonly parts: readonly [string, string, string, string]
-  readonly lastNight: string
   /** Between the two ends of a range. */
   readonly to: string
   /** Words that belong to a time, and say nothing without it. */
@@ -42,135 +38,97 @@ const english: Language = {
   today: "today",
   yesterday: "yesterday",
   dayBefore: "(?:the )?day before yesterday",
+  lastNight: "last night",
   last: "last|past|previous",
   current: "this",
-  units: { day: "days?", week: "weeks?", month: "months?", year: "years?" },
-  ago: "N U ago",
-  numbers: ["an?|one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"],
-  months: [
-    "jan(?:uary)?",
-    "feb(?:ruary)?",
-    "mar(?:ch)?",
-    "apr(?:il)?",
-    "may",
-    "june?",
-    "july?",
-    "aug(?:ust)?",
-    "sept?(?:ember)?",
-    "oct(?:ober)?",
-    "nov(?:ember)?",
-    "dec(?:ember)?",
-  ],
+  ago: "{count} {unit} ago",
   inMonth: "in|during|of|last|this|early|late|mid",
-  weekdays: [
-    "sun(?:day)?",
-    "mon(?:day)?",
-    "tue(?:sday)?",
-    "wed(?:nesday)?",
-    "thu(?:rsday)?",
-    "fri(?:day)?",
-    "sat(?:urday)?",
-  ],
-  parts: ["morning", "afternoon", "evening", "night"],
-  lastNight: "last night",
   to: "and|to|till|until",
   around: "on|in|from|between|the|during|of",
+  unit: "days?, weeks?, months?, years?",
+  count: "an?|one, two, three, four, five, six, seven, eight, nine, ten",
+  month:
+    "jan(?:uary)?, feb(?:ruary)?, mar(?:ch)?, apr(?:il)?, may, june?, july?, aug(?:ust)?, sept?(?:ember)?, oct(?:ober)?, nov(?:ember)?, dec(?:ember)?",
+  weekday:
+    "sun(?:day)?, mon(?:day)?, tue(?:sday)?, wed(?:nesday)?, thu(?:rsday)?, fri(?:day)?, sat(?:urday)?",
+  part: "morning, afternoon, evening, night",
 }
 
 const german: Language = {
   today: "heute",
   yesterday: "gestern",
   dayBefore: "vorgestern",
+  lastNight: "letzte nacht",
   last: "letzte[nrsm]?|vergangene[nrsm]?|vorige[nrsm]?",
   current: "diese[nrsm]?",
-  units: { day: "tage?n?", week: "wochen?", month: "monate?n?s?", year: "jahre?n?s?" },
-  ago: "vor N U",
-  numbers: ["eine[mnr]?", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"],
-  months: [
-    "jan(?:uar|ner)?",
-    "feb(?:ruar)?",
-    "märz",
-    "apr(?:il)?",
-    "mai",
-    "juni?",
-    "juli?",
-    "aug(?:ust)?",
-    "sept?(?:ember)?",
-    "okt(?:ober)?",
-    "nov(?:ember)?",
-    "dez(?:ember)?",
-  ],
+  ago: "vor {count} {unit}",
   inMonth: "im|letzten|diesen|anfang|ende|mitte",
-  weekdays: ["sonntag", "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag"],
-  parts: ["morgen|früh|vormittag", "nachmittag", "abend", "nacht"],
-  lastNight: "letzte nacht",
   to: "und|bis|bis zum",
   around: "am|im|in|von|vom|zwischen|der|den|dem",
+  unit: "tage?n?, wochen?, monate?n?s?, jahre?n?s?",
+  count: "eine[mnr]?, zwei, drei, vier, fünf, sechs, sieben, acht, neun, zehn",
+  month:
+    "jan(?:uar|ner)?, feb(?:ruar)?, märz, apr(?:il)?, mai, juni?, juli?, aug(?:ust)?, sept?(?:ember)?, okt(?:ober)?, nov(?:ember)?, dez(?:ember)?",
+  weekday: "sonntag, montag, dienstag, mittwoch, donnerstag, freitag, samstag",
+  part: "morgen|früh|vormittag, nachmittag, abend, nacht",
 }
 
 const french: Language = {
   today: "aujourd['’]hui",
   yesterday: "hier",
   dayBefore: "avant-hier",
+  lastNight: "la nuit dernière",
   last: "derni(?:er|ère)|passée?",
   current: "cette|ce|cet",
-  units: { day: "jours?", week: "semaines?", month: "mois", year: "années?|ans?" },
-  ago: "il y a N U",
-  numbers: ["une?", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix"],
-  months: [
-    "janvier",
-    "février",
-    "mars",
-    "avril",
-    "mai",
-    "juin",
-    "juillet",
-    "août",
-    "septembre",
-    "octobre",
-    "novembre",
-    "décembre",
-  ],
+  ago: "il y a {count} {unit}",
   inMonth: "en|au mois de|au mois d['’]|début|fin",
-  weekdays: ["dimanche", "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi"],
-  parts: ["matin", "après-midi", "soir", "nuit"],
-  lastNight: "la nuit dernière",
   to: "et|à|au|jusqu['’]au",
   around: "le|la|en|du|de|entre|au|l['’]",
+  unit: "jours?, semaines?, mois, années?|ans?",
+  count: "une?, deux, trois, quatre, cinq, six, sept, huit, neuf, dix",
+  month: "janvier, février, mars, avril, mai, juin, juillet, août, septembre, octobre, novembre, décembre",
+  weekday: "dimanche, lundi, mardi, mercredi, jeudi, vendredi, samedi",
+  part: "matin, après-midi, soir, nuit",
 }
 
 const spanish: Language = {
   today: "hoy",
   yesterday: "ayer",
   dayBefore: "anteayer|antes de ayer",
+  lastNight: "anoche",
   last: "pasad[oa]|últim[oa]",
   current: "est[ea]",
-  units: { day: "días?", week: "semanas?", month: "mes(?:es)?", year: "años?" },
-  ago: "hace N U",
-  numbers: ["una?", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez"],
-  months: [
-    "enero",
-    "febrero",
-    "marzo",
-    "abril",
-    "mayo",
-    "junio",
-    "julio",
-    "agosto",
-    "septiembre",
-    "octubre",
-    "noviembre",
-    "diciembre",
-  ],
+  ago: "hace {count} {unit}",
   inMonth: "en|de|a principios de|a finales de",
-  weekdays: ["domingo", "lunes", "martes", "miércoles", "jueves", "viernes", "sábado"],
-  parts: ["por la mañana", "por la tarde", "por la noche", "de madrugada"],
-  lastNight: "anoche",
   to: "y|al?|hasta",
   around: "el|la|en|de|del|entre|desde",
+  unit: "días?, semanas?, mes(?:es)?, años?",
+  count: "una?, dos, tres, cuatro, cinco, seis, siete, ocho, nueve, diez",
+  month:
+    "enero, febrero, marzo, abril, mayo, junio, julio, agosto, septiembre, octubre, noviembre, diciembre",
+  weekday: "domingo, lunes, martes, miércoles, jueves, viernes, sábado",
+  part: "por la mañana, por la tarde, por la noche, de madrugada",
 }
 
 const languages: ReadonlyArray<Language> = [english, german, french, spanish]
+
+const digits: Lists = { unit: "", count: "", month: "\\d{1,2}", weekday: "", part: "" }
+
+const chineseNumbers = "\\d{1,3}|[一二两三四五六七八九十]{1,3}"
+const chinese: Lists = {
+  unit: "天|日, (?:个|個)?(?:星期|礼拜|禮拜)|周|週, (?:个|個)?月, 年",
+  count: "[一二两三四五六七八九十]{1,3}",
+  month: chineseNumbers,
+  weekday: "[日天], 一, 二, 三, 四, 五, 六",
+  part: "早上|上午|早晨|清晨, 下午|中午, 晚上|傍晚, 夜里|半夜|深夜",
+}
+const chineseWeek = "(?:个|個)?(?:周|週|星期|礼拜|禮拜)"
+
+/** What a pattern names: numbers of the calendar, from 0 on; how many units or days ago; and a part of a day. */
+type Named = Partial<Record<keyof Lists | "year" | "day", number>>
+
+/** A pattern with places such as `{month}`, and what it names besides what stands there. */
+type Pattern = readonly [pattern: string, named?: Named]
 
 /** The hours of the parts of a day; a night ends in the morning. */
 const hours: ReadonlyArray<readonly [from: number, to: number]> = [
@@ -187,239 +145,163 @@ interface TimeMention {
   readonly span: TimeSpan
 }
 
-/** A rule: an expression, and the span of a match; `null` for a match that is no time. */
+/** A rule: an expression, and what a match of it names. */
 interface Rule {
   readonly expression: RegExp
-  readonly span: (times: Times, groups: Readonly<Record<string, string | undefined>>) => TimeSpan | null
+  readonly named: (groups: Readonly<Record<string, string | undefined>>) => Named
 }
 
-const any = (words: ReadonlyArray<string>): string => `(?:${words.join("|")})`
-const positionIn = (words: ReadonlyArray<string>, word: string): number =>
-  words.findIndex((one) => new RegExp(`^(?:${one})$`, "iu").test(word))
+/** Reads spans of time on a calendar, as of now. */
+const spansOf = (calendar: Calendar, now: number) => {
+  const today = calendar.dayOf(now)
+  const days = (from: CalendarDay, count = 1) => calendar.span(from, { ...from, day: from.day + count })
+  const daysAgo = (count: number): CalendarDay => ({ ...today, day: today.day - count })
+  /** A month, or a day of it. */
+  const inYear = (year: number, month: number, day?: number): TimeSpan =>
+    day === undefined
+      ? calendar.span({ year, month, day: 1 }, { year, month: month + 1, day: 1 })
+      : days({ year, month, day })
 
-/** An expression that begins and ends at the bounds of words. */
-const words = (source: string): RegExp =>
-  new RegExp(`(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`, "giu")
-
-class Times {
-  private readonly today: CalendarDay & { readonly weekday: number }
-
-  constructor(
-    private readonly calendar: Calendar,
-    private readonly now: number,
-  ) {
-    this.today = calendar.dayOf(now)
+  /** The span of what is named; `null` if it is no time. Without a year, it is the newest one that has begun. */
+  const spanOf = ({ unit, count = 0, year, month, day, weekday, part }: Named): TimeSpan | null => {
+    if (month !== undefined) {
+      if (day !== undefined && (month < 0 || month > 11 || day < 1 || day > 31)) return null
+      const span = inYear(year ?? today.year, month, day)
+      return year === undefined && span.from > now ? inYear(today.year - 1, month, day) : span
+    }
+    if (year !== undefined)
+      return calendar.span({ year, month: 0, day: 1 }, { year: year + 1, month: 0, day: 1 })
+    if (unit === 3) return spanOf({ year: today.year - count })
+    if (unit === 2) return inYear(today.year, today.month - count)
+    if (unit === 1) return days(daysAgo(((today.weekday + 6) % 7) + 7 * count), 7)
+    // A weekday is the newest one before today.
+    const of = daysAgo(weekday === undefined ? count : ((today.weekday - weekday + 6) % 7) + 1)
+    const [start, end] = hours[part ?? -1] ?? [0, 24]
+    return calendar.span({ ...of, hour: start }, { ...of, hour: end })
   }
-
-  days(from: CalendarDay, count = 1): TimeSpan {
-    return this.calendar.span(from, { ...from, day: from.day + count })
-  }
-  daysAgo(days: number): CalendarDay {
-    return { ...this.today, day: this.today.day - days }
-  }
-  part(from: CalendarDay, part: number): TimeSpan {
-    const [start, end] = hours[part] ?? [0, 24]
-    return this.calendar.span({ ...from, hour: start }, { ...from, hour: end })
-  }
-  /** The unit that is so many units ago: 0 for the current one. */
-  unit(unit: Unit, ago: number): TimeSpan {
-    const { year, month, day, weekday } = this.today
-    if (unit === "day") return this.days({ year, month, day: day - ago })
-    if (unit === "week") return this.days({ year, month, day: day - ((weekday + 6) % 7) - 7 * ago }, 7)
-    if (unit === "month") return this.month(year, month - ago)
-    return this.year(year - ago)
-  }
-  month(year: number, month: number): TimeSpan {
-    return this.calendar.span({ year, month, day: 1 }, { year, month: month + 1, day: 1 })
-  }
-  year(year: number): TimeSpan {
-    return this.calendar.span({ year, month: 0, day: 1 }, { year: year + 1, month: 0, day: 1 })
-  }
-  /** The newest month or day of this name that has begun. */
-  newestMonth(month: number): TimeSpan {
-    const { year } = this.today
-    const span = this.month(year, month)
-    return span.from > this.now ? this.month(year - 1, month) : span
-  }
-  date(year: number | null, month: number, day: number): TimeSpan | null {
-    if (month < 0 || month > 11 || day < 1 || day > 31) return null
-    const span = this.days({ year: year ?? this.today.year, month, day })
-    return year === null && span.from > this.now ? this.days({ year: this.today.year - 1, month, day }) : span
-  }
-  /** The newest such day of the week before today. */
-  weekday(weekday: number): CalendarDay {
-    return this.daysAgo(((this.today.weekday - weekday + 6) % 7) + 1)
-  }
+  return spanOf
 }
 
-const yearOf = (text: string | undefined): number | null => (text === undefined ? null : Number(text))
+const anyOf = (list: string): string => `(?:${list.replaceAll(", ", "|")})`
 
-const rulesOf = (language: Language): ReadonlyArray<Rule> => {
-  const { units, numbers, months, parts } = language
-  const unit = any(Object.values(units))
-  const month = `(?<month>${any(months)})\\.?`
-  const year = "(?<year>(?:19|20)\\d\\d)"
-  const part = `(?<part>${any(parts)})`
-  const unitOf = (text = ""): Unit =>
-    (Object.keys(units) as ReadonlyArray<Unit>).find((one) =>
-      new RegExp(`^(?:${units[one]})$`, "iu").test(text),
-    ) ?? "day"
-  const countOf = (text = ""): number => (/^\d+$/.test(text) ? Number(text) : positionIn(numbers, text) + 1)
-  const monthOf = (text = ""): number => positionIn(months, text)
-  const dayOr = (times: Times, day: CalendarDay, text: string | undefined): TimeSpan =>
-    text === undefined ? times.days(day) : times.part(day, positionIn(parts, text))
-  const ofDay = `(?: (?:in the |am |in der |au |de |du )?${part})?`
-  const number = `(?<count>\\d{1,3}|${any(numbers)})`
-  return [
-    { expression: words(language.lastNight), span: (times) => times.part(times.daysAgo(1), 3) },
-    {
-      expression: words(`(?:${language.dayBefore})${ofDay}`),
-      span: (times, found) => dayOr(times, times.daysAgo(2), found["part"]),
-    },
-    {
-      expression: words(`(?:${language.yesterday})${ofDay}`),
-      span: (times, found) => dayOr(times, times.daysAgo(1), found["part"]),
-    },
-    {
-      expression: words(`(?:${language.today})${ofDay}`),
-      span: (times, found) => dayOr(times, times.daysAgo(0), found["part"]),
-    },
-    {
-      expression: words(`(?:${language.current}) ${part}`),
-      span: (times, found) => dayOr(times, times.daysAgo(0), found["part"]),
-    },
-    {
-      expression: words(language.ago.replace("N", number).replace("U", `(?<unit>${unit})`)),
-      span: (times, { count, unit }) => times.unit(unitOf(unit), countOf(count)),
-    },
-    {
-      expression: words(`(?:${language.last}) (?<unit>${unit})|(?<other>${unit}) (?:${language.last})`),
-      span: (times, { unit, other }) => times.unit(unitOf(unit ?? other), 1),
-    },
-    {
-      expression: words(`(?:${language.current}) (?<unit>${unit})`),
-      span: (times, { unit }) => times.unit(unitOf(unit), 0),
-    },
-    {
-      expression: words(
-        `(?<day>\\d{1,2})(?:\\.|st|nd|rd|th|er)? (?:of |de )?${month}(?:,? (?:de |del )?${year})?`,
-      ),
-      span: (times, { day, month, year }) => times.date(yearOf(year), monthOf(month), Number(day)),
-    },
-    {
-      expression: words(`${month} (?<day>\\d{1,2})(?:st|nd|rd|th)?(?:,? ${year})?`),
-      span: (times, { day, month, year }) => times.date(yearOf(year), monthOf(month), Number(day)),
-    },
-    {
-      expression: words(`${month},? (?:de |del )?${year}`),
-      span: (times, { month, year }) => times.month(Number(year), monthOf(month)),
-    },
-    {
-      expression: words(`(?:${language.inMonth}) ?${month}`),
-      span: (times, { month }) => times.newestMonth(monthOf(month)),
-    },
-    {
-      expression: words(
-        `(?:(?:${language.last}) )?(?<weekday>${any(language.weekdays)})(?: (?:${language.last}))?${ofDay}`,
-      ),
-      span: (times, { weekday, part }) =>
-        dayOr(times, times.weekday(positionIn(language.weekdays, weekday ?? "")), part),
-    },
-    {
-      expression: words(`(?:in|im jahr|en|en l['’]an) ${year}`),
-      span: (times, { year }) => times.year(Number(year)),
-    },
-  ]
-}
-
-const chineseNumbers = "一二三四五六七八九十"
-const chineseNumber = (text = ""): number => {
+/** A number in digits or in Chinese. */
+const numberIn = (text: string): number => {
   if (/^\d+$/.test(text)) return Number(text)
-  const digits = text.replace("两", "二")
-  const [tens, ones] = digits.includes("十") ? digits.split("十") : ["", digits]
-  const value = (one = ""): number => chineseNumbers.indexOf(one) + 1
-  return digits.includes("十")
-    ? (tens === "" ? 1 : value(tens)) * 10 + (ones === "" ? 0 : value(ones))
-    : value(ones)
+  const valueOf = (digit: string): number => "一二三四五六七八九".indexOf(digit.replace("两", "二")) + 1
+  const [tens = "", ones] = text.split("十")
+  return ones === undefined
+    ? valueOf(tens)
+    : (tens === "" ? 1 : valueOf(tens)) * 10 + (ones === "" ? 0 : valueOf(ones))
 }
 
-const chineseRules = (): ReadonlyArray<Rule> => {
-  const number = "\\d{1,3}|[一二两三四五六七八九十]{1,3}"
-  const parts = ["早上|上午|早晨|清晨", "下午|中午", "晚上|傍晚", "夜里|半夜|深夜"]
-  const part = `(?<part>${any(parts)})?的?`
-  const week = "(?:周|週|星期|礼拜|禮拜)"
-  const units: ReadonlyArray<readonly [Unit, string]> = [
-    ["day", "天|日"],
-    ["week", "(?:个|個)?(?:星期|礼拜|禮拜)|周|週"],
-    ["month", "(?:个|個)?月"],
-    ["year", "年"],
-  ]
-  const unitOf = (text = ""): Unit =>
-    units.find(([, one]) => new RegExp(`^(?:${one})$`, "u").test(text))?.[0] ?? "day"
-  const unit = any(units.map(([, one]) => one))
-  const dayOr = (times: Times, day: CalendarDay, text: string | undefined): TimeSpan =>
-    text === undefined ? times.days(day) : times.part(day, positionIn(parts, text))
-  const rule = (source: string, span: Rule["span"]): Rule => ({ expression: new RegExp(source, "gu"), span })
+/** Makes rules of patterns. `bound` puts an expression within its bounds. */
+const rulesOf = (lists: Lists, bound: (source: string) => string, patterns: ReadonlyArray<Pattern>) => {
+  const places = {
+    ...lists,
+    count: `\\d{1,3}, ${lists.count}`,
+    day: lists === chinese ? chineseNumbers : "\\d{1,2}",
+    year: "(?:19|20)\\d\\d",
+  }
+  const valueOf = (place: string, text: string): number => {
+    const words = place in lists ? lists[place as keyof Lists].split(", ") : []
+    const at = words.length < 2 ? -1 : words.findIndex((one) => new RegExp(`^(?:${one})$`, "iu").test(text))
+    if (at === -1) return numberIn(text) - (place === "month" ? 1 : 0)
+    return place === "count" ? at + 1 : at
+  }
+  return patterns.map(([pattern, also]): Rule => ({
+    expression: new RegExp(
+      bound(
+        pattern.replace(
+          /\{(\w+)\}/g,
+          (_, place: keyof typeof places) => `(?<${place}>${anyOf(places[place])})`,
+        ),
+      ),
+      "giu",
+    ),
+    named: (groups) => ({
+      ...also,
+      ...Object.fromEntries(
+        Object.entries(groups).flatMap(([place, text]) =>
+          text === undefined ? [] : [[place, valueOf(place, text)]],
+        ),
+      ),
+    }),
+  }))
+}
+
+/** Within the bounds of words. */
+const asWords = (source: string): string => `(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`
+
+/** The patterns of a language that separates its words. */
+const patternsOf = (language: Language): ReadonlyArray<Pattern> => {
+  const { today, yesterday, dayBefore, last, current, inMonth } = language
+  const ofDay = "(?: (?:in the |am |in der |au |de |du )?{part})?"
   return [
-    rule(`今[天日]${part}`, (times, { part }) => dayOr(times, times.daysAgo(0), part)),
-    rule(`昨[天日]${part}`, (times, { part }) => dayOr(times, times.daysAgo(1), part)),
-    rule("昨晚", (times) => times.part(times.daysAgo(1), 2)),
-    rule(`前[天日]${part}`, (times, { part }) => dayOr(times, times.daysAgo(2), part)),
-    rule(`(?<count>${number})(?<unit>${unit})(?:之|以)?前`, (times, { count, unit }) =>
-      times.unit(unitOf(unit), chineseNumber(count)),
-    ),
-    rule(`上(?:个|個)?${week}(?<weekday>[一二三四五六日天])`, (times, { weekday = "" }) =>
-      times.days(times.weekday("日一二三四五六".indexOf(weekday.replace("天", "日")))),
-    ),
-    rule(`上(?:个|個)?${week}`, (times) => times.unit("week", 1)),
-    rule("上(?:个|個)?月", (times) => times.unit("month", 1)),
-    rule("去年", (times) => times.unit("year", 1)),
-    rule(`(?:本|这|這)(?:个|個)?${week}`, (times) => times.unit("week", 0)),
-    rule("(?:本|这个|這個|这|這)月", (times) => times.unit("month", 0)),
-    rule("今年", (times) => times.unit("year", 0)),
-    rule(
-      `(?:(?<year>\\d{4})年)?(?<month>${number})月(?<day>${number})[日号號]`,
-      (times, { year, month, day }) => times.date(yearOf(year), chineseNumber(month) - 1, chineseNumber(day)),
-    ),
-    rule(`(?<year>\\d{4})年(?<month>${number})月`, (times, { year, month }) =>
-      times.month(Number(year), chineseNumber(month) - 1),
-    ),
-    rule(`(?<!\\d)(?<month>${number})月`, (times, { month }) => times.newestMonth(chineseNumber(month) - 1)),
-    rule("(?<year>(?:19|20)\\d\\d)年", (times, { year }) => times.year(Number(year))),
+    [language.lastNight, { count: 1, part: 3 }],
+    [`(?:${dayBefore})${ofDay}`, { count: 2 }],
+    [`(?:${yesterday})${ofDay}`, { count: 1 }],
+    [`(?:${today})${ofDay}`],
+    [`(?:${current}) {part}`],
+    [language.ago],
+    [`(?:${last}) {unit}`, { count: 1 }],
+    [`{unit} (?:${last})`, { count: 1 }],
+    [`(?:${current}) {unit}`],
+    ["{day}(?:\\.|st|nd|rd|th|er)? (?:of |de )?{month}\\.?(?:,? (?:de |del )?{year})?"],
+    ["{month}\\.? {day}(?:st|nd|rd|th)?(?:,? {year})?"],
+    ["{month}\\.?,? (?:de |del )?{year}"],
+    [`(?:${inMonth}) ?{month}\\.?`],
+    [`(?:(?:${last}) )?{weekday}(?: (?:${last}))?${ofDay}`],
+    ["(?:in|im jahr|en|en l['’]an) {year}"],
   ]
 }
 
-const dates: ReadonlyArray<Rule> = [
-  {
-    expression: words("(?<year>(?:19|20)\\d\\d)-(?<month>\\d{1,2})-(?<day>\\d{1,2})"),
-    span: (times, { year, month, day }) => times.date(Number(year), Number(month) - 1, Number(day)),
-  },
-  {
-    expression: words("(?<day>\\d{1,2})\\.\\s?(?<month>\\d{1,2})\\.\\s?(?<year>(?:19|20)\\d\\d)"),
-    span: (times, { year, month, day }) => times.date(Number(year), Number(month) - 1, Number(day)),
-  },
-  {
-    expression: words("(?<year>(?:19|20)\\d\\d)-(?<month>\\d{1,2})"),
-    span: (times, { year, month }) => times.month(Number(year), Number(month) - 1),
-  },
+const chinesePatterns: ReadonlyArray<Pattern> = [
+  ["今[天日]{part}?的?"],
+  ["昨[天日]{part}?的?", { count: 1 }],
+  ["昨晚", { count: 1, part: 2 }],
+  ["前[天日]{part}?的?", { count: 2 }],
+  ["{count}{unit}(?:之|以)?前"],
+  [`上${chineseWeek}{weekday}`],
+  [`上${chineseWeek}`, { unit: 1, count: 1 }],
+  ["上(?:个|個)?月", { unit: 2, count: 1 }],
+  ["去年", { unit: 3, count: 1 }],
+  [`(?:本|这|這)${chineseWeek}`, { unit: 1 }],
+  ["(?:本|这个|這個|这|這)月", { unit: 2 }],
+  ["今年", { unit: 3 }],
+  ["(?:{year}年)?{month}月{day}[日号號]"],
+  ["{year}年{month}月"],
+  ["(?<!\\d){month}月"],
+  ["{year}年"],
+]
+
+const rules: ReadonlyArray<Rule> = [
+  ...rulesOf(digits, asWords, [
+    ["{year}-{month}-{day}"],
+    ["{day}\\.\\s?{month}\\.\\s?{year}"],
+    ["{year}-{month}"],
+  ]),
+  ...languages.flatMap((language) => rulesOf(language, asWords, patternsOf(language))),
+  ...rulesOf(chinese, (source) => source, chinesePatterns),
 ]
 
 /** What may stand between the ends of a range, or around a time, in any language. */
+const around = languages.map((language) => language.around).join("|")
 const between = new RegExp(
-  `^\\s*(?:${any(languages.map(({ to }) => to))}|[-–—到至和])\\s*(?:${any(languages.map(({ around }) => around))}\\s+)?$`,
+  `^\\s*(?:${languages.map(({ to }) => to).join("|")}|[-–—到至和])\\s*(?:(?:${around})\\s+)?$`,
   "iu",
 )
-const before = new RegExp(`(?<![\\p{L}])(?:${any(languages.map(({ around }) => around))})\\s*$`, "iu")
-
-const rules: ReadonlyArray<Rule> = [...dates, ...languages.flatMap(rulesOf), ...chineseRules()]
+const before = new RegExp(`(?<![\\p{L}])(?:${around})\\s*$`, "iu")
 
 /** The times that the rules find; where several fit, the longest one. A step is one rule. */
-function* timesIn(query: string, times: () => Times): Generator<undefined, ReadonlyArray<TimeMention>> {
+function* timesIn(
+  query: string,
+  spanOf: (named: Named) => TimeSpan | null,
+): Generator<undefined, ReadonlyArray<TimeMention>> {
   const all: Array<TimeMention> = []
-  for (const { expression, span } of rules) {
+  for (const { expression, named } of rules) {
     for (const match of query.matchAll(expression)) {
-      const found = span(times(), match.groups ?? {})
-      if (found !== null) all.push({ at: match.index, length: match[0].length, span: found })
+      const span = spanOf(named(match.groups ?? {}))
+      if (span !== null) all.push({ at: match.index, length: match[0].length, span })
     }
     yield
   }
@@ -449,10 +331,10 @@ export function* timeInQuery(
   timeZone: string,
 ): Generator<undefined, TimedQuery | null> {
   const searched = query.slice(0, mostSearched)
-  let known: Times | null = null
+  let known: ReturnType<typeof spansOf> | null = null
   // The first calendar of a process takes as long as a search to make, and most queries name no time.
-  const times = (): Times => (known ??= new Times(calendarOf(timeZone), now))
-  const [first, second] = yield* timesIn(searched, times)
+  const spanOf = (named: Named) => (known ??= spansOf(calendarOf(timeZone), now))(named)
+  const [first, second] = yield* timesIn(searched, spanOf)
   if (first === undefined) return null
   const start = query.slice(0, first.at).replace(before, "")
   const isRange = second !== undefined && between.test(query.slice(first.at + first.length, second.at))
