@@ -32,6 +32,20 @@ interface Run<Request> {
   timer: ReturnType<typeof setTimeout> | null
 }
 
+const newRun = <Request>(
+  session: string,
+  request: Request,
+  span: Tracer.AnySpan | undefined,
+): Run<Request> => ({
+  session,
+  again: false,
+  request,
+  done: false,
+  ended: Deferred.unsafeMake<boolean>(FiberId.none),
+  span,
+  timer: null,
+})
+
 /**
  * How long the work waits that is asked for by {@link Runs.checkSoon}, in milliseconds. Whoever has appended a turn asks for
  * a context next, and then waits for a model for much longer than this.
@@ -96,9 +110,11 @@ export class Runs<Request> {
   close(startsSoon: boolean): Effect.Effect<void> {
     return Effect.suspend(() => {
       const asked = [...this.runs.values()].filter(({ timer }) => timer !== null)
-      return Effect.forEach(asked, (run) => (startsSoon ? this.enqueue(run) : this.drop(run)), {
-        discard: true,
-      })
+      return Effect.forEach(
+        asked,
+        (run) => (startsSoon ? this.enqueue(run) : Effect.sync(() => this.end(run))),
+        { discard: true },
+      )
     }).pipe(
       Effect.zipRight(
         Effect.sync(() => {
@@ -124,15 +140,7 @@ export class Runs<Request> {
       }
       if (this.isClosed) return Effect.void
       return Effect.flatMap(Effect.option(Effect.currentParentSpan), (parent) => {
-        const run: Run<Request> = {
-          session,
-          again: false,
-          request,
-          done: false,
-          ended: Deferred.unsafeMake<boolean>(FiberId.none),
-          span: Option.getOrUndefined(parent),
-          timer: null,
-        }
+        const run = newRun(session, request, Option.getOrUndefined(parent))
         this.runs.set(session, run)
         return goOn.isNew(run)
       })
@@ -189,15 +197,8 @@ export class Runs<Request> {
     )
   }
 
-  /** Ends a run that has not started. */
-  private drop(run: Run<Request>): Effect.Effect<void> {
-    return Effect.sync(() => {
-      stopTimer(run)
-      this.end(run)
-    })
-  }
-
   private end(run: Run<Request>): void {
+    stopTimer(run)
     this.runs.delete(run.session)
     Deferred.unsafeDone(run.ended, Effect.succeed(run.done))
   }

@@ -15,17 +15,52 @@ export const marksOf = (value: unknown): ReadonlyArray<string> => marksIn(JSON.s
 
 const filler = "and so on it goes, one word after another, until enough of them have been said about it all "
 
+/** The parts of messages. */
+class Parts {
+  constructor(private readonly draw: Draw) {}
+
+  words(mark: string): string {
+    const { draw } = this
+    const length = draw.chance(0.1) ? draw.between(100, 600) : draw.between(8, 90)
+    return `${mark} ${filler.repeat(Math.ceil(length / filler.length)).slice(0, length)}`
+  }
+
+  readonly text = (mark: string): Message.Part => ({ type: "text", text: this.words(mark) })
+
+  readonly reasoning = (mark: string): Message.Part => ({ type: "reasoning", text: this.words(mark) })
+
+  result(mark: string, id: string): Message.Part {
+    const { draw } = this
+    const long = draw.chance(0.25) ? "x".repeat(draw.between(60, 5_000)) : ""
+    return {
+      type: "tool-result",
+      id,
+      output: this.words(mark) + long,
+      ...(draw.chance(0.15) ? { isError: true } : {}),
+    }
+  }
+
+  call(mark: string, id: string): Message.Part {
+    const name = this.draw.pick(["read_file", "edit_file", "search"])
+    const text = JSON.stringify({ path: `src/${mark}.ts`, why: filler.slice(0, this.draw.between(0, 60)) })
+    return { type: "tool-call", id, name, arguments: text }
+  }
+}
+
 /** The messages of one conversation, one after another. */
 export class Talk {
   private readonly ahead: Array<Message.Message> = []
   private begun = false
+  private readonly parts: Parts
 
   constructor(
     private readonly draw: Draw,
     /** Numbers the messages of a whole run. */
     private readonly number: () => number,
     private readonly now: () => number,
-  ) {}
+  ) {
+    this.parts = new Parts(draw)
+  }
 
   /** The next `count` messages. A round of tool calls may continue in the messages after them. */
   next(count: number): ReadonlyArray<Message.Message> {
@@ -63,7 +98,7 @@ export class Talk {
       case "statement":
         return [this.statement()]
       case "stray":
-        return [this.message("tool", [(mark) => this.result(mark, draw.pick(["c1", "c2", ""]))])]
+        return [this.message("tool", [(mark) => this.parts.result(mark, draw.pick(["c1", "c2", ""]))])]
       case "notice":
         return [{ ...this.say("system"), ...(draw.chance(0.4) ? { pinned: true } : {}) }]
       case "odd":
@@ -80,35 +115,8 @@ export class Talk {
     return { role, parts: parts.map((part, position) => part(`~${number}.${position}~`)), ...options }
   }
 
-  private words(mark: string): string {
-    const { draw } = this
-    const length = draw.chance(0.1) ? draw.between(100, 600) : draw.between(8, 90)
-    return `${mark} ${filler.repeat(Math.ceil(length / filler.length)).slice(0, length)}`
-  }
-
-  private readonly text = (mark: string): Message.Part => ({ type: "text", text: this.words(mark) })
-
-  private readonly reasoning = (mark: string): Message.Part => ({ type: "reasoning", text: this.words(mark) })
-
-  private result(mark: string, id: string): Message.Part {
-    const { draw } = this
-    const long = draw.chance(0.25) ? "x".repeat(draw.between(60, 5_000)) : ""
-    return {
-      type: "tool-result",
-      id,
-      output: this.words(mark) + long,
-      ...(draw.chance(0.15) ? { isError: true } : {}),
-    }
-  }
-
-  private call(mark: string, id: string): Message.Part {
-    const name = this.draw.pick(["read_file", "edit_file", "search"])
-    const text = JSON.stringify({ path: `src/${mark}.ts`, why: filler.slice(0, this.draw.between(0, 60)) })
-    return { type: "tool-call", id, name, arguments: text }
-  }
-
   private say(role: "system" | "user"): Message.Message {
-    return this.message(role, [this.text])
+    return this.message(role, [this.parts.text])
   }
 
   private question(): ReadonlyArray<Message.Message> {
@@ -120,7 +128,7 @@ export class Talk {
 
   private statement(): Message.Message {
     const { draw } = this
-    const parts = [...(draw.chance(0.2) ? [this.reasoning] : []), this.text]
+    const parts = [...(draw.chance(0.2) ? [this.parts.reasoning] : []), this.parts.text]
     if (draw.chance(0.9)) return this.message("assistant", parts)
     const usage = { input: draw.between(10, 2_000), output: draw.between(10, 200) }
     return this.message("assistant", parts, { usage })
@@ -131,12 +139,14 @@ export class Talk {
     const { draw } = this
     const ids = Array.from({ length: draw.between(1, 3) }, () => draw.pick(["c1", "c2", "c3"]))
     const calls = this.message("assistant", [
-      ...(draw.chance(0.2) ? [this.reasoning] : []),
-      ...ids.map((id) => (mark: string) => this.call(mark, id)),
+      ...(draw.chance(0.2) ? [this.parts.reasoning] : []),
+      ...ids.map((id) => (mark: string) => this.parts.call(mark, id)),
     ])
     const answered = draw.chance(0.8) ? ids : ids.filter(() => draw.chance(0.5))
     if (draw.chance(0.3)) answered.reverse()
-    const results = answered.map((id) => (mark: string) => this.result(mark, draw.chance(0.1) ? "" : id))
+    const results = answered.map(
+      (id) => (mark: string) => this.parts.result(mark, draw.chance(0.1) ? "" : id),
+    )
     const together = draw.chance(0.4)
     const messages = together
       ? results.length === 0
@@ -154,17 +164,17 @@ export class Talk {
     const part = (mark: string): Message.Part => {
       switch (draw.weighted({ text: 2, reasoning: 1, call: 1, result: 1, file: 0.5, opaque: 0.5 })) {
         case "text":
-          return this.text(mark)
+          return this.parts.text(mark)
         case "reasoning":
-          return this.reasoning(mark)
+          return this.parts.reasoning(mark)
         case "call":
-          return this.call(mark, draw.pick(["c1", "c2", ""]))
+          return this.parts.call(mark, draw.pick(["c1", "c2", ""]))
         case "result":
-          return this.result(mark, draw.pick(["c1", "c2", ""]))
+          return this.parts.result(mark, draw.pick(["c1", "c2", ""]))
         case "file":
           return { type: "file", mediaType: "image/png", uri: `data:image/png;base64,${mark}` }
         case "opaque":
-          return { type: "opaque", provider: "somebody", data: { said: this.words(mark) } }
+          return { type: "opaque", provider: "somebody", data: { said: this.parts.words(mark) } }
       }
     }
     const role = draw.pick<Message.Role>(["system", "user", "assistant", "tool"])
