@@ -6,6 +6,7 @@
  * - `floors`: a package imports what the table of floors allows (`floors.mjs`), tests of a package what they want.
  * - `folder-order`: in the sources of `@memfold/core`, a module imports only from its own folder and from folders before it in
  *   the list below. So there are no cycles, and the folders are read in this order.
+ * - `class-lines`: a class and an interface have at most so many lines, comments included, as functions have.
  * - `shell-only`: in the sources of `@memfold/core`, fibers, ticks and operations called unsafe appear in the shell only.
  */
 import { existsSync } from "node:fs"
@@ -141,11 +142,25 @@ const shellOnly = (context) => {
   }
 }
 
+const classLines = (context) => {
+  const [most] = context.options
+  const check = (node) => {
+    const lines = node.loc.end.line - node.loc.start.line + 1
+    if (lines > most)
+      context.report({
+        node: node.id ?? node,
+        message: `${node.id?.name ?? "A class"} has ${lines} lines, and at most ${most} are allowed: take a concept out of it`,
+      })
+  }
+  return { ClassDeclaration: check, ClassExpression: check, TSInterfaceDeclaration: check }
+}
+
 export default {
   meta: { name: "memfold" },
   rules: {
     "by-name": { create: byName },
     floors: { create: onFloors },
+    "class-lines": { meta: { schema: [{ type: "number" }] }, create: classLines },
     "folder-order": { create: folderOrder },
     "shell-only": { create: shellOnly },
   },
