@@ -5,7 +5,7 @@
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { SummaryRow, SummaryStatus } from "@memfold/log/Projections"
-import { type Files, noFiles, type Segment } from "../summary/Summary.js"
+import { noFiles } from "../summary/Summary.js"
 import { body, type Wording } from "../summary/Wording.js"
 import type { EventStep, Projection, RowProblem } from "./Projection.js"
 import type { SessionState, Summary } from "../session/SessionState.js"
@@ -19,31 +19,12 @@ export type { SummaryStatus } from "@memfold/log/Projections"
  * - `superseded`: replaced by a newer summary, by a clear, or left with its branch; still readable
  * - `invalid`: damaged or taken back; it counts as never committed
  */
-export interface SummaryRecord {
-  readonly id: string
-  /** The version of the event that committed it. */
-  readonly version: number
+export interface SummaryRecord extends Summary {
   readonly status: SummaryStatus
   /** The id of the summary that replaced it, if one did. */
   readonly supersededBy: string | null
-  /** The summary covers the messages `[0, coveredTo)`. */
-  readonly coveredTo: number
-  /** How many messages the session had when it was committed. */
-  readonly total: number
-  /** How many of its segments, from the first one, it keeps unchanged from the previous summary. */
-  readonly carried: number
-  readonly segments: ReadonlyArray<Segment>
-  /** The positions of the segments that contexts show; all of them if absent. */
-  readonly shown?: ReadonlyArray<number> | undefined
-  /** The files that tools read and changed in the messages it covers. */
-  readonly files: Files
-  readonly wording: Wording
   /** The text without its heading; empty if the event is damaged. */
   readonly text: string
-  /** Its tokens in a context, wording included. */
-  readonly tokens: number
-  /** When it was committed, in milliseconds since the epoch. */
-  readonly time: number
 }
 
 const recordOf = (
