@@ -10,9 +10,9 @@ const given = process.argv.slice(2)
 const asked = given.filter((name) => name !== "extractive")
 // The extractive summarizer is measured on the transcripts in MEMFOLD_CORPUS, or on the shipped samples.
 if (given.length === 0 || given.includes("extractive")) {
-  const samples = join(root, "packages/cli/samples")
+  const samples = join(root, "packages/programs/cli/samples")
   const env = { MEMFOLD_CORPUS: process.env.MEMFOLD_CORPUS ?? samples }
-  process.exitCode = await run(tool("vitest"), ["run", "packages/cli/corpus/extractive"], {
+  process.exitCode = await run(tool("vitest"), ["run", "packages/programs/cli/corpus/extractive"], {
     stdio: "inherit",
     env,
   })

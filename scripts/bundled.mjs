@@ -122,7 +122,7 @@ export const bundled = (input, { folder, chosen = [] }) =>
           codeSplitting: {
             groups: [
               { name: "effect", test: /[/\\]node_modules[/\\]effect[/\\]/u },
-              { name: "core", test: /[/\\]packages[/\\](?:core|log|message)[/\\]src[/\\]/u },
+              { name: "core", test: /[/\\]packages[/\\](?:ports[/\\])?(?:core|log|message)[/\\]src[/\\]/u },
             ],
           },
         },

@@ -32,7 +32,9 @@ if (name === undefined || !names.includes(name)) {
   const outDir = mkdtempSync(join(tmpdir(), "memfold-example-"))
   try {
     // The native addon stays where it was installed.
-    const sqlite = createRequire(join(root, "packages/memfold/package.json")).resolve("better-sqlite3")
+    const sqlite = createRequire(join(root, "packages/programs/memfold/package.json")).resolve(
+      "better-sqlite3",
+    )
     const external = { "better-sqlite3": pathToFileURL(sqlite).href }
     const program = await bundle(programOf(name), { outDir, name, external })
     process.exitCode = await run(process.execPath, [program, ...args], { stdio: "inherit", shell: false })

@@ -10,26 +10,26 @@
 export const floors = [
   {
     name: "ports",
-    packages: ["packages/message", "packages/log"],
+    packages: ["packages/ports/message", "packages/ports/log"],
     uses: [],
-    shared: ["packages/message", "packages/log"],
+    shared: ["packages/ports/message", "packages/ports/log"],
     modules: ["effect"],
     reason: "a port depends on effect alone, and on no other port",
   },
   {
     name: "stores",
     packages: [
-      "packages/store-sql",
+      "packages/stores/store-sql",
       "packages/store-sqlite",
-      "packages/store-postgres",
-      "packages/store-libsql",
-      "packages/store-cloudflare",
+      "packages/stores/store-postgres",
+      "packages/stores/store-libsql",
+      "packages/stores/store-cloudflare",
       "packages/store-redis",
-      "packages/sqlite-vec",
-      "packages/archive",
-      "packages/worker-bullmq",
-      "packages/worker-cluster",
-      "packages/worker-pg-boss",
+      "packages/stores/sqlite-vec",
+      "packages/stores/archive",
+      "packages/stores/worker-bullmq",
+      "packages/stores/worker-cluster",
+      "packages/stores/worker-pg-boss",
     ],
     uses: ["ports"],
     shared: [],
@@ -39,20 +39,20 @@ export const floors = [
     name: "engine",
     packages: [
       "packages/core",
-      "packages/layers",
-      "packages/prices",
+      "packages/engine/layers",
+      "packages/engine/prices",
       "packages/strategies/break-even",
       "packages/strategies/rolling-buffer",
       "packages/strategies/rounds",
       "packages/strategies/sliding-window",
       "packages/strategies/split-turn",
-      "packages/summarizer-ai",
-      "packages/summarizer-extractive",
-      "packages/tokens-gpt",
-      "packages/embedder-static",
+      "packages/engine/summarizer-ai",
+      "packages/engine/summarizer-extractive",
+      "packages/engine/tokens-gpt",
+      "packages/engine/embedder-static",
     ],
     uses: ["ports"],
-    shared: ["packages/core", "packages/prices", "packages/summarizer-extractive"],
+    shared: ["packages/core", "packages/engine/prices", "packages/engine/summarizer-extractive"],
     reason: "strategies, summarizers, counters and layers depend on core; nothing depends on memfold",
   },
   {
@@ -74,16 +74,16 @@ export const floors = [
   {
     name: "programs",
     packages: [
-      "packages/memfold",
-      "packages/cli",
-      "packages/catalog",
-      "packages/client",
-      "packages/server",
-      "packages/proxy",
-      "packages/mcp",
-      "packages/studio",
-      "packages/lab",
-      "packages/create-memfold",
+      "packages/programs/memfold",
+      "packages/programs/cli",
+      "packages/programs/catalog",
+      "packages/programs/client",
+      "packages/programs/server",
+      "packages/programs/proxy",
+      "packages/programs/mcp",
+      "packages/programs/studio",
+      "packages/programs/lab",
+      "packages/programs/create-memfold",
     ],
     uses: ["ports", "stores", "engine", "adapters"],
     shared: [],
@@ -92,7 +92,7 @@ export const floors = [
   },
   {
     name: "tests",
-    packages: ["packages/testing", "packages/strict-providers", "packages/harness"],
+    packages: ["packages/tests/testing", "packages/tests/strict-providers", "packages/tests/harness"],
     uses: ["ports", "stores", "engine", "adapters", "programs"],
     shared: [],
     built: true,
@@ -102,24 +102,24 @@ export const floors = [
 
 /** A store in a SQL database, whose dialect is of `@memfold/store-sql`. */
 const inSql = {
-  also: ["packages/store-sql"],
+  also: ["packages/stores/store-sql"],
   reason: "a store in a SQL database is @memfold/store-sql with a client and what only its database needs",
 }
 
 /** Packages with rules of their own: `also` adds packages, `only` takes the place of the rule of the floor. */
 export const exceptions = {
-  "packages/message": { only: [], reason: "a port depends on effect alone, and on no other port" },
-  "packages/log": { only: [], reason: "a port depends on effect alone, and on no other port" },
+  "packages/ports/message": { only: [], reason: "a port depends on effect alone, and on no other port" },
+  "packages/ports/log": { only: [], reason: "a port depends on effect alone, and on no other port" },
   "packages/store-sqlite": inSql,
-  "packages/store-postgres": inSql,
-  "packages/store-libsql": inSql,
-  "packages/store-cloudflare": inSql,
-  "packages/archive": {
-    also: ["packages/core", "packages/catalog"],
+  "packages/stores/store-postgres": inSql,
+  "packages/stores/store-libsql": inSql,
+  "packages/stores/store-cloudflare": inSql,
+  "packages/stores/archive": {
+    also: ["packages/core", "packages/programs/catalog"],
     reason: "an archive folds what it moves, and opens stores by URL",
   },
   "packages/core": {
-    only: ["packages/message", "packages/log"],
+    only: ["packages/ports/message", "packages/ports/log"],
     modules: ["effect"],
     reason: "core depends on effect and the ports alone; everything points inward",
   },
@@ -134,58 +134,68 @@ export const exceptions = {
       "messages of Mastra are pages of the AI SDK under other names: its codec is the only further package",
   },
   "packages/adapters/effect-ai": {
-    only: ["packages/core", "packages/adapters/codec", "packages/summarizer-ai"],
+    only: ["packages/core", "packages/adapters/codec", "packages/engine/summarizer-ai"],
     reason: "the summarizer over a model of Effect AI is the only further package",
   },
-  "packages/memfold": {
-    also: ["packages/catalog"],
+  "packages/programs/memfold": {
+    also: ["packages/programs/catalog"],
     reason: "the bundle of memfold would contain the command line a second time; only its bin starts it",
   },
-  "packages/cli": {
-    also: ["packages/catalog", "packages/server", "packages/studio", "packages/lab"],
+  "packages/programs/cli": {
+    also: [
+      "packages/programs/catalog",
+      "packages/programs/server",
+      "packages/programs/studio",
+      "packages/programs/lab",
+    ],
     reason: "memfold starts the command line, which uses the library packages and not memfold",
   },
-  "packages/catalog": { reason: "memfold and the command line use the catalog, which uses neither" },
-  "packages/client": {
+  "packages/programs/catalog": { reason: "memfold and the command line use the catalog, which uses neither" },
+  "packages/programs/client": {
     only: [],
     node: false,
     reason: "who installs the client wants no stores, and may be in a browser",
   },
-  "packages/server": {
-    also: ["packages/catalog", "packages/client", "packages/proxy", "packages/lab"],
+  "packages/programs/server": {
+    also: [
+      "packages/programs/catalog",
+      "packages/programs/client",
+      "packages/programs/proxy",
+      "packages/programs/lab",
+    ],
     reason: "the command line starts the server, which uses the library packages and not memfold",
   },
-  "packages/proxy": {
-    also: ["packages/catalog"],
+  "packages/programs/proxy": {
+    also: ["packages/programs/catalog"],
     reason: "the service has the proxy, which uses the library packages alone",
   },
-  "packages/mcp": {
-    only: ["packages/memfold"],
+  "packages/programs/mcp": {
+    only: ["packages/programs/memfold"],
     reason: "@memfold/mcp is a program that opens stores by URL: it uses memfold and none of its parts",
   },
-  "packages/studio": {
-    only: ["packages/core", "packages/client", "packages/prices"],
+  "packages/programs/studio": {
+    only: ["packages/core", "packages/programs/client", "packages/engine/prices"],
     reason:
       "the page asks the service, and has the engine's fold; what else it imported would be sent to every browser",
   },
-  "packages/lab": {
-    only: ["packages/core", "packages/prices", "packages/summarizer-extractive"],
+  "packages/programs/lab": {
+    only: ["packages/core", "packages/engine/prices", "packages/engine/summarizer-extractive"],
     reason: "the lab replays sessions under policies, and needs no store and no program",
   },
-  "packages/create-memfold": {
-    also: ["packages/memfold"],
+  "packages/programs/create-memfold": {
+    also: ["packages/programs/memfold"],
     reason: "a template is an application of memfold",
   },
-  "packages/testing": {
-    only: ["packages/core", "packages/message", "packages/log"],
+  "packages/tests/testing": {
+    only: ["packages/core", "packages/ports/message", "packages/ports/log"],
     reason: "the laws are about core and its ports: whoever tests a part of their own has no other package",
   },
-  "packages/strict-providers": {
-    only: ["packages/message"],
+  "packages/tests/strict-providers": {
+    only: ["packages/ports/message"],
     reason:
       "the strict servers know the providers' rules, and of memfold the tables of items and fields alone",
   },
-  "packages/harness": { also: ["packages/testing", "packages/strict-providers"] },
+  "packages/tests/harness": { also: ["packages/tests/testing", "packages/tests/strict-providers"] },
 }
 
 /** The name of the package in a folder. */

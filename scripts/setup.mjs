@@ -114,7 +114,7 @@ export const setup = async () => {
     if (code !== 0) fail("the installation", code)
     writeFileSync(stamp, wanted)
   }
-  const fresh = !existsSync(join(root, "packages/memfold/dist"))
+  const fresh = !existsSync(join(root, "packages/programs/memfold/dist"))
   if (fresh) say("building")
   const code = await run(tool("turbo"), ["run", "build", "--output-logs=errors-only"], {
     stdio: fresh ? ["inherit", process.stderr, process.stderr] : ["inherit", "ignore", process.stderr],

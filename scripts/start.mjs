@@ -6,7 +6,7 @@ await setup()
 const args = process.argv.slice(2)
 process.exitCode = await run(
   process.execPath,
-  [join(root, "packages/memfold/bin/memfold.js"), ...(args.length === 0 ? ["tour"] : args)],
+  [join(root, "packages/programs/memfold/bin/memfold.js"), ...(args.length === 0 ? ["tour"] : args)],
   // Files are named from where the command was typed.
   { cwd: process.env.INIT_CWD ?? root, stdio: "inherit", shell: false },
 )

@@ -32,7 +32,7 @@ if (words[0] === "--corpus") {
     process.exit(2)
   }
   env.MEMFOLD_CORPUS = folder
-  words.splice(0, 2, "packages/cli/corpus", "packages/memfold/corpus")
+  words.splice(0, 2, "packages/programs/cli/corpus", "packages/programs/memfold/corpus")
 }
 
 await setup()
@@ -52,7 +52,7 @@ if (runs("postgres", "worker-pg-boss", "worker-cluster", "cli", "server", "creat
     env.MEMFOLD_PGBOUNCER = programs.bouncer
   }
 }
-if ((all || deep || words.length > 0) && runs("store-sqlite", "packages/memfold"))
+if ((all || deep || words.length > 0) && runs("store-sqlite", "packages/programs/memfold"))
   installRuntimes({ all: deep })
 if (runs("ai-sdk", "studio", "create-memfold")) {
   const browser = chromium()

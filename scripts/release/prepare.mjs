@@ -119,7 +119,7 @@ export const prepare = (say, { fresh }) => {
     },
   )
   must(join(copy, "node_modules/.bin/changeset"), ["version"], { cwd: copy })
-  const { version } = JSON.parse(readFileSync(join(copy, "packages/memfold/package.json"), "utf8"))
+  const { version } = JSON.parse(readFileSync(join(copy, "packages/programs/memfold/package.json"), "utf8"))
   say(`memfold ${version}: packs`)
   mkdirSync(packed, { recursive: true })
   const tarballs = packages.map(({ folder: own, manifest: { name } }) => {
@@ -127,7 +127,7 @@ export const prepare = (say, { fresh }) => {
     must(pnpm, ["pack", "--out", file], { cwd: join(copy, own) })
     return { name, file, sizes: sizesOf(file) }
   })
-  copyFileSync(join(copy, "packages/memfold/CHANGELOG.md"), join(folder, "CHANGELOG.md"))
+  copyFileSync(join(copy, "packages/programs/memfold/CHANGELOG.md"), join(folder, "CHANGELOG.md"))
   rmSync(copy, { recursive: true, force: true })
   writeFileSync(done, JSON.stringify({ version, tarballs }))
   return { folder, isNew: true, version, tarballs }

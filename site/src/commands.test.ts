@@ -54,12 +54,12 @@ const ofSentences = (document: string, text: string): ReadonlyArray<Shown> =>
 const isCommand = /^(?:[A-Z_]+=\S+ )*(npm|npx|memfold) /
 
 /** Programs of templates, which print commands. */
-const programs = readdirSync(join(root, "packages/create-memfold/templates"), {
+const programs = readdirSync(join(root, "packages/programs/create-memfold/templates"), {
   recursive: true,
   encoding: "utf8",
 })
   .filter((file) => /\.tsx?$/.test(file) && !file.includes("node_modules"))
-  .map((file) => `packages/create-memfold/templates/${file}`)
+  .map((file) => `packages/programs/create-memfold/templates/${file}`)
 
 const shown = [
   ...documents.flatMap((document) => {
@@ -188,7 +188,7 @@ describe("a command that a document shows", () => {
   })
 
   it("names a template that exists", () => {
-    const templates = new Set(readdirSync(join(root, "packages/create-memfold/templates")))
+    const templates = new Set(readdirSync(join(root, "packages/programs/create-memfold/templates")))
     const named = shown.flatMap(({ line }) =>
       [...line.matchAll(/--template ([a-z-]+)/g)].map(([, name]) => name!),
     )

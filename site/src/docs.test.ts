@@ -21,7 +21,7 @@ it("every page says what it is about in its first paragraph", () => {
 
 it("a link leads to a page, or to the repository", () => {
   expect(linkOf("docs/lab.md", "recall.md#by-time")).toBe("/recall.html#by-time")
-  expect(linkOf("docs/stores.md", "../packages/lab")).toBe("/packages/lab/")
+  expect(linkOf("docs/stores.md", "../packages/programs/lab")).toBe("/packages/programs/lab/")
   expect(linkOf("CONTRIBUTING.md", "packages/core/src/Memory.ts#L93")).toBe(
     `${repository}/blob/main/packages/core/src/Memory.ts#L93`,
   )

@@ -18,7 +18,7 @@ const read = (document: string): string => readFileSync(join(root, document), "u
  * what is copied into applications.
  */
 const isNoPage = (document: string): boolean =>
-  /^(README\.md|AGENTS\.md|packages\/harness\/|site\/README\.md|\.)|(^|\/)(CHANGELOG|SKILL)\.md$|\/templates\//.test(
+  /^(README\.md|AGENTS\.md|packages\/tests\/harness\/|site\/README\.md|\.)|(^|\/)(CHANGELOG|SKILL)\.md$|\/templates\//.test(
     document,
   )
 
@@ -41,7 +41,7 @@ export const otherDocuments: ReadonlyArray<string> = documents.filter(isNoPage)
 export const placeOf = (document: string): string =>
   document.replace(/^(docs|site)\//, "").replace(/(^|\/)README\.md$/, "$1index.md")
 
-/** The address of a page from the root of the site, such as `/stores.html` and `/packages/lab/`. */
+/** The address of a page from the root of the site, such as `/stores.html` and `/packages/programs/lab/`. */
 export const addressOf = (document: string): string =>
   `/${placeOf(document)}`.replace(/index\.md$/, "").replace(/\.md$/, ".html")
 
@@ -140,7 +140,7 @@ const placed: ReadonlyArray<Part> = [
     ["The proxy", "docs/proxy.md"],
     ["Responses and conversations", "docs/conversations.md"],
     ["See what the model saw", "docs/studio.md"],
-    ["The command line", "packages/cli/README.md"],
+    ["The command line", "packages/programs/cli/README.md"],
   ),
   part(
     "Migrate",

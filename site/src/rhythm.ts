@@ -21,7 +21,7 @@ import { join } from "node:path"
 import { root } from "./pages.js"
 
 /** The conversation that is replayed: a coding agent at work, which comes with the command line. */
-const sample = "packages/cli/samples/coding-agent.jsonl"
+const sample = "packages/programs/cli/samples/coding-agent.jsonl"
 
 /** A call of the model: the tokens of its context, by what they are. */
 interface Call {

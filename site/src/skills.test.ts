@@ -12,8 +12,8 @@ const read = (document: string): string => readFileSync(join(root, document), "u
 
 /** The pages that each skill is written from. */
 const sources: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "packages/memfold/SKILL.md": [
-    "packages/memfold/README.md",
+  "packages/programs/memfold/SKILL.md": [
+    "packages/programs/memfold/README.md",
     "docs/adapters.md",
     "docs/start/openai.md",
     "docs/start/anthropic.md",
@@ -51,11 +51,11 @@ it.each(skills)("%s is shipped, says when to use it, and has a block", (skill) =
 
 it("the paths in the skill of memfold are skills that are shipped", () => {
   const named = [
-    ...read("packages/memfold/SKILL.md").matchAll(/node_modules\/(@memfold\/[a-z-]+)\/SKILL\.md/g),
+    ...read("packages/programs/memfold/SKILL.md").matchAll(/node_modules\/(@memfold\/[a-z-]+)\/SKILL\.md/g),
   ]
   const folders = named.map(([, name = ""]) => packages.get(name) ?? name)
   expect(folders.map((folder) => `${folder}/SKILL.md`).toSorted()).toEqual(
-    skills.filter((skill) => skill !== "packages/memfold/SKILL.md"),
+    skills.filter((skill) => skill !== "packages/programs/memfold/SKILL.md"),
   )
   expect(folders.every((folder) => existsSync(join(root, folder, "SKILL.md")))).toBe(true)
 })

@@ -1,0 +1,72 @@
+/** The tables of options in the READMEs say what the options say. `npx vitest run packages/programs/memfold/test/optionTables.test.ts -u` writes them. */
+import { strategies } from "@memfold/catalog"
+import { Memory, OptionGroup } from "@memfold/core"
+import { optionGroup as layersOptions } from "@memfold/layers"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+
+/** An option as a row of a table. */
+type Row = readonly [name: string, byDefault: unknown, meaning: string]
+
+const ofStrategy = (name: string): ReadonlyArray<Row> => {
+  const { defaults, descriptions } = strategies.get(name)!
+  return Object.entries(defaults).map(([setting, value]) => [setting, value, descriptions[setting] ?? ""])
+}
+
+const ofGroup = (group: OptionGroup.OptionGroup): ReadonlyArray<Row> =>
+  Object.entries(group).map(([name, schema]) => {
+    const said = OptionGroup.saidOf(schema)
+    return [name, said.default, said.description ?? ""]
+  })
+
+const defaultText = (value: unknown): string => {
+  if (typeof value === "number") return value.toLocaleString("en-US")
+  if (typeof value === "string") return `\`"${value}"\``
+  if (typeof value === "boolean") return `\`${value}\``
+  const { name } = (value ?? {}) as { readonly name?: unknown }
+  return typeof value === "object" && typeof name === "string" ? `\`${name}\`` : "none"
+}
+
+/** A table as the formatter writes it. Names of options are code. */
+const tableOf = (header: string, rows: ReadonlyArray<Row>): string => {
+  const names = new RegExp(`(?<!\`)\\b(${rows.map(([name]) => name).join("|")})\\b(?!\`)`, "g")
+  const cells = [
+    [header, "default", "meaning"],
+    ...rows.map(([name, value, meaning]) => [
+      `\`${name}\``,
+      defaultText(value),
+      meaning
+        .replace(/\.$/, "")
+        .replace(names, (match, word: string) => (/[A-Z]/.test(word) ? `\`${word}\`` : match)),
+    ]),
+  ]
+  const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => row[column]!.length)))
+  const line = (row: ReadonlyArray<string>, fill = " ") =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(" | ")} |\n`
+  const [head = [], ...body] = cells
+  return line(head) + line(["", "", ""], "-") + body.map((row) => line(row)).join("")
+}
+
+/** A document with the table of these rows in place of the one that has the first of them. */
+const withTable = (text: string, rows: ReadonlyArray<Row>): string => {
+  const [[first] = [""]] = rows
+  const table = [...text.matchAll(/^\| (setting|option) .*\n(?:\|.*\n)+/gm)].find(([lines]) =>
+    lines.includes(`| \`${first}\``),
+  )
+  expect(table, `a table with ${first}`).toBeDefined()
+  return text.replace(table![0], () => tableOf(table![1]!, rows))
+}
+
+it.each([
+  ["strategies/sliding-window", ofStrategy("sliding-window")],
+  ["strategies/rounds", ofStrategy("rounds")],
+  ["strategies/split-turn", ofStrategy("split-turn")],
+  ["strategies/rolling-buffer", ofStrategy("rolling-buffer")],
+  ["strategies/break-even", ofStrategy("break-even")],
+  ["layers", ofGroup(layersOptions)],
+  ["memfold", ofGroup(Memory.compactionOptions)],
+])("the table of options of %s", async (folder, rows) => {
+  const path = fileURLToPath(new URL(`../../../${folder}/README.md`, import.meta.url))
+  await expect(withTable(readFileSync(path, "utf8"), rows)).toMatchFileSnapshot(path)
+})

@@ -1,0 +1,212 @@
+/** Every listener of the project under malformed requests: none of them ends a listener, or the process around it. */
+import { CompactServer } from "@memfold/harness/CompactServer"
+import { CompactionServer } from "@memfold/harness/CompactionServer"
+import { often } from "@memfold/harness/depth"
+import { attack } from "@memfold/harness/malformedRequests"
+import { serveHttp } from "@memfold/mcp"
+import { serve } from "@memfold/server"
+import { providerServer } from "@memfold/strict-providers"
+import * as fc from "fast-check"
+import { createMemory } from "memfold"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+
+interface Listener {
+  /** The file that listens. */
+  readonly file: string
+  /** How it is set, where it listens more than once. */
+  readonly set?: string
+  readonly paths: ReadonlyArray<string>
+  readonly headers?: Readonly<Record<string, string>>
+  /** A body that is answered with status 200 on the first path; or with another status, where one is named. */
+  readonly body: unknown
+  readonly answered?: number
+  /** Whether no request makes it answer that something failed. */
+  readonly neverFails?: boolean
+  /** Whether it asks another server first: Node drops the answer to a client that has ended its side by then. */
+  readonly asksFirst?: boolean
+  /** How many requests are sent; 10,000 by default. */
+  readonly count?: number
+  readonly start: () => Promise<{ readonly url: string; readonly close: () => Promise<void> }>
+}
+
+const said = { role: "user", content: "Hello" }
+
+const listeners: ReadonlyArray<Listener> = [
+  {
+    file: "mcp/src/http.ts",
+    neverFails: true,
+    paths: ["/mcp"],
+    headers: { accept: "application/json, text/event-stream" },
+    body: {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "append_messages", arguments: { session: "s", messages: [said] } },
+    },
+    start: async () => {
+      const memory = createMemory({ store: "memory:" })
+      const { url, close } = await serveHttp(memory)
+      return { url, close: () => close().then(memory.close) }
+    },
+  },
+  {
+    file: "strict-providers/src/server.ts",
+    paths: ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1/responses/compact"],
+    body: { model: "claude-sonnet-5-5", max_tokens: 100, stream: true, messages: [said] },
+    start: async () => {
+      const server = await providerServer()
+      return { url: server.anthropicURL, close: server.close }
+    },
+  },
+  {
+    file: "server/src/serve.ts",
+    paths: [
+      // An append is what reaches most of it.
+      "/v1/sessions/s/messages",
+      "/v1/sessions/s/messages",
+      "/v1/sessions/s/messages",
+      "/v1/sessions/s/edit",
+      "/v1/sessions/s/recall",
+      "/v1/sessions/s%2F%zz",
+    ],
+    body: { messages: [said], from: 0, query: "Hello", owner: "ann", settings: {} },
+    answered: 201,
+    neverFails: true,
+    count: often(3_000, 10_000),
+    start: () => serve({ store: "memory:", port: 0, log: "none", timeout: "5 seconds" }),
+  },
+  {
+    file: "server/src/serve.ts",
+    set: " with an upstream",
+    paths: [
+      // A session that is named is what reaches most of it.
+      "/v1/chat/completions",
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/messages/count_tokens",
+      "/v1/responses",
+      "/v1/models",
+    ],
+    body: { model: "claude-sonnet-5-5", max_tokens: 100, messages: [said], metadata: { session_id: "s" } },
+    neverFails: true,
+    asksFirst: true,
+    count: often(1_000, 10_000),
+    start: async () => {
+      const provider = await providerServer()
+      const { url, close } = await serve({
+        store: "memory:",
+        port: 0,
+        log: "none",
+        upstream: provider.anthropicURL,
+      })
+      return { url, close: () => close().then(provider.close) }
+    },
+  },
+  {
+    file: "harness/src/CompactServer.ts",
+    paths: ["/v1/responses/compact"],
+    body: { model: "gpt", input: [{ ...said, type: "message" }] },
+    start: async () => {
+      const server = new CompactServer()
+      return { url: await server.listen(), close: () => server.close() }
+    },
+  },
+  {
+    file: "harness/src/CompactionServer.ts",
+    paths: ["/v1/messages"],
+    body: {
+      model: "claude",
+      messages: [said],
+      tools: [{ name: "look" }],
+      system: [{ type: "text", text: "Be brief." }],
+    },
+    start: async () => {
+      const server = new CompactionServer()
+      return { url: await server.listen(), close: () => server.close() }
+    },
+  },
+]
+
+/** The seed of the run. */
+const { seed = 1 } = fc.readConfigureGlobal()
+
+const packages = join(import.meta.dirname, "../../..")
+
+/** The source files below a folder, without tests and installed packages, named from the folder. */
+const sources = (folder: string, within = ""): ReadonlyArray<string> =>
+  readdirSync(join(folder, within), { withFileTypes: true }).flatMap((entry) => {
+    const name = within === "" ? entry.name : `${within}/${entry.name}`
+    if (entry.isDirectory()) {
+      return /^(node_modules|dist|test)$|^\./.test(entry.name) ? [] : sources(folder, name)
+    }
+    return entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts") ? [name] : []
+  })
+
+describe("10,000 malformed requests", () => {
+  const escaped: Array<unknown> = []
+  const note = (error: unknown): void => void escaped.push(error)
+  beforeEach(() => {
+    escaped.length = 0
+    process.on("uncaughtException", note).on("unhandledRejection", note)
+  })
+  afterEach(() => {
+    process.off("uncaughtException", note).off("unhandledRejection", note)
+  })
+
+  it.each(listeners.map((listener) => ({ ...listener, name: `${listener.file}${listener.set ?? ""}` })))(
+    "leave $name as it was",
+    async ({
+      paths,
+      body,
+      answered = 200,
+      count = 10_000,
+      neverFails = false,
+      asksFirst = false,
+      headers = {},
+      start,
+    }) => {
+      const { url, close } = await start()
+      const good = async (): Promise<number> => {
+        const answer = await fetch(new URL(paths[0]!, url), {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(body),
+        })
+        await answer.text()
+        return answer.status
+      }
+      expect(await good()).toBe(answered)
+      const survived = await attack({
+        port: Number(new URL(url).port),
+        count,
+        seed,
+        paths,
+        body,
+      })
+      expect([...new Set(escaped.map(String))]).toEqual([])
+      expect(await good()).toBe(answered)
+      if (neverFails) expect(survived.answered.get(500) ?? 0).toBe(0)
+      // The requests reached what is behind the parser of node:http, and most were refused.
+      if (!asksFirst) expect(survived.answered.get(answered) ?? 0).toBeGreaterThan(0.003 * count)
+      expect(survived.answered.get(400) ?? 0).toBeGreaterThan(0.05 * count)
+      await close()
+    },
+  )
+
+  it("reach every listener", () => {
+    const listening = sources(packages).filter((file) =>
+      /\bcreateServer\(/.test(readFileSync(join(packages, file), "utf8")),
+    )
+    // The file ports.ts listens to learn whether a port is free, and reads nothing. The file relay.ts passes on the bytes of tests.
+    // The template is an application of its user, for one machine.
+    const others = [
+      "create-memfold/templates/web-chat/server.ts",
+      "harness/src/ports.ts",
+      "harness/src/relay.ts",
+    ]
+    const attacked = new Set(listeners.map(({ file }) => file))
+    expect(listening.toSorted()).toEqual([...attacked, ...others].toSorted())
+  })
+})

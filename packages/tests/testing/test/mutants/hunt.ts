@@ -1,0 +1,86 @@
+/** Runs the simulation, or laws of a memory, over a mutant of the engine, in a process of its own. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { bundle } from "../../../../../scripts/bundle.mjs"
+import type { EngineMutant } from "./engines.js"
+import type { Caught } from "./Mutant.js"
+
+/** Where the engine is, and the log that it runs on. */
+const sources = ["packages/core/src", "packages/ports/log/src"]
+
+/** Makes the changes, or fails: a mutant must not quietly become the original. */
+const mutation = ({ name, changes }: EngineMutant) => ({
+  name: `mutant: ${name}`,
+  enforce: "pre" as const,
+  transform: (code: string, id: string) => {
+    const here = changes.filter(({ file }) => sources.some((folder) => id.endsWith(join(folder, file))))
+    if (here.length === 0) return null
+    const changed = here.reduce((text, { file, from, to }) => {
+      if (text.split(from).length !== 2) throw new Error(`${file} has to have one place with: ${from}`)
+      return text.replace(from, () => to)
+    }, code)
+    return { code: changed, map: null }
+  },
+})
+
+/** Bundles a program with a mutant of the engine. */
+const bundled = (mutant: EngineMutant, program: string, outDir: string): Promise<string> =>
+  bundle(program, {
+    outDir,
+    name: mutant.name.replaceAll(/\W+/gu, "-"),
+    plugins: [mutation(mutant)],
+  })
+
+/** What a program prints on both streams. */
+const printedBy = (program: string, args: ReadonlyArray<string>): Promise<string> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], { maxBuffer: 1 << 26 }, (_error, out, err) =>
+      resolve(`${out}${err}`),
+    )
+  })
+
+/** Runs the law of a memory that names the fault; `null` if it holds. */
+export const huntByLaws = async (
+  mutant: EngineMutant,
+  outDir: string,
+  { runs, seed }: { readonly runs: number; readonly seed: number },
+): Promise<Caught | null> => {
+  const program = await bundled(mutant, "packages/tests/testing/test/mutants/laws.main.ts", outDir)
+  const printed = await printedBy(program, [
+    "--law",
+    mutant.law,
+    "--runs",
+    String(runs),
+    "--seed",
+    String(seed),
+  ])
+  const answer = /^caught: (.*)$/mu.exec(printed)?.[1]
+  if (answer === undefined) throw new Error(`the laws came to no end: ${printed.slice(-2_000)}`)
+  return JSON.parse(answer) as Caught | null
+}
+
+/**
+ * Runs seeds until the law that names the fault is broken; `null` if it never is. A fault may break other laws as well,
+ * and whichever comes first is luck.
+ */
+export const hunt = async (mutant: EngineMutant, outDir: string, seeds: number): Promise<Caught | null> => {
+  const program = await bundled(mutant, "packages/core/test/simulation/main.ts", outDir)
+  for (let from = 1; from <= seeds;) {
+    const caught = await firstBroken(program, from, seeds)
+    if (caught === null || caught.law === mutant.law) return caught
+    from = caught.runs + 1
+  }
+  return null
+}
+
+/** Runs seeds from one on until any law is broken; `null` if none is. */
+const firstBroken = async (program: string, from: number, to: number): Promise<Caught | null> => {
+  const printed = await printedBy(program, ["--from", String(from), "--seeds", String(to + 1 - from)])
+  const found = /seed ([\d,]+) fails after [\d,]+ steps: (\w+): (.*)/u.exec(printed)
+  if (found === null) {
+    if (/simulation: [\d,]+ seeds/u.test(printed)) return null
+    throw new Error(`the simulation of a mutant came to no end: ${printed.slice(-2_000)}`)
+  }
+  const [, seed = "", law = ""] = found
+  return { law, runs: Number(seed.replaceAll(",", "")) }
+}
