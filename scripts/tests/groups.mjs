@@ -29,9 +29,13 @@ export const groups = [
   },
   {
     name: "deep",
-    about: "repetitions on further components, and mutants",
+    about: "mutants, and what other components have shown: laws and killed workers on further ones",
     quick: false,
-    files: ["packages/tests/testing/test/mutants/**/*.test.ts"],
+    files: [
+      "packages/tests/testing/test/mutants/**/*.test.ts",
+      "packages/stores/store-libsql/test/laws.test.ts",
+      "packages/stores/worker-{cluster,pg-boss}/test/worker.test.ts",
+    ],
   },
   {
     name: "stores",
@@ -62,7 +66,7 @@ export const groups = [
     quick: true,
     files: [
       "packages/tests/harness/**/*.test.ts",
-      "packages/programs/memfold/test/{examples,namedTypes,packages}.test.ts",
+      "packages/programs/memfold/test/{documented,examples,namedTypes,optionTables,packages}.test.ts",
       "site/**/*.test.ts",
     ],
   },

@@ -1,7 +1,7 @@
 /** The laws of stores, and of whole memories, over a real server: directly, and through a PgBouncer in transaction mode. */
 import { Layer } from "effect"
 import { beforeAll } from "vitest"
-import { often } from "@memfold/harness/depth"
+import { deep, often } from "@memfold/harness/depth"
 import { type Bouncer, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { eventLogLaws, memoryLaws } from "@memfold/testing/vitest"
 import { layer, type Options } from "../src/index.js"
@@ -9,14 +9,12 @@ import { newSchema } from "./support.js"
 
 const { server, bouncer } = postgresServers()
 let one: Postgres
-let pooled: Bouncer
 beforeAll(async () => {
   // Nothing here is about power cuts.
   one = await server({ config: ["fsync = off"] })
-  pooled = await bouncer(one)
 })
 
-const laws = (name: string, quickly: number, where: () => Pick<Options, "url">) =>
+const laws = (name: string, where: () => Pick<Options, "url">) =>
   eventLogLaws({
     name,
     layer: () => Layer.suspend(() => layer({ ...where(), schema: newSchema() })),
@@ -24,13 +22,20 @@ const laws = (name: string, quickly: number, where: () => Pick<Options, "url">) 
       const schema = newSchema()
       return Layer.suspend(() => layer({ ...where(), schema }))
     },
-    numRuns: often(quickly, 100),
+    numRuns: often(3, 100),
     timeout: often(120_000, 900_000),
     timeLimit: 60_000,
   })
 
-laws("PostgreSQL", 3, () => ({ url: one.url }))
-laws("PgBouncer", 1, () => ({ url: pooled.url }))
+laws("PostgreSQL", () => ({ url: one.url }))
+// The same statements, on connections of a pool; `processes.test.ts` and `changes.test.ts` have what differs there.
+if (deep) {
+  let pooled: Bouncer
+  beforeAll(async () => {
+    pooled = await bouncer(one)
+  })
+  laws("PgBouncer", () => ({ url: pooled.url }))
+}
 
 memoryLaws({
   name: "PostgreSQL",

@@ -35,7 +35,7 @@ const said = { role: "user", content: "Hello" }
 
 const listeners: ReadonlyArray<Listener> = [
   {
-    file: "mcp/src/http.ts",
+    file: "programs/mcp/src/http.ts",
     neverFails: true,
     paths: ["/mcp"],
     headers: { accept: "application/json, text/event-stream" },
@@ -52,7 +52,7 @@ const listeners: ReadonlyArray<Listener> = [
     },
   },
   {
-    file: "strict-providers/src/server.ts",
+    file: "tests/strict-providers/src/server.ts",
     paths: ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1/responses/compact"],
     body: { model: "claude-sonnet-5-5", max_tokens: 100, stream: true, messages: [said] },
     start: async () => {
@@ -61,7 +61,7 @@ const listeners: ReadonlyArray<Listener> = [
     },
   },
   {
-    file: "server/src/serve.ts",
+    file: "programs/server/src/serve.ts",
     paths: [
       // An append is what reaches most of it.
       "/v1/sessions/s/messages",
@@ -78,7 +78,7 @@ const listeners: ReadonlyArray<Listener> = [
     start: () => serve({ store: "memory:", port: 0, log: "none", timeout: "5 seconds" }),
   },
   {
-    file: "server/src/serve.ts",
+    file: "programs/server/src/serve.ts",
     set: " with an upstream",
     paths: [
       // A session that is named is what reaches most of it.
@@ -105,7 +105,7 @@ const listeners: ReadonlyArray<Listener> = [
     },
   },
   {
-    file: "harness/src/CompactServer.ts",
+    file: "tests/harness/src/CompactServer.ts",
     paths: ["/v1/responses/compact"],
     body: { model: "gpt", input: [{ ...said, type: "message" }] },
     start: async () => {
@@ -114,7 +114,7 @@ const listeners: ReadonlyArray<Listener> = [
     },
   },
   {
-    file: "harness/src/CompactionServer.ts",
+    file: "tests/harness/src/CompactionServer.ts",
     paths: ["/v1/messages"],
     body: {
       model: "claude",
@@ -202,9 +202,9 @@ describe("10,000 malformed requests", () => {
     // The file ports.ts listens to learn whether a port is free, and reads nothing. The file relay.ts passes on the bytes of tests.
     // The template is an application of its user, for one machine.
     const others = [
-      "create-memfold/templates/web-chat/server.ts",
-      "harness/src/ports.ts",
-      "harness/src/relay.ts",
+      "programs/create-memfold/templates/web-chat/server.ts",
+      "tests/harness/src/ports.ts",
+      "tests/harness/src/relay.ts",
     ]
     const attacked = new Set(listeners.map(({ file }) => file))
     expect(listening.toSorted()).toEqual([...attacked, ...others].toSorted())
