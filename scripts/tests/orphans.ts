@@ -51,6 +51,8 @@ let folder = ""
 
 export const setup = (): void => {
   process.env[variable] = run
+  // Programs name the package manager that started them, which for a task of turbo is pnpm.
+  delete process.env["npm_config_user_agent"]
   // Short, because the path of a Unix socket is.
   folder = mkdtempSync(join(tmpdir(), "mf-"))
   // Database servers run as another user.

@@ -23,6 +23,7 @@ export {
   AiSdkSession,
   type UserInput,
   type MessagesOptions,
+  type OpenSession,
   type SessionOptions,
 } from "./session.js"
 export type { EndOfCall, EndOfPage, Step, StepToPrepare, StepUsage } from "./steps.js"

@@ -45,9 +45,12 @@ export interface MessagesOptions {
 }
 
 /** What a program reads of a session and stores in it, without a call of the model. */
-class OpenSession {
+export class OpenSession {
+  /** @internal */
   protected readonly stored: StoredSession
+  /** @internal */
   protected readonly page: Page
+  /** @internal */
   protected readonly calls: Calls
 
   /** @internal */

@@ -10,7 +10,7 @@ const unreadable = (error: unknown): Problem => ({
 })
 
 /** The class of a decode error: see `DecodeError`. */
-type ErrorClass<E> = new (problem: Problem & { readonly index?: number }) => E
+export type ErrorClass<E> = new (problem: Problem & { readonly index?: number }) => E
 
 /**
  * Runs a decoder. A list with holes is given to it as a list that has `undefined` there. What is thrown is a decode error

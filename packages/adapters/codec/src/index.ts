@@ -5,7 +5,7 @@
  */
 export { allMessages } from "./allMessages.js"
 export { CallIds, type IdRules } from "./CallIds.js"
-export { asJson, type Decoder, decoder, decoding } from "./decoding.js"
+export { asJson, type Decoder, decoder, decoding, type ErrorClass } from "./decoding.js"
 export { DecodeError } from "./DecodeError.js"
 export { digest, randomId } from "./digest.js"
 export { agrees, type Fields, isFields, isSame, patchOf, rest, restore } from "./fields.js"

@@ -3,7 +3,7 @@
  * recalled by relevance to the current message (reference design 2).
  */
 export { layer, make } from "./Layers.js"
-export { checkOptions, optionGroup, type Options } from "./options.js"
+export { checkOptions, type NameOf, optionGroup, type Options } from "./options.js"
 export { isHome, scopeHome, userHome } from "./homes.js"
 export type { Extractor, Material, NewFact } from "./Extractor.js"
 export { rules } from "./rules/index.js"

@@ -7,7 +7,7 @@ import { rules } from "./rules/index.js"
 const { Callable, checkedBy, duration, fits, option, unknownIn, wholeFrom, wrongIn } = OptionGroup
 
 /** Names what the sessions of a user or of a scope share; the result for a session must not change. */
-type NameOf = (session: string) => string | undefined
+export type NameOf = (session: string) => string | undefined
 
 const NameOf = checkedBy<NameOf>(fits(Callable))
 const unnamed: NameOf = () => undefined

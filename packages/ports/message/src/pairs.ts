@@ -17,7 +17,7 @@ export interface OpenCall {
 }
 
 /** What a part does to the open calls: it is a call, or it answers one. */
-type Pairing =
+export type Pairing =
   | { readonly call: OpenCall }
   | { readonly result: ToolResult }
   /** An item that answers an item with one of these types and ids. */

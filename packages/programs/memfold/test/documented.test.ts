@@ -33,19 +33,20 @@ const shown: Record<Name, Map<string, string>> = {
 }
 
 /** The built module of a package, as a program imports it that has the package installed. */
-const built = (name: string): string => JSON.stringify(join(root, "packages", name, "dist/index.js"))
+const built = (folder: string): string => JSON.stringify(join(root, "packages", folder, "dist/index.js"))
 
-const head = `import { createClient } from ${built("client")}
+const head = `import { createClient } from ${built("programs/client")}
 import type { Memory } from ${built("core")}
-import { createMemory } from ${built("memfold")}
+import { createMemory } from ${built("programs/memfold")}
 
 const promises = createMemory({ store: "memory:" })
 const client = createClient({ url: "http://127.0.0.1:1" })
 declare const effects: Memory.Service
 `
 
+const { folder } = inFolder("documented")
+
 beforeAll(async () => {
-  const { folder } = inFolder("documented")
   const real = realpathSync(folder)
   const compilerOptions = {
     target: "ES2023",

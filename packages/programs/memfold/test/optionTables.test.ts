@@ -64,8 +64,8 @@ it.each([
   ["strategies/split-turn", ofStrategy("split-turn")],
   ["strategies/rolling-buffer", ofStrategy("rolling-buffer")],
   ["strategies/break-even", ofStrategy("break-even")],
-  ["layers", ofGroup(layersOptions)],
-  ["memfold", ofGroup(Memory.compactionOptions)],
+  ["engine/layers", ofGroup(layersOptions)],
+  ["programs/memfold", ofGroup(Memory.compactionOptions)],
 ])("the table of options of %s", async (folder, rows) => {
   const path = fileURLToPath(new URL(`../../../${folder}/README.md`, import.meta.url))
   await expect(withTable(readFileSync(path, "utf8"), rows)).toMatchFileSnapshot(path)

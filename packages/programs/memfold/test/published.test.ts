@@ -118,8 +118,8 @@ describe("the published program", () => {
     expect(readdirSync(bare).filter((name) => name.startsWith("a.db"))).toEqual([])
   })
 
+  const { folder: pnpm } = inFolder("newer")
   it.skipIf(hasSqlite)("refuses a driver that needs a newer Node, before it ends the process", async () => {
-    const { folder: pnpm } = inFolder("newer")
     for (const name of ["memfold", "@memfold/cli"]) {
       cpSync(join(modules, name), join(pnpm, "node_modules", name), { recursive: true })
     }
@@ -208,7 +208,9 @@ describe("the published program", () => {
     expect(sourcesContent).toBeUndefined()
     expect(sources.length).toBeGreaterThan(100)
     expect(
-      sources.filter((source) => !/^\.\.\/\.\.\/@memfold\/core\/src\/[\w/]+\.ts$/u.test(source)),
+      sources.filter(
+        (source) => !/^\.\.\/\.\.\/@memfold\/(?:core|log|message)\/src\/[\w/]+\.ts$/u.test(source),
+      ),
     ).toEqual([])
   })
 
@@ -285,7 +287,7 @@ describe("the published program", () => {
 
   it("can be imported where nothing else is installed, and takes a store of another copy of the packages", async () => {
     // The built core of the workspace, with an `effect` of its own.
-    const core = pathToFileURL(join(root, "../core/dist/index.js"))
+    const core = pathToFileURL(join(root, "../../core/dist/index.js"))
     writeFileSync(
       join(folder, "program.mjs"),
       `import { createMemory, InvalidInput } from "memfold"
