@@ -1,11 +1,10 @@
 /** The proxy: each request goes upstream with the context of its session in place of its history. */
 import type { Memory } from "@memfold/core"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { addressOf, type Addressed } from "./address.js"
+import { addressOf, type Addressed, dialectOf, upstreamOf, type Upstreams } from "./address.js"
 import { beginning, type Begins } from "./begins.js"
 import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
-import type { Provider } from "./dialects.js"
 import { exchange } from "./exchange.js"
 import { Follower } from "./Follower.js"
 import { forward } from "./forward.js"
@@ -24,7 +23,7 @@ export interface ProxyParts {
   readonly calls: Calls
   readonly savings: Savings
   /** Where requests go, by whose API it is. */
-  readonly upstreams: Readonly<Partial<Record<Provider, URL>>>
+  readonly upstreams: Upstreams
   /** The largest body of a request, in bytes; a larger one passes as it came. */
   readonly maxBody: number
   /** OpenAI's conversations and stored responses, for clients that name no session; without them, these requests pass. */
@@ -96,16 +95,16 @@ export class Proxy {
 
   /** Whether a request has an upstream. */
   takes(request: IncomingMessage): boolean {
-    return addressOf(request, this.parts.upstreams) !== null
+    return upstreamOf(request, this.parts.upstreams) !== null
   }
 
   /** Whether a request has a body that is looked at. One that says that it is larger than `maxBody` passes unread. */
   reads(request: IncomingMessage): boolean {
-    const { conversations, maxBody, upstreams } = this.parts
+    const { conversations, maxBody } = this.parts
     if (request.method !== "POST") return false
     if (conversations?.serves(request.method, request.url ?? "/") === true) return true
     const isSmall = !(Number(request.headers["content-length"] ?? 0) > maxBody)
-    return isSmall && addressOf(request, upstreams)?.dialect != null
+    return isSmall && dialectOf(request) !== null
   }
 
   /**
@@ -121,7 +120,7 @@ export class Proxy {
   ): Promise<ProxyRecord | null> {
     const { upstreams, onRequest } = this.parts
     try {
-      const address = addressOf(request, upstreams)!
+      const address = addressOf(request, upstreamOf(request, upstreams)!)
       const incoming = { ...address, request, response, prefix, mayBegin: beginning(mayBegin) }
       const record = await this.answered(incoming, body)
       count(record)

@@ -27,18 +27,31 @@ const providerOf = ({ headers }: IncomingMessage, path: string): Provider => {
   return provider ?? (isAnthropic ? "anthropic" : "openai")
 }
 
-/** The address of a request; `null` if it has no upstream. */
-export const addressOf = (
-  request: IncomingMessage,
-  upstreams: Readonly<Partial<Record<Provider, URL>>>,
-): Addressed | null => {
-  const [path = "", query] = (request.url ?? "").split(/\?(.*)/s, 2)
-  const upstream = path.startsWith("/v1/") ? upstreams[providerOf(request, path)] : undefined
-  if (upstream === undefined) return null
+/** The upstreams, by whose API they have. */
+export type Upstreams = Readonly<Partial<Record<Provider, URL>>>
+
+const pathOf = ({ url = "" }: IncomingMessage): string => url.split("?", 1)[0] ?? ""
+
+/** The upstream of a request, without the request's path; `null` if it has none. */
+export const upstreamOf = (request: IncomingMessage, upstreams: Upstreams): URL | null => {
+  const path = pathOf(request)
+  return path.startsWith("/v1/") ? (upstreams[providerOf(request, path)] ?? null) : null
+}
+
+const countingPath = "/v1/messages/count_tokens"
+
+/** How the conversation of a request is read; `null` for a request without one. */
+export const dialectOf = (request: IncomingMessage): Dialect | null => {
+  if (request.method !== "POST") return null
+  const path = pathOf(request)
+  return dialects[path === countingPath ? "/v1/messages" : path] ?? null
+}
+
+/** The address of a request at its upstream. */
+export const addressOf = (request: IncomingMessage, upstream: URL): Addressed => {
+  const path = pathOf(request)
   const url = new URL(upstream)
   url.pathname = `${upstream.pathname.replace(/\/+$/, "")}${path}`
-  url.search = query === undefined ? "" : `?${query}`
-  const isCounting = path === "/v1/messages/count_tokens"
-  const dialect = request.method === "POST" ? dialects[isCounting ? "/v1/messages" : path] : undefined
-  return { path, url, dialect: dialect ?? null, isCounting }
+  url.search = (request.url ?? "").slice(path.length)
+  return { path, url, dialect: dialectOf(request), isCounting: path === countingPath }
 }

@@ -1,5 +1,5 @@
 /** The metrics of proxies, as Effect metrics beside those of the memory. None has the id of a session. */
-import { Effect, Metric } from "effect"
+import { Metric, MetricLabel } from "effect"
 import type { ProxyRecord } from "./ProxyRecord.js"
 
 const requests = Metric.counter("memfold_proxy_requests", { description: "Requests that a proxy passed on" })
@@ -11,22 +11,18 @@ const saved = Metric.counter("memfold_proxy_saved_usd", {
   description: "Dollars that the whole histories would have cost more, without what summaries cost",
 })
 
-/** Counts a request. */
+const kinds = ["before", "after", "fresh", "cached", "written", "output"] as const
+const tokensOf = kinds.map((kind) => [kind, Metric.tagged(tokens, "kind", kind)] as const)
+
+/** Counts a request. It runs for each of them, and is no effect because of that. */
 export const count = ({ doubt, session, ending, tokens: sizes, charged }: ProxyRecord): void => {
   const outcome = session !== null ? "memory" : doubt === null ? "no conversation" : "as it came"
-  const labelled = requests.pipe(
-    Metric.tagged("outcome", outcome),
-    Metric.tagged("reason", doubt ?? "none"),
-    Metric.tagged("ending", ending._tag),
-  )
-  const { before = 0, after = 0 } = sizes ?? {}
-  const { fresh = 0, cached = 0, written = 0, output = 0 } = charged ?? {}
-  const kinds = Object.entries({ before, after, fresh, cached, written, output })
-  Effect.runSync(
-    Effect.all([
-      Metric.increment(labelled),
-      Metric.incrementBy(saved, charged?.saved ?? 0),
-      ...kinds.map(([kind, value]) => Metric.incrementBy(Metric.tagged(tokens, "kind", kind), value)),
-    ]),
-  )
+  requests.unsafeUpdate(1, [
+    MetricLabel.make("outcome", outcome),
+    MetricLabel.make("reason", doubt ?? "none"),
+    MetricLabel.make("ending", ending._tag),
+  ])
+  saved.unsafeUpdate(charged?.saved ?? 0, [])
+  const counted: Partial<Record<(typeof kinds)[number], number>> = { ...sizes, ...charged }
+  for (const [kind, metric] of tokensOf) metric.unsafeUpdate(counted[kind] ?? 0, [])
 }

@@ -42,7 +42,7 @@ export interface Prepared {
   readonly asked: ReadonlyArray<string>
 }
 
-/** A request passes as it came. */
+/** A request passes as it came, which is known only once its session was looked at. */
 class Doubtful extends Error {
   override readonly name = "Doubtful"
   constructor(readonly doubt: string) {
@@ -81,19 +81,19 @@ const historyOf = ({ headers }: IncomingMessage, { sendsAll }: Named): Given["hi
   return sendsAll ? "full" : "auto"
 }
 
-/** The request in its parts, and the session that it names. */
+/** The request in its parts, and the session that it names. Most doubts are its: they are no errors, whose stack would cost time. */
 const parsedOf = ({ request, dialect }: Conversing, text: string | null) => {
-  if (text === null) throw new Doubtful("not-text")
+  if (text === null) return { doubt: "not-text" }
   const body = jsonOf(text)
-  if (!isFields(body)) throw new Doubtful("not-json")
+  if (!isFields(body)) return { doubt: "not-json" }
   const named = sessionOf(request.headers, body)
-  if (named === null) throw new Doubtful("no-session")
+  if (named === null) return { doubt: "no-session" }
   const parsed = parse(dialect, text)
-  if ("doubt" in parsed) throw new Doubtful(parsed.doubt)
+  if ("doubt" in parsed) return parsed
   return { parsed, named, messages: parsed.units.flatMap((unit) => unit.messages), given: text }
 }
 
-type ParsedRequest = ReturnType<typeof parsedOf>
+type ParsedRequest = Exclude<ReturnType<typeof parsedOf>, Doubt>
 
 /** What the request says of its conversation. */
 const givenIn = (
@@ -162,6 +162,7 @@ export const prepare = async (
 ): Promise<Prepared | Doubt> => {
   try {
     const request = parsedOf(conversing, text)
+    if ("doubt" in request) return request
     const given = givenIn(conversing, request)
     const followed = conversing.isCounting
       ? await counted(following.follower, given.session, given.messages)

@@ -1,6 +1,6 @@
 /** Who a request comes from, and whether its token allows what it asks for. */
 import { Caller, Erasing, problem, type Problem, Reading, type Right, Writing } from "@memfold/client/api"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Either, Layer, Option } from "effect"
 import type { makeRate } from "./limits.js"
 import type { Route } from "./routes.js"
 import { finder, rights, type StoredToken } from "./tokens.js"
@@ -32,24 +32,25 @@ export const authorization = ({ tokens, readOnly = false, rate }: Authorization)
     { rights: asked }: Pick<Route, "rights">,
     given: string | undefined,
     how: string,
-  ): Effect.Effect<Caller["Type"], Problem> => {
+    now: number,
+  ): Either.Either<Caller["Type"], Problem> => {
     const isAllowed = (allowed: ReadonlyArray<Right>): boolean =>
       asked.every((right) => allowed.includes(right))
-    if (asked.length === 0) return Effect.succeed({ tenant: null, rights: [] })
+    if (asked.length === 0) return Either.right({ tenant: null, rights: [] })
     if (find === null)
       return isAllowed(everybody)
-        ? Effect.as(rate(""), { tenant: null, rights: everybody })
-        : Effect.fail(
+        ? Either.map(rate("", now), () => ({ tenant: null, rights: everybody }))
+        : Either.left(
             notAllowed(`This service is for reading; start it without --read-only to ${asked.at(-1)}`),
           )
     if (given === undefined || given === "")
-      return Effect.fail(problem(401, "NoToken", `Send a token of this service ${how}`))
+      return Either.left(problem(401, "NoToken", `Send a token of this service ${how}`))
     const token = find(given)
-    if (token === null) return Effect.fail(unknown)
+    if (token === null) return Either.left(unknown)
     const { tenant, rights: allowed } = token
     return isAllowed(allowed)
-      ? Effect.as(rate(token.sha256), { tenant, rights: allowed })
-      : Effect.fail(
+      ? Either.map(rate(token.sha256, now), () => ({ tenant, rights: allowed }))
+      : Either.left(
           notAllowed(
             `This needs a token with the right ${quoted(asked)}; this one has: ${allowed.join(", ")}`,
           ),

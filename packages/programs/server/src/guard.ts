@@ -5,7 +5,7 @@
 import { type HttpApp, HttpMethod, HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { Caller, type Problem, problem } from "@memfold/client/api"
-import { Cause, Clock, Context, type Duration, Effect } from "effect"
+import { Cause, Clock, Context, type Duration, Effect, Either } from "effect"
 import { type Authorization, authorization } from "./authorization.js"
 import { bytesOf, textOf, withText } from "./body.js"
 import { failureFor, problemOf } from "./failure.js"
@@ -49,18 +49,19 @@ const hostOf = (origin: string): string | null => {
   return nameIn(host)
 }
 
-const wrongName = (name: string, what: string): Effect.Effect<never, Problem> =>
-  Effect.fail(problem(403, name, `The service does not answer ${what}; --allow-host adds names`))
+const wrongName = (name: string, what: string): Problem =>
+  problem(403, name, `The service does not answer ${what}; --allow-host adds names`)
+
+const wrongHost = wrongName("WrongHost", "under this host name")
+const wrongOrigin = wrongName("WrongOrigin", "pages of this origin")
 
 /** Fails for a request under another host, or of another origin. */
 const checkNames = (
   { host, origin }: HttpServerRequest.HttpServerRequest["headers"],
   names: ReadonlySet<string>,
-): Effect.Effect<void, Problem> => {
-  if (!names.has(nameIn(host) ?? "")) return wrongName("WrongHost", "under this host name")
-  return origin !== undefined && !names.has(hostOf(origin) ?? "")
-    ? wrongName("WrongOrigin", "pages of this origin")
-    : Effect.void
+): Either.Either<void, Problem> => {
+  if (!names.has(nameIn(host) ?? "")) return Either.left(wrongHost)
+  return origin !== undefined && !names.has(hostOf(origin) ?? "") ? Either.left(wrongOrigin) : Either.void
 }
 
 /** How many bytes of a body that nobody reads are let come, so that the connection can go on: 64 KiB. */
@@ -118,7 +119,7 @@ export const admission = (options: GuardOptions) => {
     admit: (route: Route, token: string | undefined, how: string) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const caller = yield* authorize(route, token, how)
+        const caller = yield* authorize(route, token, how, yield* Clock.currentTimeMillis)
         const untaken = [...heeded].find((name) => headers[name] !== undefined && !route.takes.has(name))
         if (untaken !== undefined)
           return yield* Effect.fail(

@@ -1,7 +1,7 @@
 /** Limits: how many requests a token may make in a second, and how many sessions a tenant may have. */
 import { type Problem, problem } from "@memfold/client/api"
 import type { Memory } from "@memfold/core"
-import { Clock, Effect } from "effect"
+import { Effect, Either } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
 
 /**
@@ -11,22 +11,19 @@ import type { TenantMemory } from "./TenantMemory.js"
  */
 export const makeRate = (perSecond: number | null) => {
   const buckets = new Map<string, { left: number; time: number }>()
-  return (key: string) =>
-    Effect.gen(function* () {
-      if (perSecond === null) return
-      const now = yield* Clock.currentTimeMillis
-      const { left, time } = buckets.get(key) ?? { left: perSecond, time: now }
-      const filled = Math.min(perSecond, left + (Math.max(now - time, 0) / 1_000) * perSecond)
-      buckets.set(key, { left: Math.max(filled - 1, 0), time: now })
-      if (filled < 1)
-        return yield* Effect.fail(
-          problem(
-            429,
-            "TooManyRequests",
-            `More than ${perSecond} requests a second; wait a second, and try again`,
-          ),
-        )
-    })
+  const refused = problem(
+    429,
+    "TooManyRequests",
+    `More than ${perSecond} requests a second; wait a second, and try again`,
+  )
+  /** @param now - the time, in milliseconds */
+  return (key: string, now: number): Either.Either<void, Problem> => {
+    if (perSecond === null) return Either.void
+    const { left, time } = buckets.get(key) ?? { left: perSecond, time: now }
+    const filled = Math.min(perSecond, left + (Math.max(now - time, 0) / 1_000) * perSecond)
+    buckets.set(key, { left: Math.max(filled - 1, 0), time: now })
+    return filled < 1 ? Either.left(refused) : Either.void
+  }
 }
 
 /** Checks that one more session may begin, if this one does not exist yet. */

@@ -83,13 +83,17 @@ const stored = ({ method, path, rights, begins }: ConversationRoute): Route => (
   begins: begins ? "found" : null,
 })
 
+const conversations: ReadonlyMap<ConversationRoute, Route> = new Map(
+  conversationRouteTable.map((route) => [route, stored(route)]),
+)
+
 /** The routes of other APIs, with an upstream: OpenAI's conversations, and whatever goes on. */
-export const foreignRoutes: ReadonlyArray<Route> = [...conversationRouteTable.map(stored), proxied]
+export const foreignRoutes: ReadonlyArray<Route> = [...conversations.values(), proxied]
 
 /** The route of a request to another API. Without an upstream of OpenAI, there are no conversations. */
 export const foreignRouteOf = (method: string, url: string, hasConversations: boolean): Route => {
   const found = hasConversations ? conversationRouteOf(method, url) : null
-  return found === null ? proxied : stored(found)
+  return found === null ? proxied : conversations.get(found)!
 }
 
 /** How paths begin that the service has itself, with an upstream or without. */

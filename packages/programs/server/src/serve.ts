@@ -1,5 +1,5 @@
 /** The service: its store, its routes, its listener, and their end. */
-import { HttpApiBuilder, HttpRouter } from "@effect/platform"
+import { HttpApiBuilder, HttpMiddleware, HttpRouter } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { api } from "@memfold/client/api"
 import {
@@ -151,6 +151,8 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
   checkOptions(options)
   const scope = await Effect.runPromise(Scope.make())
   let isClosing = false
+  // A span for each request and each step of it costs more than the checks of the guard, and without a collector, nobody sees it.
+  const isTraced = options.otlp !== undefined
   const start = Effect.gen(function* () {
     const served = yield* openMemory(options)
     const closing = yield* Deferred.make<void>()
@@ -161,7 +163,9 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       isClosing: () => isClosing,
       spend: options.spend,
     }
-    const handler = yield* NodeHttpServer.makeHandler(yield* application({ ...served, ...serving }, options))
+    const handler = yield* NodeHttpServer.makeHandler(
+      yield* application({ ...served, ...serving }, options),
+    ).pipe(Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => !isTraced))
     const { server, end } = makeListener(handler, options.shutdown ?? "10 seconds")
     const url = yield* listen(server, options)
     yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))
@@ -170,7 +174,12 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
   // Open as long as the scope: what is left is sent once everything else has ended.
   const told = Effect.flatMap(Layer.toRuntime(telemetry(options)), (runtime) =>
     Effect.provide(start, runtime),
-  ).pipe(Effect.provide(logging(options)), Effect.provide(NodeHttpServer.layerContext), Scope.extend(scope))
+  ).pipe(
+    Effect.withTracerEnabled(isTraced),
+    Effect.provide(logging(options)),
+    Effect.provide(NodeHttpServer.layerContext),
+    Scope.extend(scope),
+  )
   const close = async (): Promise<void> => {
     isClosing = true
     await Effect.runPromise(Scope.close(scope, Exit.void))
