@@ -1,16 +1,11 @@
 /** Contexts of a memory, as the AI SDK takes them. */
-import { type Fields, type StoredSession, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
+import { type ContextParts, type Fields, type StoredSession, unsupportedSections } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import { type AiSdkContext, encodeContext, type Major } from "./encode.js"
 import { ownData } from "./form.js"
 
 /** A context, and what it consists of. */
-export interface RenderedContext extends AiSdkContext {
-  /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
-  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
-  /** The size of the context in tokens, by the memory's token counter. */
-  readonly tokens: number
-}
+export interface RenderedContext extends AiSdkContext, ContextParts {}
 
 const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): ReadonlyArray<Fields> =>
   messages

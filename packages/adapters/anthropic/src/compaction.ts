@@ -76,13 +76,6 @@ const fieldsOf = (request: Readonly<Record<string, unknown>>): Codec.Fields => {
   }
 }
 
-const unavailable = (session: string, error: unknown): Summarizer.SummarizerError =>
-  new Summarizer.SummarizerError({
-    session,
-    reason: "unavailable",
-    detail: Codec.describeFailure("the compaction request", error),
-  })
-
 /** The API does not accept the earlier block: it is from another organization, or was changed. */
 const refusesBlock = (error: unknown): boolean => {
   const { code } = Codec.failureOf(error)
@@ -148,7 +141,7 @@ export const nativeCompaction = (options: CompactionOptions): Summarizer.Service
   const ask = (
     { pinned, summary, messages }: Summarizer.Conversation,
     given: string | undefined,
-    summaries: "native" | "text",
+    summaries: Codec.BlocksAs,
     signal: AbortSignal,
   ): PromiseLike<unknown> => {
     const prompt = instructionsFor(given)
@@ -166,16 +159,6 @@ export const nativeCompaction = (options: CompactionOptions): Summarizer.Service
     )
   }
 
-  const attempt = (
-    context: Summarizer.Conversation,
-    given: string | undefined,
-    summaries: "native" | "text",
-  ) =>
-    Effect.tryPromise({
-      try: async (signal) => await ask(context, given, summaries, signal),
-      catch: (error) => error,
-    })
-
   return {
     name: options.name ?? `${provider} ${model}`,
     ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
@@ -188,10 +171,12 @@ export const nativeCompaction = (options: CompactionOptions): Summarizer.Service
               detail: "a message or a group of tool calls is larger than maxInputTokens",
             }),
           )
-        : attempt(context, instructions, "native").pipe(
-            Effect.catchIf(refusesBlock, () => attempt(context, instructions, "text")),
-            Effect.map((response) => resultOf(response, model)),
-            Effect.mapError((error) => unavailable(session, error)),
+        : Codec.compactionOf((...how) => ask(context, instructions, ...how), refusesBlock).pipe(
+            Effect.mapBoth({
+              onSuccess: (response) => resultOf(response, model),
+              onFailure: (detail) =>
+                new Summarizer.SummarizerError({ session, reason: "unavailable", detail }),
+            }),
           ),
   }
 }

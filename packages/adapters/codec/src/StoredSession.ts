@@ -12,13 +12,17 @@ import { freeze } from "./values.js"
 /** To find out which given messages are new, this many stored messages are read, plus one for each given message. */
 const recent = 100
 
-/** A context, and the messages that a library gets for it. */
-export interface SessionContext<Encoded> {
-  readonly encoded: Encoded
+/** What a context in the form of a library consists of. */
+export interface ContextParts {
   /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
   readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
   /** The size of the context in tokens, by the memory's token counter. */
   readonly tokens: number
+}
+
+/** A context, and the messages that a library gets for it. */
+export interface SessionContext<Encoded> extends ContextParts {
+  readonly encoded: Encoded
   /** What an answer to the context is produced behind. */
   readonly prefix: Session.Prefix
 }

@@ -9,7 +9,13 @@ export { asJson, type Decoder, decoder, decoding, type ErrorClass } from "./deco
 export { DecodeError } from "./DecodeError.js"
 export { digest, randomId } from "./digest.js"
 export { agrees, type Fields, isFields, isSame, patchOf, rest, restore } from "./fields.js"
-export { describeFailure, failureOf, type RequestFailure } from "./requestFailure.js"
+export {
+  type BlocksAs,
+  compactionOf,
+  describeFailure,
+  failureOf,
+  type RequestFailure,
+} from "./requestFailure.js"
 export { type ContentFormat, type ContentPlace, contentReader } from "./contentPart.js"
 export { base64In, base64Uri, isAddress, mediaTypeIn, textInUri, textUri } from "./dataUri.js"
 export { foreignProblem, type Library } from "./foreign.js"
@@ -25,7 +31,13 @@ export { withoutOtherModels } from "./otherModels.js"
 export { Omissions, type Omitted } from "./Omitted.js"
 export { messagesToSend, opening, redactedThinking } from "./toSend.js"
 export { type Placed, placeSummaries, type Reader, type SummaryOptions } from "./summaries.js"
-export { behindStored, type SessionContext, StoredSession, type StoreOptions } from "./StoredSession.js"
+export {
+  behindStored,
+  type ContextParts,
+  type SessionContext,
+  StoredSession,
+  type StoreOptions,
+} from "./StoredSession.js"
 export { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
 export { type Frozen, freeze, Special, thaw } from "./values.js"
 export { parseExactly } from "./exactNumbers.js"

@@ -2,6 +2,7 @@
  * Describes a request to a provider that failed: the HTTP status, the provider's code and what to do. The error's message
  * is left out, because it may quote the conversation or a key.
  */
+import { Effect } from "effect"
 import { isFields } from "./fields.js"
 
 /** What an error of an official client says about its cause, as far as it can be shown. */
@@ -35,4 +36,26 @@ export const describeFailure = (what: string, error: unknown): string => {
   const { status, code } = failureOf(error)
   const answer = status === undefined ? "did not succeed" : `was answered with HTTP ${status}`
   return `${what} ${answer}${code === undefined ? "" : ` (${code})`}; ${advice(status)}`
+}
+
+/** Whether earlier summaries are sent as the provider's own blocks, or as their texts. */
+export type BlocksAs = "native" | "text"
+
+/**
+ * Asks a provider for its own compaction: with its earlier block, and if it does not accept that block, with the text in its place.
+ *
+ * @param ask - sends the request
+ * @param refusesBlock - whether an error says that the block is not accepted
+ * @returns the answer. It fails with what {@link describeFailure} says
+ */
+export const compactionOf = (
+  ask: (summaries: BlocksAs, signal: AbortSignal) => PromiseLike<unknown>,
+  refusesBlock: (error: unknown) => boolean,
+): Effect.Effect<unknown, string> => {
+  const attempt = (summaries: BlocksAs) =>
+    Effect.tryPromise({ try: async (signal) => await ask(summaries, signal), catch: (error) => error })
+  return attempt("native").pipe(
+    Effect.catchIf(refusesBlock, () => attempt("text")),
+    Effect.mapError((error) => describeFailure("the compaction request", error)),
+  )
 }

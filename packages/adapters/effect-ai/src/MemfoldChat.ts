@@ -9,8 +9,8 @@ import {
   type Tool,
   type Toolkit,
 } from "@effect/ai"
-import { digest, randomId, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
-import { Memory, type Message, type Render, type Session } from "@memfold/core"
+import { type ContextParts, digest, randomId, unsupportedSections } from "@memfold/codec"
+import { Memory, type Message, type Session } from "@memfold/core"
 import { Context, Effect, Either, Option, Schema, Stream } from "effect"
 import { decodePrompt } from "./decode.js"
 import { encodeContext, encodePrompt } from "./encode.js"
@@ -22,12 +22,8 @@ import { inTurn, turnInScope } from "./turns.js"
 import { finishedSteps } from "./wholeParts.js"
 
 /** A context as a model gets it, and what it consists of. */
-export interface RenderedContext {
+export interface RenderedContext extends ContextParts {
   readonly prompt: Prompt.Prompt
-  /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
-  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
-  /** The size of the context in tokens, by the memory's token counter. */
-  readonly tokens: number
 }
 
 /**

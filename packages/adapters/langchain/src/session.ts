@@ -1,7 +1,7 @@
 /** A stored session, as LangChain reads and writes it. */
 import type { BaseMessage } from "@langchain/core/messages"
-import { StoredSession, type StoreOptions, type UnsupportedSection } from "@memfold/codec"
-import type { Memory, Message, Render, Session } from "@memfold/core"
+import { type ContextParts, StoredSession, type StoreOptions } from "@memfold/codec"
+import type { Memory, Message, Session } from "@memfold/core"
 import { Either } from "effect"
 import { additionOf, type Change, changeOf, progressOf, type StoredMessages } from "./changes.js"
 import { decodeMessages } from "./decode.js"
@@ -9,12 +9,7 @@ import { encodeContext, type LangChainContext } from "./encode.js"
 import { formOf } from "./form.js"
 
 /** A context, and what it consists of. */
-export interface RenderedContext extends LangChainContext {
-  /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
-  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
-  /** The size of the context in tokens, by the memory's token counter. */
-  readonly tokens: number
-}
+export interface RenderedContext extends LangChainContext, ContextParts {}
 
 /** A context, and what an answer to it is produced behind. */
 export interface ReadContext extends RenderedContext {

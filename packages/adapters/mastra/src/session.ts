@@ -1,7 +1,7 @@
 /** A stored session, as Mastra reads and writes it. */
 import { changeOf, resentBehind, textsBehind } from "@memfold/ai-sdk/codec"
-import { type PlaceOfCall, isSame, StoredSession, type UnsupportedSection } from "@memfold/codec"
-import { type Memory, Message, type Render, type Session } from "@memfold/core"
+import { type ContextParts, type PlaceOfCall, isSame, StoredSession } from "@memfold/codec"
+import { type Memory, Message, type Session } from "@memfold/core"
 import type { MastraDBMessage } from "@mastra/core/agent"
 import { Either } from "effect"
 import { decodeMessages } from "./decode.js"
@@ -11,12 +11,8 @@ import { saysNothing } from "./parts.js"
 import { encodePrompt, type Prompt, type Target } from "./prompt.js"
 
 /** The context of a session as a prompt, and what it consists of. */
-export interface RenderedPrompt {
+export interface RenderedPrompt extends ContextParts {
   readonly prompt: Prompt
-  /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
-  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
-  /** The size of the context in tokens, by the memory's token counter. */
-  readonly tokens: number
 }
 
 type Messages = ReadonlyArray<Message.Message>

@@ -1,5 +1,5 @@
 /** Sessions of the OpenAI Agents SDK, kept by a memory. */
-import { Memory, type Message } from "@memfold/core"
+import type { Memory, Message } from "@memfold/core"
 import type { AgentInputItem, Session } from "@openai/agents"
 import { encodeItems } from "./encode.js"
 import { HistoryChanged } from "./HistoryChanged.js"
@@ -66,12 +66,12 @@ export class MemfoldSession implements Session {
    * @param id the id of the session; any text that is not empty
    */
   constructor(memory: Memory.AnyMemory, id: string) {
-    this.stored = new StoredItems(Memory.neutralOf(memory), id)
+    this.stored = new StoredItems(memory, id)
   }
 
   /** The id of the session. */
   getSessionId(): Promise<string> {
-    return Promise.resolve(this.stored.id)
+    return Promise.resolve(this.stored.session.id)
   }
 
   /**
@@ -87,7 +87,7 @@ export class MemfoldSession implements Session {
     if (limit !== undefined) return this.stored.newest(limit)
     const view = (this.view ??= await this.stored.read())
     const { messages, total } = await this.stored.since(view.total - view.open)
-    if (total >= view.total && view.branch === (await this.stored.branch()))
+    if (total >= view.total && view.branch === (await this.stored.session.branch()))
       return [...view.items, ...encodeItems(messages)]
     // Somebody else has cleared the session, or went on from an earlier place.
     this.view = undefined
@@ -127,7 +127,7 @@ export class MemfoldSession implements Session {
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `clear` of the memory
    */
   async clearSession(): Promise<void> {
-    await this.stored.memory.clear(this.stored.id)
+    await this.stored.session.clear()
     this.view = undefined
   }
 
@@ -151,8 +151,9 @@ export class MemfoldSession implements Session {
       return before === null ? null : withItems(messages, before.length, replacement)
     }
     const options = { idempotencyKey, last: expectedSuffix.length + firstPage }
-    const { applied } = await this.stored.memory.rewrite(this.stored.id, change, options)
-    if (!applied) throw new HistoryChanged({ session: this.stored.id })
+    const { memory, id } = this.stored.session
+    const { applied } = await memory.rewrite(id, change, options)
+    if (!applied) throw new HistoryChanged({ session: id })
     this.view = undefined
   }
 

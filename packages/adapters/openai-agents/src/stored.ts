@@ -1,5 +1,5 @@
 /** The items of a session in the log, and how its end is changed. */
-import { pagesBack } from "@memfold/codec"
+import { pagesBack, StoredSession } from "@memfold/codec"
 import type { Memory, Message, Session as Sessions } from "@memfold/core"
 import type { AgentInputItem } from "@openai/agents"
 import { Either } from "effect"
@@ -108,13 +108,13 @@ const wholeGroups = (items: ReadonlyArray<AgentInputItem>, from: number): Array<
 
 /** The items of a session, as the log has them. */
 export class StoredItems {
+  readonly session: StoredSession
   /** Of the newest context that was read: what the next answers are produced behind. */
   private prefix: Sessions.Prefix | undefined
 
-  constructor(
-    readonly memory: Memory.Neutral,
-    readonly id: string,
-  ) {}
+  constructor(memory: Memory.AnyMemory, id: string) {
+    this.session = new StoredSession(memory, id, "openai-agents")
+  }
 
   /**
    * Changes the end of the history. Mostly the newest messages are enough; the function returns `undefined` if they are not, and
@@ -123,8 +123,8 @@ export class StoredItems {
   async changeEnd(change: ChangeOfEnd): Promise<void> {
     for (let last = firstPage; ; last *= 10) {
       let needsMore = false
-      await this.memory.rewrite(
-        this.id,
+      await this.session.memory.rewrite(
+        this.session.id,
         (messages) => {
           const isAll = messages.length < last
           const wanted = change(messages, isAll)
@@ -138,25 +138,16 @@ export class StoredItems {
   }
 
   async append(items: ReadonlyArray<AgentInputItem>, idempotencyKey: string | undefined): Promise<void> {
-    const messages = decoded(items)
-    if (messages.length === 0) return
     const { prefix } = this
-    const { from, to } = await this.memory.append(this.id, messages, {
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(prefix === undefined ? {} : { prefix }),
-    })
+    const added = await this.session.append(decoded(items), { idempotencyKey, prefix })
     // What the model is sent next ends with these messages, unless others came in between.
-    if (prefix?.total === from) this.prefix = { ...prefix, total: to }
-  }
-
-  async branch(): Promise<number> {
-    const [inForce] = await this.memory.branches(this.id)
-    return inForce?.id ?? 0
+    if (added !== undefined && prefix?.total === added.from) this.prefix = { ...prefix, total: added.to }
   }
 
   async read(): Promise<View> {
-    const branch = await this.branch()
-    const { messages, layout, prefix } = await this.memory.context(this.id)
+    const { memory, id } = this.session
+    const branch = await this.session.branch()
+    const { messages, layout, prefix } = await memory.context(id)
     this.prefix = prefix
     const open = layout.find(({ section }) => section === "open")
     return {
@@ -172,7 +163,7 @@ export class StoredItems {
     const pages: Array<ReadonlyArray<Message.Message>> = []
     let total = 0
     const limit = (read: number) => (read === 0 ? firstPage : nextPage)
-    for await (const page of pagesBack(this.memory, this.id, { limit })) {
+    for await (const page of pagesBack(this.session.memory, this.session.id, { limit })) {
       total = page.total
       pages.unshift(page.messages.slice(Math.max(index - page.from, 0)))
       if (page.from <= index) break
@@ -185,7 +176,7 @@ export class StoredItems {
     const messages: Array<Message.Message> = []
     let items: Array<AgentInputItem> = []
     const size = Math.min(Math.max(limit, firstPage), nextPage)
-    for await (const page of pagesBack(this.memory, this.id, { limit: size })) {
+    for await (const page of pagesBack(this.session.memory, this.session.id, { limit: size })) {
       messages.unshift(...page.messages)
       items = encodeItems(messages)
       if (items.length > limit) return wholeGroups(items, items.length - limit)

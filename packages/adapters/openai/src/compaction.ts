@@ -106,20 +106,11 @@ export const nativeCompaction = (options: CompactionOptions): Summarizer.Service
   const { instructions: _instructions, previous_response_id: _previous, ...fields } = request
   const maxInputTokens = options.maxInputTokens ?? text.maxInputTokens
 
-  const attempt = (context: Summarizer.Conversation, summaries: "native" | "text") =>
-    Effect.tryPromise({
-      try: async (signal) =>
-        await client.responses.compact(
-          { ...fields, model, input: encodeItems(conversationOf(context), { model, summaries }) },
-          { signal },
-        ),
-      catch: (error) => error,
-    })
-
   const compact = (asked: Summarizer.Request, context: Summarizer.Conversation) =>
-    attempt(context, "native").pipe(
-      Effect.catchIf(refusesBlock, () => attempt(context, "text")),
-      Effect.mapError((error) => Codec.describeFailure("the compaction request", error)),
+    Codec.compactionOf((summaries, signal) => {
+      const input = encodeItems(conversationOf(context), { model, summaries })
+      return client.responses.compact({ ...fields, model, input }, { signal })
+    }, refusesBlock).pipe(
       Effect.flatMap((response) => {
         const data = windowOf(response)
         return data === null

@@ -3,23 +3,10 @@
  * what is read is checked as far as a row can show that it was changed. The engine compares the rest with the log.
  */
 import { EventLog } from "@memfold/log"
+import type { SummaryRow, SummaryStatus } from "@memfold/log/Projections"
 import { Effect } from "effect"
 import { integer, type Row, text, textOrNull } from "./Database.js"
 import { isListed, keyList, type RowTable } from "./RowTable.js"
-
-/** The data of a row, which the port describes as `SummaryRow`. */
-interface SummaryRow {
-  readonly version: number
-  readonly id: string
-  readonly status: string
-  readonly supersededBy: string | null
-  readonly coveredTo: number
-  readonly total: number
-  readonly text: string
-  readonly turnPrefix: string | null
-  readonly tokens: number
-  readonly time: number
-}
 
 const statuses: ReadonlySet<string> = new Set(["active", "superseded", "invalid"])
 
@@ -42,7 +29,7 @@ const isConsistent = (row: Row): boolean =>
 const summaryOf = (row: Row): SummaryRow => ({
   version: integer(row, "version"),
   id: text(row, "summary_id"),
-  status: text(row, "status"),
+  status: text(row, "status") as SummaryStatus,
   supersededBy: textOrNull(row, "superseded_by"),
   coveredTo: integer(row, "compact_up_to_index"),
   total: integer(row, "compacted_at"),
