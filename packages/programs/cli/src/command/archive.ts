@@ -17,12 +17,10 @@ import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 
 /** The archive behind a store, for commands that serve conversations. */
-export const archive = Options.text("archive").pipe(
-  Options.withPseudoName("PLACE"),
-  Options.optional,
-  Options.withDescription(
-    "Where archived sessions are, so that they come back when they are opened: a folder, or s3://BUCKET/PREFIX.",
-  ),
+export const archive = options.optionalText(
+  "archive",
+  "PLACE",
+  "Where archived sessions are, so that they come back when they are opened: a folder, or s3://BUCKET/PREFIX.",
 )
 
 /** A store, with the archive that an option names behind it. */
@@ -35,12 +33,7 @@ export const behindOption = (
 const opened = (place: string) =>
   Effect.mapError(openArchive(place), ({ reason }) => new UsageError({ problem: reason }))
 
-const duration = (name: string, description: string) =>
-  Options.text(name).pipe(
-    Options.withPseudoName("DURATION"),
-    Options.optional,
-    Options.withDescription(description),
-  )
+const duration = (name: string, about: string) => options.optionalText(name, "DURATION", about)
 
 /** The rules of a file, or the one rule that the options are, behind what is held. */
 const rulesOf = (given: {
@@ -112,34 +105,29 @@ export const command = Command.make(
   "archive",
   {
     store: options.store,
-    to: Options.text("to").pipe(
-      Options.withPseudoName("PLACE"),
-      Options.optional,
-      Options.withDescription("The archive: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME."),
+    to: options.optionalText(
+      "to",
+      "PLACE",
+      "The archive: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME.",
     ),
     idle: duration("idle", 'Sessions that nothing was written to for this long, such as "90 days".'),
     age: duration("age", 'Sessions that were begun this long ago, such as "700 days".'),
     owner: options.owner.pipe(Options.withDescription("Only the sessions of this owner.")),
-    hold: Options.text("hold").pipe(
-      Options.withPseudoName("OWNER"),
-      Options.repeated,
-      Options.withDescription("The sessions of this owner stay as they are; may be repeated."),
+    hold: options.repeatedText(
+      "hold",
+      "OWNER",
+      "The sessions of this owner stay as they are; may be repeated.",
     ),
-    erase: Options.boolean("delete").pipe(
-      Options.withDescription(
-        "Delete the sessions for good, also from the archive, instead of archiving them.",
-      ),
+    erase: options.flag(
+      "delete",
+      "Delete the sessions for good, also from the archive, instead of archiving them.",
     ),
-    rules: Options.text("rules").pipe(
-      Options.withPseudoName("FILE"),
-      Options.optional,
-      Options.withDescription(
-        'Rules as JSON: {"rules":[{"do":"archive","idle":"90 days"}]}; the first that applies decides.',
-      ),
+    rules: options.optionalText(
+      "rules",
+      "FILE",
+      'Rules as JSON: {"rules":[{"do":"archive","idle":"90 days"}]}; the first that applies decides.',
     ),
-    run: Options.boolean("run").pipe(
-      Options.withDescription("Do it. Without this, it only says what would be done."),
-    ),
+    run: options.flag("run", "Do it. Without this, it only says what would be done."),
     every: duration(
       "every",
       'Do it again after each such time, such as "1 day", until the process is ended.',
@@ -182,7 +170,7 @@ export const restore = Command.make(
   {
     session: Args.text({ name: "SESSION" }),
     store: options.store,
-    from: Options.text("from").pipe(Options.withPseudoName("PLACE"), Options.withDescription("The archive.")),
+    from: options.text("from", "PLACE", "The archive."),
     json: options.json,
   },
   ({ session, store, from, json }) =>

@@ -113,15 +113,13 @@ export const command = Command.make(
     settings: options.settings,
     environmentPrefix: options.environmentPrefix,
     summarizer: options.summarizerOrFile,
-    takeOver: Options.boolean("take-over").pipe(
-      Options.withDescription(
-        "Take the lock over from a compaction that runs, or of a process that is gone.",
-      ),
+    takeOver: options.flag(
+      "take-over",
+      "Take the lock over from a compaction that runs, or of a process that is gone.",
     ),
-    dryRun: Options.boolean("dry-run").pipe(
-      Options.withDescription(
-        "Show what would be compacted and what would stand in its place; write nothing.",
-      ),
+    dryRun: options.flag(
+      "dry-run",
+      "Show what would be compacted and what would stand in its place; write nothing.",
     ),
     ...spend,
     json: options.json,

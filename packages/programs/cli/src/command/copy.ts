@@ -13,14 +13,11 @@ import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { clean, color, count, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
 
-const chosen = Options.text("session").pipe(
-  Options.withPseudoName("ID"),
-  Options.repeated,
-  Options.withDescription("Only this session; may be repeated. All sessions by default."),
+const chosen = options.repeatedText(
+  "session",
+  "ID",
+  "Only this session; may be repeated. All sessions by default.",
 )
-
-const url = (name: string, description: string) =>
-  Options.text(name).pipe(Options.withPseudoName("URL"), Options.withDescription(description))
 
 const opened = (store: string, given?: Parameters<typeof options.openStore>[1]) =>
   Effect.map(
@@ -162,8 +159,8 @@ export const copyAll = (
 export const copy = Command.make(
   "copy",
   {
-    from: url("from", "The store to copy from."),
-    to: url("to", "The store to copy to; created if missing."),
+    from: options.text("from", "URL", "The store to copy from."),
+    to: options.text("to", "URL", "The store to copy to; created if missing."),
     session: chosen,
     json: options.json,
   },

@@ -24,46 +24,37 @@ import {
   json as toJson,
 } from "../terminal/terminal.js"
 
-const session = Options.text("session").pipe(
-  Options.withPseudoName("ID"),
-  Options.optional,
-  Options.withDescription(
-    "The id of the new session; by default the conversation's name, or the file's. Of an export: only this session.",
-  ),
+const session = options.optionalText(
+  "session",
+  "ID",
+  "The id of the new session; by default the conversation's name, or the file's. Of an export: only this session.",
 )
 
-const from = Options.text("from").pipe(
-  Options.withPseudoName("NAME"),
-  Options.withDefault("memfold"),
-  Options.withDescription(
+const from = options
+  .text(
+    "from",
+    "NAME",
     `The program that wrote the file: ${[...programs.keys()].join(", ")} (a session or an export that memfold replay reads, with its compactions); or memfold (the default), for what memfold export wrote.`,
-  ),
+  )
+  .pipe(Options.withDefault("memfold"))
+
+const thread = options.optionalText("thread", "ID", "Which conversation of a file with several.")
+
+const all = options.flag(
+  "all",
+  "Import every conversation of the file; --messages is then a folder with a transcript for each, named after it.",
 )
 
-const thread = Options.text("thread").pipe(
-  Options.withPseudoName("ID"),
-  Options.optional,
-  Options.withDescription("Which conversation of a file with several."),
+const messages = options.optionalText(
+  "messages",
+  "TRANSCRIPT",
+  "The messages, if the state does not contain them.",
 )
 
-const all = Options.boolean("all").pipe(
-  Options.withDescription(
-    "Import every conversation of the file; --messages is then a folder with a transcript for each, named after it.",
-  ),
-)
-
-const messages = Options.text("messages").pipe(
-  Options.withPseudoName("TRANSCRIPT"),
-  Options.optional,
-  Options.withDescription("The messages, if the state does not contain them."),
-)
-
-const summary = Options.text("summary").pipe(
-  Options.withPseudoName("FILE"),
-  Options.optional,
-  Options.withDescription(
-    "The summary's text, for a sliding-window state; by default --summarizer writes it now.",
-  ),
+const summary = options.optionalText(
+  "summary",
+  "FILE",
+  "The summary's text, for a sliding-window state; by default --summarizer writes it now.",
 )
 
 const store = options.store.pipe(

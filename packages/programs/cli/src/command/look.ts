@@ -166,24 +166,20 @@ export const context = Command.make(
   {
     session,
     store: options.store,
-    time: Options.integer("at").pipe(
-      Options.withPseudoName("VERSION"),
-      Options.optional,
-      Options.withDescription("The context as it was at this version of the session."),
-    ),
+    time: options.optionalInteger("at", "VERSION", "The context as it was at this version of the session."),
     format: Options.choice("format", contextFormats).pipe(
       Options.optional,
       Options.withDescription("Print the messages as this provider takes them."),
     ),
-    user: Options.text("user").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription("The user of the session, for the facts about the user (userOf)."),
+    user: options.optionalText(
+      "user",
+      "ID",
+      "The user of the session, for the facts about the user (userOf).",
     ),
-    scope: Options.text("scope").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription("The scope of the session, for the facts about the scope (scopeOf)."),
+    scope: options.optionalText(
+      "scope",
+      "ID",
+      "The scope of the session, for the facts about the scope (scopeOf).",
     ),
     strategy: options.strategy.pipe(Options.optional),
     set: options.set,

@@ -23,44 +23,59 @@ import { defaultLimit, InputLimit, largestLimit, readText } from "../input/Input
 import { UsageError } from "./failure.js"
 import { clean, shownId } from "../terminal/terminal.js"
 
-export const json = Options.boolean("json").pipe(Options.withDescription("Print JSON Lines instead of text."))
+/** An option with a text. `value` stands for it in the help, which says `about` beside it. */
+export const text = (name: string, value: string, about: string): Options.Options<string> =>
+  Options.text(name).pipe(Options.withPseudoName(value), Options.withDescription(about))
 
-export const store = Options.text("store").pipe(
-  Options.withPseudoName("URL"),
-  Options.withDescription("The store: memory:, sqlite:PATH, redis://HOST, or postgres://HOST/DATABASE."),
+/** An option with a text that may be left out. */
+export const optionalText = (name: string, value: string, about: string) =>
+  Options.optional(text(name, value, about))
+
+/** An option with a text that may be repeated. */
+export const repeatedText = (name: string, value: string, about: string) =>
+  Options.repeated(text(name, value, about))
+
+/** An option with a whole number. */
+export const integer = (name: string, value: string, about: string): Options.Options<number> =>
+  Options.integer(name).pipe(Options.withPseudoName(value), Options.withDescription(about))
+
+/** An option with a whole number that may be left out. */
+export const optionalInteger = (name: string, value: string, about: string) =>
+  Options.optional(integer(name, value, about))
+
+/** An option without a value. */
+export const flag = (name: string, about: string): Options.Options<boolean> =>
+  Options.boolean(name).pipe(Options.withDescription(about))
+
+export const json = flag("json", "Print JSON Lines instead of text.")
+
+export const store = text(
+  "store",
+  "URL",
+  "The store: memory:, sqlite:PATH, redis://HOST, or postgres://HOST/DATABASE.",
 )
 
 export const owner = Options.text("owner").pipe(Options.withPseudoName("ID"), Options.optional)
 
-export const set = Options.text("set").pipe(
-  Options.withPseudoName("key=value"),
-  Options.repeated,
-  Options.withDescription("A setting of the strategy, in snake_case or camelCase; may be repeated."),
+export const set = repeatedText(
+  "set",
+  "key=value",
+  "A setting of the strategy, in snake_case or camelCase; may be repeated.",
 )
 
-export const settings = Options.text("settings").pipe(
-  Options.withPseudoName("FILE"),
-  Options.optional,
-  Options.withDescription("A settings file (JSON); --set takes precedence."),
-)
+export const settings = optionalText("settings", "FILE", "A settings file (JSON); --set takes precedence.")
 
-export const environmentPrefix = Options.text("env-prefix").pipe(
-  Options.withPseudoName("PREFIX"),
-  Options.withDefault(Strategy.ownPrefix),
-  Options.withDescription("What the environment variables with settings begin with, such as PRIZM_."),
-)
+export const environmentPrefix = text(
+  "env-prefix",
+  "PREFIX",
+  "What the environment variables with settings begin with, such as PRIZM_.",
+).pipe(Options.withDefault(Strategy.ownPrefix))
 
-export const format = Options.text("format").pipe(
-  Options.withPseudoName("NAME"),
+export const format = text("format", "NAME", `The transcript's format: ${formats.join(", ")}.`).pipe(
   Options.withDefault("auto"),
-  Options.withDescription(`The transcript's format: ${formats.join(", ")}.`),
 )
 
-export const pick = Options.integer("pick").pipe(
-  Options.withPseudoName("N"),
-  Options.optional,
-  Options.withDescription("Which conversation of a file with several, counted from 0."),
-)
+export const pick = optionalInteger("pick", "N", "Which conversation of a file with several, counted from 0.")
 
 const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
@@ -69,10 +84,7 @@ export const numbers = <Group extends OptionGroup.OptionGroup>(group: Group) =>
   Object.fromEntries(
     Object.entries(group).map(([name, schema]) => {
       const { description = "", unit = "n", default: ofNone } = OptionGroup.saidOf(schema)
-      const number = Options.integer(dashed(name)).pipe(
-        Options.withPseudoName(unit.toUpperCase()),
-        Options.withDescription(description),
-      )
+      const number = integer(dashed(name), unit.toUpperCase(), description)
       return [name, Options.withDefault(number, ofNone as number)]
     }),
   ) as { readonly [Name in keyof Group]: Options.Options<number> }
@@ -104,24 +116,19 @@ export const limited =
   <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | UsageError, R> =>
     Effect.zipRight(allowed(limits, { inputLimit }), Effect.provideService(command, InputLimit, inputLimit))
 
-export const strategy = Options.text("strategy").pipe(
-  Options.withPseudoName("NAME"),
-  Options.withDescription(`The strategy: ${[...strategies.keys()].join(", ")}.`),
-)
+export const strategy = text("strategy", "NAME", `The strategy: ${[...strategies.keys()].join(", ")}.`)
 
-export const summarizer = Options.text("summarizer").pipe(
-  Options.withPseudoName("NAME"),
-  Options.withDefault("extractive"),
-  Options.withDescription(`The summarizer: ${[...summarizers.keys()].join(", ")}.`),
-)
+export const summarizer = text(
+  "summarizer",
+  "NAME",
+  `The summarizer: ${[...summarizers.keys()].join(", ")}.`,
+).pipe(Options.withDefault("extractive"))
 
-export const summarizerOrFile = Options.text("summarizer").pipe(
-  Options.withPseudoName("NAME|FILE"),
-  Options.withDefault("extractive"),
-  Options.withDescription(
-    "The summarizer: extractive, echo, or a module that exports one, such as ./summarizer.mjs.",
-  ),
-)
+export const summarizerOrFile = text(
+  "summarizer",
+  "NAME|FILE",
+  "The summarizer: extractive, echo, or a module that exports one, such as ./summarizer.mjs.",
+).pipe(Options.withDefault("extractive"))
 
 /**
  * Parses `key=value` settings. Values that are numbers or booleans become such, everything else is text. `where` is what

@@ -1,22 +1,21 @@
 /** Options of commands that use a queue, and `memfold dead-letters`. */
-import { Command, Options } from "@effect/cli"
+import { Command } from "@effect/cli"
 import { type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
 import { Console, Effect, Option } from "effect"
 import { clean, json as toJson, several, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 
-export const queue = Options.text("queue").pipe(
-  Options.withPseudoName("URL"),
-  Options.withDescription(
-    "The queue: redis://HOST for BullMQ, postgres://HOST/DATABASE for pg-boss, cluster: before postgres://… or sqlite:FILE for Effect Cluster.",
-  ),
+export const queue = options.text(
+  "queue",
+  "URL",
+  "The queue: redis://HOST for BullMQ, postgres://HOST/DATABASE for pg-boss, cluster: before postgres://… or sqlite:FILE for Effect Cluster.",
 )
 
-export const queueName = Options.text("queue-name").pipe(
-  Options.withPseudoName("NAME"),
-  Options.optional,
-  Options.withDescription("The name of the queue on its server; memfold by default."),
+export const queueName = options.optionalText(
+  "queue-name",
+  "NAME",
+  "The name of the queue on its server; memfold by default.",
 )
 
 /** The option of a queue that has a name. */
@@ -28,14 +27,8 @@ export const deadLetters = Command.make(
   {
     queue,
     queueName,
-    retry: Options.text("retry").pipe(
-      Options.withPseudoName("SESSION"),
-      Options.optional,
-      Options.withDescription("Put this session into the queue again."),
-    ),
-    retryAll: Options.boolean("retry-all").pipe(
-      Options.withDescription("Put all sessions with dead letters into the queue again."),
-    ),
+    retry: options.optionalText("retry", "SESSION", "Put this session into the queue again."),
+    retryAll: options.flag("retry-all", "Put all sessions with dead letters into the queue again."),
     json: options.json,
   },
   (given): Effect.Effect<void, UsageError | UnknownName | QueueError> =>

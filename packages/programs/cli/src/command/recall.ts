@@ -9,13 +9,6 @@ import { clean, color, json as toJson } from "../terminal/terminal.js"
 /** The result of both searches. */
 type RecallResult = Effect.Effect.Success<ReturnType<Memory.Service["recallOf"]>>
 
-const time = (name: string, description: string) =>
-  Options.text(name).pipe(
-    Options.withPseudoName("TIME"),
-    Options.optional,
-    Options.withDescription(description),
-  )
-
 /** A time of the command line, in milliseconds since the epoch. A date is in UTC, whatever the time zone of the computer is. */
 const timeOf = (name: "after" | "before", text: Option.Option<string>) =>
   Effect.gen(function* () {
@@ -42,24 +35,19 @@ export const command = Command.make(
   {
     query: Args.text({ name: "QUERY" }).pipe(Args.withDescription("A question, or the words to search for.")),
     store: options.store,
-    session: Options.text("session").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription("Search this session."),
-    ),
+    session: options.optionalText("session", "ID", "Search this session."),
     owner: options.owner.pipe(Options.withDescription("Search all sessions of this owner.")),
     ...options.numbers(numbers),
-    after: time(
+    after: options.optionalText(
       "after",
+      "TIME",
       "Only messages from this time on: a date, or a date and time; UTC without an offset.",
     ),
-    before: time("before", "Only messages before this time."),
-    timeZone: Options.text("time-zone").pipe(
-      Options.withPseudoName("NAME"),
-      Options.optional,
-      Options.withDescription(
-        'The time zone for words such as "yesterday", as Europe/Vienna; the one of this computer by default.',
-      ),
+    before: options.optionalText("before", "TIME", "Only messages before this time."),
+    timeZone: options.optionalText(
+      "time-zone",
+      "NAME",
+      'The time zone for words such as "yesterday", as Europe/Vienna; the one of this computer by default.',
     ),
     json: options.json,
   },

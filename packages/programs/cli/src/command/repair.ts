@@ -1,5 +1,5 @@
 /** `memfold repair` */
-import { Command, Options } from "@effect/cli"
+import { Command } from "@effect/cli"
 import { EventLog, Repair } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
 import { Findings } from "./failure.js"
@@ -34,11 +34,7 @@ export const command = Command.make(
   "repair",
   {
     store: options.store,
-    session: Options.text("session").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription("Only this session; all sessions by default."),
-    ),
+    session: options.optionalText("session", "ID", "Only this session; all sessions by default."),
     json: options.json,
   },
   ({ store, session, json }) =>

@@ -101,12 +101,10 @@ export const command = Command.make(
     settings: options.settings,
     environmentPrefix: options.environmentPrefix,
     store: options.store.pipe(Options.withDefault("memory:")),
-    session: Options.text("session").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription(
-        "The session to append to; by default each file gets a session of its own name.",
-      ),
+    session: options.optionalText(
+      "session",
+      "ID",
+      "The session to append to; by default each file gets a session of its own name.",
     ),
     summarizer: options.summarizer,
     format: options.format,

@@ -37,13 +37,6 @@ const asked = Effect.async<void>((resume) => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resume(Effect.void))
 })
 
-const number = (name: string, pseudo: string, description: string) =>
-  Options.integer(name).pipe(
-    Options.withPseudoName(pseudo),
-    Options.optional,
-    Options.withDescription(description),
-  )
-
 /** Options that were given. */
 const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(found: Given) =>
   Object.fromEntries(
@@ -91,74 +84,64 @@ const upstreamsIn = (given: ReadonlyArray<string>): Exclude<ServeOptions["upstre
 export const command = Command.make(
   "serve",
   {
-    store: Options.text("store").pipe(
-      Options.withPseudoName("URL"),
-      Options.withDefault("sqlite:memfold.db"),
-      Options.withDescription("The store, as for other commands; sqlite:memfold.db by default."),
-    ),
-    port: Options.integer("port").pipe(
-      Options.withPseudoName("N"),
-      Options.withDefault(4710),
-      Options.withDescription("The port; 4710 by default, 0 for a free one."),
-    ),
-    host: Options.text("host").pipe(
-      Options.withPseudoName("ADDRESS"),
-      Options.withDefault("127.0.0.1"),
-      Options.withDescription("The address to listen on; any other than this machine's own needs --tokens."),
-    ),
-    allowedHosts: Options.text("allow-host").pipe(
-      Options.withPseudoName("NAME"),
-      Options.repeated,
-      Options.withDescription("A host name that requests may have; may be repeated."),
+    store: options
+      .text("store", "URL", "The store, as for other commands; sqlite:memfold.db by default.")
+      .pipe(Options.withDefault("sqlite:memfold.db")),
+    port: options
+      .integer("port", "N", "The port; 4710 by default, 0 for a free one.")
+      .pipe(Options.withDefault(4710)),
+    host: options
+      .text("host", "ADDRESS", "The address to listen on; any other than this machine's own needs --tokens.")
+      .pipe(Options.withDefault("127.0.0.1")),
+    allowedHosts: options.repeatedText(
+      "allow-host",
+      "NAME",
+      "A host name that requests may have; may be repeated.",
     ),
     tokens: tokenFile.pipe(
       Options.optional,
       Options.withDescription('Who may use the service: a file that "memfold token" writes.'),
     ),
     strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
-    settings: Options.text("settings").pipe(
-      Options.withPseudoName("FILE"),
-      Options.optional,
-      Options.withDescription("A settings file of the strategy (JSON), such as agent-tools.json."),
+    settings: options.optionalText(
+      "settings",
+      "FILE",
+      "A settings file of the strategy (JSON), such as agent-tools.json.",
     ),
     environmentPrefix: options.environmentPrefix,
     summarizer: options.summarizer,
-    layers: Options.boolean("layers").pipe(
-      Options.withDescription("Learn facts about users and scopes, and recall them."),
+    layers: options.flag("layers", "Learn facts about users and scopes, and recall them."),
+    upstream: options.repeatedText(
+      "upstream",
+      "URL",
+      "Pass requests to the APIs of OpenAI and Anthropic on to this address, with the memory of their session; openai=URL and anthropic=URL for one of each.",
     ),
-    upstream: Options.text("upstream").pipe(
-      Options.withPseudoName("URL"),
-      Options.repeated,
-      Options.withDescription(
-        "Pass requests to the APIs of OpenAI and Anthropic on to this address, with the memory of their session; openai=URL and anthropic=URL for one of each.",
-      ),
+    summaryModel: options.optionalText(
+      "summary-model",
+      "MODEL",
+      "The model of the upstream that writes summaries; the model of each session by default.",
     ),
-    summaryModel: Options.text("summary-model").pipe(
-      Options.withPseudoName("MODEL"),
-      Options.optional,
-      Options.withDescription(
-        "The model of the upstream that writes summaries; the model of each session by default.",
-      ),
+    maxBody: options.optionalInteger(
+      "max-body",
+      "MIB",
+      "The largest body of a request, in MiB; 10 by default.",
     ),
-    maxBody: number("max-body", "MIB", "The largest body of a request, in MiB; 10 by default."),
-    rate: number("rate", "N", "The most requests a second for each token; 100 by default with tokens."),
-    maxSessions: number("max-sessions", "N", "The most sessions of a tenant."),
-    studio: Options.boolean("studio").pipe(
-      Options.withDescription("Serve the page that shows what the model saw, under /studio/."),
+    rate: options.optionalInteger(
+      "rate",
+      "N",
+      "The most requests a second for each token; 100 by default with tokens.",
     ),
-    readOnly: Options.boolean("read-only").pipe(
-      Options.withDescription("Without --tokens: let every request read, and none write."),
-    ),
-    otlp: Options.text("otlp").pipe(
-      Options.withPseudoName("URL"),
-      Options.optional,
-      Options.withDescription(
-        "An OpenTelemetry collector for traces and metrics (OTLP over HTTP); OTEL_EXPORTER_OTLP_ENDPOINT by default.",
-      ),
+    maxSessions: options.optionalInteger("max-sessions", "N", "The most sessions of a tenant."),
+    studio: options.flag("studio", "Serve the page that shows what the model saw, under /studio/."),
+    readOnly: options.flag("read-only", "Without --tokens: let every request read, and none write."),
+    otlp: options.optionalText(
+      "otlp",
+      "URL",
+      "An OpenTelemetry collector for traces and metrics (OTLP over HTTP); OTEL_EXPORTER_OTLP_ENDPOINT by default.",
     ),
     archive,
     ...spend,
-    quiet: Options.boolean("quiet").pipe(Options.withDescription("Log failures only, and not each request.")),
+    quiet: options.flag("quiet", "Log failures only, and not each request."),
   },
   ({
     allowedHosts,
@@ -233,15 +216,10 @@ export const command = Command.make(
 export const tokenCommand = Command.make(
   "token",
   {
-    tenant: Options.text("tenant").pipe(
-      Options.withPseudoName("NAME"),
-      Options.withDescription("Whose sessions the token is for."),
-    ),
-    rights: Options.text("rights").pipe(
-      Options.withPseudoName("LIST"),
-      Options.withDefault("read,write"),
-      Options.withDescription("What it allows: read, write, erase; read,write by default."),
-    ),
+    tenant: options.text("tenant", "NAME", "Whose sessions the token is for."),
+    rights: options
+      .text("rights", "LIST", "What it allows: read, write, erase; read,write by default.")
+      .pipe(Options.withDefault("read,write")),
     name: Options.text("name").pipe(
       Options.optional,
       Options.withDescription("A name for the token, for people."),

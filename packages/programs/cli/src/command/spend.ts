@@ -10,19 +10,15 @@ import * as options from "./options.js"
 
 /** The options `--spend` and `--spend-prices`. */
 export const spend = {
-  spend: Options.text("spend").pipe(
-    Options.withPseudoName("WHOSE=AMOUNT"),
-    Options.repeated,
-    Options.withDescription(
-      "The most that summaries and facts may cost in a day: total=2000000 (tokens), owner=$0.50, session=$0.10; may be repeated.",
-    ),
+  spend: options.repeatedText(
+    "spend",
+    "WHOSE=AMOUNT",
+    "The most that summaries and facts may cost in a day: total=2000000 (tokens), owner=$0.50, session=$0.10; may be repeated.",
   ),
-  spendPrices: Options.text("spend-prices").pipe(
-    Options.withPseudoName("MODEL|IN,OUT"),
-    Options.optional,
-    Options.withDescription(
-      "What the model costs: the name of a preset, or dollars for a million tokens of input and of output, such as 0.25,2.",
-    ),
+  spendPrices: options.optionalText(
+    "spend-prices",
+    "MODEL|IN,OUT",
+    "What the model costs: the name of a preset, or dollars for a million tokens of input and of output, such as 0.25,2.",
   ),
 }
 
@@ -95,11 +91,7 @@ export const command = Command.make(
   {
     store: options.store,
     owner: options.owner.pipe(Options.withDescription("Only what this owner has spent.")),
-    session: Options.text("session").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription("Only what this session has spent."),
-    ),
+    session: options.optionalText("session", "ID", "Only what this session has spent."),
     json: options.json,
   },
   (given) =>

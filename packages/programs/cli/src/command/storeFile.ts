@@ -1,5 +1,5 @@
 /** `memfold store size|vacuum|backup|drop-index`: maintains a SQLite file. */
-import { Command, Options } from "@effect/cli"
+import { Command } from "@effect/cli"
 import type { EventLog } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Console, Effect } from "effect"
@@ -83,10 +83,7 @@ const backup = Command.make(
   "backup",
   {
     store: options.store,
-    to: Options.text("to").pipe(
-      Options.withPseudoName("FILE"),
-      Options.withDescription("The file to create; it must not exist yet."),
-    ),
+    to: options.text("to", "FILE", "The file to create; it must not exist yet."),
     json: options.json,
   },
   ({ store, to, json }): Maintenance =>

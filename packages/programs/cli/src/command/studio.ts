@@ -36,12 +36,10 @@ export const command = Command.make(
         "A store (its URL or SQLite file), or transcripts and folders of them; the shipped samples without any.",
       ),
     ),
-    port: Options.integer("port").pipe(
-      Options.withPseudoName("N"),
-      Options.withDefault(4711),
-      Options.withDescription("The port; 4711 by default, 0 for a free one."),
-    ),
-    readOnly: Options.boolean("read-only").pipe(Options.withDescription("Let the page read, and not write.")),
+    port: options
+      .integer("port", "N", "The port; 4711 by default, 0 for a free one.")
+      .pipe(Options.withDefault(4711)),
+    readOnly: options.flag("read-only", "Let the page read, and not write."),
     strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
     set: options.set,
     settings: options.settings,

@@ -56,15 +56,11 @@ export const command = Command.make(
       Options.optional,
       Options.withDescription("Trace this text; by default the active summary is traced."),
     ),
-    summary: Options.text("summary").pipe(
-      Options.withPseudoName("ID"),
-      Options.optional,
-      Options.withDescription("Trace this summary; memfold summaries lists them."),
-    ),
-    message: Options.integer("message").pipe(
-      Options.withPseudoName("INDEX"),
-      Options.optional,
-      Options.withDescription("Show instead in which summaries the message with this index lives on."),
+    summary: options.optionalText("summary", "ID", "Trace this summary; memfold summaries lists them."),
+    message: options.optionalInteger(
+      "message",
+      "INDEX",
+      "Show instead in which summaries the message with this index lives on.",
     ),
     json: options.json,
   },

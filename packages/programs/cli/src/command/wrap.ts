@@ -67,22 +67,20 @@ export const command = Command.make(
       Args.repeated,
       Args.withDescription('Its arguments, behind "--".'),
     ),
-    store: Options.text("store").pipe(
-      Options.withPseudoName("URL"),
-      Options.optional,
-      Options.withDescription("Where its sessions are kept; a file of the user by default."),
+    store: options.optionalText(
+      "store",
+      "URL",
+      "Where its sessions are kept; a file of the user by default.",
     ),
-    proxy: Options.text("proxy").pipe(
-      Options.withPseudoName("URL"),
-      Options.optional,
-      Options.withDescription(
-        'A "memfold serve --upstream" that runs already, in place of one for this run.',
-      ),
+    proxy: options.optionalText(
+      "proxy",
+      "URL",
+      'A "memfold serve --upstream" that runs already, in place of one for this run.',
     ),
-    upstream: Options.text("upstream").pipe(
-      Options.withPseudoName("URL"),
-      Options.optional,
-      Options.withDescription("The address of the API; by default, what the tool would use."),
+    upstream: options.optionalText(
+      "upstream",
+      "URL",
+      "The address of the API; by default, what the tool would use.",
     ),
     strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
     summarizer: options.summarizer,

@@ -26,60 +26,51 @@ import { labPrices, presetNames } from "./prices.js"
 import { labRecords } from "./records.js"
 import { screen } from "./screen.js"
 
-const policy = Options.text("policy").pipe(
-  Options.withPseudoName("POLICY"),
-  Options.repeated,
-  Options.withDescription(
-    `A policy to try; may be repeated. A strategy (${[...strategies.keys()].join(", ")}), with settings as in rounds:full_context_turns=4,cached_context_turns=2, or a module of yours that exports strategies: ./mine.mjs, ./mine.mjs#name. By default, all strategies.`,
-  ),
+const policy = options.repeatedText(
+  "policy",
+  "POLICY",
+  `A policy to try; may be repeated. A strategy (${[...strategies.keys()].join(", ")}), with settings as in rounds:full_context_turns=4,cached_context_turns=2, or a module of yours that exports strategies: ./mine.mjs, ./mine.mjs#name. By default, all strategies.`,
 )
 
-const prices = Options.text("prices").pipe(
-  Options.withPseudoName("NAME|FILE"),
-  Options.repeated,
-  Options.withDescription(`What tokens cost; may be repeated: ${presetNames.join(", ")}, or a JSON file.`),
+const prices = options.repeatedText(
+  "prices",
+  "NAME|FILE",
+  `What tokens cost; may be repeated: ${presetNames.join(", ")}, or a JSON file.`,
 )
 
-const summarizer = Options.text("summarizer").pipe(
-  Options.withPseudoName("NAME|FILE"),
-  Options.withDefault("extractive"),
-  Options.withDescription("The summarizer: extractive, echo, or a module of yours that exports one."),
+const summarizer = options
+  .text("summarizer", "NAME|FILE", "The summarizer: extractive, echo, or a module of yours that exports one.")
+  .pipe(Options.withDefault("extractive"))
+
+const askInContext = options.flag(
+  "ask-in-context",
+  "Charge for a summarizer that asks in context: while the cache is alive, the summarizer reads the context from it.",
 )
 
-const askInContext = Options.boolean("ask-in-context").pipe(
-  Options.withDescription(
-    "Charge for a summarizer that asks in context: while the cache is alive, the summarizer reads the context from it.",
-  ),
-)
-
-const recall = Options.integer("recall").pipe(
-  Options.withPseudoName("TOKENS"),
-  Options.withDefault(1_000),
-  Options.withDescription(
+const recall = options
+  .integer(
+    "recall",
+    "TOKENS",
     "How many tokens a search on demand may find for a question; only for files with questions.",
-  ),
+  )
+  .pipe(Options.withDefault(1_000))
+
+const autoRecall = options.optionalInteger(
+  "auto-recall",
+  "TOKENS",
+  "Try every policy a second time, with contexts that recall messages for the newest user message: at most this many tokens.",
 )
 
-const autoRecall = Options.integer("auto-recall").pipe(
-  Options.withPseudoName("TOKENS"),
-  Options.optional,
-  Options.withDescription(
-    "Try every policy a second time, with contexts that recall messages for the newest user message: at most this many tokens.",
-  ),
+const workers = options.optionalInteger(
+  "workers",
+  "N",
+  "How many threads replay; by default, one for each core, and one in all for a few short files. The result is the same.",
 )
 
-const workers = Options.integer("workers").pipe(
-  Options.withPseudoName("N"),
-  Options.optional,
-  Options.withDescription(
-    "How many threads replay; by default, one for each core, and one in all for a few short files. The result is the same.",
-  ),
-)
-
-const pageFile = Options.text("page").pipe(
-  Options.withPseudoName("FILE.html"),
-  Options.optional,
-  Options.withDescription("Write the report as a page with curves, too: one file that opens offline."),
+const pageFile = options.optionalText(
+  "page",
+  "FILE.html",
+  "Write the report as a page with curves, too: one file that opens offline.",
 )
 
 const written = (file: string, text: string): Effect.Effect<void, UsageError> =>

@@ -127,19 +127,15 @@ const long = (
 export const command = Command.make(
   "tour",
   {
-    long: Options.boolean("long").pipe(
-      Options.withDescription("Show every step, of all samples unless --sample names one."),
+    long: options.flag("long", "Show every step, of all samples unless --sample names one."),
+    sample: options.optionalText(
+      "sample",
+      "NAME",
+      `The conversation to show: ${[...samples.keys()].join(", ")}.`,
     ),
-    sample: Options.text("sample").pipe(
-      Options.withPseudoName("NAME"),
-      Options.optional,
-      Options.withDescription(`The conversation to show: ${[...samples.keys()].join(", ")}.`),
-    ),
-    file: Options.text("file").pipe(
-      Options.withPseudoName("PATH"),
-      Options.withDefault(".memfold/tour.db"),
-      Options.withDescription("The SQLite file to write to; sessions named like the samples are replaced."),
-    ),
+    file: options
+      .text("file", "PATH", "The SQLite file to write to; sessions named like the samples are replaced.")
+      .pipe(Options.withDefault(".memfold/tour.db")),
   },
   (given) =>
     Effect.gen(function* () {
