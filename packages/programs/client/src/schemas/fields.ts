@@ -3,6 +3,8 @@ import { Schema } from "effect"
 
 export const text = (description: string) => Schema.String.annotations({ description })
 
+export const number = (description: string) => Schema.Number.annotations({ description })
+
 export const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   Schema.optional(schema.annotations({ description }))
 

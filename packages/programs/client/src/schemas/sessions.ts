@@ -1,6 +1,6 @@
 /** Sessions and their owners: lists, descriptions, copies. */
 import { Schema } from "effect"
-import { TimeFromString, count, optional, text } from "./fields.js"
+import { count, number, optional, text, TimeFromString } from "./fields.js"
 import { Time } from "./form.js"
 
 export const Session = Schema.Struct({ session: text("The id of the session") })
@@ -44,20 +44,14 @@ export type SessionPage = typeof SessionPage.Type
 export const SessionOverview = Schema.Struct({
   session: Schema.String,
   version: Schema.Number,
-  total: Schema.Number.annotations({ description: "How many messages the conversation has" }),
-  coveredTo: Schema.Number.annotations({ description: "The active summary covers the messages before this" }),
+  total: number("How many messages the conversation has"),
+  coveredTo: number("The active summary covers the messages before this"),
   summary: Schema.NullOr(Schema.String).annotations({ description: "The id of the active summary" }),
-  branch: Schema.Number.annotations({ description: "The id of the branch in force" }),
+  branch: number("The id of the branch in force"),
   compacting: Schema.Boolean.annotations({ description: "Whether a compaction has the lock of the session" }),
-  tokens: Schema.Number.annotations({
-    description: "The tokens of the next context, without facts and recalled messages",
-  }),
-  summaries: Schema.Number.annotations({
-    description: "How many summaries were committed since the last clear",
-  }),
-  failures: Schema.Number.annotations({
-    description: "How many compactions have failed since the last one that succeeded",
-  }),
+  tokens: number("The tokens of the next context, without facts and recalled messages"),
+  summaries: number("How many summaries were committed since the last clear"),
+  failures: number("How many compactions have failed since the last one that succeeded"),
   owner: Schema.NullOr(Schema.String),
   title: Schema.NullOr(Schema.String),
 }).annotations({ identifier: "Session" })
@@ -79,7 +73,7 @@ export const Forked = Schema.Struct({ session: Schema.String, version: Schema.Nu
 export const OwnerPath = Schema.Struct({ owner: text("The owner, an id of the application") })
 
 export const OwnerDeleted = Schema.Struct({
-  deleted: Schema.Number.annotations({ description: "How many sessions there were" }),
+  deleted: number("How many sessions there were"),
 })
 
 export const Deleted = Schema.Struct({ deleted: Schema.Boolean })
@@ -95,7 +89,7 @@ export const SpentOfCap = Schema.Struct({
   }),
   tokens: Schema.Number,
   dollars: Schema.Number,
-  heldTokens: Schema.Number.annotations({ description: "The most that calls under way may cost besides" }),
+  heldTokens: number("The most that calls under way may cost besides"),
   heldDollars: Schema.Number,
   reached: Schema.NullOr(Time).annotations({
     description: "When the cap was reached today; `null` if it was not",
@@ -103,6 +97,6 @@ export const SpentOfCap = Schema.Struct({
 }).annotations({ identifier: "SpentOfCap" })
 
 export const SpentToday = Schema.Struct({
-  day: Schema.String.annotations({ description: "The day, in UTC, such as `2026-11-26`" }),
+  day: text("The day, in UTC, such as `2026-11-26`"),
   caps: Schema.Array(SpentOfCap),
 }).annotations({ identifier: "SpentToday" })

@@ -1,6 +1,6 @@
 /** A session over its versions, and under other strategies. */
 import { Schema } from "effect"
-import { optional } from "./fields.js"
+import { number, optional, text } from "./fields.js"
 import { Json, Time } from "./form.js"
 import { Part } from "./summaries.js"
 
@@ -10,10 +10,10 @@ export const Timeline = Schema.Struct({
     Schema.Struct({
       version: Schema.Number,
       time: Time,
-      event: Schema.String.annotations({ description: "The type of the event" }),
-      total: Schema.Number.annotations({ description: "How many messages the conversation has" }),
+      event: text("The type of the event"),
+      total: number("How many messages the conversation has"),
       coveredTo: Schema.Number,
-      tokens: Schema.Number.annotations({ description: "The tokens of the context" }),
+      tokens: number("The tokens of the context"),
       branch: Schema.Number,
     }).annotations({ identifier: "TimelineVersion" }),
   ),
@@ -23,7 +23,7 @@ export const Timeline = Schema.Struct({
       outcome: Schema.Literal("running", "committed", "pruned", "failed", "released"),
       strategy: Schema.String,
       reason: Schema.String,
-      startedAt: Schema.Number.annotations({ description: "The version of its start" }),
+      startedAt: number("The version of its start"),
       endedAt: Schema.NullOr(Schema.Number),
       startTime: Time,
       endTime: Schema.NullOr(Time),
@@ -55,23 +55,19 @@ export const Compare = Schema.Struct({
 
 export const Compared = Schema.Struct({
   strategy: Schema.NullOr(Schema.String),
-  prices: Schema.String.annotations({ description: "The model that the prices are of" }),
+  prices: text("The model that the prices are of"),
   messages: Schema.Number,
   compactions: Schema.Number,
   failures: Schema.Number,
   firstFailure: Schema.NullOr(Schema.String),
   points: Schema.Array(
     Schema.Struct({
-      index: Schema.Number.annotations({ description: "The message that the call answered with" }),
-      tokens: Schema.Number.annotations({ description: "The tokens of its context" }),
-      dollars: Schema.Number.annotations({
-        description: "What all calls up to here cost, without their answers",
-      }),
-      cached: Schema.Number.annotations({
-        description: "The share of the prompts up to here that the provider read from its cache",
-      }),
-      needed: Schema.Number.annotations({ description: "How many identifiers were needed up to here" }),
-      there: Schema.Number.annotations({ description: "How many of them were in the context" }),
+      index: number("The message that the call answered with"),
+      tokens: number("The tokens of its context"),
+      dollars: number("What all calls up to here cost, without their answers"),
+      cached: number("The share of the prompts up to here that the provider read from its cache"),
+      needed: number("How many identifiers were needed up to here"),
+      there: number("How many of them were in the context"),
       compactions: Schema.Number,
     }).annotations({ identifier: "CallPoint" }),
   ),

@@ -1,7 +1,7 @@
 /** Summaries: what they consist of, what they rest on, and the compactions that write them. */
 import { Schema } from "effect"
 import { Context } from "./conversation.js"
-import { count, optional } from "./fields.js"
+import { count, number, optional, text } from "./fields.js"
 import { Time, inFormat, ofRequest, pauseFor } from "./form.js"
 
 export const Segment = Schema.Struct({
@@ -23,9 +23,7 @@ export const Summary = Schema.Struct({
   segments: Schema.Array(Segment).annotations({
     description: "Its parts, each with the messages that it covers",
   }),
-  carried: Schema.Number.annotations({
-    description: "How many of them stayed as they were in the summary before it",
-  }),
+  carried: number("How many of them stayed as they were in the summary before it"),
   tokens: Schema.Number,
   time: Time,
 }).annotations({ identifier: "Summary" })
@@ -43,9 +41,7 @@ export const TraceRequest = Schema.Struct({
 })
 
 const sharing = {
-  share: Schema.Number.annotations({
-    description: "How much of the sentence's weight is there, from 0 to 1",
-  }),
+  share: number("How much of the sentence's weight is there, from 0 to 1"),
   words: Schema.Array(Schema.String).annotations({
     description: "What both have, as the sentence writes it",
   }),
@@ -57,7 +53,7 @@ export const Trace = Schema.Struct({
   sentences: Schema.Array(
     Schema.Struct({
       text: Schema.String,
-      from: Schema.Number.annotations({ description: "Where it begins in `text`, in UTF-16 code units" }),
+      from: number("Where it begins in `text`, in UTF-16 code units"),
       to: Schema.Number,
       supported: Schema.Boolean,
       share: Schema.Number,
@@ -111,20 +107,18 @@ export const Preview = Schema.Struct({
 export const Previewed = Schema.Struct({
   version: Schema.Number,
   strategy: Schema.String,
-  summarizer: Schema.String.annotations({ description: "Who wrote the summaries of the preview" }),
+  summarizer: text("Who wrote the summaries of the preview"),
   compactions: Schema.Array(
     Schema.Struct({
       outcome: Schema.Literal("Committed", "Pruned", "Failed"),
-      reason: Schema.String.annotations({ description: "Why it would run" }),
+      reason: text("Why it would run"),
       failure: optional(Schema.String, "Why it would fail"),
       from: Schema.Number,
       to: Schema.Number,
       tailFrom: Schema.Number,
       parts: Schema.Array(Part),
       segments: Schema.Array(Segment).annotations({ description: "The segments that would be written" }),
-      carried: Schema.Number.annotations({
-        description: "How many segments of the earlier summary would stay in front of them",
-      }),
+      carried: number("How many segments of the earlier summary would stay in front of them"),
       pruned: Schema.Array(Schema.Number).annotations({
         description: "The indexes of messages whose tool outputs would be shortened",
       }),
