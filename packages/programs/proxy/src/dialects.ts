@@ -61,6 +61,22 @@ const roleIs =
 /** The room that a summary has, in tokens. */
 const summaryRoom = 4_000
 
+/** What OpenAI says that a call has cost, by the words of an API for what goes in and what comes out. */
+const openaiUsage =
+  (input: "prompt" | "input", output: "completion" | "output"): Dialect["usage"] =>
+  ({ usage }) => {
+    if (!isFields(usage)) return null
+    const details = fieldsOf(usage[`${input}_tokens_details`])
+    const cached = count(details["cached_tokens"])
+    const written = count(details["cache_write_tokens"])
+    return {
+      cached,
+      written,
+      fresh: Math.max(0, count(usage[`${input}_tokens`]) - cached - written),
+      output: count(usage[`${output}_tokens`]),
+    }
+  }
+
 /** Chat Completions. */
 export const chat: Dialect = {
   provider: "openai",
@@ -71,18 +87,7 @@ export const chat: Dialect = {
   isInstruction: roleIs("system", "developer"),
   isAnswer: roleIs("assistant"),
   assembly: chatAssembly,
-  usage: ({ usage }) => {
-    if (!isFields(usage)) return null
-    const details = fieldsOf(usage["prompt_tokens_details"])
-    const cached = count(details["cached_tokens"])
-    const written = count(details["cache_write_tokens"])
-    return {
-      cached,
-      written,
-      fresh: Math.max(0, count(usage["prompt_tokens"]) - cached - written),
-      output: count(usage["completion_tokens"]),
-    }
-  },
+  usage: openaiUsage("prompt", "completion"),
   withoutReasoning: (item) => item,
   asking: (request) =>
     without(request, [
@@ -208,18 +213,7 @@ export const responses: Dialect = {
   isInstruction: roleIs("system", "developer"),
   isAnswer: (item) => isFields(item) && !isSaidToModel(item),
   assembly: responsesAssembly,
-  usage: ({ usage }) => {
-    if (!isFields(usage)) return null
-    const details = fieldsOf(usage["input_tokens_details"])
-    const cached = count(details["cached_tokens"])
-    const written = count(details["cache_write_tokens"])
-    return {
-      cached,
-      written,
-      fresh: Math.max(0, count(usage["input_tokens"]) - cached - written),
-      output: count(usage["output_tokens"]),
-    }
-  },
+  usage: openaiUsage("input", "output"),
   withoutReasoning: (item) => (isFields(item) && item["type"] === "reasoning" ? null : item),
   asking: (request) =>
     without(request, [
