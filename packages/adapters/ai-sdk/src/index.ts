@@ -13,7 +13,7 @@ export {
   type PageId,
 } from "./codec.js"
 export { embedder, type EmbedderOptions } from "./embedder.js"
-export { BranchLeft, type UnsupportedSection } from "@memfold/codec"
+export { BranchLeft, type ContextParts, type UnsupportedSection } from "@memfold/codec"
 export type { PageRequest } from "./page.js"
 export type { RenderedContext } from "./rendered.js"
 export {

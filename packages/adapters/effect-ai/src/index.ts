@@ -4,5 +4,5 @@ export { encodeContext, type EncodedContext, type EncodeOptions, encodePrompt } 
 export { effectAi, type EffectAiMemory } from "./effectAi.js"
 export * as MemfoldChat from "./MemfoldChat.js"
 export { decodeResponse, encodeResponse, type WriteParams } from "./response.js"
-export type { UnsupportedSection } from "@memfold/codec"
+export type { ContextParts, UnsupportedSection } from "@memfold/codec"
 export { type AskInContext, summarizer, summarizerLayer, type SummarizerOptions } from "./summarizer.js"

@@ -1,5 +1,5 @@
 /** Durable, compacted memory for LangChain: a middleware for agents, a chat message history, and the codec of its messages. */
-export type { UnsupportedSection } from "@memfold/codec"
+export type { ContextParts, UnsupportedSection } from "@memfold/codec"
 export { decodeMessage, decodeMessages, LangChainDecodeError } from "./decode.js"
 export {
   encodeContext,

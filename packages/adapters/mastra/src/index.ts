@@ -14,5 +14,5 @@ export {
 } from "./memfold.js"
 export type { Prompt, Target } from "./prompt.js"
 export type { RenderedPrompt } from "./session.js"
-export type { UnsupportedSection } from "@memfold/codec"
+export type { ContextParts, UnsupportedSection } from "@memfold/codec"
 export { summarizer, type SummarizerOptions } from "./summarizer.js"
