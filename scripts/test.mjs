@@ -66,7 +66,7 @@ const runNamed = () => run(tool("vitest"), ["run", ...words], { stdio: "inherit"
 const version = (program, ...args) =>
   program === undefined ? "none" : spawnSync(program, args, { encoding: "utf8" }).stdout?.trim()
 
-/** The names and sizes of all files in a folder, as one hash. */
+/** The names and contents of all files in a folder, as one hash. */
 const fingerprint = (folder) => {
   const hash = createHash("sha256")
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) =>

@@ -6,4 +6,4 @@ export interface Inputs {
   readonly of: (file: string) => ReadonlySet<string>
 }
 
-export declare const makeInputs: (folder?: string) => Inputs
+export declare const makeInputs: () => Inputs

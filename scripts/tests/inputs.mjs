@@ -12,14 +12,14 @@ import { parseSync } from "vite"
 import { root } from "../setup.mjs"
 
 /** The files of the repository, with those that are not committed yet, by their paths from its root. */
-export const listFiles = (folder = root) =>
+const listFiles = () =>
   execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], {
-    cwd: folder,
+    cwd: root,
     encoding: "utf8",
     maxBuffer: 1 << 26,
   })
     .split("\0")
-    .filter((file) => file !== "" && existsSync(join(folder, file)))
+    .filter((file) => file !== "" && existsSync(join(root, file)))
 
 const isModule = (file) => /\.(?:[cm]?[jt]s|tsx)$/u.test(file)
 
@@ -37,13 +37,13 @@ const codeOf = (file, text) => {
 }
 
 /** A map of everything that files rest on, made from the files as they are now. */
-export const makeInputs = (folder = root) => {
-  const files = listFiles(folder)
+export const makeInputs = () => {
+  const files = listFiles()
   const known = new Set(files)
   const manifests = new Map(
     files
       .filter((file) => posix.basename(file) === "package.json" && !/\/templates\/|^scripts\//u.test(file))
-      .map((file) => [JSON.parse(readFileSync(join(folder, file), "utf8")), posix.dirname(file)])
+      .map((file) => [JSON.parse(readFileSync(join(root, file), "utf8")), posix.dirname(file)])
       .filter(([{ name }]) => name !== undefined)
       .map(([manifest, place]) => [manifest.name, { manifest, place }]),
   )
@@ -90,14 +90,14 @@ export const makeInputs = (folder = root) => {
     const source = sourceOf(target)
     if (source !== undefined) return [source]
     const place = target.replace(/\/$/u, "") || "."
-    return path.includes("${") || path.endsWith(".") || existsSync(join(folder, place)) ? within(place) : []
+    return existsSync(join(root, place)) ? within(place) : []
   }
 
   const next = new Map()
   const neighboursOf = (file) => {
     const before = next.get(file)
     if (before !== undefined) return before
-    const code = isModule(file) ? codeOf(file, readFileSync(join(folder, file), "utf8")) : ""
+    const code = isModule(file) ? codeOf(file, readFileSync(join(root, file), "utf8")) : ""
     const found = new Set()
     const add = (list) => {
       for (const one of list) found.add(one)
@@ -107,8 +107,8 @@ export const makeInputs = (folder = root) => {
       else add(path.startsWith("#") ? ofImports(file, path) : ofPackage(path))
     }
     for (const [, , path] of code.matchAll(urls)) {
-      const cut = path.includes("${") ? path.slice(0, path.indexOf("${")) : path
-      add(beside(file, cut === "" ? "." : cut))
+      const [fixed] = path.split("${", 1)
+      add(beside(file, fixed === "" ? "." : fixed))
     }
     next.set(file, found)
     return found
@@ -124,5 +124,5 @@ export const makeInputs = (folder = root) => {
     }
     return reached
   }
-  return { files, manifests, of, neighboursOf }
+  return { files, manifests, of }
 }

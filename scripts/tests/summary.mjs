@@ -1,7 +1,7 @@
 /** The last lines of `npm test`: what each group came to, and how many of its tests the cache answered for. */
 import { existsSync, readFileSync } from "node:fs"
 
-const none = { passed: 0, failed: 0, skipped: 0, cached: 0, seconds: 0 }
+const none = { passed: 0, failed: 0, skipped: 0, cached: 0 }
 
 const sum = (one, other) => Object.fromEntries(Object.keys(none).map((key) => [key, one[key] + other[key]]))
 
