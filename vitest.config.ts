@@ -48,19 +48,15 @@ const projectOf = ({ name, files }: Group, place: number) => ({
   },
 })
 
-const task = process.env["npm_lifecycle_event"]?.startsWith("test:") === true
-
 export default defineConfig({
   // How long each file took is kept here, for the next run, which begins with the longest.
-  cacheDir: cacheFolder(
-    `vitest/${task ? `${process.env["npm_package_name"]}-${process.env["npm_lifecycle_event"]}` : "all"}`,
-  ),
+  cacheDir: cacheFolder("vitest"),
   test: {
     projects: groups.map(projectOf),
     globalSetup: ["./scripts/tests/orphans.ts"],
     provide: { seed },
     reporters: ["default", "./scripts/tests/countsReporter.ts"],
     // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
-    maxWorkers: Number(process.env["MEMFOLD_TEST_WORKERS"] ?? availableParallelism() + 1),
+    maxWorkers: availableParallelism() + 1,
   },
 })

@@ -1,14 +1,14 @@
 /**
- * `npm test`: sets up what is missing and runs tests. Without further words it runs the quick groups, with `--all` all groups but `deep`;
- * each package's tests of a group are one task of turbo, which answers from its cache while what they rest on is unchanged
- * (`--no-cache` runs them all the same). Other words go to Vitest, such as the folder of a package.
+ * `npm test`: sets up what is missing and runs tests. Without further words it runs the quick groups, with `--all` all groups but `deep`.
+ * A file that passed does not run again while what it rests on is unchanged (`tests/results.mjs`; `--no-cache` runs it all the same).
+ * Other words go to Vitest, such as the folder of a package.
  *
  * `--deep` runs everything with the full counts, and `--corpus DIR` the tests over the real transcripts in a folder.
  */
-import { createHash, randomInt } from "node:crypto"
+import { createHash } from "node:crypto"
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs"
-import { join, relative, resolve } from "node:path"
+import { dirname, join, relative, resolve } from "node:path"
 import { chromium } from "./chromium.mjs"
 import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
@@ -78,59 +78,58 @@ const fingerprint = (folder) => {
   return hash.digest("hex")
 }
 
-/** Runs groups of tests as tasks of turbo, and says at the end how many tests passed, and for how many the cache answered. */
+/** Runs the files of some groups, without those that passed before, and says at the end what all of them came to. */
 const runGroups = async () => {
   // These need packages, which `setup` has installed.
-  const { cacheFolder } = await import("./tests/cache.mjs")
   const { groups } = await import("./tests/groups.mjs")
-  const { makeTasks, writeTasks, countsFile } = await import("./tests/tasks.mjs")
-  const corpus = process.env.MEMFOLD_CORPUS
-  const chosen = groups.filter(
-    ({ name, quick }) => quick || (all && name !== "deep" && (name !== "corpus" || corpus)),
-  )
-  const names = new Set(chosen.map(({ name }) => name))
-  const tasks = makeTasks().filter(({ group }) => names.has(group))
-  const results = tasks.map((task) => ({ ...task, file: join(root, task.place, countsFile(task.group)) }))
-  for (const { file } of results) rmSync(file, { force: true })
-  const configuration = join(root, "node_modules/.memfold/tests.json")
-  mkdirSync(join(configuration, ".."), { recursive: true })
-  writeTasks(tasks, configuration)
-  const id = String(randomInt(2 ** 40))
-  const code = await run(
-    tool("turbo"),
-    [
-      "run",
-      ...chosen.map(({ name }) => `test:${name}`),
-      `--root-turbo-json=${configuration}`,
-      `--cache-dir=${cacheFolder("tests")}`,
-      ...(uncached ? ["--force"] : []),
-      "--continue=always",
-      "--concurrency=2",
-      "--env-mode=loose",
-      "--output-logs=new-only",
-      "--log-prefix=none",
-      "--log-order=grouped",
-    ],
-    {
-      stdio: "inherit",
-      env: {
-        ...env,
-        MEMFOLD_SEED: process.env.MEMFOLD_SEED ?? "1",
-        MEMFOLD_TEST_REPORT: id,
-        MEMFOLD_TEST_WORKERS: "2",
-        MEMFOLD_TEST_PLATFORM: [
-          `${process.platform} ${process.arch} node ${process.version}`,
-          version(env.MEMFOLD_REDIS_SERVER, "--version"),
-          version(env.MEMFOLD_POSTGRES_BIN && join(env.MEMFOLD_POSTGRES_BIN, "postgres"), "--version"),
-          version(env.MEMFOLD_PGBOUNCER, "--version"),
-          version(env.MEMFOLD_CHROMIUM, "--version"),
-        ].join("; "),
-        ...(corpus ? { MEMFOLD_CORPUS_FILES: fingerprint(corpus) } : {}),
-      },
-    },
-  )
+  const { keepResult, plannedTests } = await import("./tests/results.mjs")
   const { summary } = await import("./tests/summary.mjs")
-  const { lines, failed } = summary(results, id)
+  const corpus = process.env.MEMFOLD_CORPUS
+  const seed = process.env.MEMFOLD_SEED ?? "1"
+  const chosen = groups
+    .filter(({ name, quick }) => quick || (all && name !== "deep" && (name !== "corpus" || corpus)))
+    .map(({ name }) => name)
+  const platform = [
+    `${process.platform} ${process.arch} node ${process.version} seed ${seed}`,
+    version(env.MEMFOLD_REDIS_SERVER, "--version"),
+    version(env.MEMFOLD_POSTGRES_BIN && join(env.MEMFOLD_POSTGRES_BIN, "postgres"), "--version"),
+    version(env.MEMFOLD_PGBOUNCER, "--version"),
+    version(env.MEMFOLD_CHROMIUM, "--version"),
+  ].join("; ")
+  const transcripts = corpus && all ? fingerprint(corpus) : ""
+  const planned = plannedTests(chosen, (group) => platform + (group === "corpus" ? transcripts : ""))
+  const asked = planned.filter(({ kept }) => uncached || kept === undefined)
+  const report = join(root, "node_modules/.memfold/counts.json")
+  mkdirSync(dirname(report), { recursive: true })
+  rmSync(report, { force: true })
+  const code =
+    asked.length === 0
+      ? 0
+      : await run(
+          tool("vitest"),
+          ["run", ...chosen.flatMap((name) => ["--project", name]), ...asked.map(({ file }) => file)],
+          { stdio: "inherit", env: { ...env, MEMFOLD_SEED: seed, MEMFOLD_TEST_COUNTS: report } },
+        )
+  const { files, others } =
+    asked.length === 0
+      ? { files: [], others: 0 }
+      : existsSync(report)
+        ? JSON.parse(readFileSync(report, "utf8"))
+        : { files: [], others: 1 }
+  const ran = new Map(files.map(({ file, counts }) => [file, counts]))
+  // A run that failed without a failed test has left something behind, and nobody knows which file did.
+  const trusted = code === 0 || files.some(({ counts }) => counts.failed > 0)
+  for (const { file, key } of asked) {
+    const counts = ran.get(file)
+    if (trusted && counts?.failed === 0) keepResult(key, counts)
+  }
+  const results = planned.map(({ file, group, kept }) => ({
+    group,
+    counts:
+      ran.get(file) ??
+      (asked.some((one) => one.file === file) ? { failed: 1 } : { ...kept, cached: kept.passed }),
+  }))
+  const { lines, failed } = summary(results, others)
   process.stdout.write(`\n${lines.join("\n")}\n`)
   return code === 0 && failed > 0 ? 1 : code
 }

@@ -1,4 +1,4 @@
-/** A group of tests: a project of Vitest, and a task of turbo in each package that has tests of it. */
+/** A group of tests: a project of Vitest. */
 export interface Group {
   readonly name: string
   /** What the tests of the group have in common. */

@@ -1,7 +1,6 @@
 /**
- * The groups of tests. Each is a project of Vitest (`vitest.config.ts`) and a task of turbo in each package that has tests of it, so
- * that it is answered from the cache while what it rests on is unchanged (`inputs.mjs`). A file is in exactly one group: the first of
- * this list that names it.
+ * The groups of tests. Each is a project of Vitest (`vitest.config.ts`). A file is in exactly one group: the first of this list that
+ * names it.
  *
  * `npm test` runs the quick groups, `npm test -- --all` all but `deep`, and `npm run test:deep` everything with the full counts.
  */

@@ -51,7 +51,7 @@ let folder = ""
 
 export const setup = (): void => {
   process.env[variable] = run
-  // Programs name the package manager that started them, which for a task of turbo is pnpm.
+  // Programs name the package manager that started them.
   delete process.env["npm_config_user_agent"]
   // Short, because the path of a Unix socket is.
   folder = mkdtempSync(join(tmpdir(), "mf-"))

@@ -1,23 +1,20 @@
 /** The last lines of `npm test`: what each group came to, and how many of its tests the cache answered for. */
-import { existsSync, readFileSync } from "node:fs"
 
 const none = { passed: 0, failed: 0, skipped: 0, cached: 0 }
 
 const sum = (one, other) => Object.fromEntries(Object.keys(none).map((key) => [key, one[key] + other[key]]))
 
-/** What a task came to. A task without counts has ended before its tests did, which is a failure. */
-const outcomeOf = (file, run) => {
-  if (!existsSync(file)) return { ...none, failed: 1 }
-  const counts = JSON.parse(readFileSync(file, "utf8"))
-  return { ...none, ...counts, cached: counts.run === run ? 0 : counts.passed }
-}
-
-/** The lines about the tasks of a run; the tests that failed. */
-export const summary = (tasks, run) => {
+/**
+ * The lines about some test files, and how many tests failed.
+ *
+ * @param results - the group and the counts of each file; `cached` is how many of its tests ran before
+ * @param others - the number of failures outside of test files
+ */
+export const summary = (results, others) => {
   const byGroup = new Map()
-  for (const { group, file } of tasks)
-    byGroup.set(group, sum(byGroup.get(group) ?? none, outcomeOf(file, run)))
-  const total = [...byGroup.values()].reduce(sum, none)
+  for (const { group, counts } of results)
+    byGroup.set(group, sum(byGroup.get(group) ?? none, { ...none, ...counts }))
+  const total = [...byGroup.values()].reduce(sum, { ...none, failed: others })
   const rows = [...byGroup].map(
     ([group, { passed, failed, cached }]) =>
       `  ${group.padEnd(11)}${String(passed).padStart(6)} passed${failed === 0 ? "" : `, ${failed} failed`}${

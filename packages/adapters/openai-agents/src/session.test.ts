@@ -177,7 +177,7 @@ describe("a run", () => {
         const refused = server.refused.map(({ violations }) => violations)
         expect([at, refused, faults(messages, said)]).toEqual([at, [], []])
       }
-      expect(failed).toBeGreaterThan(10)
+      expect(failed).toBeGreaterThan(often(3, 10))
     })
   }
 
@@ -304,7 +304,7 @@ describe("a session", () => {
         }
         expect(await session.history()).toEqual(talk)
       }),
-      { numRuns: often(12, 40) },
+      { numRuns: often(5, 40) },
     )
   })
 

@@ -425,7 +425,7 @@ describe("branches", () => {
             ),
           ),
         ),
-        { numRuns: often(60, 1_000) },
+        { numRuns: often(25, 1_000) },
       ),
     120_000,
   )

@@ -1,6 +1,7 @@
 /** Streams that break at every event, for the tests of adapters: which answers break where, and what a session has then. */
 import { Message } from "@memfold/core"
 import type { Answering } from "@memfold/strict-providers"
+import { often } from "./depth.js"
 
 /** One broken stream: of the answer that calls a tool, or of the answer after its result. */
 export interface Break {
@@ -12,9 +13,9 @@ export interface Break {
 /** More events than any of the answers below has: the last ones break when everything has been said. */
 const mostEvents = 24
 
-/** Every place at which an answer of {@link breaking} can break. */
+/** Places at which an answer of {@link breaking} can break: all of them in a deep run, every third in a quick one. */
 export const breaks: ReadonlyArray<Break> = (["call", "text"] as const).flatMap((of) =>
-  Array.from({ length: mostEvents }, (_, cut) => ({ of, cut })),
+  Array.from({ length: mostEvents }, (_, cut) => ({ of, cut })).filter(({ cut }) => cut % often(3, 1) === 0),
 )
 
 /** Thinks and calls `tool`, and then says something. The first answer of the kind breaks, if any does; later ones are whole. */

@@ -23,7 +23,7 @@ const limits = { timeout: often(120_000, 900_000), timeLimit: 60_000 }
 const long = fc.array(Arbitrary.conversation, { minLength: 4, maxLength: 6 }).map((several) => several.flat())
 
 for (const [name, { laws, defaults }] of ofStrategies) {
-  lawSuite(`${name}: a strategy`, laws({ numRuns: often(4, 100) }), limits)
+  lawSuite(`${name}: a strategy`, laws({ numRuns: often(2, 100) }), limits)
   lawSuite(`${name} with its defaults`, defaults({ numRuns: often(1, 20), conversations: long }), {
     ...limits,
     ...(name === "split-turn" ? { skip: { L0: "its window of 200,000 tokens is never full here" } } : {}),
@@ -32,12 +32,12 @@ for (const [name, { laws, defaults }] of ofStrategies) {
 
 lawSuite(
   "any composition of the parts",
-  strategyProperties(Arbitrary.strategy, { numRuns: often(10, 200) }),
+  strategyProperties(Arbitrary.strategy, { numRuns: often(5, 200) }),
   limits,
 )
 lawSuite(
   "policies that prune",
-  strategyProperties(Arbitrary.pruningStrategy, { numRuns: often(3, 100) }),
+  strategyProperties(Arbitrary.pruningStrategy, { numRuns: often(2, 100) }),
   limits,
 )
 
@@ -51,7 +51,7 @@ for (const [name, store] of ofStores) {
   for (const [strategy, some] of over) {
     lawSuite(
       `${strategy} over ${name}: a memory`,
-      memoryProperties({ layer: store.layer, strategies: some, numRuns: together ? 6 : often(2, 20) }),
+      memoryProperties({ layer: store.layer, strategies: some, numRuns: together ? 3 : often(2, 20) }),
       limits,
     )
   }

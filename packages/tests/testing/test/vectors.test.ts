@@ -6,8 +6,8 @@ import { lawSuite, vectorIndexLaws } from "../src/vitest.js"
 
 const layer = Layer.sync(VectorIndex.VectorIndex, () => Recall.vectorsInProcess())
 
-vectorIndexLaws({ name: "in the process", layer, numRuns: often(30, 300) })
+vectorIndexLaws({ name: "in the process", layer, numRuns: often(12, 300) })
 lawSuite(
   "recall by meaning",
-  memoryProperties({ numRuns: often(10, 200) }).filter(({ name }) => name.startsWith("recall by meaning")),
+  memoryProperties({ numRuns: often(4, 200) }).filter(({ name }) => name.startsWith("recall by meaning")),
 )
