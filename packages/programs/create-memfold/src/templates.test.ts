@@ -11,7 +11,7 @@ import { promisify } from "node:util"
 import { launchOptions } from "@memfold/harness/chromium"
 import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
-import { chromium } from "playwright-core"
+import { chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { create, CreateError, templates } from "./index.js"
 
@@ -158,53 +158,97 @@ describe("offline", () => {
       const asked = { messages: [message], trigger: "submit-message" }
       expect(await (await post(`${url}/api/chats/c1/answer`, asked, { cookie })).text()).toContain("[DONE]")
       const read = async (path: string, headers = {}) =>
-        (await (await fetch(`${url}/api${path}`, { headers })).json()) as ReadonlyArray<unknown>
+        (await (await fetch(`${url}/api${path}`, { headers })).json()) as unknown
       expect(await read("/chats", { cookie })).toEqual([{ id: "c1", title: "Hi there" }])
-      expect(await read("/chats/c1/messages", { cookie })).toHaveLength(2)
-      expect(await read("/chats/c1/messages")).toEqual([])
+      expect(await read("/chats/c1", { cookie })).toMatchObject({ messages: [{}, {}], branches: [{}] })
+      expect(await read("/chats/c1")).toMatchObject({ messages: [] })
     })
   })
 })
 
 describe("web-chat in a browser", () => {
-  it("answers, edits a message, answers anew, and finds all of it after a reload", async () => {
+  /** Opens the page of a new application, and what a user does on it. */
+  const opened = async (use: (page: Page, url: string) => Promise<void>) => {
     const browser = await chromium.launch(launchOptions())
     onTestFinished(() => browser.close())
-    const page = await browser.newPage()
+    const page = await browser.newPage({ viewport: { width: 1_200, height: 800 } })
+    page.setDefaultTimeout(120_000)
     const problems: Array<string> = []
     page.on("pageerror", ({ message }) => problems.push(message))
-    const said = (role: string) => page.locator(`li.${role} p`)
-    const button = (name: string) => page.getByRole("button", { name, exact: true })
-    const isAnswered = (text: string) => said("assistant").filter({ hasText: text }).last().waitFor()
     await serve(made("web-chat"), "server.ts", async (url) => {
       await page.goto(url)
-      for (const text of ["My order is KX-4471.", "Where is it?"]) {
-        await page.getByLabel("Message", { exact: true }).fill(text)
-        await button("Send").click()
-        await isAnswered(`You said “${text}”, and the model got`)
-        await button("Send").waitFor()
-      }
-      await button("Edit").first().click()
-      await page.getByLabel("New text of the message").fill("My order is AB-1.")
-      await button("Replace").click()
-      await isAnswered("You said “My order is AB-1.”, and the model got 1 of the messages.")
-      await button("Send").waitFor()
-      await button("Another answer").click()
-      await button("Stop").waitFor()
-      await button("Send").waitFor()
-      const now = [await said("user").allTextContents(), await said("assistant").allTextContents()]
-      expect(now).toEqual([
-        ["My order is AB-1."],
-        [
-          "You said “My order is AB-1.”, and the model got 1 of the messages. You began with “My order is AB-1.”.",
-        ],
-      ])
-      await page.reload()
-      await button("My order is AB-1.").click()
-      await said("assistant").waitFor()
-      expect([await said("user").allTextContents(), await said("assistant").allTextContents()]).toEqual(now)
+      await use(page, url)
     })
     expect(problems).toEqual([])
+  }
+  /** How long a page may take on a busy machine. */
+  const patience = { timeout: 120_000 }
+  const said = (page: Page, role: string) => page.locator(`article.${role} .text`)
+  const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true })
+  const shown = async (page: Page) => [
+    await said(page, "user").allTextContents(),
+    await said(page, "assistant").allTextContents(),
+  ]
+  const say = async (page: Page, text: string) => {
+    await page.getByLabel("Message", { exact: true }).fill(text)
+    await page.keyboard.press("Enter")
+    await button(page, "Stop").waitFor()
+    await button(page, "Send").waitFor()
+  }
+
+  it("answers, edits in place, answers anew, goes back to the first words, and is there after a reload", async () => {
+    await opened(async (page, url) => {
+      for (const text of ["My order is KX-4471.", "Where is it?"]) await say(page, text)
+      const first = await shown(page)
+      expect(first[0]).toEqual(["My order is KX-4471.", "Where is it?"])
+      await button(page, "Edit").first().click()
+      await page.getByLabel("New text of the message").fill("My order is AB-1.")
+      await button(page, "Replace").click()
+      await page.getByText("2 / 2").waitFor()
+      await button(page, "Another answer").click()
+      await expect.poll(() => page.getByText("2 / 2").count(), patience).toBe(2)
+      expect(await said(page, "user").allTextContents()).toEqual(["My order is AB-1."])
+      await button(page, "Earlier version").first().click()
+      await expect.poll(() => shown(page), patience).toEqual(first)
+      await page.getByText("1 / 2").waitFor()
+      expect(page.url()).toMatch(new RegExp(`^${url}/chat/[\\w-]+$`, "u"))
+      await page.reload()
+      await expect.poll(() => shown(page), patience).toEqual(first)
+      await button(page, "Memory").click()
+      await page.getByText("4 of 4 messages word for word").waitFor()
+    })
+  })
+
+  it("stops an answer, and the memory keeps what the page shows", async () => {
+    await opened(async (page) => {
+      await page.getByLabel("Message", { exact: true }).fill(`Tell me all of it: ${"word ".repeat(200)}`)
+      await button(page, "Send").click()
+      await expect.poll(() => said(page, "assistant").allTextContents(), patience).toHaveLength(1)
+      await button(page, "Stop").click()
+      await button(page, "Send").waitFor()
+      const [half] = await said(page, "assistant").allTextContents()
+      const afterReload = async () => {
+        await page.reload()
+        await said(page, "user").waitFor()
+        return said(page, "assistant").allTextContents()
+      }
+      await expect.poll(afterReload, patience).toEqual([half])
+      expect(half).not.toMatch(/”\.$/u)
+    })
+  })
+
+  it("opens a long chat at its end, also on a narrow screen", async () => {
+    await opened(async (page) => {
+      await page.setViewportSize({ width: 390, height: 700 })
+      for (let turn = 0; turn < 8; turn++)
+        await say(page, `Turn ${turn}. ${"This is a long story. ".repeat(10)}`)
+      await page.reload()
+      const last = said(page, "assistant").last()
+      await expect.poll(async () => (await last.boundingBox())?.y ?? 700, patience).toBeLessThan(600)
+      const writing = await page.getByLabel("Message", { exact: true }).boundingBox()
+      const { y = 0, height = 0 } = (await last.boundingBox()) ?? {}
+      expect(y + height).toBeLessThan(writing?.y ?? 0)
+    })
   })
 })
 

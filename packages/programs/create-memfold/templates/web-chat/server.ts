@@ -27,6 +27,9 @@ const memory = createMemory({
 /** A session is named after its user: nobody reaches another one's. */
 const sessionOf = (user: string, chat: string) => `${user}/${chat}`
 
+/** The answers that are under way in this process, by session, so that a page can stop its own. */
+const underWay = new Map<string, AbortController>()
+
 /** The first words of a chat. */
 const titleOf = ([first]: Array<UIMessage>): string | null => {
   const part = first?.parts.find(({ type }) => type === "text")
@@ -47,13 +50,28 @@ const api = new Hono<{ Variables: { user: string } }>()
     const { sessions } = await memory.sessionsOf(user, { limit: 50 })
     return request.json(sessions.map(({ session, title }) => ({ id: session.slice(user.length + 1), title })))
   })
-  .get("/chats/:id/messages", async (request) =>
-    request.json(
-      await aiSdk(memory)
-        .session(sessionOf(request.get("user"), request.req.param("id")))
-        .uiMessages(),
-    ),
-  )
+  .get("/chats/:id", async (request) => {
+    const session = sessionOf(request.get("user"), request.req.param("id"))
+    const [messages, branches] = await Promise.all([
+      aiSdk(memory).session(session).uiMessages(),
+      memory.branches(session),
+    ])
+    return request.json({ messages, branches })
+  })
+  .post("/chats/:id/branch/:branch", async (request) => {
+    const session = sessionOf(request.get("user"), request.req.param("id"))
+    await memory.checkout(session, Number(request.req.param("branch")))
+    return request.body(null, 204)
+  })
+  .get("/chats/:id/memory", async (request) => {
+    const session = sessionOf(request.get("user"), request.req.param("id"))
+    const [{ tokens }, { total }, [summary]] = await Promise.all([
+      memory.context(session),
+      memory.messages(session, { limit: 1 }),
+      memory.summaries(session).then((all) => all.filter(({ status }) => status === "active")),
+    ])
+    return request.json({ tokens, total, summary: summary ?? null })
+  })
   .post("/chats/:id/answer", async (request) => {
     const session = sessionOf(request.get("user"), request.req.param("id"))
     const { messages, trigger, messageId } = await request.req.json<PageRequest>()
@@ -63,22 +81,32 @@ const api = new Hono<{ Variables: { user: string } }>()
       owner: request.get("user"),
       title: titleOf(messages as Array<UIMessage>),
     })
-    const result = streamText({ model, ...context, ...chat.callbacks })
+    const stop = new AbortController()
+    underWay.set(session, stop)
+    const result = streamText({ model, ...context, ...chat.callbacks, abortSignal: stop.signal })
     // The model finishes when the browser goes away, and the answer is stored.
     void result.consumeStream()
-    const { generateMessageId } = chat
+    const { generateMessageId, onEnd } = chat
+    // Of an answer that is stopped, the memory keeps what the page shows. AI SDK 6 and 7 name the end of a stream differently.
+    const ends = { onEnd, onFinish: onEnd }
     return result.toUIMessageStreamResponse({
       originalMessages: messages as Array<UIMessage>,
       generateMessageId,
+      ...ends,
     })
   })
+  // The server ends the answer, and with it the stream to the page: both have the same words.
+  .post("/chats/:id/stop", (request) => {
+    underWay.get(sessionOf(request.get("user"), request.req.param("id")))?.abort()
+    return request.body(null, 204)
+  })
 
-const pages = await createPages({ server: { middlewareMode: true } })
 const answer = getRequestListener(api.fetch)
 const server = createServer((request, response) => {
   if (request.url?.startsWith("/api/") === true) void answer(request, response)
   else pages.middlewares(request, response)
 })
+const pages = await createPages({ server: { middlewareMode: true, hmr: { server } } })
 server.listen(Number(PORT), "127.0.0.1", () => {
   const address = server.address()
   const port = typeof address === "object" ? address?.port : PORT

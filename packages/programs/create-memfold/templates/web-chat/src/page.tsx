@@ -1,110 +1,71 @@
-/** The page: the chats of this browser, and the one that is open. */
-import { useChat } from "@ai-sdk/react"
-import { DefaultChatTransport, type UIMessage } from "ai"
-import { type FormEvent, useEffect, useState } from "react"
+/** The page: the chats of this browser, and the one in the address. */
+import "@picocss/pico/css/pico.min.css"
+import "./page.css"
+import { Menu, SquarePen } from "lucide-react"
+import { type MouseEvent, useCallback, useEffect, useState } from "react"
 import { createRoot } from "react-dom/client"
+import { type Listed, listed, type Stored, stored } from "./api.js"
+import { Chat } from "./Chat.js"
 
-interface Listed {
-  readonly id: string
-  readonly title: string | null
-}
-
-const read = async <Answer,>(path: string): Promise<Answer> => {
-  const response = await fetch(path)
-  if (!response.ok) throw new Error(`${path}: ${response.status}`)
-  return (await response.json()) as Answer
-}
-
-const textOf = ({ parts }: UIMessage) => parts.map((part) => (part.type === "text" ? part.text : "")).join("")
-
-const Chat = ({ id, before, onAnswer }: { id: string; before: Array<UIMessage>; onAnswer: () => void }) => {
-  const { messages, sendMessage, regenerate, status, stop, error } = useChat({
-    id,
-    messages: before,
-    onFinish: onAnswer,
-    transport: new DefaultChatTransport({ api: `/api/chats/${id}/answer` }),
-  })
-  const [text, setText] = useState("")
-  const [edited, setEdited] = useState<string>()
-  const isAnswering = status === "submitted" || status === "streaming"
-  const send = (event: FormEvent) => {
-    event.preventDefault()
-    if (text.trim() === "" || isAnswering) return
-    void sendMessage(edited === undefined ? { text } : { text, messageId: edited })
-    setText("")
-    setEdited(undefined)
-  }
-  const edit = (message: UIMessage) => {
-    setEdited(message.id)
-    setText(textOf(message))
-  }
-  return (
-    <main>
-      <ol aria-live="polite">
-        {messages.map((message) => (
-          <li key={message.id} className={message.role}>
-            <p>{textOf(message)}</p>
-            {message.role === "user" ? (
-              <button type="button" onClick={() => edit(message)}>
-                Edit
-              </button>
-            ) : (
-              <button
-                type="button"
-                disabled={isAnswering}
-                onClick={() => void regenerate({ messageId: message.id })}
-              >
-                Another answer
-              </button>
-            )}
-          </li>
-        ))}
-      </ol>
-      {error === undefined ? null : <p role="alert">{error.message}</p>}
-      <form onSubmit={send}>
-        <input
-          aria-label={edited === undefined ? "Message" : "New text of the message"}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-        {isAnswering ? (
-          <button type="button" onClick={() => void stop()}>
-            Stop
-          </button>
-        ) : (
-          <button>{edited === undefined ? "Send" : "Replace"}</button>
-        )}
-      </form>
-    </main>
-  )
-}
+/** The chat in the address, such as `/chat/4f2a`. Without one, a new chat begins. */
+const chatInAddress = () => /^\/chat\/([\w-]+)$/u.exec(location.pathname)?.[1]
 
 const Page = () => {
-  const [chats, setChats] = useState<Array<Listed>>([])
-  const [open, setOpen] = useState<{ id: string; before: Array<UIMessage> }>()
-  const list = () => void read<Array<Listed>>("/api/chats").then(setChats)
-  const openChat = async (id: string) => {
-    const before = await read<Array<UIMessage>>(`/api/chats/${id}/messages`)
-    setOpen({ id, before })
-  }
-  const begin = () => setOpen({ id: crypto.randomUUID(), before: [] })
-  useEffect(() => {
-    list()
-    begin()
+  const [chats, setChats] = useState<ReadonlyArray<Listed>>([])
+  const [open, setOpen] = useState<{ readonly id: string; readonly before: Stored }>()
+  const [error, setError] = useState<string>()
+  const list = useCallback(async () => setChats(await listed()), [])
+  const show = useCallback(async () => {
+    const id = chatInAddress()
+    const before = id === undefined ? { messages: [], branches: [] } : await stored(id)
+    setOpen({ id: id ?? crypto.randomUUID(), before })
   }, [])
+  const failed = ({ message }: Error) => setError(message)
+  useEffect(() => {
+    const go = () => void show().catch(failed)
+    // The first answer of the server says who this browser is: only then a chat can begin.
+    void list().then(show).catch(failed)
+    addEventListener("popstate", go)
+    return () => removeEventListener("popstate", go)
+  }, [list, show])
+
+  /** Follows a link within the page. */
+  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return
+    event.preventDefault()
+    history.pushState(null, "", event.currentTarget.href)
+    event.currentTarget.closest("details")?.removeAttribute("open")
+    void show().catch(failed)
+  }
+  const links = (
+    <nav className="chats" aria-label="Chats">
+      <a href="/" className="begin" onClick={follow}>
+        <SquarePen size={16} aria-hidden /> New chat
+      </a>
+      <ul>
+        {chats.map(({ id, title }) => (
+          <li key={id}>
+            <a href={`/chat/${id}`} aria-current={open?.id === id ? "page" : undefined} onClick={follow}>
+              {title ?? "Untitled"}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
   return (
     <>
-      <nav>
-        <button type="button" onClick={begin}>
-          New chat
-        </button>
-        {chats.map(({ id, title }) => (
-          <button key={id} type="button" aria-current={open?.id === id} onClick={() => void openChat(id)}>
-            {title ?? id}
-          </button>
-        ))}
-      </nav>
-      {open === undefined ? null : <Chat key={open.id} {...open} onAnswer={list} />}
+      <aside>{links}</aside>
+      <details className="menu">
+        <summary role="button" className="icon" aria-label="Chats">
+          <Menu size={20} aria-hidden />
+        </summary>
+        {links}
+      </details>
+      {error === undefined ? null : <p role="alert">{error}</p>}
+      {open === undefined ? null : (
+        <Chat key={open.id} id={open.id} before={open.before} onAnswer={() => void list().catch(failed)} />
+      )}
     </>
   )
 }
