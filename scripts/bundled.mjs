@@ -82,8 +82,7 @@ const driverWhereUsed = {
   resolveId: (id) => (id === "better-sqlite3" ? "\0better-sqlite3" : undefined),
   load: (id) =>
     id === "\0better-sqlite3"
-      ? `const { createRequire } = process.getBuiltinModule("node:module")
-const requiredFrom = (place) => createRequire(place)("better-sqlite3")
+      ? `const requiredFrom = (place) => process.getBuiltinModule("node:module").createRequire(place)("better-sqlite3")
 const loaded = () => {
   try {
     return requiredFrom(import.meta.url ?? process.cwd() + "/")

@@ -84,10 +84,10 @@ const run = async ({ file, run, code, installed }: (typeof blocks)[number], env:
 
 describe("a block prints what the page says", () => {
   it("is found on every page that begins with a library", () => {
-    const found = new Set(blocks.map(({ name }) => name.split(",")[0]))
-    expect(pages.filter((page) => page.startsWith("docs/start/")).filter((page) => !found.has(page))).toEqual(
-      [],
-    )
+    const found = new Set(blocks.map(({ document }) => document))
+    // The route of Next.js is built and asked when a release is tried.
+    const others = pages.filter((page) => page.startsWith("docs/start/") && page !== "docs/start/next.md")
+    expect(others.filter((page) => !found.has(page))).toEqual([])
   })
 
   it("is saved as a module, in whatever folder it is", () => {
