@@ -96,6 +96,7 @@ const placed: ReadonlyArray<Part> = [
   part(
     "Start in five minutes",
     ["AI SDK", "docs/start/ai-sdk.md"],
+    ["Next.js", "docs/start/next.md"],
     ["LangChain", "docs/start/langchain.md"],
     ["OpenAI Agents SDK", "docs/start/openai-agents.md"],
     ["Mastra", "docs/start/mastra.md"],

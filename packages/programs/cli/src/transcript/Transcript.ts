@@ -181,6 +181,26 @@ export const parse = (text: string, options: ParseOptions): Either.Either<Transc
     transcriptAt(options.pick ?? 0, format, readers[format].find(source), options.file),
   )
 
+/** A transcript of a file, and which it is of the conversations there. */
+export interface Picked {
+  readonly pick: number
+  readonly transcript: Transcript
+}
+
+/** Reads all transcripts of a file, as {@link parseAll} does, with the number by which each is picked. */
+export const parseEach = (
+  text: string,
+  options: Omit<ParseOptions, "pick">,
+): Either.Either<ReadonlyArray<Picked>, TranscriptError> =>
+  Either.flatMap(sourceOf(text, options), ({ format, source }) => {
+    const found = readers[format].find(source)
+    const all = found.map((_, pick) =>
+      Either.map(transcriptAt(pick, format, found, options.file), (transcript) => ({ pick, transcript })),
+    )
+    const there = all.filter((one) => Either.isRight(one) || !isEmpty(one.left))
+    return Either.all(there.length === 0 ? all : there)
+  })
+
 /**
  * Reads all transcripts of a file: each of its conversations, and then the branches that were left. Conversations in which
  * nothing was said are not there, unless there is no other. Fails with the error of the first broken transcript.
@@ -189,13 +209,13 @@ export const parseAll = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): Either.Either<ReadonlyArray<Transcript>, TranscriptError> =>
-  Either.flatMap(sourceOf(text, options), ({ format, source }) => {
-    const found = readers[format].find(source)
-    const all = found.map((_, pick) => transcriptAt(pick, format, found, options.file))
-    const there = all.flatMap((one, pick) => (Either.isLeft(one) && isEmpty(one.left) ? [] : [pick]))
-    if (there.length === 0) return Either.all(all)
-    return Either.all(there.map((pick) => Either.map(all[pick]!, (one) => branchAmong(one, there))))
-  })
+  Either.map(parseEach(text, options), (all) =>
+    // A `branchOf` counts among the conversations that are there, instead of all of the file.
+    all.map(({ transcript: { branchOf, ...transcript } }) => {
+      const at = branchOf === undefined ? -1 : all.findIndex(({ pick }) => pick === branchOf)
+      return at < 0 ? transcript : { ...transcript, branchOf: at }
+    }),
+  )
 
 /**
  * The messages of a transcript that another program wrote, for the lab (`ofTranscript` of `@memfold/lab`) or for a memory. Where
@@ -223,12 +243,6 @@ export const readTranscripts = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): ReadonlyArray<Transcript> => Either.getOrThrowWith(parseAll(text, options), (error) => error)
-
-/** A transcript whose `branchOf` counts among the conversations that are there, instead of all of the file. */
-const branchAmong = ({ branchOf, ...transcript }: Transcript, there: ReadonlyArray<number>): Transcript => {
-  const at = branchOf === undefined ? -1 : there.indexOf(branchOf)
-  return at < 0 ? transcript : { ...transcript, branchOf: at }
-}
 
 const empty = "there are no messages"
 const isEmpty = ({ problem }: TranscriptError): boolean => problem === empty
