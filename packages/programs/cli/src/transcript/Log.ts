@@ -4,6 +4,7 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
+import { type LeftOut, leftOutOf } from "./leftOut.js"
 import { isObject, type JsonObject, objectsOf, type Problem, type Row, type Source } from "./source.js"
 
 /**
@@ -61,28 +62,49 @@ export interface Format<A> {
   /** Whether it belongs to a way that goes on beside it, as results of parallel calls do. */
   readonly isBeside?: (entry: A) => boolean
   readonly compaction?: (entry: A, way: () => ReadonlyArray<A>) => Compacted | undefined
+  /** Places of the file in which nobody speaks, such as a copy of a result for the program. */
+  readonly notSaid?: ReadonlyArray<string>
   /** The messages of the entries of one message; `before` is what was said before them. */
   readonly says: (entries: readonly [A, ...Array<A>], before: A | undefined) => Said
 }
 
-/** A log. `current` is the id of the entry where the conversation stands: by default, the last one. */
+/**
+ * A log.
+ *
+ * - `id`: of the conversation
+ * - `current`: the id of the entry where the conversation stands: by default, the last one
+ * - `damaged`: what was skipped of it
+ * - `raw`: what the file has of it, read or not; by default, all of the file
+ */
 export interface Log<A> {
   readonly rows: ReadonlyArray<Row<A>>
+  readonly id?: string | undefined
   readonly current?: string | undefined
   readonly broken?: Problem | undefined
+  readonly damaged?: ReadonlyArray<Problem>
+  readonly raw?: ReadonlyArray<Row>
 }
 
-/** The messages that were read, and the problem that stopped the reading, if any. */
+/** The messages that were read, the problem that stopped the reading, if any, and what was skipped because it is damaged. */
 export interface Reading {
   readonly messages: ReadonlyArray<Message.Message>
   readonly broken: Problem | undefined
   readonly compactions?: ReadonlyArray<Compaction>
+  readonly damaged?: ReadonlyArray<Problem>
 }
 
-/** A conversation of a file. A branch that the user left has `branchOf`: the number of its conversation in the file. */
+/**
+ * A conversation of a file.
+ *
+ * - `id`: as its program calls it
+ * - `branchOf`: of a branch that the user left, the number of its conversation in the file
+ * - `leftOut`: what of the file is in none of its messages, and in those of no branch of it; nothing of a branch
+ */
 export interface StoredConversation {
+  readonly id?: string | undefined
   readonly branchOf?: number
   readonly read: () => Reading
+  readonly leftOut: () => ReadonlyArray<LeftOut>
 }
 
 /** Reads one format. `find` has at least one conversation, whose reading says what is missing. */
@@ -203,8 +225,13 @@ const addCompaction = (all: Array<Compaction>, made: Compaction): void => {
   else all.push(made)
 }
 
-/** Reads a way, up to the first entry that cannot be read. */
-const readWay = <A>(way: ReadonlyArray<Node<A>>, format: Format<A>, broken: Problem | undefined): Reading => {
+/** Reads a way, up to the first entry that cannot be read, or without those that cannot. */
+const readWay = <A>(
+  way: ReadonlyArray<Node<A>>,
+  format: Format<A>,
+  { broken, damaged: lines = [], skips }: Pick<Log<A>, "broken" | "damaged"> & { readonly skips: boolean },
+): Reading => {
+  const damaged = [...lines]
   const messages: Array<Message.Message> = []
   const compactions: Array<Compaction> = []
   const ofMessage = groupedBy(way, ({ message }) => message)
@@ -219,9 +246,11 @@ const readWay = <A>(way: ReadonlyArray<Node<A>>, format: Format<A>, broken: Prob
     }
     const compacted = format.compaction?.(value, () => way.slice(0, at).map(({ row }) => row.value))
     if (compacted !== undefined) {
-      const { keeps, ...rest } = compacted
+      const { keeps, summary, ...rest } = compacted
       const to = keeps === undefined ? undefined : places.get(keeps)
-      const made = Object.entries({ to, ...rest }).filter(([, one]) => one !== undefined)
+      // Where what was kept is nowhere, nobody knows what the summary covers.
+      const known = keeps === undefined || (to !== undefined && to > 0) ? summary : undefined
+      const made = Object.entries({ to, summary: known, ...rest }).filter(([, one]) => one !== undefined)
       addCompaction(compactions, { after: messages.length, ...Object.fromEntries(made) })
     }
     if (own.length === 0 || !isSaid(format, node)) continue
@@ -229,10 +258,15 @@ const readWay = <A>(way: ReadonlyArray<Node<A>>, format: Format<A>, broken: Prob
       own.map(({ row }) => row.value) as unknown as readonly [A, ...Array<A>],
       node.before?.row.value,
     )
-    if (Either.isLeft(said)) return { messages, broken: problemAt(node.row, format, said.left), compactions }
-    messages.push(...said.right)
+    if (Either.isRight(said)) {
+      messages.push(...said.right)
+      continue
+    }
+    const problem = problemAt(node.row, format, said.left)
+    if (!skips) return { messages, broken: problem, compactions, damaged }
+    damaged.push(problem)
   }
-  return { messages, broken, compactions }
+  return { messages, broken, compactions, damaged }
 }
 
 const problemAt = <A>(
@@ -248,24 +282,49 @@ const problemAt = <A>(
 /** Nothing could be read. */
 const nothing = (broken: Problem): Reading => ({ messages: [], broken })
 
+/** A value that is made when it is first asked for. */
+const once = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
 /** The conversations of logs; the branches that were left behind all of them, so that numbers stay when one is left. */
 export const conversationsOf = <A>(
   logs: ReadonlyArray<Log<A>>,
   format: Format<A>,
+  { rows: all, skips }: Source,
 ): ReadonlyArray<StoredConversation> => {
-  const found = logs.flatMap(({ rows, current, broken }) => {
+  const found = logs.flatMap((log) => {
+    const { id, rows, current, raw = all } = log
     const nodes = placed(rows, format)
     const at = current === undefined ? undefined : nodes.find(({ row }) => format.id?.(row.value) === current)
     const sides = groupedBy(nodes, ({ side }) => side)
     const main = waysOf(sides.get(undefined) ?? [], format, at)
     sides.delete(undefined)
     const beside = [...sides.values()].map((side) => waysOf(side, format, undefined))
-    const all = main.length === 0 && beside.length > 0 ? beside : [main.length === 0 ? [[]] : main, ...beside]
-    return all.map((ways) => ways.map((way) => () => readWay(way, format, broken)))
+    const talks =
+      main.length === 0 && beside.length > 0 ? beside : [main.length === 0 ? [[]] : main, ...beside]
+    const read = talks.map((ways) => ways.map((way) => once(() => readWay(way, format, { ...log, skips }))))
+    // What a log has beside its conversations belongs to the first of them.
+    const leftOut = once(() =>
+      leftOutOf(
+        raw,
+        read
+          .flat()
+          .flatMap((one) => [one().messages, (one().compactions ?? []).map(({ summary }) => summary)]),
+        format.notSaid ?? [],
+      ),
+    )
+    return read.map((ways, at) => ({
+      ways,
+      about: { leftOut: at === 0 ? leftOut : () => [], ...(id === undefined || at > 0 ? {} : { id }) },
+    }))
   })
   return [
-    ...found.map(([now]) => ({ read: now! })),
-    ...found.flatMap(([, ...left], branchOf) => left.map((read) => ({ branchOf, read }))),
+    ...found.map(({ ways, about }) => ({ ...about, read: ways[0]! })),
+    ...found.flatMap(({ ways }, branchOf) =>
+      ways.slice(1).map((read) => ({ branchOf, read, leftOut: () => [] })),
+    ),
   ]
 }
 
@@ -285,8 +344,8 @@ export const readerOf = <A>({
   recognizes,
   find: (source) =>
     Either.match(logs(source), {
-      onLeft: (problem) => [{ read: () => nothing(problem) }],
-      onRight: (found) => conversationsOf(found, format),
+      onLeft: (problem) => [{ read: () => nothing(problem), leftOut: () => [] }],
+      onRight: (found) => conversationsOf(found, format, source),
     }),
 })
 
@@ -296,26 +355,33 @@ export const wholeLogs = <A>(
   logOf: (value: JsonObject) => Log<A> | undefined,
   none: Problem,
 ): Either.Either<ReadonlyArray<Log<A>>, Problem> => {
-  const logs = objectsOf(source).flatMap((value) => logOf(value) ?? [])
-  if (logs.length === 0) return Either.left(none)
+  // An object without a conversation has none that can be read: what it says is named as left out.
+  const logs = objectsOf(source).map((value) => ({ raw: [{ value }], ...(logOf(value) ?? { rows: [] }) }))
+  if (logs.every(({ rows }) => rows.length === 0)) return Either.left(none)
   const { broken } = source
-  return Either.right(broken === undefined ? logs : [...logs, { rows: [], broken }])
+  return Either.right(broken === undefined ? logs : [...logs, { rows: [], raw: [], broken }])
 }
 
 /** The log of a file with an entry a line, up to a line that is none. */
 export const linesIn = <A>(
-  { rows, broken }: Source,
+  { rows, broken, skips, damaged }: Source,
   read: (value: unknown) => A,
   wrong: "has no type" | "is no object" = "has no type",
 ): Log<A> => {
   const isEntry = ({ value }: Row): boolean =>
     isObject(value) && (wrong === "is no object" || typeof value["type"] === "string")
-  const end = rows.findIndex((row) => !isEntry(row))
+  const wrongAt = ({ line = 1 }: Row): Problem => ({
+    line,
+    problem: `the entry ${wrong}`,
+    allowed: 'an object with "type"',
+  })
+  const end = skips ? -1 : rows.findIndex((row) => !isEntry(row))
   return {
-    rows: rows.slice(0, end === -1 ? rows.length : end).map((row) => ({ ...row, value: read(row.value) })),
-    broken:
-      end === -1
-        ? broken
-        : { line: rows[end]!.line ?? 1, problem: `the entry ${wrong}`, allowed: 'an object with "type"' },
+    rows: rows
+      .slice(0, end === -1 ? rows.length : end)
+      .filter(isEntry)
+      .map((row) => ({ ...row, value: read(row.value) })),
+    broken: end === -1 ? broken : wrongAt(rows[end]!),
+    damaged: [...damaged, ...rows.filter((row) => skips && !isEntry(row)).map(wrongAt)],
   }
 }

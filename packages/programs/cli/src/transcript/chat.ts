@@ -92,18 +92,26 @@ export const anthropic = (recognizes: (source: Source) => boolean) =>
   })
 
 /** Trajectories of tau-bench in a list, each with its messages in `traj`. */
-const trajectories = ({ document }: Source): ReadonlyArray<ReadonlyArray<unknown>> => {
-  const found = [document].flat().map((one) => (isObject(one) ? one["traj"] : undefined))
-  return found.every(Array.isArray) ? (found as ReadonlyArray<ReadonlyArray<unknown>>) : []
+const trajectories = ({
+  document,
+}: Source): ReadonlyArray<JsonObject & { readonly traj: Array<unknown> }> => {
+  const found = [document].flat()
+  return found.every((one): one is JsonObject & { readonly traj: Array<unknown> } =>
+    Array.isArray(isObject(one) ? one["traj"] : undefined),
+  )
+    ? found
+    : []
 }
 
 export const tauBench = readerOf<unknown>({
   ...chat,
+  // The task, as the one who plays the user was given it.
+  notSaid: ["info"],
   recognizes: (source) => trajectories(source).length > 0,
   logs: (source) => {
     const all = trajectories(source)
     return all.length > 0
-      ? Either.right(all.map((trajectory) => ({ rows: rowsOf(trajectory) })))
+      ? Either.right(all.map((value) => ({ rows: rowsOf(value.traj), raw: [{ value }] })))
       : Either.left({
           problem: "the file holds no trajectories",
           allowed: 'a JSON list of objects with "traj"',
@@ -126,6 +134,8 @@ const asChat = (value: unknown): unknown => {
 
 export const sweAgent = readerOf<unknown>({
   ...chat,
+  // The same run once more, and what it was set to. An action is what the program read in the content.
+  notSaid: ["trajectory", "info", "environment", "replay_config", "action", "thought"],
   recognizes: (source) => historyOf(source) !== undefined,
   logs: (source) =>
     Either.fromNullable(historyOf(source), () => ({
