@@ -136,11 +136,16 @@ const wayTo = <A>(end: Node<A> | undefined): ReadonlyArray<Node<A>> => {
  * The entries in their places. A parent stands earlier in the file; that of a compaction not before another one, because it
  * covers what was said since. Where the named one does not, the log is damaged: the entry follows the one before it.
  */
-const placed = <A>(rows: ReadonlyArray<Row<A>>, format: Format<A>): ReadonlyArray<Node<A>> => {
+const placed = <A>(
+  rows: ReadonlyArray<Row<A>>,
+  format: Format<A>,
+): { readonly nodes: ReadonlyArray<Node<A>>; readonly end: Node<A> | undefined } => {
   const nodes: Array<Node<A>> = []
   const byId = new Map<string, Node<A>>()
   const last: { main?: Node<A> | undefined; side?: Node<A> | undefined } = {}
   let compacted = -1
+  /** Where the conversation stands if the newest entries were taken back, and nothing was said since. */
+  let end: Node<A> | undefined
   const parentOf = (
     chain: "main" | "side",
     named: string | null | undefined,
@@ -160,6 +165,7 @@ const placed = <A>(rows: ReadonlyArray<Row<A>>, format: Format<A>): ReadonlyArra
       const kept = way.findIndex((node) => node.row.value === first)
       for (const node of way.slice(kept)) byId.delete(format.id?.(node.row.value) ?? "")
       last.main = way[kept - 1]
+      end = last.main
     }
     const id = format.id?.(value)
     const known = id === undefined ? undefined : byId.get(id)
@@ -179,10 +185,11 @@ const placed = <A>(rows: ReadonlyArray<Row<A>>, format: Format<A>): ReadonlyArra
     node.message = joins ? before.message! : node
     nodes.push(node)
     last[chain] = node
+    if (chain === "main" && isSaid(format, node)) end = undefined
     if (id !== undefined) byId.set(id, node)
     if (isCompaction) compacted = node.order
   }
-  return nodes
+  return { nodes, end }
 }
 
 const isSaid = <A>({ isSaid = () => true }: Format<A>, { row }: Node<A>): boolean => isSaid(row.value)
@@ -197,13 +204,19 @@ const waysOf = <A>(
   current: Node<A> | undefined,
 ): ReadonlyArray<ReadonlyArray<Node<A>>> => {
   const rest = new Set(nodes.filter((node) => isSaid(format, node)))
+  const before = new Set<Node<A>>()
+  for (const said of rest)
+    for (let node: Node<A> | undefined = said; node !== undefined && !before.has(node); node = node.parent)
+      before.add(node)
   const ends = [...rest].filter((node) => node !== current).toReversed()
   return (current === undefined ? ends : [current, ...ends]).flatMap((end) => {
     if (end !== current && !rest.has(end)) return []
     const way = new Set(wayTo(end))
     for (const node of nodes) {
       const goesOn = node.message !== node && way.has(node.message!)
-      const isBeside = goesOn || format.isBeside?.(node.row.value) === true
+      // Behind what was said last, as a compaction before the next prompt.
+      const isLast = !before.has(node)
+      const isBeside = goesOn || isLast || format.isBeside?.(node.row.value) === true
       if (isBeside && node.parent !== undefined && way.has(node.parent)) way.add(node)
     }
     for (const node of way) rest.delete(node)
@@ -292,14 +305,15 @@ const once = <A>(make: () => A): (() => A) => {
 export const conversationsOf = <A>(
   logs: ReadonlyArray<Log<A>>,
   format: Format<A>,
-  { rows: all, skips }: Source,
+  { rows: all, skips, damaged }: Source,
 ): ReadonlyArray<StoredConversation> => {
-  const found = logs.flatMap((log) => {
+  const found = logs.flatMap((one, at) => {
+    const log = { damaged: at === 0 ? damaged : [], ...one }
     const { id, rows, current, raw = all } = log
-    const nodes = placed(rows, format)
-    const at = current === undefined ? undefined : nodes.find(({ row }) => format.id?.(row.value) === current)
+    const { nodes, end } = placed(rows, format)
+    const now = current === undefined ? end : nodes.find(({ row }) => format.id?.(row.value) === current)
     const sides = groupedBy(nodes, ({ side }) => side)
-    const main = waysOf(sides.get(undefined) ?? [], format, at)
+    const main = waysOf(sides.get(undefined) ?? [], format, now)
     sides.delete(undefined)
     const beside = [...sides.values()].map((side) => waysOf(side, format, undefined))
     const talks =

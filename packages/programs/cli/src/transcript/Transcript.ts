@@ -292,7 +292,7 @@ const formatOf = (
   Either.gen(function* () {
     const named = yield* formatNamed(format)
     const found = named === "auto" ? detect(source) : named
-    return found ?? (yield* Either.left(unknownIn(source)!))
+    return found ?? (yield* Either.left(source.broken ?? unknownIn(source)!))
   }).pipe(Either.mapLeft(failedIn(file)))
 
 const transcriptAt = (

@@ -128,8 +128,9 @@ const historyOf = ({ document }: Source): ReadonlyArray<unknown> | undefined => 
 /** A tool message lists the ids of the calls that it answers; there is always one. */
 const asChat = (value: unknown): unknown => {
   if (!isObject(value)) return value
-  const { role, content, tool_calls, tool_call_ids: ids } = value
-  return { role, content, tool_calls, tool_call_id: Array.isArray(ids) ? (ids[0] as unknown) : undefined }
+  const { role, content, tool_calls, reasoning_content, tool_call_ids: ids } = value
+  const [id] = Array.isArray(ids) ? (ids as ReadonlyArray<unknown>) : []
+  return { role, content, tool_calls, reasoning_content, tool_call_id: id }
 }
 
 export const sweAgent = readerOf<unknown>({
