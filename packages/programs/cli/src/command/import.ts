@@ -7,7 +7,14 @@ import { basename, extname, join } from "node:path"
 import { completed } from "../import/completed.js"
 import { eventsOf, type Imported, type ImportedSummary } from "../import/events.js"
 import type { SessionTaken } from "../import/ImportError.js"
-import { type OldSession, isConsolidated, programs, type Sources, threadsIn } from "../import/programs.js"
+import {
+  everyTranscript,
+  type OldSession,
+  isConsolidated,
+  programs,
+  type Sources,
+  threadsIn,
+} from "../import/programs.js"
 import { commitOf, importedBefore, write } from "../import/write.js"
 import { byName } from "@memfold/catalog"
 import { importExport } from "./copy.js"
@@ -185,13 +192,10 @@ const conversations = (given: {
   readonly from: string
   readonly all: boolean
   readonly thread: Option.Option<string>
-  readonly session: Option.Option<string>
   readonly messages: Option.Option<string>
 }) =>
   Effect.gen(function* () {
     if (!given.all) return [{ thread: Option.getOrUndefined(given.thread), transcript: given.messages }]
-    const other = (["thread", "session"] as const).find((name) => Option.isSome(given[name]))
-    if (other !== undefined) return yield* new UsageError({ problem: `--all does not go with --${other}` })
     const threads = yield* threadsIn(given.from, given.file)
     if (threads === null)
       return yield* new UsageError({ problem: `--all does not apply: ${given.file} has one conversation` })
@@ -232,11 +236,6 @@ export const command = Command.make(
         const problem = `${given.file} is not an option, is given twice, or lacks its value; see --help`
         return yield* new UsageError({ problem })
       }
-      if (given.all && given.from === "transcript") {
-        return yield* new UsageError({
-          problem: "--all does not go with --from transcript; name a conversation with --pick",
-        })
-      }
       if (given.from === "memfold") {
         const unused = given.all ? "all" : unusedByExports(given)
         if (unused !== undefined) {
@@ -247,7 +246,9 @@ export const command = Command.make(
       const read = yield* byName("program to import from", programs, given.from)
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const layer = yield* options.openStore(given.store)
-      const named = yield* conversations(given)
+      const other = (["thread", "session", "pick"] as const).find((name) => given[name]._tag === "Some")
+      if (given.all && other !== undefined)
+        return yield* new UsageError({ problem: `--all does not go with --${other}` })
       const sourcesOf = (thread: string | undefined, transcript: Option.Option<string>): Sources => ({
         file: given.file,
         thread,
@@ -264,9 +265,12 @@ export const command = Command.make(
         summary: Option.getOrUndefined(given.summary),
       })
       // Reads everything before it opens the store: wrong input leaves no file behind.
-      const found = yield* Effect.forEach(named, ({ thread, transcript }) =>
-        read(sourcesOf(thread, transcript)),
-      )
+      const found =
+        given.all && given.from === "transcript"
+          ? yield* everyTranscript(given.file, given.format)
+          : yield* Effect.forEach(yield* conversations(given), ({ thread, transcript }) =>
+              read(sourcesOf(thread, transcript)),
+            )
       if (Option.exists(given.session, (name) => name.trim() === ""))
         return yield* new UsageError({ problem: "--session: the id must not be empty" })
       const results = Effect.forEach(found, (one) =>

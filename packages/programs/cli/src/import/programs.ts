@@ -5,7 +5,7 @@ import { Effect, Either } from "effect"
 import { basename, extname } from "node:path"
 import type { TranscriptError } from "../transcript/Transcript.js"
 import { nameIn } from "./fields.js"
-import { isSqlite, readJson, readOne, readText, readTranscript } from "./files.js"
+import { isSqlite, readEach, readJson, readOne, readText, readTranscript } from "./files.js"
 import { ImportError, inFile } from "./ImportError.js"
 import { messageNames, type OldMessage, readMessages, timeOf } from "./messages.js"
 import type { OldState } from "./OldState.js"
@@ -95,7 +95,7 @@ const pick = (
   if (session !== undefined && threads.includes(session)) return Effect.succeed(session)
   return threads.length === 1
     ? Effect.succeed(only)
-    : wrong(`there are ${threads.length} conversations; name one with --thread: ${several(threads)}`)
+    : wrong(`there are ${threads.length} conversations; name one with --thread: ${several(threads)}; or import each with --all`)
 }
 
 const fromSplitTurn: Reader = (sources) =>
@@ -209,9 +209,20 @@ const fromTranscript: Reader = (sources) =>
   Effect.gen(function* () {
     const { file, format = "auto", pick } = sources
     yield* refuse("transcript", sources, ["messages", "summary", "thread"])
-    const session = pick === undefined ? nameOf(file) : `${nameOf(file)}-${pick}`
+    const session = pick === undefined ? nameOf(file) : pickedName(file, pick)
     return { session, state: stateOf(yield* readOne(file, { format, pick })) }
   })
+
+const pickedName = (file: string, pick: number): string => `${nameOf(file)}-${pick}`
+
+/** Every conversation of a file of transcripts, which is read once. A session is named as one that is picked. */
+export const everyTranscript = (
+  file: string,
+  format: string,
+): Effect.Effect<ReadonlyArray<OldSession>, ImportError | TranscriptError> =>
+  Effect.map(readEach(file, { format }), (all) =>
+    all.map(({ pick, transcript }) => ({ session: pickedName(file, pick), state: stateOf(transcript) })),
+  )
 
 /** The ids of the conversations in a file; `null` if the program's files have one without a name. */
 export const threadsIn = (
@@ -219,7 +230,7 @@ export const threadsIn = (
   file: string,
 ): Effect.Effect<ReadonlyArray<string> | null, ImportError> =>
   Effect.gen(function* () {
-    if (from === "sliding-window" || from === "transcript") return null
+    if (from === "sliding-window") return null
     if (!(yield* isSqlite(file))) {
       if (from !== "rolling") return null
       const { document: value } = yield* readJson(file)

@@ -203,6 +203,43 @@ export const parseSource = (
     transcriptAt(options.pick ?? 0, format, readers[format].find(source), options.file),
   )
 
+/** A transcript of a file, and which it is of the conversations there. */
+export interface Picked {
+  readonly pick: number
+  readonly transcript: Transcript
+}
+
+/** Reads all transcripts of a file, as {@link parseAll} does, with the number by which each is picked. */
+export const parseEach = (
+  text: string,
+  options: Omit<ParseOptions, "pick">,
+): Either.Either<ReadonlyArray<Picked>, TranscriptError> =>
+  Either.flatMap(sourceIn(text, options), (source) => parseEachOf(source, options))
+
+/** Reads all transcripts of a file that was taken apart already; see {@link parseEach}. */
+export const parseEachOf = (
+  source: Source,
+  options: Omit<ParseOptions, "pick">,
+): Either.Either<ReadonlyArray<Picked>, TranscriptError> =>
+  Either.flatMap(formatOf(source, options), (format) => {
+    const found = readers[format].find(source)
+    const all = found.map((_, pick) =>
+      Either.map(transcriptAt(pick, format, found, options.file), (transcript) => ({ pick, transcript })),
+    )
+    const isThere = (one: (typeof all)[number]): boolean => Either.isRight(one) || !isEmpty(one.left)
+    const there = all.filter(isThere)
+    if (there.length === 0) return Either.all(all)
+    const silent = found.flatMap(({ branchOf, leftOut }, pick): ReadonlyArray<LeftOut> => {
+      if (branchOf !== undefined || isThere(all[pick]!)) return []
+      const place = `conversation ${pick}`
+      return [...leftOut(), { place, first: place, times: 1, why: "nothing is said in it" }]
+    })
+    return Either.map(Either.all(there), ([first, ...others]) => [
+      { pick: first!.pick, transcript: withLeftOut(first!.transcript, silent) },
+      ...others,
+    ])
+  })
+
 /**
  * Reads all transcripts of a file: each of its conversations, and then the branches that were left. Conversations in which
  * nothing was said are not there, unless there is no other. Fails with the error of the first broken transcript.
@@ -211,27 +248,13 @@ export const parseAll = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): Either.Either<ReadonlyArray<Transcript>, TranscriptError> =>
-  Either.flatMap(sourceIn(text, options), (source) => parseAllOf(source, options))
-
-/** Reads all transcripts of a file that was read already; see {@link parseAll}. */
-export const parseAllOf = (
-  source: Source,
-  options: Omit<ParseOptions, "pick">,
-): Either.Either<ReadonlyArray<Transcript>, TranscriptError> =>
-  Either.flatMap(formatOf(source, options), (format) => {
-    const found = readers[format].find(source)
-    const all = found.map((_, pick) => transcriptAt(pick, format, found, options.file))
-    const isThere = (one: (typeof all)[number]): boolean => Either.isRight(one) || !isEmpty(one.left)
-    const there = all.flatMap((one, pick) => (isThere(one) ? [pick] : []))
-    if (there.length === 0) return Either.all(all)
-    const silent = found.flatMap(({ branchOf, leftOut }, pick): ReadonlyArray<LeftOut> => {
-      if (branchOf !== undefined || isThere(all[pick]!)) return []
-      const place = `conversation ${pick}`
-      return [...leftOut(), { place, first: place, times: 1, why: "nothing is said in it" }]
-    })
-    const [first, ...others] = there.map((pick) => Either.map(all[pick]!, (one) => branchAmong(one, there)))
-    return Either.all([Either.map(first!, (one) => withLeftOut(one, silent)), ...others])
-  })
+  Either.map(parseEach(text, options), (all) =>
+    // A `branchOf` counts among the conversations that are there, instead of all of the file.
+    all.map(({ transcript: { branchOf, ...transcript } }) => {
+      const at = branchOf === undefined ? -1 : all.findIndex(({ pick }) => pick === branchOf)
+      return at < 0 ? transcript : { ...transcript, branchOf: at }
+    }),
+  )
 
 /**
  * The messages of a transcript that another program wrote, for the lab (`ofTranscript` of `@memfold/lab`) or for a memory. Where
@@ -259,12 +282,6 @@ export const readTranscripts = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): ReadonlyArray<Transcript> => Either.getOrThrowWith(parseAll(text, options), (error) => error)
-
-/** A transcript whose `branchOf` counts among the conversations that are there, instead of all of the file. */
-const branchAmong = ({ branchOf, ...transcript }: Transcript, there: ReadonlyArray<number>): Transcript => {
-  const at = branchOf === undefined ? -1 : there.indexOf(branchOf)
-  return at < 0 ? transcript : { ...transcript, branchOf: at }
-}
 
 const empty = "there are no messages"
 const isEmpty = ({ problem }: TranscriptError): boolean => problem === empty
