@@ -209,14 +209,7 @@ export interface Picked {
   readonly transcript: Transcript
 }
 
-/** Reads all transcripts of a file, as {@link parseAll} does, with the number by which each is picked. */
-export const parseEach = (
-  text: string,
-  options: Omit<ParseOptions, "pick">,
-): Either.Either<ReadonlyArray<Picked>, TranscriptError> =>
-  Either.flatMap(sourceIn(text, options), (source) => parseEachOf(source, options))
-
-/** Reads all transcripts of a file that was taken apart already; see {@link parseEach}. */
+/** Reads all transcripts of a file that was taken apart already, each with the number by which it is picked; see {@link parseAll}. */
 export const parseEachOf = (
   source: Source,
   options: Omit<ParseOptions, "pick">,
@@ -248,12 +241,14 @@ export const parseAll = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): Either.Either<ReadonlyArray<Transcript>, TranscriptError> =>
-  Either.map(parseEach(text, options), (all) =>
-    // A `branchOf` counts among the conversations that are there, instead of all of the file.
-    all.map(({ transcript: { branchOf, ...transcript } }) => {
-      const at = branchOf === undefined ? -1 : all.findIndex(({ pick }) => pick === branchOf)
-      return at < 0 ? transcript : { ...transcript, branchOf: at }
-    }),
+  Either.map(
+    Either.flatMap(sourceIn(text, options), (source) => parseEachOf(source, options)),
+    (all) =>
+      // A `branchOf` counts among the conversations that are there, instead of all of the file.
+      all.map(({ transcript: { branchOf, ...transcript } }) => {
+        const at = branchOf === undefined ? -1 : all.findIndex(({ pick }) => pick === branchOf)
+        return at < 0 ? transcript : { ...transcript, branchOf: at }
+      }),
   )
 
 /**
