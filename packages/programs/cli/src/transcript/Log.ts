@@ -5,7 +5,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { type LeftOut, leftOutOf } from "./leftOut.js"
-import { isObject, type JsonObject, objectsOf, type Problem, type Row, type Source } from "./source.js"
+import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
 
 /**
  * A place where the program that recorded the conversation compacted it. The messages before it stay in the transcript.
@@ -370,7 +370,11 @@ export const wholeLogs = <A>(
   none: Problem,
 ): Either.Either<ReadonlyArray<Log<A>>, Problem> => {
   // An object without a conversation has none that can be read: what it says is named as left out.
-  const logs = objectsOf(source).map((value) => ({ raw: [{ value }], ...(logOf(value) ?? { rows: [] }) }))
+  const { document, rows } = source
+  const found = Array.isArray(document) ? rowsOf(document) : rows
+  const logs = found.flatMap((row) =>
+    isObject(row.value) ? [{ raw: [row], ...(logOf(row.value) ?? { rows: [] }) }] : [],
+  )
   if (logs.every(({ rows }) => rows.length === 0)) return Either.left(none)
   const { broken } = source
   return Either.right(broken === undefined ? logs : [...logs, { rows: [], raw: [], broken }])

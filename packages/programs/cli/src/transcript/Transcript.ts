@@ -9,7 +9,9 @@ import * as chatGpt from "./chatGpt.js"
 import * as claudeCode from "./claudeCode.js"
 import * as claudeExport from "./claudeExport.js"
 import * as codex from "./codex.js"
+import * as copilot from "./copilot.js"
 import * as geminiCli from "./geminiCli.js"
+import * as grok from "./grok.js"
 import * as langchain from "./langchain.js"
 import { isName, type LeftOut } from "./leftOut.js"
 import type { Compaction, Reader, StoredConversation } from "./Log.js"
@@ -38,9 +40,11 @@ export const formats = [
   "gemini-cli",
   "opencode",
   "pi",
+  "copilot",
   "sharegpt",
   "chatgpt",
   "claude",
+  "grok",
   "tau-bench",
   "swe-agent",
 ] as const
@@ -125,8 +129,10 @@ const readers: Record<Format, Reader> = {
   pi: pi.reader,
   "gemini-cli": geminiCli.reader,
   opencode: opencode.reader,
+  copilot: copilot.reader,
   chatgpt: chatGpt.reader,
   claude: claudeExport.reader,
+  grok: grok.reader,
   sharegpt: shareGpt.reader,
   "tau-bench": chat.tauBench,
   "swe-agent": chat.sweAgent,
@@ -143,6 +149,12 @@ const readers: Record<Format, Reader> = {
  * which say what the file is.
  */
 const unknownIn = (source: Source): Problem | undefined => {
+  // What the page of Cline, or of a fork of it, shows; the conversation is beside it.
+  const isOfPage = ({ say, ask }: JsonObject): boolean => typeof say === "string" || typeof ask === "string"
+  if (Array.isArray(source.document) && source.document.some((one) => isObject(one) && isOfPage(one)))
+    return {
+      problem: "it is what Cline shows on its page; read api_conversation_history.json of the same folder",
+    }
   const values = Either.getOrElse(chat.messagesIn(source), () => source.rows).map(({ value }) => value)
   const objects = values.filter(isObject)
   const [first] = objects

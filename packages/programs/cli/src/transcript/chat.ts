@@ -111,7 +111,7 @@ export const tauBench = readerOf<unknown>({
   logs: (source) => {
     const all = trajectories(source)
     return all.length > 0
-      ? Either.right(all.map((value) => ({ rows: rowsOf(value.traj), raw: [{ value }] })))
+      ? Either.right(all.map((value, index) => ({ rows: rowsOf(value.traj), raw: [{ value, index }] })))
       : Either.left({
           problem: "the file holds no trajectories",
           allowed: 'a JSON list of objects with "traj"',

@@ -128,8 +128,8 @@ const missing = (found: ReadonlyArray<Found>, values: ReadonlyArray<unknown>): R
   )
 }
 
-const placeOf = ({ row: { line, index }, exact }: Found): string =>
-  line !== undefined ? `line ${line}: ${exact}` : index === undefined ? exact : `[${index}].${exact}`
+const placeOf = ({ row: { line, index, list = "" }, exact }: Found): string =>
+  line !== undefined ? `line ${line}: ${exact}` : index === undefined ? exact : `${list}[${index}].${exact}`
 
 /**
  * What of the rows of a log is in none of these messages and summaries.

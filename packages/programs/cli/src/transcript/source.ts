@@ -10,9 +10,10 @@ export interface Problem {
   readonly allowed?: string
 }
 
-/** A value of a file. In JSON Lines it has its line, from 1; in a list of a document, its index. */
+/** A value of a file. In JSON Lines it has its line, from 1; in a list of a document, its index; `list` is what leads to the list. */
 export interface Row<A = unknown> {
   readonly value: A
+  readonly list?: string
   readonly line?: number
   readonly index?: number
 }

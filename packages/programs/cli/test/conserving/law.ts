@@ -18,7 +18,7 @@ export interface Law {
 
 /** A conversation as far as files of the format can say it: where nothing marks it, what was left is left by what comes after it. */
 const sayable = ({ format }: Writer, conversation: Conversation): Conversation =>
-  conversation.left?.after === conversation.turns.length - 1 && ["claude-code", "pi"].includes(format)
+  conversation.left?.after === conversation.turns.length - 1 && ["claude-code", "pi", "grok"].includes(format)
     ? { ...conversation, left: undefined }
     : conversation
 
@@ -37,8 +37,7 @@ const saidIn = ({ has }: Writer, { user, queued, file, steps }: Turn): ReadonlyA
     ...steps.flatMap(({ reasoning, text, calls }, at) => [
       ...(isRead("reasoning") ? some(reasoning) : []),
       ...some(text),
-      ...calls.map(({ input }) => input),
-      ...calls.map(({ output }) => output),
+      ...(isRead("calls") ? calls.flatMap(({ input, output }) => [input, output]) : []),
       ...(at === 0 && isRead("queued") ? some(queued) : []),
     ]),
   ]
@@ -104,7 +103,6 @@ const read = ({ format }: Writer, file: string): ReadonlyArray<Transcript> => {
 const valueAt = (file: string, first: string): unknown => {
   const [, line, path = ""] = /^(?:line (\d+): )?(.*)$/.exec(first) ?? []
   let value: unknown = JSON.parse(line === undefined ? file : file.split("\n")[Number(line) - 1]!)
-  if (line === undefined && Array.isArray(value) && !path.startsWith("[")) value = value[0]
   for (const [, name, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g))
     value = (value as Record<string, unknown> | undefined)?.[name ?? index!]
   return value
@@ -123,7 +121,7 @@ export const laws: ReadonlyArray<Law> = [
       const [now] = read(writer, writer.write(conversation))
       const all = textsOf(now!)
       inOrder(all, everything(writer, conversation))
-      callsInOrder(all, conversation.turns)
+      if (writer.has.includes("calls")) callsInOrder(all, conversation.turns)
     },
   },
   {

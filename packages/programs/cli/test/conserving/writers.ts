@@ -5,7 +5,7 @@ import type { Conversation, Step, Turn } from "./model.js"
 export interface Writer {
   readonly format: string
   readonly has: ReadonlyArray<
-    "system" | "reasoning" | "queued" | "file" | "left" | "compacted" | "keeps" | "odd" | "lines"
+    "system" | "reasoning" | "calls" | "queued" | "file" | "left" | "compacted" | "keeps" | "odd" | "lines"
   >
   readonly write: (conversation: Conversation) => string
 }
@@ -545,36 +545,105 @@ const langchain =
     ])
   }
 
+const grok = ({ turns, left, odd: texts }: Conversation): string => {
+  const responses: Array<Fields> = []
+  let last: string | undefined
+  const add = (fields: Fields): void => {
+    const _id = `r${responses.length}`
+    responses.push({ response: given({ _id, parent_response_id: last, ...fields }) })
+    last = _id
+  }
+  const turn = ({ user, steps }: Turn): void => {
+    add({ sender: "human", message: user, create_time: { $date: { $numberLong: "1772452800000" } } })
+    for (const { reasoning, text } of steps)
+      if (text !== undefined || reasoning !== undefined)
+        add(given({ sender: "ASSISTANT", message: text, thinking_trace: reasoning, model: "grok-4" }))
+  }
+  for (const [at, one] of turns.entries()) {
+    turn(one)
+    const here = last
+    if (left?.after === at) {
+      for (const other of left.turns) turn(other)
+      last = here
+    }
+  }
+  return JSON.stringify({ conversations: [{ conversation: { id: "c", ...odd(texts) }, responses }] })
+}
+
+const copilotLines = ({ turns, odd: texts }: Conversation): string => {
+  let count = 0
+  const event = (type: string, data: Fields) => ({ type, id: `e${(count += 1)}`, parentId: null, data })
+  return lines([
+    event("session.start", { sessionId: "s", producer: "copilot-agent" }),
+    ...texts.map((text) => event("unheard.of", { text })),
+    ...turns.flatMap(({ user, steps }) => [
+      event("user.message", { content: user }),
+      ...steps.flatMap(({ reasoning, text, calls }) => [
+        event(
+          "assistant.message",
+          given({
+            content: text ?? "",
+            reasoningText: reasoning,
+            toolRequests: calls.map(({ id, name, input }) => ({
+              toolCallId: id,
+              name,
+              arguments: { q: input },
+            })),
+          }),
+        ),
+        ...calls.map(({ id, output }) =>
+          event("tool.execution_complete", { toolCallId: id, success: true, result: { content: output } }),
+        ),
+      ]),
+    ]),
+  ])
+}
+
+const copilotPage = ({ turns, odd: texts }: Conversation): string =>
+  JSON.stringify({
+    version: 3,
+    responderUsername: "GitHub Copilot",
+    requests: turns.map(({ user, steps }, at) => ({
+      requestId: `r${at}`,
+      message: { text: user, parts: [{ text: user }] },
+      response: steps.flatMap(({ reasoning, text }) => [
+        ...some(reasoning).map((value) => ({ kind: "thinking", value })),
+        ...some(text).map((value) => ({ value })),
+      ]),
+      ...(at === 0 ? odd(texts) : {}),
+    })),
+  })
+
 export const writers: ReadonlyArray<Writer> = [
-  { format: "openai", has: ["system", "reasoning", "lines"], write: (one) => lines(chatOf(one)) },
+  { format: "openai", has: ["calls", "system", "reasoning", "lines"], write: (one) => lines(chatOf(one)) },
   {
     format: "openai-responses",
-    has: ["reasoning"],
+    has: ["calls", "reasoning"],
     write: ({ turns }) => JSON.stringify({ input: turns.flatMap(responsesTurn) }),
   },
   {
     format: "anthropic",
-    has: ["system", "reasoning"],
+    has: ["calls", "system", "reasoning"],
     write: ({ system, turns }) => JSON.stringify(given({ system, messages: turns.flatMap(anthropicTurn) })),
   },
-  { format: "ai-sdk", has: ["reasoning", "odd"], write: aiSdk },
-  { format: "ai-sdk-4", has: ["reasoning", "odd"], write: aiSdk4 },
-  { format: "langchain", has: ["system", "reasoning", "odd"], write: langchain(false) },
-  { format: "langchain", has: ["system", "reasoning", "odd"], write: langchain(true) },
+  { format: "ai-sdk", has: ["calls", "reasoning", "odd"], write: aiSdk },
+  { format: "ai-sdk-4", has: ["calls", "reasoning", "odd"], write: aiSdk4 },
+  { format: "langchain", has: ["calls", "system", "reasoning", "odd"], write: langchain(false) },
+  { format: "langchain", has: ["calls", "system", "reasoning", "odd"], write: langchain(true) },
   {
     format: "claude-code",
-    has: ["reasoning", "queued", "file", "left", "compacted", "keeps", "odd", "lines"],
+    has: ["calls", "reasoning", "queued", "file", "left", "compacted", "keeps", "odd", "lines"],
     write: claudeCode,
   },
   {
     format: "codex",
-    has: ["system", "reasoning", "left", "compacted", "odd", "lines"],
+    has: ["calls", "system", "reasoning", "left", "compacted", "odd", "lines"],
     write: codex,
   },
-  { format: "gemini-cli", has: ["reasoning", "left", "odd", "lines"], write: geminiLines },
+  { format: "gemini-cli", has: ["calls", "reasoning", "left", "odd", "lines"], write: geminiLines },
   {
     format: "gemini-cli",
-    has: ["reasoning", "odd"],
+    has: ["calls", "reasoning", "odd"],
     write: ({ turns, odd: texts }) => {
       let count = 0
       return JSON.stringify({
@@ -585,19 +654,26 @@ export const writers: ReadonlyArray<Writer> = [
       })
     },
   },
-  { format: "opencode", has: ["reasoning", "compacted", "keeps", "odd"], write: opencode },
-  { format: "pi", has: ["reasoning", "queued", "left", "compacted", "keeps", "odd", "lines"], write: pi },
-  { format: "sharegpt", has: ["system", "odd"], write: shareGpt },
-  { format: "chatgpt", has: ["reasoning", "left", "odd"], write: chatGpt },
-  { format: "claude", has: ["reasoning", "file", "left", "odd"], write: claudeExport },
+  { format: "opencode", has: ["calls", "reasoning", "compacted", "keeps", "odd"], write: opencode },
+  {
+    format: "pi",
+    has: ["calls", "reasoning", "queued", "left", "compacted", "keeps", "odd", "lines"],
+    write: pi,
+  },
+  { format: "copilot", has: ["reasoning", "calls", "odd", "lines"], write: copilotLines },
+  { format: "copilot", has: ["reasoning", "odd"], write: copilotPage },
+  { format: "grok", has: ["reasoning", "left", "odd"], write: grok },
+  { format: "sharegpt", has: ["calls", "system", "odd"], write: shareGpt },
+  { format: "chatgpt", has: ["calls", "reasoning", "left", "odd"], write: chatGpt },
+  { format: "claude", has: ["calls", "reasoning", "file", "left", "odd"], write: claudeExport },
   {
     format: "tau-bench",
-    has: ["system", "reasoning", "odd"],
+    has: ["calls", "system", "reasoning", "odd"],
     write: (one) => JSON.stringify([{ task_id: 0, traj: chatOf(one), ...odd(one.odd) }]),
   },
   {
     format: "swe-agent",
-    has: ["system", "reasoning", "odd"],
+    has: ["calls", "system", "reasoning", "odd"],
     write: (one) =>
       JSON.stringify({
         history: chatOf(one).map(({ tool_call_id: id, ...message }) =>
