@@ -349,12 +349,12 @@ export const command = Command.make(
             )
       if (Option.exists(given.session, (name) => name.trim() === ""))
         return yield* new UsageError({ problem: "--session: the id must not be empty" })
-      const results = Stream.runForEach(found, (one) =>
+      const kept = given.store !== "memory:"
+      const imports = (one: OldSession) =>
         Effect.gen(function* () {
           const session = Option.getOrElse(given.session, () => one.session)
           const batchId = commitOf({ from: given.from, ...one.state })
           const imported = yield* bring(one, { session, batchId, summarizer })
-          const kept = given.store !== "memory:"
           const result: ImportResult = {
             file: given.file,
             from: given.from,
@@ -367,9 +367,11 @@ export const command = Command.make(
           }
           const printed = given.json ? records(result) : lines(result)
           yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
-        }),
-      )
-      yield* Effect.provide(results, layer)
+        })
+      // A session that is only checked is forgotten then: a large export has more of them than the memory holds.
+      yield* kept
+        ? Effect.provide(Stream.runForEach(found, imports), layer)
+        : Stream.runForEach(found, (one) => Effect.provide(imports(one), layer))
     }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(

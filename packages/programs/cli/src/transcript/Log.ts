@@ -107,8 +107,14 @@ export interface StoredConversation {
   readonly leftOut: () => ReadonlyArray<LeftOut>
 }
 
-/** Reads one format. `find` has at least one conversation, whose reading says what is missing. */
+/**
+ * Reads one format. `find` has at least one conversation, whose reading says what is missing. The table in `docs/migrate/transcripts.md`
+ * says the rest of it for each format.
+ */
 export interface Reader {
+  readonly notSaid: ReadonlyArray<string>
+  readonly hasBranches: boolean
+  readonly hasCompactions: boolean
   readonly recognizes: (source: Source) => boolean
   readonly find: (source: Source) => ReadonlyArray<StoredConversation>
 }
@@ -355,6 +361,9 @@ export const readerOf = <A>({
   readonly recognizes: (source: Source) => boolean
   readonly logs: (source: Source) => Either.Either<ReadonlyArray<Log<A>>, Problem>
 }): Reader => ({
+  notSaid: format.notSaid ?? [],
+  hasBranches: format.parent !== undefined || format.takesBack !== undefined,
+  hasCompactions: format.compaction !== undefined,
   recognizes,
   find: (source) =>
     Either.match(logs(source), {

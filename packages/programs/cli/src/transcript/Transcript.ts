@@ -123,7 +123,7 @@ const isChat =
     unknownIn(source) === undefined && detectChat(source) === format
 
 /** In the order in which they are tried: those of programs first, then what several of them could have written. */
-const readers: Record<Format, Reader> = {
+export const readers: Record<Format, Reader> = {
   "claude-code": claudeCode.reader,
   codex: codex.reader,
   pi: pi.reader,

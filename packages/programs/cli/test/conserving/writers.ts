@@ -549,9 +549,9 @@ const grok = ({ turns, left, odd: texts }: Conversation): string => {
   const responses: Array<Fields> = []
   let last: string | undefined
   const add = (fields: Fields): void => {
-    const _id = `r${responses.length}`
-    responses.push({ response: given({ _id, parent_response_id: last, ...fields }) })
-    last = _id
+    const id = `r${responses.length}`
+    responses.push({ response: given({ _id: id, parent_response_id: last, ...fields }) })
+    last = id
   }
   const turn = ({ user, steps }: Turn): void => {
     add({ sender: "human", message: user, create_time: { $date: { $numberLong: "1772452800000" } } })
