@@ -146,6 +146,7 @@ const placed: ReadonlyArray<Part> = [
   part(
     "Migrate",
     ["From what?", "docs/migrate/README.md"],
+    ["Transcripts of other programs", "docs/migrate/transcripts.md"],
     ["LangChain", "docs/migrate/langchain.md"],
     ["Mastra", "docs/migrate/mastra.md"],
     ["OpenAI Agents SDK", "docs/migrate/openai-agents.md"],

@@ -159,6 +159,8 @@ export interface Exchange {
   readonly without?: ReadonlySet<string>
   /** Fields that the answer gets besides its own. */
   readonly answerHeaders?: ReadonlyArray<Field>
+  /** Fields that it gets behind its body, where it has trailers: asked for once the tap has seen all of it. */
+  readonly answerTrailers?: () => ReadonlyArray<Field>
   readonly tap?: Tap
 }
 
@@ -278,7 +280,7 @@ const outgoingOf = ({ request, url, body, keepEncoding, without = new Set(), tap
  * @returns how it ended, once the answer has gone to the client and the tap has seen it
  */
 export const forward = async (exchange: Exchange): Promise<Ending> => {
-  const { request, response, answerHeaders = [], tap } = exchange
+  const { request, response, answerHeaders = [], answerTrailers = () => [], tap } = exchange
   const left = new AbortController()
   const leave = (): void => {
     if (!response.writableFinished) left.abort(new Error("the client closed the connection"))
@@ -316,7 +318,8 @@ export const forward = async (exchange: Exchange): Promise<Ending> => {
     breakOff(response)
     return { _tag: "UpstreamBroke", status, bytes }
   }
-  response.addTrailers(headersOf(endToEnd(answer.rawTrailers)) as Record<string, string>)
+  const trailers = [...endToEnd(answer.rawTrailers), ...answerTrailers()]
+  response.addTrailers(headersOf(trailers) as Record<string, string>)
   response.end()
   if (!response.writableFinished && !response.closed) await oneOf(response, ["finish", "close"])
   return left.signal.aborted

@@ -15,9 +15,10 @@ const ending = problem(503, "Closing", "The service is ending; try again")
 
 /** What the log has of a request. */
 const logged = (record: ProxyRecord) => {
-  const { session, doubt, how, ending: end, tokens, charged, isStored } = record
+  const { session, doubt, how, ending: end, tokens, charged, isStored, notStored } = record
   return {
     ...(session === null ? {} : { session, isStored }),
+    ...(notStored === null ? {} : { notStored }),
     ...(doubt === null ? {} : { asItCame: doubt }),
     ...(how === null ? {} : { followed: how }),
     ended: end._tag,

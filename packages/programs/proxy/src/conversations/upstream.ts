@@ -103,16 +103,18 @@ const parsed = (text: string): Fields | null => {
 /** The data of server-sent events, as they come. Data that is no JSON object, such as `[DONE]`, is none. */
 async function* dataOf(answer: IncomingMessage): AsyncGenerator<Fields, void, void> {
   let told: Array<Fields> = []
-  const read = eventReader((_, text) => {
+  const events = eventReader((_, text) => {
     const data = parsed(text)
     if (data !== null) told.push(data)
   })
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
-      read(chunk)
+      events.take(chunk)
       yield* told
       told = []
     }
+    events.end()
+    yield* told
   } catch {
     throw new UpstreamBroke()
   }
