@@ -1,6 +1,6 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
-import { breather, breathing } from "../shell/breathe.js"
+import { breather, breathing } from "@memfold/log/breathe"
 import { DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, NewRecord, Service as EventLog } from "@memfold/log/EventLog"
 import { records } from "@memfold/log/pages"
