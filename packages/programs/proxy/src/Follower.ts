@@ -1,6 +1,7 @@
 /** Keeps the sessions of the memory beside the conversations of clients: finds the session, stores what is new, begins branches. */
 import { allMessages, inOrder } from "@memfold/codec"
 import { Memory, type Message, type Session } from "@memfold/core"
+import { inSteps, mapped } from "@memfold/log/breathe"
 import { Cause, Effect, Exit } from "effect"
 import { keyOf, wholeStep } from "./conversation.js"
 import { type Followed, type Given, type Habit, isAnswerKey, type Known, placeOf } from "./place.js"
@@ -33,6 +34,10 @@ export const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
 const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
 
+/** What messages say. Others have their turn while many are read. */
+export const keysOf = (messages: ReadonlyArray<Message.Message>): Promise<ReadonlyArray<string>> =>
+  run(inSteps(() => mapped(messages, keyOf)))
+
 /** Follows the conversations of clients in a memory. */
 export class Follower {
   private readonly known = makeRecent<Known>(1_000)
@@ -49,7 +54,7 @@ export class Follower {
     if (known?.version === version) return known
     if (total === 0) return { version, keys: [] }
     const { messages } = await allMessages(Memory.neutralOf(this.memory), session)
-    const read = { version, keys: messages.map(keyOf) }
+    const read = { version, keys: await keysOf(messages) }
     this.known.set(session, read)
     return read
   }
@@ -70,7 +75,7 @@ export class Follower {
         : await run(this.memory.edit(session, keep, messages, options))
     this.known.set(session, {
       version: written.version,
-      keys: [...keys.slice(0, keep), ...messages.map(keyOf)],
+      keys: [...keys.slice(0, keep), ...(await keysOf(messages))],
     })
   }
 
@@ -93,8 +98,8 @@ export class Follower {
    *
    * @throws the errors of the memory
    */
-  follow(given: Given): Promise<Followed> {
-    const keys = given.messages.map(keyOf)
+  async follow(given: Given): Promise<Followed> {
+    const keys = await keysOf(given.messages)
     return this.settled(given.session, async () => {
       if (given.idempotencyKey !== undefined && given.history !== "full") {
         const repeated = await this.repeated(given, given.idempotencyKey)

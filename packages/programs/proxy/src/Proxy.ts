@@ -1,14 +1,16 @@
 /** The proxy: each request goes upstream with the context of its session in place of its history. */
 import type { Memory } from "@memfold/core"
+import { inSteps } from "@memfold/log/breathe"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { addressOf, type Addressed, dialectOf, upstreamOf, type Upstreams } from "./address.js"
 import { beginning, type Begins } from "./begins.js"
 import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
 import { exchange } from "./exchange.js"
-import { Follower } from "./Follower.js"
+import { Follower, run } from "./Follower.js"
 import { forward } from "./forward.js"
 import type { Field } from "./headers.js"
+import { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
 import { count } from "./metrics.js"
 import { ownHeaders, sessionOf } from "./names.js"
 import { jsonOf } from "./parse.js"
@@ -37,6 +39,8 @@ export interface HandleOptions {
   readonly prefix?: string
   /** Rejects if no more sessions may begin: the request passes as it came. */
   readonly mayBegin?: Begins
+  /** Whether there is time for a request: its text, and what is in it. */
+  readonly mayWork?: (text: string, measured: Measured) => Promise<boolean>
   /** The body, if it was read already. */
   readonly body?: Buffer
 }
@@ -55,7 +59,8 @@ const refuse = (
   status: number,
   error: { readonly message: string; readonly type?: string; readonly code?: string },
 ): void => {
-  response.writeHead(status, { "content-type": "application/json", connection: "close" })
+  const waits = status === 429 ? { "retry-after": "1" } : {}
+  response.writeHead(status, { "content-type": "application/json", connection: "close", ...waits })
   response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", ...error } }))
 }
 
@@ -116,13 +121,13 @@ export class Proxy {
   async handle(
     request: IncomingMessage,
     response: ServerResponse,
-    { prefix = "", mayBegin, body }: HandleOptions = {},
+    { prefix = "", mayBegin, mayWork = async () => true, body }: HandleOptions = {},
   ): Promise<ProxyRecord | null> {
     const { upstreams, onRequest } = this.parts
     try {
       const address = addressOf(request, upstreamOf(request, upstreams)!)
       const incoming = { ...address, request, response, prefix, mayBegin: beginning(mayBegin) }
-      const record = await this.answered(incoming, body)
+      const record = await this.answered(incoming, body, mayWork)
       count(record)
       onRequest(record)
       return record
@@ -136,7 +141,11 @@ export class Proxy {
   }
 
   /** Answers a request by what it is for: a kept conversation, a session, or the upstream alone. */
-  private async answered(incoming: Incoming, given: Buffer | undefined): Promise<ProxyRecord> {
+  private async answered(
+    incoming: Incoming,
+    given: Buffer | undefined,
+    mayWork: NonNullable<HandleOptions["mayWork"]>,
+  ): Promise<ProxyRecord> {
     const { request, response, dialect } = incoming
     const { conversations, maxBody, memory, calls, savings } = this.parts
     if (/\bwebsocket\b/i.test(request.headers.upgrade ?? "")) {
@@ -147,6 +156,15 @@ export class Proxy {
     }
     const bytes = given ?? (this.reads(request) ? await readBody(request, maxBody) : null)
     const text = textOf(bytes ?? Buffer.alloc(0), request.headers["content-encoding"], maxBody)
+    const amount = await run(inSteps(() => measured(text ?? "")))
+    if (!(await mayWork(text ?? "", amount))) {
+      refuse(response, 429, {
+        code: "TooManyRequests",
+        message: "This is too much work at once; wait a second",
+      })
+      return answeredHere(incoming)
+    }
+    if (isTooMuch(amount)) return this.tooMuch(incoming, bytes)
     if (this.isKept(request, text)) {
       const body = text === "" ? undefined : jsonOf(text ?? "not text")
       await conversations!.answer({ ...incoming, body })
@@ -158,6 +176,17 @@ export class Proxy {
     return "doubt" in prepared
       ? asItCame(incoming, prepared.doubt, bytes)
       : exchange({ calls, savings, follower: this.follower }, { ...incoming, dialect }, prepared)
+  }
+
+  /** A body with more items than are worked on goes on as it came, unless the upstream cannot answer it. */
+  private async tooMuch(incoming: Incoming, bytes: Buffer | null): Promise<ProxyRecord> {
+    const { request, response } = incoming
+    if (this.parts.conversations?.serves(request.method ?? "", request.url ?? "/") !== true)
+      return asItCame(incoming, "too-large", bytes ?? undefined)
+    const { longest, items } = mostMeasured
+    const message = `A list in a body has at most ${longest} items, and all its lists and objects together ${items}; send them in several requests`
+    refuse(response, 413, { message })
+    return answeredHere(incoming)
   }
 
   /** Whether a request is for a conversation or a stored response that is kept here, and names no session of the proxy. */

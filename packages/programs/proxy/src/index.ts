@@ -19,6 +19,7 @@ export {
 } from "./forward.js"
 export type { Followed } from "./place.js"
 export type { Field } from "./headers.js"
+export { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
 export { BodyTooLarge, readBody } from "./readBody.js"

@@ -119,7 +119,7 @@ export const admission = (options: GuardOptions) => {
     admit: (route: Route, token: string | undefined, how: string) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const caller = yield* authorize(route, token, how, yield* Clock.currentTimeMillis)
+        const { caller, key } = yield* authorize(route, token, how, yield* Clock.currentTimeMillis)
         const untaken = [...heeded].find((name) => headers[name] !== undefined && !route.takes.has(name))
         if (untaken !== undefined)
           return yield* Effect.fail(
@@ -132,7 +132,12 @@ export const admission = (options: GuardOptions) => {
             : Effect.mapError(options.mayBegin(tenantMemory(options, tenant), tenant, session), (error) =>
                 problemFor(tenant, error),
               )
-        return { caller, mayBegin }
+        /** Counts the work that the body of a request is, in seconds. */
+        const charge = (work: number): Effect.Effect<void, Problem> =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            key === null ? Effect.void : options.rate(key, now, work),
+          )
+        return { caller, mayBegin, charge }
       }),
     /** The body of a request that goes on as bytes. */
     body: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => bytesOf(request, options.maxBody)),
@@ -156,9 +161,10 @@ export const checked = (options: GuardOptions) => {
       const declared = byRoute.get(`${route.method} ${route.path}`)
       if (declared === undefined) return yield* Effect.dieMessage(`the route ${route.path} is not declared`)
       const token = bearer(request.headers["authorization"])
-      const { caller, mayBegin } = yield* admit(declared, token, "as Authorization: Bearer TOKEN")
+      const { caller, mayBegin, charge } = yield* admit(declared, token, "as Authorization: Bearer TOKEN")
       if (declared.begins === "session") yield* mayBegin(params["session"] ?? "")
-      const text = yield* textOf(request, options.maxBody)
+      const { text, work } = yield* textOf(request, options.maxBody)
+      yield* charge(work)
       if (declared.begins === "to") {
         const to = toIn(text)
         if (typeof to === "string") yield* mayBegin(to)

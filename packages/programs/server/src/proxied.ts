@@ -8,6 +8,7 @@ import type { ServerResponse } from "node:http"
 import { type admission, type Foreign, Noting } from "./guard.js"
 import type { Accounts } from "./openMemory.js"
 import { type ServeOptions, upstreamsOf } from "./options.js"
+import { workOf } from "./limits.js"
 import { foreignRouteOf, isOwnPath } from "./routes.js"
 import type { Served } from "./TenantMemory.js"
 
@@ -95,7 +96,7 @@ export const foreign = (
       const token = request.headers["x-memfold-token"]
       const how = "as x-memfold-token; the key of the upstream stays where it is"
       const route = foreignRouteOf(request.method, request.url, conversations !== undefined)
-      const { caller, mayBegin } = yield* admit(route, token, how)
+      const { caller, mayBegin, charge } = yield* admit(route, token, how)
       const incoming = toIncomingMessage(request)
       const given = proxy.reads(incoming) ? { body: yield* body } : {}
       const response = toServerResponse(request)
@@ -103,6 +104,13 @@ export const foreign = (
         proxy.handle(incoming, response, {
           ...given,
           ...(caller.tenant === null ? {} : { prefix: `${caller.tenant}/` }),
+          mayWork: (text, measured) =>
+            Effect.runPromise(
+              charge(workOf(text, measured)).pipe(
+                Effect.as(true),
+                Effect.orElseSucceed(() => false),
+              ),
+            ),
           mayBegin: (session) => Effect.runPromise(mayBegin(session)),
         }),
       )
