@@ -1,14 +1,14 @@
 /** The proxy: each request goes upstream with the context of its session in place of its history. */
 import type { Memory } from "@memfold/core"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { addressOf, type Addressed, dialectOf, upstreamOf, type Upstreams } from "./address.js"
+import { addressOf, type Addressed, dialectOf, goesBack, upstreamOf, type Upstreams } from "./address.js"
 import { beginning, type Begins } from "./begins.js"
 import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
 import { exchange } from "./exchange.js"
 import { Follower } from "./Follower.js"
 import { forward } from "./forward.js"
-import type { Field } from "./headers.js"
+import { ambiguityIn, type Field } from "./headers.js"
 import { count } from "./metrics.js"
 import { ownHeaders, sessionOf } from "./names.js"
 import { jsonOf } from "./parse.js"
@@ -16,6 +16,7 @@ import { prepare } from "./prepare.js"
 import { passedRecord, type ProxyRecord } from "./ProxyRecord.js"
 import { BodyTooLarge, readBody, textOf } from "./readBody.js"
 import type { Savings } from "./Savings.js"
+import { tell } from "./tell.js"
 
 /** The parts of a proxy. */
 export interface ProxyParts {
@@ -28,6 +29,8 @@ export interface ProxyParts {
   readonly maxBody: number
   /** OpenAI's conversations and stored responses, for clients that name no session; without them, these requests pass. */
   readonly conversations?: ConversationRoutes
+  /** How long an upstream may be silent, in milliseconds; 15 minutes by default. */
+  readonly patience?: number | undefined
   readonly onRequest: (record: ProxyRecord) => void
 }
 
@@ -45,6 +48,7 @@ export interface HandleOptions {
 interface Incoming extends Addressed {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly patience: number | undefined
   readonly prefix: string
   readonly mayBegin: Begins
 }
@@ -54,10 +58,10 @@ const refuse = (
   response: ServerResponse,
   status: number,
   error: { readonly message: string; readonly type?: string; readonly code?: string },
-): void => {
-  response.writeHead(status, { "content-type": "application/json", connection: "close" })
-  response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", ...error } }))
-}
+): void =>
+  tell(response, status, { type: "error", error: { type: "invalid_request_error", ...error } }, [
+    ["Connection", "close"],
+  ])
 
 /** A request that was answered here. */
 const answeredHere = ({ response: { statusCode: status, socket }, path }: Incoming): ProxyRecord =>
@@ -65,7 +69,7 @@ const answeredHere = ({ response: { statusCode: status, socket }, path }: Incomi
 
 /** Sends a request on as it came: its bytes, if they were read, as they were, compressed or not. */
 const asItCame = async (
-  { request, response, url, path, dialect }: Incoming,
+  { request, response, url, target, patience, path, dialect }: Incoming,
   doubt: string,
   body?: Buffer,
 ): Promise<ProxyRecord> => {
@@ -77,6 +81,8 @@ const asItCame = async (
     request,
     response,
     url,
+    target,
+    patience,
     body,
     keepEncoding: request.headers["content-encoding"] !== undefined,
     without: ownHeaders,
@@ -118,10 +124,10 @@ export class Proxy {
     response: ServerResponse,
     { prefix = "", mayBegin, body }: HandleOptions = {},
   ): Promise<ProxyRecord | null> {
-    const { upstreams, onRequest } = this.parts
+    const { upstreams, patience, onRequest } = this.parts
     try {
       const address = addressOf(request, upstreamOf(request, upstreams)!)
-      const incoming = { ...address, request, response, prefix, mayBegin: beginning(mayBegin) }
+      const incoming = { ...address, patience, request, response, prefix, mayBegin: beginning(mayBegin) }
       const record = await this.answered(incoming, body)
       count(record)
       onRequest(record)
@@ -137,8 +143,17 @@ export class Proxy {
 
   /** Answers a request by what it is for: a kept conversation, a session, or the upstream alone. */
   private async answered(incoming: Incoming, given: Buffer | undefined): Promise<ProxyRecord> {
-    const { request, response, dialect } = incoming
+    const { request, response, path, dialect } = incoming
     const { conversations, maxBody, memory, calls, savings } = this.parts
+    const ambiguous = ambiguityIn(request)
+    if (goesBack(path) || ambiguous !== null) {
+      const message =
+        ambiguous === null
+          ? "The path goes back, and could leave the upstream; send it without .. and without backslashes"
+          : `The header ${ambiguous} can be read in two ways; send one, and no coding but chunked`
+      refuse(response, 400, { code: ambiguous === null ? "invalid_path" : "invalid_header", message })
+      return answeredHere(incoming)
+    }
     if (/\bwebsocket\b/i.test(request.headers.upgrade ?? "")) {
       // A client that would rather have one goes on with HTTP once it is told so.
       const message = "The proxy has no WebSockets; send requests over HTTP"

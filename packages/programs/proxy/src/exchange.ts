@@ -66,7 +66,7 @@ export const exchange = async (
   conversing: Conversing & { readonly response: ServerResponse },
   prepared: Prepared,
 ): Promise<ProxyRecord> => {
-  const { request, response, url, path, dialect, isCounting } = conversing
+  const { request, response, url, target, patience, path, dialect, isCounting } = conversing
   const { session, followed, context, sent, before } = prepared
   const { savings, follower } = accounts
   const { saved } = savings.of(session)
@@ -80,6 +80,8 @@ export const exchange = async (
     request,
     response,
     url,
+    target,
+    patience,
     body: Buffer.from(sent),
     without: ownHeaders,
     answerHeaders: answerHeaders(prepared, savings),

@@ -18,7 +18,7 @@ export {
   UpstreamUnreachable,
 } from "./forward.js"
 export type { Followed } from "./place.js"
-export type { Field } from "./headers.js"
+export { ambiguityIn, type Field } from "./headers.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
 export { BodyTooLarge, readBody } from "./readBody.js"

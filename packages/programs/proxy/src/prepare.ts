@@ -17,6 +17,8 @@ import type { Followed, Given } from "./place.js"
 export interface Conversing extends Addressed {
   readonly dialect: Dialect
   readonly request: IncomingMessage
+  /** How long the upstream may be silent, in milliseconds. */
+  readonly patience: number | undefined
   readonly prefix: string
   readonly mayBegin: Begins
 }

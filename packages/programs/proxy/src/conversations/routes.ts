@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { callOf, type Calls } from "../Calls.js"
 import { dialects } from "../dialects.js"
 import { beginning, type Begins } from "../begins.js"
-import { headersOf } from "../headers.js"
+import { tell } from "../tell.js"
 import type { Answered } from "./answer.js"
 import { ApiError, apiErrorOf, invalid } from "./ApiError.js"
 import { StoredConversations } from "./Conversations.js"
@@ -66,12 +66,6 @@ const isKept = (body: unknown): boolean => {
   return namesOwn(body)
 }
 
-const send = (response: ServerResponse, status: number, body: unknown): void => {
-  const bytes = Buffer.from(JSON.stringify(body))
-  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length })
-  response.end(bytes)
-}
-
 /** Sends events as they come. If the client leaves, the rest is read all the same, so that the answer is stored. */
 const stream = async (response: ServerResponse, events: AsyncIterable<Fields>): Promise<void> => {
   try {
@@ -97,23 +91,14 @@ const stream = async (response: ServerResponse, events: AsyncIterable<Fields>): 
 const isAnswered = (answer: Answered | Fields): answer is Answered => "_tag" in answer
 
 const deliver = async (response: ServerResponse, answer: Answered | Fields): Promise<void> => {
-  if (!isAnswered(answer)) send(response, 200, answer)
+  if (!isAnswered(answer)) tell(response, 200, answer)
   else if (answer._tag === "Stream") await stream(response, answer.events)
-  else if (answer._tag === "Whole") send(response, 200, answer.response)
+  else if (answer._tag === "Whole") tell(response, 200, answer.response)
   else {
     // An error of the upstream, as it came.
-    response.writeHead(answer.status, headersOf(answer.headers))
+    response.writeHead(answer.status, answer.headers.flat())
     response.end(answer.body)
   }
-}
-
-const refuse = (response: ServerResponse, error: unknown): void => {
-  if (response.headersSent) {
-    response.destroy()
-    return
-  }
-  const { status, body } = apiErrorOf(error)
-  send(response, status, body)
 }
 
 const headerOf = ({ headers }: IncomingMessage, name: string): string | null => {
@@ -194,7 +179,8 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       const { route, asked } = parsed(given, upstream)
       await deliver(response, await route.answer(keptFor(prefix), asked))
     } catch (error) {
-      refuse(response, error)
+      const { status, body } = apiErrorOf(error)
+      tell(response, status, body)
     }
   }
   const underWay = new Set<Promise<void>>()
