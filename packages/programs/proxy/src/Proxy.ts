@@ -16,6 +16,7 @@ import { prepare } from "./prepare.js"
 import { passedRecord, type ProxyRecord } from "./ProxyRecord.js"
 import { BodyTooLarge, readBody, textOf } from "./readBody.js"
 import type { Savings } from "./Savings.js"
+import { type Speaker, speakerOf } from "./speaker.js"
 import { tell } from "./tell.js"
 
 /** The parts of a proxy. */
@@ -36,7 +37,7 @@ export interface ProxyParts {
 
 /** How a request is handled. */
 export interface HandleOptions {
-  /** What the id of each session begins with in the store. */
+  /** What the id of each session begins with in the store, for whom it is; without it, sessions are bound to the key of their client. */
   readonly prefix?: string
   /** Rejects if no more sessions may begin: the request passes as it came. */
   readonly mayBegin?: Begins
@@ -50,6 +51,7 @@ interface Incoming extends Addressed {
   readonly response: ServerResponse
   readonly patience: number | undefined
   readonly prefix: string
+  readonly speaker: Speaker
   readonly mayBegin: Begins
 }
 
@@ -127,7 +129,10 @@ export class Proxy {
     const { upstreams, patience, onRequest } = this.parts
     try {
       const address = addressOf(request, upstreamOf(request, upstreams)!)
-      const incoming = { ...address, patience, request, response, prefix, mayBegin: beginning(mayBegin) }
+      // Behind a prefix, somebody has said already who it is.
+      const speaker = prefix === "" ? speakerOf(request.rawHeaders) : null
+      const begins = beginning(mayBegin)
+      const incoming = { ...address, patience, request, response, prefix, speaker, mayBegin: begins }
       const record = await this.answered(incoming, body)
       count(record)
       onRequest(record)

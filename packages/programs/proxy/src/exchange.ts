@@ -45,7 +45,7 @@ const answerHeaders = (
 /** Stores an answer, and notes its call and what it has cost. */
 const store = async (
   { calls, savings, follower }: Accounts,
-  { request, url, dialect }: Conversing,
+  { request, url, dialect, speaker }: Conversing,
   { session, context, text, before, asked }: Prepared,
   answer: Fields,
 ): Promise<boolean> => {
@@ -57,7 +57,7 @@ const store = async (
   if (usage !== null) savings.call({ session, model, usage, before, after: context.tokens, time })
   const headers = endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"]))
   calls.set(session, callOf({ dialect, url, headers, body: text }, messages))
-  return follower.answered(session, asked, messages, context.prefix)
+  return follower.answered(session, asked, messages, speaker, context.prefix)
 }
 
 /** Forwards a request, and stores its answer before the client knows that it is whole. */

@@ -19,7 +19,7 @@ const hopByHop = new Set([
 export type Field = readonly [name: string, value: string]
 
 /** The fields of Node's `rawHeaders`. */
-const fieldsIn = (rawHeaders: ReadonlyArray<string>): ReadonlyArray<Field> =>
+export const fieldsIn = (rawHeaders: ReadonlyArray<string>): ReadonlyArray<Field> =>
   rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ""] as const] : []))
 
 /**

@@ -20,6 +20,7 @@ export {
 export type { Followed } from "./place.js"
 export { ambiguityIn, type Field } from "./headers.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
+export { agentHeaders, sessionHeaders } from "./names.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
 export { BodyTooLarge, readBody } from "./readBody.js"
 export { type Counted, pricesOf, Savings, type Totals } from "./Savings.js"

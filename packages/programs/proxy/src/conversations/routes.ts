@@ -5,12 +5,13 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { callOf, type Calls } from "../Calls.js"
 import { dialects } from "../dialects.js"
 import { beginning, type Begins } from "../begins.js"
+import { markOf, speakerOf } from "../speaker.js"
 import { tell } from "../tell.js"
 import type { Answered } from "./answer.js"
 import { ApiError, apiErrorOf, invalid } from "./ApiError.js"
 import { StoredConversations } from "./Conversations.js"
 import { Drafts } from "./Drafts.js"
-import { namesOwn } from "./Places.js"
+import { checkSpeaker, namesOwn } from "./Places.js"
 import { StoredResponses } from "./Responses.js"
 import { type ConversationMemory, storeOf } from "./Store.js"
 import { type Asked, find, type Kept, routeOf } from "./table.js"
@@ -106,13 +107,20 @@ const headerOf = ({ headers }: IncomingMessage, name: string): string | null => 
   return typeof value === "string" && value !== "" ? value : null
 }
 
-const askerOf = ({ request, mayBegin }: ConversationRequest, upstream: ConversationUpstream): Asker => {
+const askerOf = (
+  { request, prefix = "", mayBegin }: ConversationRequest,
+  upstream: ConversationUpstream,
+): Asker => {
+  const { rawHeaders } = request
   const key = headerOf(request, "idempotency-key")
+  const speaker = speakerOf(rawHeaders)
   return {
     upstream,
-    rawHeaders: request.rawHeaders,
+    rawHeaders,
+    // Behind a prefix, somebody has said already who it is.
+    speaker: prefix === "" ? speaker : null,
     // Two clients may use one key: what they are allowed with tells them apart.
-    key: key === null ? null : [headerOf(request, "authorization") ?? "", key],
+    key: key === null ? null : [markOf(speaker), key],
     mayBegin: beginning(mayBegin),
   }
 }
@@ -133,12 +141,14 @@ const parsed = (given: ConversationRequest, upstream: ConversationUpstream) => {
     throw new ApiError(404, "There is no such path, or it has no such method.", { code: "unknown_url" })
   if (given.body !== undefined && !isFields(given.body))
     throw invalid("body", "The body is not a JSON object.")
+  const asker = askerOf(given, upstream)
+  checkSpeaker(found.id, given.body ?? {}, asker.speaker)
   const asked: Asked = {
     id: found.id,
     item: decoded(found.item),
     body: given.body ?? {},
     query: new URLSearchParams(url.split("?")[1] ?? ""),
-    asker: askerOf(given, upstream),
+    asker,
   }
   return { route: found.route, asked }
 }

@@ -8,6 +8,7 @@ import { endToEnd, type Field } from "../headers.js"
 import { ownHeaders } from "../names.js"
 import { jsonOf } from "../parse.js"
 import { readBody } from "../readBody.js"
+import type { Speaker } from "../speaker.js"
 import { eventReader } from "../sse.js"
 import { chatRequest, eventsOfChunks, responseOfCompletion } from "./chat.js"
 import { sentItems } from "./items.js"
@@ -31,6 +32,7 @@ export interface ConversationUpstream {
 export interface Asker {
   readonly upstream: ConversationUpstream
   readonly rawHeaders: ReadonlyArray<string>
+  readonly speaker: Speaker
   /** Who asks and the key of the request, for requests that may be sent again; `null` without a key. */
   readonly key: ReadonlyArray<string> | null
   /** Rejects if a session may not begin. */
