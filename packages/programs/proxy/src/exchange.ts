@@ -45,7 +45,7 @@ const answerHeaders = (
 /** Stores an answer, and notes its call and what it has cost. Returns why it was not stored; `null` if it was. */
 const store = async (
   { calls, savings, follower }: Accounts,
-  { request, url, dialect }: Conversing,
+  { request, url, dialect, speaker }: Conversing,
   { session, context, text, before, asked }: Prepared,
   answer: Fields,
 ): Promise<string | null> => {
@@ -57,7 +57,7 @@ const store = async (
   if (usage !== null) savings.call({ session, model, usage, before, after: context.tokens, time })
   const headers = endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"]))
   calls.set(session, callOf({ dialect, url, headers, body: text }, messages))
-  return (await follower.answered(session, asked, messages, context.prefix)) ? null : "not-current"
+  return (await follower.answered(session, asked, messages, speaker, context.prefix)) ? null : "not-current"
 }
 
 /** Forwards a request, and stores its answer before the client knows that it is whole. */
@@ -66,7 +66,7 @@ export const exchange = async (
   conversing: Conversing & { readonly response: ServerResponse },
   prepared: Prepared,
 ): Promise<ProxyRecord> => {
-  const { request, response, url, path, dialect, isCounting } = conversing
+  const { request, response, url, target, patience, path, dialect, isCounting } = conversing
   const { session, followed, context, sent, before } = prepared
   const { savings, follower } = accounts
   const { saved } = savings.of(session)
@@ -85,6 +85,8 @@ export const exchange = async (
     request,
     response,
     url,
+    target,
+    patience,
     body: Buffer.from(sent),
     without: ownHeaders,
     answerHeaders: answerHeaders(prepared, savings),

@@ -12,12 +12,16 @@ import { type Follower, keysOf, run } from "./Follower.js"
 import { type Named, sessionOf } from "./names.js"
 import { type Doubt, jsonOf, parse } from "./parse.js"
 import type { Followed, Given } from "./place.js"
+import type { Speaker } from "./speaker.js"
 
 /** A request with a conversation. */
 export interface Conversing extends Addressed {
   readonly dialect: Dialect
   readonly request: IncomingMessage
+  /** How long the upstream may be silent, in milliseconds. */
+  readonly patience: number | undefined
   readonly prefix: string
+  readonly speaker: Speaker
   readonly mayBegin: Begins
 }
 
@@ -103,12 +107,13 @@ function* parsedOf({ request, dialect }: Conversing, text: string | null): Steps
 
 /** What the request says of its conversation. */
 const givenIn = (
-  { request, prefix, mayBegin }: Conversing,
+  { request, prefix, speaker, mayBegin }: Conversing,
   { parsed, named, messages }: ParsedRequest,
 ): Given => {
   const tools = toolsOf(parsed)
   return {
     session: `${prefix}${named.session}`,
+    speaker,
     messages,
     history: historyOf(request, named),
     setting: settingOf(parsed, tools),
@@ -120,13 +125,10 @@ const givenIn = (
 }
 
 /** The session of a request that only counts tokens: nothing is stored. */
-const counted = async (
-  follower: Follower,
-  session: string,
-  messages: ReadonlyArray<Message.Message>,
-): Promise<Followed> => {
+const counted = async (follower: Follower, given: Given): Promise<Followed> => {
+  const session = await follower.ownSession(given)
   const asked = await follower.said(session)
-  const keys = await keysOf(messages)
+  const keys = await keysOf(given.messages)
   // Only what is stored word for word is known to go up in another form.
   const isStored =
     asked.length > 0 && asked.length <= keys.length && asked.every((key, at) => key === keys[at])
@@ -171,7 +173,7 @@ export const prepare = async (
     if ("doubt" in request) return request
     const given = givenIn(conversing, request)
     const followed = conversing.isCounting
-      ? await counted(following.follower, given.session, given.messages)
+      ? await counted(following.follower, given)
       : await following.follower.follow(given)
     const prepared = await composed(following, request, followed)
     return { ...prepared, name: prepared.session.slice(conversing.prefix.length) }

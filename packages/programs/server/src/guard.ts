@@ -5,6 +5,7 @@
 import { type HttpApp, HttpMethod, HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { Caller, type Problem, problem } from "@memfold/client/api"
+import { ambiguityIn } from "@memfold/proxy"
 import { Cause, Clock, Context, type Duration, Effect, Either } from "effect"
 import { type Authorization, authorization } from "./authorization.js"
 import { bytesOf, textOf, withText } from "./body.js"
@@ -55,11 +56,17 @@ const wrongName = (name: string, what: string): Problem =>
 const wrongHost = wrongName("WrongHost", "under this host name")
 const wrongOrigin = wrongName("WrongOrigin", "pages of this origin")
 
-/** Fails for a request under another host, or of another origin. */
+/** Fails for a request under another host, or of another origin, or one that another server may read in another way. */
 const checkNames = (
-  { host, origin }: HttpServerRequest.HttpServerRequest["headers"],
+  request: HttpServerRequest.HttpServerRequest,
   names: ReadonlySet<string>,
 ): Either.Either<void, Problem> => {
+  const ambiguous = ambiguityIn(toIncomingMessage(request))
+  if (ambiguous !== null)
+    return Either.left(
+      problem(400, "WrongHeader", `The header ${ambiguous} can be read in two ways; send one`),
+    )
+  const { host, origin } = request.headers
   if (!names.has(nameIn(host) ?? "")) return Either.left(wrongHost)
   return origin !== undefined && !names.has(hostOf(origin) ?? "") ? Either.left(wrongOrigin) : Either.void
 }
@@ -198,7 +205,7 @@ export const guarded = <E, R>(
     let facts: Readonly<Record<string, unknown>> = {}
     const limited = Effect.timeoutFail(own, { duration: timeout, onTimeout: () => timedOut })
     const answered: HttpApp.Default<unknown, R | Noting> = isForeign ? foreign!.app : limited
-    const response = yield* checkNames(request.headers, names).pipe(
+    const response = yield* checkNames(request, names).pipe(
       Effect.zipRight(answered),
       Effect.provideService(Noting, (noted) => (facts = noted)),
       Effect.catchAllCause((cause) => {

@@ -3,7 +3,7 @@ import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { toIncomingMessage, toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import { problem } from "@memfold/client/api"
 import { type ConversationRoutes, conversationRoutes, Proxy, type ProxyRecord } from "@memfold/proxy"
-import { Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
 import { type admission, type Foreign, Noting } from "./guard.js"
 import type { Accounts } from "./openMemory.js"
@@ -33,12 +33,13 @@ const logged = (record: ProxyRecord) => {
 const keptIn = (
   { memory, calls }: Pick<Served & Accounts, "memory" | "calls">,
   openai: URL,
+  patience: number | undefined,
   { shutdown = "10 seconds" }: ServeOptions,
 ): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
   const url = new URL(openai)
   url.pathname = `${openai.pathname.replace(/\/+$/, "")}/v1`
   return Effect.acquireRelease(
-    Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto" } })),
+    Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto", patience } })),
     ({ settled, stop }) =>
       Effect.promise(settled).pipe(
         Effect.timeout(shutdown),
@@ -80,12 +81,16 @@ export const foreign = (
     const upstreams = upstreamsOf(options)
     if (Object.keys(upstreams).length === 0) return null
     const { openai } = upstreams
-    const conversations = openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, options)
+    const { upstreamTimeout } = options
+    const patience = upstreamTimeout === undefined ? undefined : Duration.toMillis(upstreamTimeout)
+    const conversations =
+      openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, patience, options)
     const proxy = new Proxy({
       memory,
       calls,
       savings,
       upstreams,
+      patience,
       maxBody: options.maxBody ?? 10 * 2 ** 20,
       ...(conversations === undefined ? {} : { conversations }),
       onRequest: () => undefined,
