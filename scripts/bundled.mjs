@@ -3,6 +3,7 @@
  * a chunk of its own.
  */
 import { existsSync, readFileSync } from "node:fs"
+import { isBuiltin } from "node:module"
 import { dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vite"
@@ -71,6 +72,54 @@ const installedSource = (folder) => (source, map) => {
   return up + (isOwn ? `${nameOf(own)}/${place.slice(own.length + 1)}` : library)
 }
 
+/**
+ * The driver of SQLite, a native addon that many do not install: it is required where it is used, and no bundler that takes this
+ * bundle looks for it. A bundle of a bundle may not know where it is; it then looks from the working directory.
+ */
+const driverWhereUsed = {
+  name: "driver-where-used",
+  enforce: "pre",
+  resolveId: (id) => (id === "better-sqlite3" ? "\0better-sqlite3" : undefined),
+  load: (id) =>
+    id === "\0better-sqlite3"
+      ? `const requiredFrom = (place) => process.getBuiltinModule("node:module").createRequire(place)("better-sqlite3")
+const loaded = () => {
+  try {
+    return requiredFrom(import.meta.url ?? process.cwd() + "/")
+  } catch (error) {
+    if (error.code !== "MODULE_NOT_FOUND") throw error
+    return requiredFrom(process.cwd() + "/")
+  }
+}
+export default loaded()`
+      : undefined,
+}
+
+/**
+ * What CommonJS modules in the bundle require are modules of Node, which its process gives. Without an import of `node:module`, the
+ * chunk that all others import can be bundled for a browser.
+ */
+const builtinsOfProcess = {
+  name: "builtins-of-process",
+  renderChunk(code) {
+    const made = /^var (__require) = .*createRequire\(import\.meta\.url\).*$/mu
+    if (!made.test(code)) return undefined
+    return {
+      code: code
+        .replace(/^import \{ createRequire \} from "node:module";\n/mu, "")
+        .replace(made, "var $1 = (id) => process.getBuiltinModule(id);"),
+      map: null,
+    }
+  },
+  generateBundle(_options, bundle) {
+    const required = Object.values(bundle).flatMap(({ code = "" }) =>
+      [...code.matchAll(/\b__require\("([^"]+)"\)/gu)].map(([, name]) => name),
+    )
+    const others = required.filter((name) => !isBuiltin(name))
+    if (others.length > 0) this.error(`CommonJS modules in the bundle require ${others.join(", ")}`)
+  },
+}
+
 /** What the package's `imports` choose where it is used is not bundled, but a module of its own. */
 const chosenWhereUsed = (names) => ({
   name: "chosen-where-used",
@@ -86,22 +135,11 @@ export const bundled = (input, { folder, chosen = [] }) =>
   defineConfig({
     ssr: {
       noExternal: true,
-      // A native addon, compiled where it is installed; and what only its users install: a database in WebAssembly, queues, and the
-      // store of libSQL, whose client comes without its licence.
-      external: [
-        "better-sqlite3",
-        "@aws-sdk/client-s3",
-        "@electric-sql/pglite",
-        "@memfold/store-libsql",
-        // Its files are those of a page, beside its module.
-        "@memfold/studio",
-        "@memfold/worker-bullmq",
-        "@memfold/worker-cluster",
-        "@memfold/worker-pg-boss",
-      ],
+      // Its files are those of a page, beside its module. What only its users install is imported by names that no bundler sees.
+      external: ["@memfold/studio"],
       resolve: { conditions: ["@memfold/source"] },
     },
-    plugins: [chosenWhereUsed(chosen), licencesInReadmes],
+    plugins: [chosenWhereUsed(chosen), driverWhereUsed, builtinsOfProcess, licencesInReadmes],
     logLevel: "warn",
     build: {
       ssr: true,

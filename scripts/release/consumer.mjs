@@ -25,7 +25,9 @@ const compilers = {
 
 /** Where this Node has its headers: a native package that has to be compiled need not load them. */
 const nodeFolder = dirname(dirname(process.execPath))
-const headers = existsSync(join(nodeFolder, "include/node/node.h")) ? { npm_config_nodedir: nodeFolder } : {}
+export const headers = existsSync(join(nodeFolder, "include/node/node.h"))
+  ? { npm_config_nodedir: nodeFolder }
+  : {}
 
 /** The Node of the projects: one with a SQLite of its own where npm has it, so that no driver has to be compiled. */
 const node = () =>

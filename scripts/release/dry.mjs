@@ -4,6 +4,8 @@
  *
  * - `--sizes`, `--npm`, `--pnpm`, `--bun`: only these parts. Without one, each that has not passed for this work tree
  * - `--runtimes`, or `--runtimes=node-24,bun`: runs the first blocks by each runtime, or by these
+ * - `--pages`, or `--pages=openai`: follows the pages of `docs/start` as they are written, by npm and pnpm, with Node 20, 22 and 24
+ * - `--hosts`, or `--hosts=next`: builds applications with Next.js, SvelteKit, Hono, Express, and a function like that of Lambda
  * - `--installs`: weighs installations
  * - `--fresh`: makes the tarballs anew, and does every part
  * - `--write-budgets`: writes the size budgets, a tenth above what is measured
@@ -16,6 +18,8 @@ import { hasRuntimes, requireRuntimes } from "../runtimes.mjs"
 import { root, setup } from "../setup.mjs"
 import { tryAll, weigh } from "./consumer.mjs"
 import { keepInstalls, measured } from "./measured.mjs"
+import { tryHosts } from "./hosts.mjs"
+import { tryPages } from "./pages.mjs"
 import { cache, prepare } from "./prepare.mjs"
 import { startRegistry } from "./registry.mjs"
 import { tryRuntimes } from "./runtimes.mjs"
@@ -120,6 +124,8 @@ try {
   }
   const further = {
     installs: () => weighAll(folder, url),
+    hosts: () => tryHosts(folder, url, option("hosts")?.split("=")[1], say),
+    pages: () => tryPages(folder, url, option("pages")?.split("=")[1], say),
     runtimes: () => tryRuntimes(folder, url, option("runtimes")?.split("=")[1]?.split(","), say),
   }
   const asked = Object.keys({ ...parts, ...further }).filter((name) => option(name) !== undefined)

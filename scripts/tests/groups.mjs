@@ -56,7 +56,7 @@ export const groups = [
       "packages/programs/create-memfold/**/*.test.ts",
       "packages/tests/harness/test/ports.test.ts",
       "packages/programs/mcp/**/*.test.ts",
-      "packages/programs/memfold/test/published.test.ts",
+      "packages/programs/memfold/test/{bundlers,published}.test.ts",
       "packages/programs/proxy/test/**/*.test.ts",
       "packages/programs/server/**/*.test.ts",
       "packages/programs/studio/test/{page,timeline}.test.ts",

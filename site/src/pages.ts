@@ -96,6 +96,7 @@ const placed: ReadonlyArray<Part> = [
   part(
     "Start in five minutes",
     ["AI SDK", "docs/start/ai-sdk.md"],
+    ["Next.js", "docs/start/next.md"],
     ["LangChain", "docs/start/langchain.md"],
     ["OpenAI Agents SDK", "docs/start/openai-agents.md"],
     ["Mastra", "docs/start/mastra.md"],
@@ -145,6 +146,7 @@ const placed: ReadonlyArray<Part> = [
   part(
     "Migrate",
     ["From what?", "docs/migrate/README.md"],
+    ["Transcripts of other programs", "docs/migrate/transcripts.md"],
     ["LangChain", "docs/migrate/langchain.md"],
     ["Mastra", "docs/migrate/mastra.md"],
     ["OpenAI Agents SDK", "docs/migrate/openai-agents.md"],

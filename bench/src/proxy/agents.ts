@@ -185,18 +185,21 @@ const codex: Agent = {
           })
         for (const id of calls)
           input.push({ type: "function_call_output", call_id: id, output: output(index) })
-        const events = await client.responses.create({
-          model: "gpt-6.2-sol",
-          instructions: prose(4, 12_000),
-          input: [...input],
-          tools,
-          tool_choice: "auto",
-          parallel_tool_calls: false,
-          store: false,
-          stream: true,
-          include: ["reasoning.encrypted_content"],
-          prompt_cache_key: session,
-        })
+        const events = await client.responses.create(
+          {
+            model: "gpt-6.2-sol",
+            instructions: prose(4, 12_000),
+            input: [...input],
+            tools,
+            tool_choice: "auto",
+            parallel_tool_calls: false,
+            store: false,
+            stream: true,
+            include: ["reasoning.encrypted_content"],
+            prompt_cache_key: session,
+          },
+          { headers: { session_id: session } },
+        )
         let answer: ReadonlyArray<OpenAI.Responses.ResponseOutputItem> = []
         for await (const event of events)
           if (event.type === "response.completed") answer = event.response.output

@@ -5,7 +5,6 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { inTurn, type Use } from "@memfold/store-sql"
 import { Cause, Effect } from "effect"
-import { createRequire } from "node:module"
 import type { Driver } from "./Driver.js"
 
 /** As much of better-sqlite3's `package.json` as is read. */
@@ -14,9 +13,13 @@ interface Manifest {
   readonly engines?: { readonly node?: string }
 }
 
-/** The driver's `package.json`; `undefined` where it is not found: loading the driver then says what is wrong. */
+/**
+ * The driver's `package.json`; `undefined` where it is not found: loading the driver then says what is wrong. No bundler sees that it is
+ * required, and looks for it.
+ */
 const manifest = (): Manifest | undefined => {
   try {
+    const { createRequire } = process.getBuiltinModule("node:module")
     return createRequire(import.meta.url)("better-sqlite3/package.json") as Manifest
   } catch {
     return undefined
@@ -68,6 +71,18 @@ const oneByOne = (client: SqliteClient): Effect.Effect<Use, SqlError> =>
   Effect.flatMap(Effect.scoped(client.reserve), (connection) => inTurn(preparingAgain(connection)))
 
 /**
+ * The error of a driver that cannot be loaded, without the paths where it was looked for: they are dozens of lines, and stand behind
+ * the one that helps.
+ */
+const withoutPaths = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return error
+  const [line = "", ...paths] = error.message.split("\n")
+  if (paths.length === 0) return error
+  const { code } = error as { readonly code?: unknown }
+  return Object.assign(new Error(line), code === undefined ? {} : { code })
+}
+
+/**
  * Loads better-sqlite3. Fails if it is not installed, needs a newer Node, or its native part is not built for this Node: the driver
  * looks for that part when it opens its first database, so one in memory is opened.
  *
@@ -91,4 +106,5 @@ export const betterSqlite: Effect.Effect<Driver, unknown> = Effect.tryPromise({
         ),
   ),
   Effect.tap((driver) => Effect.scoped(driver({ filename: ":memory:" }))),
+  Effect.mapError(withoutPaths),
 )

@@ -8,6 +8,7 @@ import { driver } from "./connect.js"
 import { definitions, isMissing, restore } from "./derived.js"
 import type { Options } from "./Options.js"
 import { reasonOf } from "./reasons.js"
+import { sameFile } from "./sameFile.js"
 import { turns } from "./turns.js"
 import type { File } from "./File.js"
 
@@ -72,7 +73,10 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
     yield* checkFile(options)
     const client = yield* Effect.mapError(connect(options), (cause) => failed("open", file, cause))
     const patience = Math.min(Duration.toMillis(options.busyTimeout ?? "30 seconds"), Number.MAX_SAFE_INTEGER)
-    const { reading, writing } = turns(isBusy, patience)
+    const inTurn = turns(isBusy, patience)
+    const same = sameFile(file)
+    const reading: typeof inTurn.reading = (work) => same(inTurn.reading(work))
+    const writing: typeof inTurn.writing = (work) => same(inTurn.writing(work))
     const readOnly: DatabaseOptions["writing"] = () =>
       Effect.fail(
         new SqlError({ cause: { code: "SQLITE_READONLY" }, message: "the file is open to be read" }),

@@ -5,6 +5,11 @@ const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string, me
   ["SQLITE_LOCKED", (file) => `${file} is locked by another process; try again when that one is done`],
   ["SQLITE_READONLY", (file) => `${file} is read-only; make it and its folder writable`],
   ["SQLITE_FULL", (file) => `the disk is full at ${file}; make room and try again`],
+  [
+    "MEMFOLD_REPLACED",
+    (file) =>
+      `${file} was replaced, moved or removed while this process had it open, by a restored backup for example; what this operation wrote is not in the new file. Start the process again`,
+  ],
   ["SQLITE_NOTADB", (file) => `${file} is not a SQLite database`],
   ["SQLITE_CORRUPT", (file) => `${file} is damaged; restore it from a backup, or try sqlite3's .recover`],
   ["SQLITE_CANTOPEN", (file) => `${file} cannot be opened; check that its folder exists and is writable`],

@@ -2,7 +2,8 @@
  * Encodes events to stored records and decodes them. Decoding upcasts old schema versions with pure functions, skips
  * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
-import { Array, Either, ParseResult, Schema } from "effect"
+import { type Array, Either, ParseResult, Schema } from "effect"
+import { atOnce, mapped, type Steps } from "@memfold/log/breathe"
 import type { LogRecord, NewRecord, RewrittenRecord } from "@memfold/log/EventLog"
 import { exactCheck } from "./exactCheck.js"
 import type { Message } from "@memfold/message/Message"
@@ -165,12 +166,22 @@ export const encodeBatch = <Events extends ReadonlyArray<{ readonly time: number
   batchId: string,
   events: Events,
 ): Array.ReadonlyArray.With<Events, NewRecord> =>
-  Array.map(events, ({ time, event }, position): NewRecord => {
+  atOnce(encodeBatchSteps({ session, version }, batchId, events))
+
+/** {@link encodeBatch} in steps: a batch can be long. */
+export const encodeBatchSteps = <
+  Events extends ReadonlyArray<{ readonly time: number; readonly event: Event }>,
+>(
+  { session, version }: Pick<RecordedEvent, "session" | "version">,
+  batchId: string,
+  events: Events,
+): Steps<Array.ReadonlyArray.With<Events, NewRecord>> =>
+  mapped(events, ({ time, event }, position): NewRecord => {
     const { type, schemaVersion, data } = encode(event)
     const at = version + 1 + position
     const checksum = checksumOf({ session, version: at, batchId, time, type, schemaVersion, data })
     return { time, type, schemaVersion, data, checksum }
-  })
+  }) as Steps<Array.ReadonlyArray.With<Events, NewRecord>>
 
 /** Encodes the new content of an event that is in the log already. */
 export const encodeRewritten = (recorded: RecordedEvent<Event>): RewrittenRecord => {

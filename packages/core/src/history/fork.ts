@@ -1,8 +1,14 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
-import { breather, breathing } from "../shell/breathe.js"
+import { breather, breathing } from "@memfold/log/breathe"
 import { DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
-import type { LogError, LogRecord, NewRecord, Service as EventLog } from "@memfold/log/EventLog"
+import {
+  type LogError,
+  type LogRecord,
+  type NewRecord,
+  notArchived,
+  type Service as EventLog,
+} from "@memfold/log/EventLog"
 import { records } from "@memfold/log/pages"
 import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
@@ -123,6 +129,7 @@ export const fork = (
     const projections = yield* projectionsOf(to, decoded(to, [first, ...rest], batchId))
     if (yield* redactedAfter(log, session, before))
       return yield* fork(log, sessions, session, { to, atVersion })
+    yield* notArchived(log, to)
     const { version } = yield* log
       .append(to, [first, ...rest], {
         expectedVersion: 0,

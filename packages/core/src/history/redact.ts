@@ -12,7 +12,7 @@ import {
   type SummaryInvalidated,
 } from "../event/Event.js"
 import { releaseRunning } from "../engine/compaction.js"
-import { breathing } from "../shell/breathe.js"
+import { breathing } from "@memfold/log/breathe"
 import { makeId } from "../shell/id.js"
 import {
   appendedMessage,

@@ -3,6 +3,7 @@ import { Effect, Exit, Schema, Stream } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
 import { withoutText } from "../history/redact.js"
+import { inSteps, mapped } from "@memfold/log/breathe"
 import type { AppendResult } from "@memfold/log/EventLog"
 import type { Message } from "@memfold/message/Message"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
@@ -93,12 +94,18 @@ export const checkAppend = (
 /** The messages `[from, to)` of a conversation. */
 type Range = Pick<AppendedMessages, "from" | "to">
 
-/** A message with its tokens, and with the tokens of its bound parts if it has any. */
-export const counted = (counter: TokenCounter, message: Message): CountedMessage => ({
-  message,
-  tokens: ofMessage(counter, message),
-  boundTokens: ofBoundParts(counter, message),
-})
+/** Messages with their tokens, and with the tokens of their bound parts if they have any. Others have their turn while many are counted. */
+export const counted = (
+  counter: TokenCounter,
+  messages: ReadonlyArray<Message>,
+): Effect.Effect<ReadonlyArray<CountedMessage>> =>
+  inSteps(() =>
+    mapped(messages, (message) => ({
+      message,
+      tokens: ofMessage(counter, message),
+      boundTokens: ofBoundParts(counter, message),
+    })),
+  )
 
 /**
  * Checks and counts messages, and appends them, all or none. With an idempotency key that was used before, nothing is written, and the
@@ -120,7 +127,7 @@ export const appendMessages = (
   Effect.gen(function* () {
     const messages = yield* checkAppend(session, given, request)
     const { strategy, idempotencyKey, prefix, ifVersion, ...description } = request
-    const added = messages.map((message) => counted(counter, message))
+    const added = yield* counted(counter, messages)
     for (;;) {
       const done = yield* sessions.transact<Range | OwnerMismatch | VersionMismatch>(
         session,

@@ -203,7 +203,7 @@ const goOnFrom = (
 ): Effect.Effect<Answered<Edited>, EditError> =>
   Effect.gen(function* () {
     const { sessions, counter, layers, styleOf } = parts
-    const added = messages.map((message) => counted(counter, message))
+    const added = yield* counted(counter, messages)
     // The log is searched for an earlier write only where the store cannot tell.
     const first = writtenBefore(parts, session, messages, { idempotencyKey, ifVersion })
     for (;;) {

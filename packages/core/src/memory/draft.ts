@@ -34,7 +34,7 @@ export const withDraft = (
     )
     const time = yield* Clock.currentTimeMillis
     const events = edited(state, goBack, {
-      messages: messages.map((message) => counted(counter, message)),
+      messages: yield* counted(counter, messages),
       strategy,
       time,
     })

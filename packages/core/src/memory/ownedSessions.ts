@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "@memfold/log/EventLog"
 import { sessions } from "@memfold/log/pages"
 import { spendLog } from "../shell/Spend.js"
-import { rest } from "../shell/breathe.js"
+import { rest } from "@memfold/log/breathe"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 

@@ -7,6 +7,7 @@ import { edited } from "../engine/goBack.js"
 import type { Event } from "../event/Event.js"
 import { appendedMessage, batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
+import { breathe, eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
 import type { Message } from "@memfold/message/Message"
 import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { Strategy } from "../policy/Strategy.js"
@@ -77,9 +78,12 @@ const same = (one: Message | undefined, other: Message | undefined): boolean =>
   one !== undefined && other !== undefined && isStored([one], [{ message: other }])
 
 /** How many messages two conversations have in common, from the first one. */
-const inCommon = (wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Message>): number => {
-  const end = wanted.findIndex((message, at) => !same(message, messages[at]))
-  return end === -1 ? wanted.length : end
+function* inCommon(wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Message>): Steps<number> {
+  for (const [at, message] of wanted.entries()) {
+    if (at % eventsBetween === 0) yield
+    if (!same(message, messages[at])) return at
+  }
+  return wanted.length
 }
 
 /** Nobody says what a rewritten message was produced behind. */
@@ -104,11 +108,11 @@ const write = (
   },
 ): Effect.Effect<Answered<Rewritten> | null, RewriteError> =>
   Effect.gen(function* () {
-    const same = inCommon(wanted, messages)
+    const same = yield* inSteps(() => inCommon(wanted, messages))
     const kept = from + same
     // The log has just shown the message.
     const goBack = yield* Effect.catchTag(findSwitch(sessions, state, kept), "UnknownMessage", Effect.die)
-    const added = wanted.slice(same).map((message) => counted(counter, message))
+    const added = yield* counted(counter, wanted.slice(same))
     const done: Committed<boolean> = yield* retryTransient(
       sessions.transact(
         state.session,
@@ -157,7 +161,7 @@ const rewriteAll = (
         const wanted = yield* wantedFrom(before)
         const stored = after.map((message) => ({ message }))
         if (wanted === null || !isStored(wanted, stored)) return yield* new IdempotencyKeyReused({ session })
-        const kept = inCommon(wanted, before)
+        const kept = yield* inSteps(() => inCommon(wanted, before))
         return { answer: { applied: true, duplicate: !tried, kept, total: after.length }, state }
       }
       const messages = conversationAt(log, events.length)
@@ -190,9 +194,14 @@ export const rewriteMessages = (
       batchId: idempotencyKey ?? (yield* makeId),
       strategy,
       wantedFrom: (messages) =>
-        Effect.flatMap(
-          Effect.sync(() => rewrite(messages)),
-          (wanted) => (wanted === null ? Effect.succeed(null) : checkMessages(session, wanted)),
+        // Each of these goes through the whole conversation.
+        breathe.pipe(
+          Effect.map(() => rewrite(messages)),
+          Effect.tap(breathe),
+          Effect.flatMap((wanted) =>
+            wanted === null ? Effect.succeed(null) : checkMessages(session, wanted),
+          ),
+          Effect.tap(breathe),
         ),
     }
     if (last === undefined) return yield* rewriteAll(parts, session, call, false)

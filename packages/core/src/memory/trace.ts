@@ -1,13 +1,14 @@
 /** Tracing: the messages that a text rests on, and the summaries that a message lives on in. */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
 import { UnknownSummary } from "../history/revert.js"
 import { span } from "../observe/spans.js"
 import type { SummaryRecord } from "../projection/summaries.js"
 import { sourceOf } from "../recall/readLog.js"
 import type { SessionState } from "../session/SessionState.js"
-import { breathe } from "../shell/breathe.js"
+import { inSteps } from "@memfold/log/breathe"
 import type { SessionError } from "../shell/Sessions.js"
+import { sentencesOf } from "../trace/sentences.js"
 import {
   mayRestOn,
   type MessageRange,
@@ -16,7 +17,7 @@ import {
   type TracedSentence,
   weigh,
 } from "../trace/support.js"
-import { checkMessageName, checkText } from "./input.js"
+import { checkMessageName, checkText, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
@@ -75,7 +76,7 @@ const traced = (
   about?: number,
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<TracedSentence>>, SessionError> =>
   Effect.gen(function* () {
-    const parsed = parsedSentences(parts.map(({ text }) => text))
+    const parsed = yield* inSteps(() => parsedSentences(parts.map(({ text }) => text)))
     const terms = new Set(
       parsed
         .flat()
@@ -85,18 +86,22 @@ const traced = (
       terms: [...terms],
       before: state.total,
     })
-    const found: Array<ReadonlyArray<TracedSentence>> = []
-    for (const [at, sentences] of parsed.entries()) {
-      // A long summary over a long session takes its time; others have their turn.
-      yield* breathe
-      const { range } = parts[at]!
-      const ground = { postings, range, days: daysOf(postings.times, range) }
-      const weighed = sentences.map((sentence) => weigh(sentence, ground))
-      found.push(
-        weighed.filter((one) => about === undefined || mayRestOn(one, about)).map((one) => supportOf(one)),
-      )
-    }
-    return found
+    // A long text over a long session takes its time; others have their turn.
+    return yield* inSteps(function* () {
+      const found: Array<ReadonlyArray<TracedSentence>> = []
+      for (const [at, sentences] of parsed.entries()) {
+        const { range } = parts[at]!
+        const ground = { postings, range, days: daysOf(postings.times, range) }
+        const own: Array<TracedSentence> = []
+        for (const sentence of sentences) {
+          yield
+          const weighed = weigh(sentence, ground)
+          if (about === undefined || mayRestOn(weighed, about)) own.push(supportOf(weighed))
+        }
+        found.push(own)
+      }
+      return found
+    })
   })
 
 /** The text of a summary, and its segments in it: each one is a part with the messages that it covers. */
@@ -120,6 +125,19 @@ const placed = (
   })
 }
 
+/** The longest text that is traced at a time: each of its sentences is weighed against the whole session. */
+const most = { characters: 200_000, sentences: 1_000 }
+
+const checkTraced = (session: string, text: unknown): Exit.Exit<void, InvalidInput> =>
+  typeof text === "string" && (text.length > most.characters || sentencesOf(text).length > most.sentences)
+    ? Exit.fail(
+        new InvalidInput({
+          session,
+          detail: `"text" has more than ${most.sentences} sentences or ${most.characters} characters; trace it in parts`,
+        }),
+      )
+    : checkText(session, "text", text)
+
 /** Traces a text or a summary to messages. */
 export const traceOf = (
   parts: MemoryParts,
@@ -137,7 +155,7 @@ export const traceOf = (
       const sentences = placed(segments, yield* traced(parts, state, segments))
       return { version: state.version, text, sentences }
     }
-    yield* checkText(session, "text", what)
+    yield* checkTraced(session, what)
     const range = { from: 0, to: state.total }
     const [sentences = []] = yield* traced(parts, state, [{ text: what, range }])
     return { version: state.version, text: what, sentences }

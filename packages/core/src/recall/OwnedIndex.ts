@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { SessionInfo } from "@memfold/log/EventLog"
 import type { Gap } from "../session/branches.js"
-import { inSteps } from "../shell/breathe.js"
+import { inSteps } from "@memfold/log/breathe"
 import type { Postings } from "./FullTextIndex.js"
 import type { SessionIndex } from "./SessionIndex.js"
 import { Vocabulary } from "./Vocabulary.js"

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { batchIdOf, eventId } from "../event/EventCodec.js"
 import type { LogError, LogPosition, ProjectionRow, Projections } from "@memfold/log/EventLog"
-import { breather, inSteps } from "../shell/breathe.js"
+import { breather, inSteps } from "@memfold/log/breathe"
 import {
   bucketKey,
   decodeBucket,

@@ -1,6 +1,6 @@
 /** The events behind the stored parts of a full-text index, read into an index of the process. */
 import { Effect, Stream } from "effect"
-import { after, breather } from "../shell/breathe.js"
+import { after, breather } from "@memfold/log/breathe"
 import type { IndexError, Source } from "./FullTextIndex.js"
 import { divergence, type Gap } from "../session/branches.js"
 import { SessionIndex, type Start } from "./SessionIndex.js"

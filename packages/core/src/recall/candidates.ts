@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Meaning, Target } from "./Meaning.js"
 import { type Candidate, fuse, type IsWanted, rankInSteps } from "../search/rank.js"
-import { inSteps } from "../shell/breathe.js"
+import { inSteps } from "@memfold/log/breathe"
 import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
 import { inTime, newestFirst, saidIn, type SearchedTime } from "./timed.js"

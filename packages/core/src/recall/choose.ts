@@ -1,7 +1,7 @@
 /** Chooses from ranked messages within a budget of tokens. Chosen messages are shown word for word or as excerpts. */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
-import { breather } from "../shell/breathe.js"
+import { breather } from "@memfold/log/breathe"
 import type { SessionError } from "../shell/Sessions.js"
 import { excerpt } from "./excerpt.js"
 import type { Postings } from "./FullTextIndex.js"

@@ -3,7 +3,7 @@
  * The indexes of all sessions together are bounded; the least recently searched ones are dropped and built again.
  */
 import { Effect, Stream } from "effect"
-import { after, breather } from "../shell/breathe.js"
+import { after, breather } from "@memfold/log/breathe"
 import type { IndexError, Service, Source } from "./FullTextIndex.js"
 import { Recent } from "./Recent.js"
 import { rangesBetween } from "../session/branches.js"

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
-import { breathe } from "../shell/breathe.js"
+import { breathe } from "@memfold/log/breathe"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesInTime } from "./candidates.js"

@@ -2,7 +2,7 @@
 import { Data, Effect } from "effect"
 import { eventId } from "../event/EventCodec.js"
 import type { SessionInfo } from "@memfold/log/EventLog"
-import { after, breather, rest } from "../shell/breathe.js"
+import { after, breather, rest } from "@memfold/log/breathe"
 import type { SessionError } from "../shell/Sessions.js"
 import { candidatesInTime } from "./candidates.js"
 import { choose, fewestTokens, type Searched } from "./choose.js"

@@ -1,6 +1,6 @@
 /** Takes into a vector index what the log of a session has and the index has not: messages, redactions and clears. */
 import { Effect, Stream } from "effect"
-import { after, breather } from "../shell/breathe.js"
+import { after, breather } from "@memfold/log/breathe"
 import type { EmbedderError, Service as Embedder } from "./Embedder.js"
 import type { IndexError, Source } from "./FullTextIndex.js"
 import { gapsBefore, isCleared } from "../session/branches.js"

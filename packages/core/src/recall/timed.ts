@@ -2,7 +2,7 @@
 import type { Effect } from "effect"
 import type { Candidate, IsWanted } from "../search/rank.js"
 import { queryTermsOf, termsOf } from "../search/terms.js"
-import { inSteps } from "../shell/breathe.js"
+import { inSteps } from "@memfold/log/breathe"
 import type { Postings } from "./FullTextIndex.js"
 import { timeInQuery } from "./timeInQuery.js"
 import type { TimeSpan } from "./TimeSpan.js"

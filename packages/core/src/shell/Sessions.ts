@@ -7,8 +7,9 @@
  */
 import { Array, Clock, type Duration, Effect, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
-import { encodeBatch, recordedAfter, type RecordedEvent } from "../event/EventCodec.js"
+import { encodeBatchSteps, recordedAfter, type RecordedEvent } from "../event/EventCodec.js"
 import {
+  notArchived,
   type AppendOptions,
   type AppendResult,
   LogError,
@@ -18,6 +19,7 @@ import {
   type Service as EventLog,
   type VersionConflict,
 } from "@memfold/log/EventLog"
+import { inSteps, mapped, type Steps } from "@memfold/log/breathe"
 import { description } from "../projection/description.js"
 import { earlierSnapshots } from "../projection/earlierSnapshots.js"
 import { type EventStep, rowsOf } from "../projection/Projection.js"
@@ -122,9 +124,9 @@ const stepsOf = (
   state: SessionState,
   recorded: ReadonlyArray<RecordedEvent>,
   states: States | undefined,
-): ReadonlyArray<EventStep> => {
+): Steps<ReadonlyArray<EventStep>> => {
   let before = state
-  return recorded.map((one) => {
+  return mapped(recorded, (one) => {
     const after = evolve(before, one, { states })
     const step = { recorded: one, before, after, skipped: false }
     before = after
@@ -210,14 +212,15 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     Effect.gen(function* () {
       const { session, version } = state
       const { batchId } = batch
+      if (version === 0) yield* notArchived(log, session)
       const timed = Array.map(list, (event) => ({ time, event }))
       const recorded = recordedAfter(state, batchId, timed)
-      const steps = stepsOf(state, recorded, states)
+      const steps = yield* inSteps(() => stepsOf(state, recorded, states))
       const changes = invalidates(state, recorded)
         ? yield* changesAnew(state, recorded, steps)
         : changesOf(state, steps)
       const appended = yield* log
-        .append(session, encodeBatch(state, batchId, timed), {
+        .append(session, yield* inSteps(() => encodeBatchSteps(state, batchId, timed)), {
           ...batch,
           expectedVersion: version,
           lastBatchId: lastBatchId ?? undefined,

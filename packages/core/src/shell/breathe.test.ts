@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { pairs, said, withMemory, echo } from "@memfold/harness/engine"
 import { EventCodec, EventLog, InMemoryEventLog, Memory, Summarizer } from "../index.js"
-import { inSteps } from "./breathe.js"
+import { inSteps } from "@memfold/log/breathe"
 
 /** Each look at the clock finds that the work has held the event loop for long, on a fast machine too. */
 const everyLookIsLate = () => {
@@ -43,6 +43,15 @@ describe("a session of 20,000 messages", () => {
           ["redact", memory.redact("s", 5)],
           ["recompact", memory.compact("s", { which: "all" })],
           ["state", memory.state("s", { atVersion: 19_999 })],
+          ["append", memory.append("u", said(10_000, 0))],
+          ["rewrite", memory.rewrite("s", (messages) => messages.slice(0, -1))],
+          [
+            "trace",
+            memory.trace(
+              "s",
+              Array.from({ length: 500 }, (_, at) => `The message ${at} is there.`).join(" "),
+            ),
+          ],
         ]
         for (const [name, work] of works) {
           const turns = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(work)))

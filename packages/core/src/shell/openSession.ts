@@ -11,7 +11,7 @@ import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { keepTip } from "../session/switchBranch.js"
-import { breathe } from "./breathe.js"
+import { breathe } from "@memfold/log/breathe"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import { retryTransient } from "./retry.js"
 

@@ -6,7 +6,7 @@
  * as the first pass, which has found all such events up to there. A third pass is never needed.
  */
 import { Chunk, Effect, Either, Stream } from "effect"
-import { after, breather, breathing, eventsBetween } from "./breathe.js"
+import { after, breather, breathing, eventsBetween } from "@memfold/log/breathe"
 import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import type {
   LogError,

@@ -9,9 +9,9 @@ export interface Sentence {
 
 /**
  * A sentence ends with its mark before white space, with a mark of a script without spaces, or with its line. The dot of a number in a
- * list ends nothing.
+ * list ends nothing. A run of marks is tried where it begins: tried at each of its marks, a long one would take the square of its length.
  */
-const ends = /[。！？；]+|(?<!(?:^|\s)\d{1,3})[.!?]+["'”’)\]]*(?=\s)|\n/gmu
+const ends = /[。！？；]+|(?<![.!?]|(?:^|\s)\d{1,3})[.!?]+["'”’)\]]*(?=\s)|\n/gmu
 
 /**
  * The sentences of a text. A line ends a sentence, too: summaries have lists and headings. A dot within an identifier, as in

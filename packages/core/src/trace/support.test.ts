@@ -5,7 +5,10 @@ import { postingsOf } from "../search/postings.js"
 import { termsOf } from "../search/terms.js"
 import { identifiersOf } from "./identifiers.js"
 import { sentencesOf } from "./sentences.js"
-import { mayRestOn, mostMessages, parsedSentences, supportOf, weigh } from "./support.js"
+import { atOnce } from "@memfold/log/breathe"
+import { mayRestOn, mostMessages, parsedSentences as sentenceSteps, supportOf, weigh } from "./support.js"
+
+const parsedSentences = (texts: ReadonlyArray<string>) => atOnce(sentenceSteps(texts))
 
 /** The messages that count: all of them, said on no day that a sentence names. */
 const groundOf = (messages: ReadonlyArray<string>, range = { from: 0, to: messages.length }) => ({

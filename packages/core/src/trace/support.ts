@@ -2,6 +2,7 @@
  * Which messages a sentence rests on: those that share its words and identifiers, weighted by how rare they are (decision 75). The
  * answer follows from the words alone, and is the same at every call.
  */
+import { mapped, type Steps } from "@memfold/log/breathe"
 import { termWeight } from "../search/bm25.js"
 import type { TermPostings } from "../search/postings.js"
 import { runs, termsOf, usefulTermsOf } from "../search/terms.js"
@@ -62,9 +63,9 @@ export interface ParsedSentence extends Sentence, SentenceTerms {}
  * The sentences of several texts that say something. A sentence without a word to search for, as a heading of signs, rests on nothing.
  * Summaries take sentences over from the summaries before them: each one is parsed once.
  */
-export const parsedSentences = (
+export function* parsedSentences(
   texts: ReadonlyArray<string>,
-): ReadonlyArray<ReadonlyArray<ParsedSentence>> => {
+): Steps<ReadonlyArray<ReadonlyArray<ParsedSentence>>> {
   const parsed = new Map<string, SentenceTerms>()
   const parse = (sentence: string): SentenceTerms => {
     const found = parsed.get(sentence) ?? {
@@ -74,11 +75,15 @@ export const parsedSentences = (
     parsed.set(sentence, found)
     return found
   }
-  return texts.map((text) =>
-    sentencesOf(text)
-      .map((sentence) => ({ ...sentence, ...parse(sentence.text) }))
-      .filter(({ terms }) => terms.length > 0),
-  )
+  const found: Array<ReadonlyArray<ParsedSentence>> = []
+  for (const text of texts) {
+    const sentences = yield* mapped(sentencesOf(text), (sentence) => ({
+      ...sentence,
+      ...parse(sentence.text),
+    }))
+    found.push(sentences.filter(({ terms }) => terms.length > 0))
+  }
+  return found
 }
 
 /** The place of the first message at or behind an index in the list of a term. */

@@ -1,6 +1,6 @@
-import { Effect, Either } from "effect"
+import { Clock, Effect, Either } from "effect"
 import * as fc from "fast-check"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { cpuTime } from "@memfold/harness/cpuTime"
 import { Message, type Summarizer, TokenCounter } from "@memfold/core"
@@ -30,7 +30,8 @@ const requestFor = (
 })
 
 const attempt = (request: Summarizer.Request, options?: Options) =>
-  Effect.runSync(Effect.either(make(options).summarize(request)))
+  // With a clock of its own, nothing pauses.
+  Effect.runSync(Effect.withClock(Effect.either(make(options).summarize(request)), Clock.make()))
 
 const summarize = (
   messages: ReadonlyArray<Message.Message>,
@@ -612,5 +613,26 @@ describe("the size that a strategy asks for", () => {
     // More than the smaller size has room for; the talk repeats itself, and says nothing more.
     expect(tokens({}, { size: { ...size, maxTokens: 480 } })).toBeGreaterThan(240)
     expect(tokens({ maxTokens: 60 }, { size })).toBe(tokens({ maxTokens: 60 }, {}))
+  })
+})
+
+describe("a long request", () => {
+  it("lets others have their turn between its messages", async () => {
+    const messages = Array.from({ length: 500 }, (_, at) =>
+      Message.user(`Order KX-${at} was sent on day ${at}.`),
+    )
+    // Each look at the clock finds that the work has held the event loop for long.
+    let time = Date.now()
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => (time += 11))
+    onTestFinished(() => clock.mockRestore())
+    let [turns, isOver] = [0, false]
+    const turn = (): void => {
+      turns++
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await Effect.runPromise(make().summarize(requestFor(messages)))
+    isOver = true
+    expect(turns).toBeGreaterThan(500)
   })
 })

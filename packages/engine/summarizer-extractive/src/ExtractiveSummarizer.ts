@@ -16,6 +16,7 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { Summarizer, TokenCounter } from "@memfold/core"
+import { inSteps, type Steps } from "@memfold/log/breathe"
 import type { Piece, Source } from "./digest.js"
 import { read, write } from "./digest.js"
 import { isMinor, list, ranked, splitList } from "./identifiers.js"
@@ -103,24 +104,24 @@ const identifierShares = [0.25, 0.35, 0.5]
 const minorAbove = 300
 const minorShare = 0.15
 
-const summarize = (request: Summarizer.Request, size: Summarizer.Size): string => {
+function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<string> {
   const { text: before, listed } = splitList(request.previous ?? "")
-  const sources = [...read(before), ...ofMessages(request.messages)]
+  const sources = [...read(before), ...(yield* ofMessages(request.messages))]
   const first = sources.find((source) => source.speaker === "user") ?? sources[0]
   if (first === undefined) {
     const count = request.messages.length
     return `${count} ${count === 1 ? "message" : "messages"} without text.`
   }
   const limit = Summarizer.budget(request, size)
-  const identifiers = ranked(sources, listed)
-  const candidates = salience(sources, request.instructions ?? "")
+  const identifiers = yield* ranked(sources, listed)
+  const candidates = yield* salience(sources, request.instructions ?? "")
   const costs = {
     piece: memoized((piece: Piece) => estimate(piece.text)),
     label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
   }
   /** The digest of the chosen sentences, at most `room` tokens. */
-  const written = (room: number): string => {
-    const chosen = select(candidates, costs, room * surplus)
+  const written = function* (room: number): Steps<string> {
+    const chosen = yield* select(candidates, costs, room * surplus)
     const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)
     return count === 0
       ? beginning(chosen[0]?.parts[0]?.source ?? first, room)
@@ -129,21 +130,25 @@ const summarize = (request: Summarizer.Request, size: Summarizer.Size): string =
   const minorRoom = Math.max(0, (limit - minorAbove) * minorShare)
   const major = identifiers.filter((one) => !isMinor(one)).map((one) => one.toLowerCase())
   /** The summary whose list takes up to this share from the sentences, and how many identifiers are not in it. */
-  const withShare = (share: number): { readonly text: string; readonly missing: number } => {
+  const withShare = function* (share: number): Steps<{ readonly text: string; readonly missing: number }> {
     const room = Math.floor(limit * share)
     // What the list does not need is for the sentences, and what these leave is for the list.
-    const needed = list(identifiers, written(limit - room), { room, minorRoom, limit })
-    const quoted = written(needed === "" ? limit : limit - estimate(`\n${needed}`))
+    const needed = yield* list(identifiers, yield* written(limit - room), { room, minorRoom, limit })
+    const quoted = yield* written(needed === "" ? limit : limit - estimate(`\n${needed}`))
     const left = Math.max(room, limit - estimate(quoted))
-    const line = list(identifiers, quoted, { room: left, minorRoom: limit * identifierShares[0]!, limit })
+    const line = yield* list(identifiers, quoted, {
+      room: left,
+      minorRoom: limit * identifierShares[0]!,
+      limit,
+    })
     const text = [quoted, line].filter((one) => one !== "").join("\n")
     const said = text.toLowerCase()
     return { text, missing: major.filter((one) => !said.includes(one)).length }
   }
-  let best = withShare(identifierShares[0]!)
+  let best = yield* withShare(identifierShares[0]!)
   for (const share of identifierShares.slice(1)) {
     if (best.missing === 0) break
-    const next = withShare(share)
+    const next = yield* withShare(share)
     if (next.missing < best.missing) best = next
   }
   return best.text
@@ -215,18 +220,17 @@ export const make = (options: Options = {}): Summarizer.Service => {
     isFree: true,
     maxInputTokens: Number.POSITIVE_INFINITY,
     summarize: (request) =>
-      Effect.suspend(() => {
-        const text = summarize(request, sizeOf(request))
-        return text !== "" && estimate(text) < request.replacesTokens
-          ? Effect.succeed({ text })
-          : Effect.fail(
-              new Summarizer.SummarizerError({
+      Effect.flatMap(
+        inSteps(() => summarize(request, sizeOf(request))),
+        (text) =>
+          text !== "" && estimate(text) < request.replacesTokens
+            ? Effect.succeed({ text })
+            : new Summarizer.SummarizerError({
                 session: request.session,
                 reason: "not-smaller",
                 detail: `cannot write less than the ${request.replacesTokens} tokens of ${request.messages.length} message(s); compact more of them at once`,
               }),
-            )
-      }),
+      ),
   }
 }
 

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { Message } from "@memfold/core"
 import { read, write } from "./digest.js"
-import { ofMessages } from "./sources.js"
+import { ofMessages as ofMessagesSteps } from "./sources.js"
+import { atOnce } from "@memfold/log/breathe"
+
+const ofMessages = (...given: Parameters<typeof ofMessagesSteps>) => atOnce(ofMessagesSteps(...given))
 
 const all = (sources: ReturnType<typeof read>): string =>
   write(sources, new Map(sources.map((source) => [source, new Set(source.pieces)])))

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest"
 import { Message } from "@memfold/core"
-import { identifiersIn, list, ranked, splitList } from "./identifiers.js"
-import { ofMessages } from "./sources.js"
+import { identifiersIn, list as listSteps, ranked as rankedSteps, splitList } from "./identifiers.js"
+import { ofMessages as ofMessagesSteps } from "./sources.js"
+import { atOnce } from "@memfold/log/breathe"
+
+const ofMessages = (...given: Parameters<typeof ofMessagesSteps>) => atOnce(ofMessagesSteps(...given))
+const ranked = (...given: Parameters<typeof rankedSteps>) => atOnce(rankedSteps(...given))
+const list = (...given: Parameters<typeof listSteps>) => atOnce(listSteps(...given))
 
 describe("identifiers", () => {
   it.each([

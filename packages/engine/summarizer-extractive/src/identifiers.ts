@@ -10,6 +10,7 @@
  * Those used most and last come first, so that the first ones stay over many merges.
  */
 import { TokenCounter } from "@memfold/core"
+import { type Steps } from "@memfold/log/breathe"
 import type { Source } from "./digest.js"
 import { facts } from "./facts.js"
 
@@ -76,10 +77,10 @@ const mention = { user: 1, assistant: 1, system: 1, earlier: 1, tool: 0.15 } as 
  * The identifiers of the sources and of the list so far, the most used and newest first. Of a tool, only what it was
  * asked counts: its output was read, not said.
  */
-export const ranked = (
+export function* ranked(
   sources: ReadonlyArray<Source>,
   listed: ReadonlyArray<string>,
-): ReadonlyArray<string> => {
+): Steps<ReadonlyArray<string>> {
   const found = new Map<string, { written: string; uses: number; last: number }>()
   const add = (written: string, uses: number, last: number): void => {
     const key = written.toLowerCase()
@@ -92,13 +93,14 @@ export const ranked = (
   }
   // The list tells by its order how much each was used.
   listed.forEach((written, rank) => add(written, 1 - rank / (listed.length + 1), 0))
-  sources.forEach(({ speaker, label, pieces }, at) => {
+  for (const [at, { speaker, label, pieces }] of sources.entries()) {
+    yield
     const text = speaker === "tool" ? label : pieces.map((piece) => piece.text).join("\n")
-    if (speaker === "tool" && text.includes("…")) return
+    if (speaker === "tool" && text.includes("…")) continue
     for (const written of identifiersIn(text)) {
       add(written, mention[speaker], (mention[speaker] * (at + 1)) / sources.length)
     }
-  })
+  }
   // Minor identifiers come last.
   const order = (written: string) => (isMinor(written) ? 1 : 0)
   const score = ({ uses, last }: { readonly uses: number; readonly last: number }) =>
@@ -109,17 +111,18 @@ export const ranked = (
 }
 
 /** A line of the identifiers that are not in the text yet, as far as text and line fit into `limit` tokens; maybe empty. */
-export const list = (
+export function* list(
   identifiers: ReadonlyArray<string>,
   text: string,
   { room, minorRoom, limit }: { readonly room: number; readonly minorRoom: number; readonly limit: number },
-): string => {
+): Steps<string> {
   const said = text.toLowerCase()
   const left = limit - estimate(`${text}\n`)
   const listed: Array<string> = []
   const line = (): string => (listed.length === 0 ? "" : label + listed.join(separator))
   for (const identifier of identifiers) {
     if (said.includes(identifier.toLowerCase())) continue
+    yield
     listed.push(identifier)
     if (estimate(line()) > Math.min(isMinor(identifier) ? minorRoom : room, left)) listed.pop()
   }

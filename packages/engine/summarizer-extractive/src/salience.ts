@@ -11,6 +11,7 @@
  * The numbers were chosen on recorded conversations (customer service in two languages, agents with tools, long chats),
  * by how many of the identifiers, names and answers needed later are in the summary. Decision 27 has the effect of each.
  */
+import { type Steps } from "@memfold/log/breathe"
 import type { Piece, Source } from "./digest.js"
 import type { Fact } from "./facts.js"
 import { facts } from "./facts.js"
@@ -60,7 +61,7 @@ const shortWord = (term: string): number => {
 }
 
 /** Counts terms and facts, and makes the candidates. Terms of `watch` weigh more. */
-export const salience = (sources: ReadonlyArray<Source>, watch: string): Salience => {
+export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<Salience> {
   const occurrences = new Map<string, number>()
   const spread = new Map<string, number>()
   const mentions = new Map<string, number>()
@@ -74,6 +75,7 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
   }
   const read: Array<ReadonlyArray<ReadPiece>> = []
   for (const source of sources) {
+    yield
     const mentioned = new Set<string>()
     read.push(
       source.pieces.map((piece, position) => {
@@ -117,7 +119,8 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
 
   const candidates: Array<Candidate> = []
   let question: ReadPiece | undefined
-  read.forEach((pieces, at) => {
+  for (const [at, pieces] of read.entries()) {
+    yield
     const last = pieces.length - 1
     pieces.forEach((one, position) => {
       const { source, piece } = one
@@ -145,6 +148,6 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
       )
       if (position === last) question = asks && source.speaker === "assistant" ? one : undefined
     })
-  })
+  }
   return { candidates, weightOf }
 }

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest"
 import { Message, TokenCounter } from "@memfold/core"
 import { read, type Source } from "./digest.js"
-import { salience } from "./salience.js"
-import { select } from "./select.js"
-import { ofMessages } from "./sources.js"
+import { salience as salienceSteps } from "./salience.js"
+import { select as selectSteps } from "./select.js"
+import { ofMessages as ofMessagesSteps } from "./sources.js"
+import { atOnce } from "@memfold/log/breathe"
+
+const ofMessages = (...given: Parameters<typeof ofMessagesSteps>) => atOnce(ofMessagesSteps(...given))
+const select = (...given: Parameters<typeof selectSteps>) => atOnce(selectSteps(...given))
+const salience = (...given: Parameters<typeof salienceSteps>) => atOnce(salienceSteps(...given))
 
 const costs = {
   piece: ({ text }: { readonly text: string }) => TokenCounter.estimating.count(text),

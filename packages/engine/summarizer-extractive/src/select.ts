@@ -5,6 +5,7 @@
  * sentence about the same thing loses to one about something new. What a candidate adds can only shrink while
  * others are chosen; so the best is found by judging the top of a heap anew, not everything at every step.
  */
+import { eventsBetween, mapped, type Steps } from "@memfold/log/breathe"
 import type { Piece, Source } from "./digest.js"
 import type { Candidate, Salience } from "./salience.js"
 
@@ -65,11 +66,11 @@ const insert = (sorted: Array<Entry>, entry: Entry): void => {
 }
 
 /** The chosen candidates, in the order of their choice: the last one is the first to give up. */
-export const select = (
+export function* select(
   { candidates, weightOf }: Salience,
   costs: Costs,
   budget: number,
-): ReadonlyArray<Candidate> => {
+): Steps<ReadonlyArray<Candidate>> {
   const chosen: Array<Candidate> = []
   const taken = new Set<Piece>()
   const opened = new Map<Source, number>()
@@ -120,11 +121,11 @@ export const select = (
 
   const sides = new Set(candidates.map(ageOf))
   for (const side of sides.size > 1 ? [oneSide, 1] : [1]) {
-    const waiting = candidates
-      .filter(({ parts }) => parts.some(({ piece }) => !taken.has(piece)))
-      .map(judge)
-      .toSorted(compare)
+    const left = candidates.filter(({ parts }) => parts.some(({ piece }) => !taken.has(piece)))
+    const waiting = (yield* mapped(left, judge)).toSorted(compare)
+    let looked = 0
     for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+      if (++looked % eventsBetween === 0) yield
       const { candidate } = entry
       if (entry.chosen !== chosen.length) {
         insert(waiting, judge(candidate))

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { Message } from "@memfold/core"
-import { ofMessages } from "./sources.js"
+import { ofMessages as ofMessagesSteps } from "./sources.js"
+import { atOnce } from "@memfold/log/breathe"
+
+const ofMessages = (...given: Parameters<typeof ofMessagesSteps>) => atOnce(ofMessagesSteps(...given))
 
 const lines = (...messages: ReadonlyArray<Message.Message>) =>
   ofMessages(messages).map(({ label, pieces }) => [label, ...pieces.map(({ text }) => text)])

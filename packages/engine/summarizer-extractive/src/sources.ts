@@ -1,5 +1,6 @@
 /** Messages as sources of quotations: who speaks, in which pieces. */
 import { Item, Message, Structure } from "@memfold/core"
+import { type Steps } from "@memfold/log/breathe"
 import type { Piece, Source } from "./digest.js"
 import { callPiece, labelled } from "./digest.js"
 import { readable } from "./json.js"
@@ -169,7 +170,7 @@ const spokenText = (text: string): Parameters<typeof number>[0] =>
  * The sources of a conversation, in its order. A tool call and its result are one source, where the call was
  * made; reasoning, and items of a provider without text, are not quoted.
  */
-export const ofMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Source> => {
+export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<ReadonlyArray<Source>> {
   const sources: Array<Source> = []
   let open: Array<{
     readonly call: Message.ToolCall
@@ -178,6 +179,7 @@ export const ofMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyAr
     readonly slot: number
   }> = []
   for (const message of messages) {
+    yield
     const day = dayOf(message)
     const spoken: Array<Parameters<typeof number>[0][number]> = []
     const after: Array<() => void> = []

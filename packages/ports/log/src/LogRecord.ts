@@ -22,6 +22,16 @@ export interface LogRecord {
 /** A record to append: the log adds the session, the version and the batch id. */
 export type NewRecord = Omit<LogRecord, "session" | "version" | "batchId">
 
+/** What the ids of marks begin with: a mark is a log that stands for a session which is in an archive. */
+const archivedPrefix = "memfold:archived:"
+
+/** The id of the mark of a session. Whoever starts a session looks for it: the archive may have the session. */
+export const markOf = (session: string): string => `${archivedPrefix}${session}`
+
+/** The session that a mark is for; `null` if an id is not the id of a mark. */
+export const markedBy = (id: string): string | null =>
+  id.startsWith(archivedPrefix) ? id.slice(archivedPrefix.length) : null
+
 /** A position in a session's log: a version, and the batch id of the record there. Together they identify the log. */
 export interface LogPosition {
   readonly version: number

@@ -2,6 +2,7 @@
 import { Chunk, Effect, Either, Option, Stream } from "effect"
 import {
   LogError,
+  markOf,
   type LogRecord,
   type ReadOptions,
   type Service,
@@ -147,3 +148,21 @@ export const sessions = (log: Pick<Service, "list">, owner?: string): Stream.Str
       page.length < pageSize ? Option.none() : Option.fromNullable(page.at(-1)),
     ]),
   )
+
+/**
+ * Fails if a session that is about to start is in an archive, which this process has not opened: with a second start, nobody could
+ * read either. Logs of memfold itself are in no archive.
+ */
+export const notArchived = (log: Pick<Service, "head">, session: string): Effect.Effect<void, LogError> =>
+  session.startsWith("memfold:")
+    ? Effect.void
+    : Effect.flatMap(log.head(markOf(session)), (mark) =>
+        mark === null
+          ? Effect.void
+          : new LogError({
+              operation: "append",
+              session,
+              reason:
+                "the session is in an archive; open the store with its archive (withArchive, --archive), and try again",
+            }),
+      )

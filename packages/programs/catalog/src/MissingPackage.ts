@@ -101,6 +101,13 @@ export class MissingPackage extends Schema.TaggedError<MissingPackage>()("Missin
   }
 }
 
+/**
+ * Imports a package that only its users install. A bundler cannot see its name, and so does not look for it: it stays beside the
+ * bundle, in `node_modules`.
+ */
+export const optional = <Package>(name: string): Promise<Package> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ name)
+
 /** Loads a package. What is wrong with it, other than that it or a package that it needs is not installed, is a defect. */
 export const loading = <Package>(load: () => Promise<Package>): Effect.Effect<Package, MissingPackage> =>
   Effect.catchAll(Effect.tryPromise({ try: load, catch: (error) => error }), (error) =>

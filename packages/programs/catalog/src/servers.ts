@@ -1,6 +1,10 @@
 /** The stores in files and on servers, and the queues. Each is loaded when a URL needs it, so that programs without it start faster. */
+import type * as Libsql from "@memfold/store-libsql"
+import type * as Bullmq from "@memfold/worker-bullmq"
+import type * as Cluster from "@memfold/worker-cluster"
+import type * as PgBoss from "@memfold/worker-pg-boss"
 import { Effect } from "effect"
-import { isMissing, loading, MissingPackage } from "./MissingPackage.js"
+import { isMissing, loading, MissingPackage, optional } from "./MissingPackage.js"
 import type { Open, OpenStore } from "./OpenStore.js"
 import { projectionsOf } from "./projectionsOf.js"
 import type { LoadQueue } from "./queues.js"
@@ -32,7 +36,7 @@ const postgres: Open = (_path, { create = true, readonly = false, retryFor }, ur
 /** No bundle has this store: whoever uses it installs it. */
 const libsql: Open = (_path, { create = true, readonly = false }, url) =>
   lazy(
-    () => import("@memfold/store-libsql"),
+    () => optional<typeof Libsql>("@memfold/store-libsql"),
     ({ make }) => make({ url, create: create && !readonly }),
   )
 
@@ -46,9 +50,9 @@ export const servers: ReadonlyArray<readonly [scheme: string, open: Open]> = [
   ["libsql", libsql],
 ]
 
-const bullmq: LoadQueue = () => import("@memfold/worker-bullmq")
-const cluster: LoadQueue = () => import("@memfold/worker-cluster")
-const pgBoss: LoadQueue = () => import("@memfold/worker-pg-boss")
+const bullmq: LoadQueue = () => optional<typeof Bullmq>("@memfold/worker-bullmq")
+const cluster: LoadQueue = () => optional<typeof Cluster>("@memfold/worker-cluster")
+const pgBoss: LoadQueue = () => optional<typeof PgBoss>("@memfold/worker-pg-boss")
 
 /** How to load the queue of each URL scheme. */
 export const queues: ReadonlyArray<readonly [scheme: string, queue: LoadQueue]> = [

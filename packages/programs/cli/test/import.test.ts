@@ -198,6 +198,24 @@ describe("a store of summaries with split turns (design 3)", { timeout }, () => 
     const both = await memfold("import", "--from", "split-turn", old, "--all", "--thread", "t1", ...given)
     expect(both.err).toContain("--all does not go with --thread")
   })
+
+  it("brings every conversation of an export of another program, each under the name that a pick gives it", async () => {
+    const store = storeIn("export.db")
+    const said = (turns: ReadonlyArray<string>) => ({
+      conversations: turns.map((value, at) => ({ from: at % 2 === 0 ? "human" : "gpt", value })),
+    })
+    const exported = file("conversations.json", [said(["Hello", "Hi"]), said(["And this?"])])
+    const given = ["import", "--from", "transcript", exported, "--store", store, "--json"]
+    const ran = await memfold(...given, "--all")
+    expect(ran).toMatchObject({ code: 0, err: "" })
+    expect(lines(ran.out)).toMatchObject([
+      { type: "imported", session: "conversations-0", messages: 2 },
+      { type: "imported", session: "conversations-1", messages: 1 },
+    ])
+    const again = await memfold(...given, "--pick", "1")
+    expect(lines(again.out)).toMatchObject([{ session: "conversations-1", duplicate: true }])
+    expect((await memfold(...given, "--all", "--pick", "2")).err).toContain("--all does not go with --pick")
+  })
 })
 
 describe("a table of rolling summaries (design 4)", { timeout }, () => {

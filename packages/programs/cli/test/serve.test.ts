@@ -1,10 +1,21 @@
 /** `memfold serve` as a process: started with no setting, used from other languages, told to end, and killed. */
 import { createClient } from "@memfold/client"
 import { often } from "@memfold/harness/depth"
+import { eventually } from "@memfold/harness/eventually"
+import { freePort } from "@memfold/harness/ports"
 import { environment, inFolder, program } from "@memfold/harness/program"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -85,6 +96,49 @@ describe("memfold serve", () => {
       "request",
     )
     expect(log()).not.toContain("KX-4471")
+  })
+
+  it.each(["serve", "studio"])(
+    "goes on when nobody reads what it prints any more: memfold %s",
+    async (command) => {
+      const { url, child, ended } = await startedAs(command, newFolder())
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      // The log of these is more than a pipe holds, and has failures.
+      for (let at = 0; at < 15; at++)
+        await Promise.all(
+          Array.from({ length: 20 }, () => fetch(`${url}/v1/sessions/none-${at}-${"x".repeat(180)}`)),
+        )
+      const memory = createClient({ url })
+      await memory.append("chat-1", said("Is anybody there?"))
+      expect((await memory.context("chat-1")).messages).toHaveLength(1)
+      child.kill("SIGTERM")
+      expect(await ended).toEqual([0, null])
+    },
+  )
+
+  it.skipIf(!existsSync("/dev/full"))("goes on when its output is on a full disk", async () => {
+    const folder = newFolder()
+    const full = openSync("/dev/full", "w")
+    // The port is not printed.
+    const port = await freePort()
+    const child = spawn(process.execPath, [program, "serve", "--port", String(port)], {
+      cwd: folder,
+      env: environment(),
+      stdio: ["ignore", full, full],
+    })
+    closeSync(full)
+    const ended = once(child, "close")
+    onTestFinished(async () => {
+      child.kill("SIGKILL")
+      await ended
+    })
+    const url = `http://127.0.0.1:${port}`
+    await eventually("the service listens", async () => (await fetch(`${url}/health`)).ok)
+    const memory = createClient({ url })
+    await memory.append("chat-1", said("Is anybody there?"))
+    child.kill("SIGTERM")
+    expect(await ended).toEqual([0, null])
   })
 
   it.skipIf(!existsSync("/usr/bin/curl"))("is used with curl", async () => {

@@ -95,7 +95,8 @@ describe("a sample of each format", { timeout }, () => {
       return err
     }
     expect(await refused("import", path)).toContain("for transcripts use --from transcript")
-    expect(await refused("import", "--from", "transcript", "--all", path)).toContain("--pick")
+    expect(await refused("import", "--from", "transcript", "--all", "--pick", "1", path)).toContain("--pick")
+    expect(await refused("import", "--from", "rolling", "--skip-damaged", path)).toContain("--skip-damaged")
     expect(await refused("import", "--from", "transcript", "--thread", "t", path)).toContain("--thread")
   })
 })

@@ -35,7 +35,7 @@ for (let turn = 0; turn < 30; turn++) {
     : { model: "gpt-5", store: false, input: talk, tools: [{ type: "function", ...tool, parameters: schema, strict: false }], prompt_cache_key: "wrapped-session" }
   const answer = await fetch(address + (isAnthropic ? "/messages" : "/responses"), {
     method: "POST",
-    headers: { "content-type": "application/json", ...(isAnthropic ? { "anthropic-version": "2023-06-01", "x-api-key": "none" } : { authorization: "Bearer none" }) },
+    headers: { "content-type": "application/json", ...(isAnthropic ? { "anthropic-version": "2023-06-01", "x-api-key": "none" } : { authorization: "Bearer none", session_id: "wrapped-session" }) },
     body: JSON.stringify(body),
   })
   const said = await answer.json()

@@ -22,6 +22,9 @@ Serves the conversations of a store to MCP clients, over stdio.
 Settings of the strategy are environment variables, such as MEMFOLD_FULL_CONTEXT_TURNS.
 `
 
+// A server goes on whose log nobody reads. Over stdio, the transport ends when nobody reads the answers.
+process.stderr.on("error", () => undefined)
+
 const say = (text: string): void => void process.stderr.write(`memfold-mcp: ${text}\n`)
 
 const onError = (error: Error): void => say(`a request was not served: ${nameOf(error)}`)

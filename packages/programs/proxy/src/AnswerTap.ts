@@ -3,6 +3,7 @@ import { type Fields, isFields } from "@memfold/codec"
 import type { Dialect } from "./dialects.js"
 import type { Tap } from "./forward.js"
 import { eventReader } from "./sse.js"
+import { Unclear } from "./Unclear.js"
 
 /** The largest answer that is read, in bytes; a larger one passes unread. */
 const mostBytes = 64 * 2 ** 20
@@ -13,28 +14,36 @@ interface Reader {
   readonly end: () => Fields | null
 }
 
+/** Data of these events is the last one. */
+const lastEvents: ReadonlySet<unknown> = new Set([
+  "message_stop",
+  "response.completed",
+  "response.incomplete",
+])
+
 /** An answer that comes as events. */
 const streamed = (dialect: Dialect): Reader => {
   const assembly = dialect.assembly()
   let isLast = false
-  const read = eventReader((_, data) => {
-    if (data === "[DONE]") {
-      isLast = true
-      return
-    }
+  const events = eventReader((name, text) => {
+    const data = text.trim()
+    isLast ||= data === "[DONE]"
+    if (isLast || data === "") return
     const parsed: unknown = JSON.parse(data)
     if (!isFields(parsed)) return
-    assembly.take(parsed)
-    const { type } = parsed
-    if (type === "message_stop" || type === "response.completed" || type === "response.incomplete")
-      isLast = true
+    const event = name === undefined || "type" in parsed ? parsed : { type: name, ...parsed }
+    assembly.take(event)
+    isLast = lastEvents.has(event["type"])
   })
   return {
     take: (bytes) => {
-      read(bytes)
+      events.take(bytes)
       return isLast ? assembly.whole() : null
     },
-    end: () => assembly.whole(),
+    end: () => {
+      events.end()
+      return assembly.whole()
+    },
   }
 }
 
@@ -49,7 +58,6 @@ const whole = (length: number): Reader => {
   return {
     take: (bytes) => {
       size += bytes.length
-      if (size > mostBytes) throw new RangeError("the answer is too large to be read")
       chunks.push(bytes)
       return size === length ? parsed() : null
     },
@@ -57,27 +65,35 @@ const whole = (length: number): Reader => {
   }
 }
 
+/** What is done with an answer. */
+export interface AnswerUse {
+  /** It is whole. It must not reject. */
+  readonly onAnswer: (answer: Fields) => Promise<void>
+  /** It cannot be read to its end: why, in a word. */
+  readonly onNone?: (reason: Unclear["reason"] | "unreadable") => void
+}
+
 /**
  * A tap that hands over the answer once, if it is whole and no error. The last bytes wait for what is done with it: who has read an
  * answer to its end finds it in the memory.
  *
  * @param dialect - how to read it
- * @param onAnswer - what is done with it; it must not reject
+ * @param use - what is done with it
  */
-export const answerTap = (dialect: Dialect, onAnswer: (answer: Fields) => Promise<void>): Tap => {
+export const answerTap = (dialect: Dialect, { onAnswer, onNone }: AnswerUse): Tap => {
   let reader: Reader | null = null
-  const hand = (answer: Fields | null): Promise<void> | undefined => {
-    if (answer === null) return undefined
-    reader = null
-    return onAnswer(answer)
-  }
+  let size = 0
   const safely = (look: (reader: Reader) => Fields | null): Promise<void> | undefined => {
     if (reader === null) return undefined
     try {
-      return hand(look(reader))
-    } catch {
+      const answer = look(reader)
+      if (answer === null) return undefined
+      reader = null
+      return onAnswer(answer)
+    } catch (error) {
       // An answer that cannot be read passes all the same.
       reader = null
+      onNone?.(error instanceof Unclear ? error.reason : "unreadable")
       return undefined
     }
   }
@@ -86,8 +102,19 @@ export const answerTap = (dialect: Dialect, onAnswer: (answer: Fields) => Promis
       if (status !== 200) return
       if (/^text\/event-stream\b/i.test(type)) reader = streamed(dialect)
       else if (/\bjson\b/i.test(type)) reader = whole(Number(length))
+      else onNone?.("unreadable")
     },
-    chunk: (bytes) => safely((reader) => reader.take(bytes)),
-    end: () => safely((reader) => reader.end()),
+    chunk: (bytes) =>
+      safely((reader) => {
+        size += bytes.length
+        if (size > mostBytes) throw new Unclear("too-large")
+        return reader.take(bytes)
+      }),
+    end: () =>
+      safely((reader) => {
+        const answer = reader.end()
+        if (answer === null) throw new Unclear("broken-off")
+        return answer
+      }),
   }
 }

@@ -1,9 +1,20 @@
 /** Keeps the sessions of the memory beside the conversations of clients: finds the session, stores what is new, begins branches. */
 import { allMessages, inOrder } from "@memfold/codec"
 import { Memory, type Message, type Session } from "@memfold/core"
+import { inSteps, mapped } from "@memfold/log/breathe"
 import { Cause, Effect, Exit } from "effect"
 import { keyOf, wholeStep } from "./conversation.js"
-import { type Followed, type Given, type Habit, isAnswerKey, type Known, placeOf } from "./place.js"
+import { belongsTo } from "./conversations/ids.js"
+import {
+  type Followed,
+  type Given,
+  type Habit,
+  isAnswerKey,
+  type Known,
+  type KnownSession,
+  placeOf,
+} from "./place.js"
+import { markedBy, markIn, markOf, signed, type Speaker } from "./speaker.js"
 
 /** How often a write is tried while others write. */
 const attempts = 5
@@ -33,6 +44,10 @@ export const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
 const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
 
+/** What messages say. Others have their turn while many are read. */
+export const keysOf = (messages: ReadonlyArray<Message.Message>): Promise<ReadonlyArray<string>> =>
+  run(inSteps(() => mapped(messages, keyOf)))
+
 /** Follows the conversations of clients in a memory. */
 export class Follower {
   private readonly known = makeRecent<Known>(1_000)
@@ -47,21 +62,34 @@ export class Follower {
     const { version, total } = await run(this.memory.state(session))
     const known = this.known.get(session)
     if (known?.version === version) return known
-    if (total === 0) return { version, keys: [] }
+    if (total === 0) return { version, keys: [], mark: null }
     const { messages } = await allMessages(Memory.neutralOf(this.memory), session)
-    const read = { version, keys: messages.map(keyOf) }
+    const read = { version, keys: await keysOf(messages), mark: markIn(messages) }
     this.known.set(session, read)
     return read
+  }
+
+  /**
+   * The session with a name that a speaker may hear. If somebody else has spoken there, it is another one under this name, which is the
+   * same each time.
+   */
+  private async heardBy(speaker: Speaker, session: string): Promise<KnownSession> {
+    const known = await this.keysOf(session)
+    const isOwn =
+      speaker === null || (belongsTo(session, speaker) && (known.mark ?? markOf(speaker)) === markOf(speaker))
+    return isOwn ? { ...known, session } : this.heardBy(speaker, `${session}~${signed(speaker, session, 16)}`)
   }
 
   /** Writes messages behind the first `keep` ones of a session, if it has the version that was looked at. */
   private async write(
     session: string,
-    { version, keys }: Known,
+    { version, keys, mark }: Known,
     keep: number,
-    messages: ReadonlyArray<Message.Message>,
+    said: ReadonlyArray<Message.Message>,
+    speaker: Speaker,
     prefix?: Session.Prefix,
   ): Promise<void> {
+    const messages = markedBy(speaker, said)
     if (messages.length === 0 && keep === keys.length) return
     const options = { ifVersion: version, ...(prefix === undefined ? {} : { prefix }) }
     const written =
@@ -70,7 +98,8 @@ export class Follower {
         : await run(this.memory.edit(session, keep, messages, options))
     this.known.set(session, {
       version: written.version,
-      keys: [...keys.slice(0, keep), ...messages.map(keyOf)],
+      keys: [...keys.slice(0, keep), ...(await keysOf(messages))],
+      mark: markIn(messages) ?? mark,
     })
   }
 
@@ -93,20 +122,21 @@ export class Follower {
    *
    * @throws the errors of the memory
    */
-  follow(given: Given): Promise<Followed> {
-    const keys = given.messages.map(keyOf)
-    return this.settled(given.session, async () => {
+  async follow(named: Given): Promise<Followed> {
+    const keys = await keysOf(named.messages)
+    return this.settled(named.session, async () => {
+      const given = { ...named, session: await this.ownSession(named) }
       if (given.idempotencyKey !== undefined && given.history !== "full") {
         const repeated = await this.repeated(given, given.idempotencyKey)
         if (repeated !== null) return repeated
       }
       const habit = this.habits.get(given.session)
       const seen = { habit, isUnheard: this.unheard.get(given.session) === true }
-      const found = await placeOf(given, keys, seen, (session) => this.keysOf(session))
+      const found = await placeOf(given, keys, seen, (session) => this.heardBy(given.speaker, session))
       const { target, known, step, how, isWhole } = found
       if (found.habit !== undefined && found.habit !== habit) this.habits.set(given.session, found.habit)
       if (known.version === 0) await given.mayBegin(target)
-      await this.write(target, known, step.keep, given.messages.slice(step.from))
+      await this.write(target, known, step.keep, given.messages.slice(step.from), given.speaker)
       this.unheard.delete(target)
       return { session: target, how, isWhole }
     })
@@ -115,7 +145,8 @@ export class Follower {
   /** A request with a key that was used before goes on from the place of the first one. */
   private async repeated(given: Given, key: string): Promise<Followed | null> {
     if (given.messages.some(({ role }) => role === "assistant")) return null
-    const { session, messages } = given
+    const { session } = given
+    const messages = markedBy(given.speaker, given.messages)
     const { version } = await run(this.memory.state(session))
     if (version === 0) await given.mayBegin(session)
     const idempotencyKey = `proxy/${key}`
@@ -136,6 +167,7 @@ export class Follower {
     session: string,
     asked: ReadonlyArray<string>,
     answer: ReadonlyArray<Message.Message>,
+    speaker: Speaker,
     prefix: Session.Prefix,
   ): Promise<boolean> {
     return this.settled(session, async () => {
@@ -144,7 +176,7 @@ export class Follower {
       // The conversation has gone on from an earlier place meanwhile: its answer belongs to no message any more.
       // Or the same request was sent twice, and the other one has its answer.
       if (keep < asked.length || isAnswerKey(known.keys[keep])) return false
-      await this.write(session, known, known.keys.length, answer, prefix)
+      await this.write(session, known, known.keys.length, answer, speaker, prefix)
       return true
     })
   }
@@ -152,6 +184,11 @@ export class Follower {
   /** Notes that an answer was stored and did not reach its client: the next request may be the question again. */
   notHeard(session: string): void {
     this.unheard.set(session, true)
+  }
+
+  /** The session with the name in a request that its speaker may hear. */
+  async ownSession({ session, speaker }: Pick<Given, "session" | "speaker">): Promise<string> {
+    return (await this.heardBy(speaker, session)).session
   }
 
   /** What the messages of a session say now. */

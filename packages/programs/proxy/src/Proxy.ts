@@ -1,14 +1,16 @@
 /** The proxy: each request goes upstream with the context of its session in place of its history. */
 import type { Memory } from "@memfold/core"
+import { inSteps } from "@memfold/log/breathe"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { addressOf, type Addressed, dialectOf, upstreamOf, type Upstreams } from "./address.js"
+import { addressOf, type Addressed, dialectOf, goesBack, upstreamOf, type Upstreams } from "./address.js"
 import { beginning, type Begins } from "./begins.js"
 import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
 import { exchange } from "./exchange.js"
-import { Follower } from "./Follower.js"
+import { Follower, run } from "./Follower.js"
 import { forward } from "./forward.js"
-import type { Field } from "./headers.js"
+import { ambiguityIn, type Field } from "./headers.js"
+import { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
 import { count } from "./metrics.js"
 import { ownHeaders, sessionOf } from "./names.js"
 import { jsonOf } from "./parse.js"
@@ -16,6 +18,8 @@ import { prepare } from "./prepare.js"
 import { passedRecord, type ProxyRecord } from "./ProxyRecord.js"
 import { BodyTooLarge, readBody, textOf } from "./readBody.js"
 import type { Savings } from "./Savings.js"
+import { type Speaker, speakerOf } from "./speaker.js"
+import { tell } from "./tell.js"
 
 /** The parts of a proxy. */
 export interface ProxyParts {
@@ -28,15 +32,19 @@ export interface ProxyParts {
   readonly maxBody: number
   /** OpenAI's conversations and stored responses, for clients that name no session; without them, these requests pass. */
   readonly conversations?: ConversationRoutes
+  /** How long an upstream may be silent, in milliseconds; 15 minutes by default. */
+  readonly patience?: number | undefined
   readonly onRequest: (record: ProxyRecord) => void
 }
 
 /** How a request is handled. */
 export interface HandleOptions {
-  /** What the id of each session begins with in the store. */
+  /** What the id of each session begins with in the store, for whom it is; without it, sessions are bound to the key of their client. */
   readonly prefix?: string
   /** Rejects if no more sessions may begin: the request passes as it came. */
   readonly mayBegin?: Begins
+  /** Whether there is time for a request: its text, and what is in it. */
+  readonly mayWork?: (text: string, measured: Measured) => Promise<boolean>
   /** The body, if it was read already. */
   readonly body?: Buffer
 }
@@ -45,7 +53,9 @@ export interface HandleOptions {
 interface Incoming extends Addressed {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly patience: number | undefined
   readonly prefix: string
+  readonly speaker: Speaker
   readonly mayBegin: Begins
 }
 
@@ -54,10 +64,11 @@ const refuse = (
   response: ServerResponse,
   status: number,
   error: { readonly message: string; readonly type?: string; readonly code?: string },
-): void => {
-  response.writeHead(status, { "content-type": "application/json", connection: "close" })
-  response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", ...error } }))
-}
+): void =>
+  tell(response, status, { type: "error", error: { type: "invalid_request_error", ...error } }, [
+    ["Connection", "close"],
+    ...(status === 429 ? ([["Retry-After", "1"]] as const) : []),
+  ])
 
 /** A request that was answered here. */
 const answeredHere = ({ response: { statusCode: status, socket }, path }: Incoming): ProxyRecord =>
@@ -65,7 +76,7 @@ const answeredHere = ({ response: { statusCode: status, socket }, path }: Incomi
 
 /** Sends a request on as it came: its bytes, if they were read, as they were, compressed or not. */
 const asItCame = async (
-  { request, response, url, path, dialect }: Incoming,
+  { request, response, url, target, patience, path, dialect }: Incoming,
   doubt: string,
   body?: Buffer,
 ): Promise<ProxyRecord> => {
@@ -77,6 +88,8 @@ const asItCame = async (
     request,
     response,
     url,
+    target,
+    patience,
     body,
     keepEncoding: request.headers["content-encoding"] !== undefined,
     without: ownHeaders,
@@ -116,13 +129,16 @@ export class Proxy {
   async handle(
     request: IncomingMessage,
     response: ServerResponse,
-    { prefix = "", mayBegin, body }: HandleOptions = {},
+    { prefix = "", mayBegin, mayWork = async () => true, body }: HandleOptions = {},
   ): Promise<ProxyRecord | null> {
-    const { upstreams, onRequest } = this.parts
+    const { upstreams, patience, onRequest } = this.parts
     try {
       const address = addressOf(request, upstreamOf(request, upstreams)!)
-      const incoming = { ...address, request, response, prefix, mayBegin: beginning(mayBegin) }
-      const record = await this.answered(incoming, body)
+      // Behind a prefix, somebody has said already who it is.
+      const speaker = prefix === "" ? speakerOf(request.rawHeaders) : null
+      const begins = beginning(mayBegin)
+      const incoming = { ...address, patience, request, response, prefix, speaker, mayBegin: begins }
+      const record = await this.answered(incoming, body, mayWork)
       count(record)
       onRequest(record)
       return record
@@ -136,9 +152,22 @@ export class Proxy {
   }
 
   /** Answers a request by what it is for: a kept conversation, a session, or the upstream alone. */
-  private async answered(incoming: Incoming, given: Buffer | undefined): Promise<ProxyRecord> {
-    const { request, response, dialect } = incoming
+  private async answered(
+    incoming: Incoming,
+    given: Buffer | undefined,
+    mayWork: NonNullable<HandleOptions["mayWork"]>,
+  ): Promise<ProxyRecord> {
+    const { request, response, path, dialect } = incoming
     const { conversations, maxBody, memory, calls, savings } = this.parts
+    const ambiguous = ambiguityIn(request)
+    if (goesBack(path) || ambiguous !== null) {
+      const message =
+        ambiguous === null
+          ? "The path goes back, and could leave the upstream; send it without .. and without backslashes"
+          : `The header ${ambiguous} can be read in two ways; send one, and no coding but chunked`
+      refuse(response, 400, { code: ambiguous === null ? "invalid_path" : "invalid_header", message })
+      return answeredHere(incoming)
+    }
     if (/\bwebsocket\b/i.test(request.headers.upgrade ?? "")) {
       // A client that would rather have one goes on with HTTP once it is told so.
       const message = "The proxy has no WebSockets; send requests over HTTP"
@@ -147,6 +176,15 @@ export class Proxy {
     }
     const bytes = given ?? (this.reads(request) ? await readBody(request, maxBody) : null)
     const text = textOf(bytes ?? Buffer.alloc(0), request.headers["content-encoding"], maxBody)
+    const amount = await run(inSteps(() => measured(text ?? "")))
+    if (!(await mayWork(text ?? "", amount))) {
+      refuse(response, 429, {
+        code: "TooManyRequests",
+        message: "This is too much work at once; wait a second",
+      })
+      return answeredHere(incoming)
+    }
+    if (isTooMuch(amount)) return this.tooMuch(incoming, bytes)
     if (this.isKept(request, text)) {
       const body = text === "" ? undefined : jsonOf(text ?? "not text")
       await conversations!.answer({ ...incoming, body })
@@ -158,6 +196,17 @@ export class Proxy {
     return "doubt" in prepared
       ? asItCame(incoming, prepared.doubt, bytes)
       : exchange({ calls, savings, follower: this.follower }, { ...incoming, dialect }, prepared)
+  }
+
+  /** A body with more items than are worked on goes on as it came, unless the upstream cannot answer it. */
+  private async tooMuch(incoming: Incoming, bytes: Buffer | null): Promise<ProxyRecord> {
+    const { request, response } = incoming
+    if (this.parts.conversations?.serves(request.method ?? "", request.url ?? "/") !== true)
+      return asItCame(incoming, "too-large", bytes ?? undefined)
+    const { longest, items } = mostMeasured
+    const message = `A list in a body has at most ${longest} items, and all its lists and objects together ${items}; send them in several requests`
+    refuse(response, 413, { message })
+    return answeredHere(incoming)
   }
 
   /** Whether a request is for a conversation or a stored response that is kept here, and names no session of the proxy. */

@@ -18,6 +18,8 @@ export interface ProxyRecord {
   readonly charged: (Usage & { readonly saved: number }) | null
   /** Whether the answer was stored: it was whole, and the memory took it. */
   readonly isStored: boolean
+  /** Why an answer that came was not stored, in a word; `null` if it was, or if none came. */
+  readonly notStored: string | null
 }
 
 /** A request without a session of the proxy. */
@@ -30,4 +32,5 @@ export const passedRecord = (path: string, ending: Ending, doubt: string | null 
   tokens: null,
   charged: null,
   isStored: false,
+  notStored: null,
 })

@@ -8,6 +8,8 @@ export interface Addressed {
   readonly path: string
   /** The address of the upstream with the path and the query of the request. */
   readonly url: URL
+  /** The path and the query of this address, byte for byte as the client has sent its part. */
+  readonly target: string
   /** `null` for a request without a conversation. */
   readonly dialect: Dialect | null
   /** Whether tokens are to be counted, and nothing is to be answered or stored. */
@@ -50,8 +52,24 @@ export const dialectOf = (request: IncomingMessage): Dialect | null => {
 /** The address of a request at its upstream. */
 export const addressOf = (request: IncomingMessage, upstream: URL): Addressed => {
   const path = pathOf(request)
+  const base = upstream.pathname.replace(/(?<!\/)\/+$/, "")
   const url = new URL(upstream)
-  url.pathname = `${upstream.pathname.replace(/\/+$/, "")}${path}`
+  url.pathname = `${base}${path}`
   url.search = (request.url ?? "").slice(path.length)
-  return { path, url, dialect: dialectOf(request), isCounting: path === countingPath }
+  const target = `${base}${request.url}`
+  return { path, url, target, dialect: dialectOf(request), isCounting: path === countingPath }
 }
+
+/** What servers read as a separator or a dot, percent-encoded once or again. */
+const encoded = /%(?:25)*(?:(2e)|2f|5c|3f|23|3b)/gi
+
+/**
+ * Whether a path goes back with `..`, in any writing that some server reads so: percent-encoded once or again, between backslashes,
+ * before parameters. It would leave the path that the upstream is given with. A backslash is in no path.
+ */
+export const goesBack = (path: string): boolean =>
+  path.includes("\\") ||
+  path
+    .replaceAll(encoded, (_, dot) => (dot === undefined ? "/" : "."))
+    .split(/[/;]/)
+    .includes("..")

@@ -1,11 +1,17 @@
 import { describe, expect, it } from "vitest"
 import { type Assembly, chatAssembly, messagesAssembly, responsesAssembly } from "./answers.js"
+import { Unclear } from "./Unclear.js"
 
 type Event = Readonly<Record<string, unknown>>
 
 const assembled = (assembly: Assembly, events: ReadonlyArray<Event>) => {
-  for (const event of events) assembly.take(event)
-  return assembly.whole()
+  try {
+    for (const event of events) assembly.take(event)
+    return assembly.whole()
+  } catch (error) {
+    expect(error).toBeInstanceOf(Unclear)
+    return null
+  }
 }
 
 const delta = (delta: Event, finish: string | null = null): Event => ({

@@ -1,10 +1,13 @@
 /** Whole answers, put together from the events of their streams. */
 import { type Fields, isFields } from "@memfold/codec"
+import { CallDeltas } from "./callDeltas.js"
+import { Unclear } from "./Unclear.js"
 
-/** Puts an answer together. `take` gets the events in their order. */
+/** Puts an answer together. Both methods throw {@link Unclear} if that cannot be done with certainty, or if the answer has failed. */
 export interface Assembly {
+  /** Takes the next event; its type is in `type`, also where the stream says it beside the data. */
   readonly take: (data: Fields) => void
-  /** The answer once it is whole, as the API gives it without a stream; `null` before, and if it failed. */
+  /** The answer once it is whole, as the API gives it without a stream; `null` before. */
   readonly whole: () => Fields | null
 }
 
@@ -14,23 +17,44 @@ const listIn = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value)
 const append = (before: unknown, text: unknown): unknown =>
   typeof text === "string" ? `${typeof before === "string" ? before : ""}${text}` : before
 
-/** Adds a part of a message: texts grow, lists grow at the places that they name, and any other value is the newest one. */
+/** Fields whose pieces are joined. Any other text is said once, or the same each time. */
+const isGrowing = (name: string): boolean =>
+  /content|text|reason|think|thought|refusal|summary|data|arguments|transcript/i.test(name)
+
+/** Adds an entry of a list: at the place that it names, to the last one if both are texts of one kind, or behind it. */
+const addEntry = (list: Array<Draft>, { index, ...entry }: Fields): void => {
+  const last = list.at(-1)
+  const goesOn =
+    last?.["type"] === entry["type"] && Object.keys(entry).some((name) => name !== "type" && isGrowing(name))
+  const at = Number.isInteger(index) ? Number(index) : goesOn ? list.length - 1 : list.length
+  if (at < 0 || at > list.length) throw new Unclear("unclear-parts")
+  grow((list[at] ??= {}), entry)
+}
+
+/** Adds a part of a message: texts and lists grow, and any other value is the newest one. */
 const grow = (draft: Draft, delta: Fields): void => {
   for (const [name, value] of Object.entries(delta)) {
-    if (name === "role" || name === "type" || name === "id") draft[name] = value
-    else if (typeof value === "string") draft[name] = append(draft[name], value)
-    else if (Array.isArray(value)) {
-      const list = (draft[name] ??= []) as Array<Draft>
-      for (const [at, one] of value.entries()) {
-        if (!isFields(one)) continue
-        const { index = at, ...rest } = one
-        grow((list[Number(index)] ??= {}), rest)
-      }
+    const before = draft[name]
+    if (typeof value === "string") {
+      if (Array.isArray(before)) addEntry(before as Array<Draft>, { type: "text", text: value })
+      else if (name === "role" || name === "type" || (before ?? "") === "") draft[name] = value
+      else if (isGrowing(name)) draft[name] = append(before, value)
+      else if (before !== value && value !== "") throw new Unclear("unclear-parts")
+    } else if (Array.isArray(value)) {
+      const texts = typeof before === "string" && before !== "" ? [{ type: "text", text: before }] : []
+      const list = (draft[name] = Array.isArray(before) ? before : texts) as Array<Draft>
+      for (const one of value.filter(isFields)) addEntry(list, one)
     } else if (isFields(value)) {
-      if (!isFields(draft[name])) draft[name] = {}
+      if (!isFields(before)) draft[name] = {}
       grow(draft[name] as Draft, value)
     } else if (value !== null || !(name in draft)) draft[name] = value
   }
+}
+
+const grown = (fields: Fields, more: Fields): Fields => {
+  const draft = structuredClone(fields) as Draft
+  grow(draft, more)
+  return draft
 }
 
 /** An answer of Chat Completions: its first choice. */
@@ -38,29 +62,52 @@ export const chatAssembly = (): Assembly => {
   let envelope: Fields = {}
   let finish: unknown = null
   let usage: unknown
-  let failed = false
   const message: Draft = { role: "assistant", content: null }
+  const calls = new CallDeltas()
+  const legacy = new CallDeltas()
+  const say = ({ tool_calls: called, function_call: named, ...delta }: Fields): void => {
+    grow(message, delta)
+    calls.take(listIn(called), grown)
+    // It has neither number nor id, because there is one only.
+    if (isFields(named)) legacy.take([{ index: 0, id: "one", function: named }], grown)
+  }
   return {
     take: (data) => {
-      if (data["error"] !== undefined) failed = true
-      const { choices, usage: counted, ...rest } = data
+      const { choices, usage: counted, x_groq: groq, error = null, ...rest } = data
+      if (error !== null) throw new Unclear("failed")
       envelope = { ...rest, ...envelope }
-      usage = counted ?? usage
-      for (const choice of listIn(choices).filter(isFields)) {
-        if ((choice["index"] ?? 0) !== 0) continue
-        if (isFields(choice["delta"])) grow(message, choice["delta"])
-        finish = choice["finish_reason"] ?? finish
+      usage = counted ?? (isFields(groq) ? groq["usage"] : null) ?? usage
+      for (const [at, choice] of listIn(choices).entries()) {
+        if (!isFields(choice) || (choice["index"] ?? at) !== 0) continue
+        const { delta, finish_reason: reason, usage: ofChoice, error: wrong = null } = choice
+        if (wrong !== null || reason === "error") throw new Unclear("failed")
+        if (isFields(delta)) say(delta)
+        usage = ofChoice ?? usage
+        if (typeof reason === "string" && reason !== "") finish = reason
       }
     },
-    whole: () =>
-      finish === null || failed
-        ? null
-        : {
-            ...envelope,
-            object: "chat.completion",
-            choices: [{ index: 0, message, finish_reason: finish, logprobs: null }],
-            ...(usage === undefined ? {} : { usage }),
+    whole: () => {
+      if (finish === null) return null
+      const called = calls.whole()
+      const [named] = legacy.whole()
+      return {
+        ...envelope,
+        object: "chat.completion",
+        choices: [
+          {
+            index: 0,
+            message: {
+              ...message,
+              ...(called.length === 0 ? {} : { tool_calls: called }),
+              ...(named === undefined ? {} : { function_call: named["function"] }),
+            },
+            finish_reason: finish,
+            logprobs: null,
           },
+        ],
+        ...(usage === undefined || usage === null ? {} : { usage }),
+      }
+    },
   }
 }
 
@@ -69,64 +116,121 @@ const blockDeltas: Readonly<Record<string, (block: Draft, delta: Fields) => void
   text_delta: (block, { text }) => void (block["text"] = append(block["text"], text)),
   thinking_delta: (block, { thinking }) => void (block["thinking"] = append(block["thinking"], thinking)),
   signature_delta: (block, { signature }) => void (block["signature"] = signature),
-  input_json_delta: (block, { partial_json: json }) => void (block["json"] = append(block["json"], json)),
+  input_json_delta: (block, { partial_json: json }) => {
+    if (isFields(json) && block["json"] === undefined) block["json"] = JSON.stringify(json)
+    else if (typeof json === "string") block["json"] = append(block["json"], json)
+    else if (json !== null && json !== undefined) throw new Unclear("unclear-calls")
+  },
   citations_delta: (block, { citation }) =>
     void (block["citations"] = [...listIn(block["citations"]), citation]),
   compaction_delta: (block, { content }) => void (block["content"] = append(block["content"], content)),
 }
 
-/** An answer of the Messages API. */
-export const messagesAssembly = (): Assembly => {
-  let message: Draft | null = null
-  let isWhole = false
-  let failed = false
-  const content: Array<Draft> = []
-  const events: Readonly<Record<string, (data: Fields) => void>> = {
-    message_start: ({ message: start }) => void (message = isFields(start) ? { ...start } : null),
-    content_block_start: ({ index, content_block: block }) =>
-      void (content[Number(index)] = isFields(block) ? { ...block } : {}),
-    content_block_delta: ({ index, delta }) => {
-      const block = content[Number(index)]
-      const add = isFields(delta) ? blockDeltas[String(delta["type"])] : undefined
-      // A part of an unknown kind would be missing in what is stored.
-      if (block === undefined || add === undefined) failed = true
-      else add(block, delta as Fields)
-    },
-    content_block_stop: ({ index }) => {
-      const block = content[Number(index)]
-      if (block === undefined || !("json" in block)) return
-      const { json } = block
-      delete block["json"]
-      if (json === "") return
-      try {
-        block["input"] = JSON.parse(String(json)) as unknown
-      } catch {
-        failed = true
-      }
-    },
-    message_delta: ({ delta, usage }) => {
-      if (message === null) return
-      if (isFields(delta)) Object.assign(message, delta)
-      if (isFields(usage))
-        message["usage"] = { ...(isFields(message["usage"]) ? message["usage"] : {}), ...usage }
-    },
-    message_stop: () => void (isWhole = true),
-    error: () => void (failed = true),
-  }
-  return {
-    take: (data) => events[String(data["type"])]?.(data),
-    whole: () => (isWhole && !failed && message !== null ? { ...message, content } : null),
+/** A block with its input, which comes as the text of its JSON. */
+const finished = ({ json, ...block }: Draft): Fields => {
+  if (json === undefined || json === "") return block
+  const { input } = block
+  // An input that is there from the beginning, and one that comes piece by piece, are not the same one for certain.
+  if (isFields(input) && Object.keys(input).length > 0) throw new Unclear("unclear-calls")
+  try {
+    return { ...block, input: JSON.parse(String(json)) as unknown }
+  } catch {
+    throw new Unclear("unclear-calls")
   }
 }
 
-/** An answer of the Responses API: its last event has all of it. */
+interface Block {
+  readonly index: unknown
+  readonly draft: Draft
+  isOpen: boolean
+}
+
+/** An answer of the Messages API. Where blocks have no number of their own, they come one behind the other. */
+export const messagesAssembly = (): Assembly => {
+  let message: Draft | null = null
+  let isWhole = false
+  const blocks: Array<Block> = []
+  const open = (index: unknown): Block | undefined => {
+    const all = blocks.filter((block) => block.isOpen && (index === undefined || block.index === index))
+    if (all.length > 1) throw new Unclear("unclear-parts")
+    return all[0]
+  }
+  const events: Readonly<Record<string, (data: Fields) => void>> = {
+    message_start: ({ message: start }) => {
+      if (message !== null || !isFields(start)) throw new Unclear("unclear-parts")
+      message = { ...start }
+    },
+    content_block_start: ({ index, content_block: block }) => {
+      const before = open(index)
+      if (before !== undefined) before.isOpen = false
+      if (!isFields(block)) throw new Unclear("unclear-parts")
+      blocks.push({ index, draft: { ...block }, isOpen: true })
+    },
+    content_block_delta: ({ index, delta }) => {
+      if (delta === null) return
+      const block = open(index)
+      const add = isFields(delta) ? blockDeltas[String(delta["type"])] : undefined
+      // A part of an unknown kind would be missing in what is stored.
+      if (block === undefined || add === undefined) throw new Unclear("unclear-parts")
+      add(block.draft, delta as Fields)
+    },
+    content_block_stop: ({ index }) => {
+      const block = open(index)
+      if (block !== undefined) block.isOpen = false
+    },
+    message_delta: ({ delta, usage }) => {
+      if (message === null) return
+      const said = isFields(delta) ? delta : {}
+      const known = isFields(message["usage"]) ? message["usage"] : {}
+      for (const [name, value] of Object.entries(said)) if (value !== null) message[name] = value
+      if (isFields(usage)) {
+        const counted = Object.entries(usage).filter(([, value]) => value !== null)
+        message["usage"] = { ...known, ...Object.fromEntries(counted) }
+      }
+    },
+    message_stop: () => void (isWhole = true),
+    error: () => {
+      throw new Unclear("failed")
+    },
+  }
+  return {
+    take: (data) => events[String(data["type"])]?.(data),
+    whole: () => {
+      if (!isWhole && typeof message?.["stop_reason"] !== "string") return null
+      if (message === null) throw new Unclear("unclear-parts")
+      const numbers = new Set(blocks.map(({ index }) => index))
+      const isNumbered =
+        numbers.size === blocks.length && blocks.every(({ index }) => Number.isInteger(index))
+      const inOrder = isNumbered
+        ? blocks.toSorted((one, other) => Number(one.index) - Number(other.index))
+        : blocks
+      return { ...message, content: inOrder.map(({ draft }) => finished(draft)) }
+    },
+  }
+}
+
+/** An answer of the Responses API: its last event has all of it, or all but the items that came before. */
 export const responsesAssembly = (): Assembly => {
   let response: Fields | null = null
+  let hasText = false
+  const items: Array<{ readonly index: unknown; readonly item: Fields }> = []
   return {
-    take: ({ type, response: given }) => {
+    take: ({ type, response: given, item, output_index: index, delta }) => {
+      if (type === "response.failed" || type === "error") throw new Unclear("failed")
+      if (type === "response.output_item.done" && isFields(item)) items.push({ index, item })
+      hasText ||= typeof delta === "string" && delta !== ""
       if ((type === "response.completed" || type === "response.incomplete") && isFields(given))
         response = given
     },
-    whole: () => response,
+    whole: () => {
+      if (response === null) return null
+      const output = listIn(response["output"])
+      if (output.length >= items.length && (output.length > 0 || !hasText)) return response
+      const numbers = new Set(items.map(({ index }) => index))
+      if (output.length > 0 || items.length === 0 || numbers.size < items.length)
+        throw new Unclear("unclear-parts")
+      const inOrder = items.toSorted((one, other) => Number(one.index) - Number(other.index))
+      return { ...response, output: inOrder.map(({ item }) => item) }
+    },
   }
 }

@@ -1,4 +1,5 @@
 /** The APIs that have a memory: where their conversations stand in a request, and how their answers are read. */
+import { eventsBetween, type Steps } from "@memfold/log/breathe"
 import { codecs, encodeIn, type Formats } from "@memfold/catalog"
 import { type Fields, isFields } from "@memfold/codec"
 import { Message } from "@memfold/core"
@@ -274,11 +275,11 @@ export const encodeAnswer = (
 ): ReadonlyArray<unknown> => encode(dialect, [Message.user("?"), ...answer])?.slice(1) ?? []
 
 /** The units of a list from a position on; `null` if the codec does not read one. */
-export const unitsOf = (
+export function* unitsOf(
   dialect: Dialect,
   list: ReadonlyArray<unknown>,
   from: number,
-): ReadonlyArray<Unit> | null => {
+): Steps<ReadonlyArray<Unit> | null> {
   const units: Array<Unit> = []
   for (let at = from; at < list.length;) {
     let to = at + 1
@@ -289,6 +290,7 @@ export const unitsOf = (
     if (decoded === null) return null
     units.push({ items: [at, to], messages: decoded })
     at = to
+    if (units.length % eventsBetween === 0) yield
   }
   return units
 }

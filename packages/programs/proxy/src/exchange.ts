@@ -42,22 +42,22 @@ const answerHeaders = (
   ]
 }
 
-/** Stores an answer, and notes its call and what it has cost. */
+/** Stores an answer, and notes its call and what it has cost. Returns why it was not stored; `null` if it was. */
 const store = async (
   { calls, savings, follower }: Accounts,
-  { request, url, dialect }: Conversing,
+  { request, url, dialect, speaker }: Conversing,
   { session, context, text, before, asked }: Prepared,
   answer: Fields,
-): Promise<boolean> => {
+): Promise<string | null> => {
   const messages = decode(dialect, [answer])
-  if (messages === null) return false
+  if (messages === null) return "unreadable"
   const usage = dialect.usage(answer)
   const { model } = JSON.parse(text) as { model?: unknown }
   const time = Effect.runSync(Clock.currentTimeMillis)
   if (usage !== null) savings.call({ session, model, usage, before, after: context.tokens, time })
   const headers = endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"]))
   calls.set(session, callOf({ dialect, url, headers, body: text }, messages))
-  return follower.answered(session, asked, messages, context.prefix)
+  return (await follower.answered(session, asked, messages, speaker, context.prefix)) ? null : "not-current"
 }
 
 /** Forwards a request, and stores its answer before the client knows that it is whole. */
@@ -66,23 +66,32 @@ export const exchange = async (
   conversing: Conversing & { readonly response: ServerResponse },
   prepared: Prepared,
 ): Promise<ProxyRecord> => {
-  const { request, response, url, path, dialect, isCounting } = conversing
+  const { request, response, url, target, patience, path, dialect, isCounting } = conversing
   const { session, followed, context, sent, before } = prepared
   const { savings, follower } = accounts
   const { saved } = savings.of(session)
   let [charged, isStored]: [Usage | null, boolean] = [null, false]
-  const tap = answerTap(dialect, async (answer) => {
-    charged = dialect.usage(answer)
-    // If it fails, the client has its answer all the same. One that sends the whole conversation brings it with the next request.
-    isStored = await store(accounts, conversing, prepared, answer).catch(() => false)
+  let notStored: string | null = null
+  const tap = answerTap(dialect, {
+    onAnswer: async (answer) => {
+      charged = dialect.usage(answer)
+      // If it fails, the client has its answer all the same. One that sends the whole conversation brings it with the next request.
+      notStored = await store(accounts, conversing, prepared, answer).catch(() => "memory-failed")
+      isStored = notStored === null
+    },
+    onNone: (reason) => void (notStored = reason),
   })
   const ending = await forward({
     request,
     response,
     url,
+    target,
+    patience,
     body: Buffer.from(sent),
     without: ownHeaders,
     answerHeaders: answerHeaders(prepared, savings),
+    // The head has gone by now.
+    answerTrailers: () => (notStored === null ? [] : [["x-memfold-not-stored", notStored]]),
     ...(isCounting ? {} : { tap }),
   })
   const usage = charged as Usage | null
@@ -96,5 +105,6 @@ export const exchange = async (
     tokens: { before, after: context.tokens },
     charged: usage === null ? null : { ...usage, saved: savings.of(session).saved - saved },
     isStored,
+    notStored,
   }
 }

@@ -8,24 +8,35 @@ import {
 import { request as requestHttps } from "node:https"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import type { Transform, Writable } from "node:stream"
-import { endToEnd, type Field, headersOf } from "./headers.js"
+import { endToEnd, type Field } from "./headers.js"
+import { tell } from "./tell.js"
 
 /** A request to an upstream. */
 export interface Outgoing {
   /** The whole address, with path and query. */
   readonly url: URL
+  /** The path and the query as they are to be sent; by default, as the address has them. */
+  readonly target?: string | undefined
   readonly method: string
   readonly headers: ReadonlyArray<Field>
   /** The body: bytes, or a stream that is sent as it comes. */
   readonly body: Uint8Array | IncomingMessage | null
   /** Ends the exchange, before or within the answer. */
   readonly signal: AbortSignal
+  /** How long the upstream may be silent, in milliseconds; {@link patience} by default. */
+  readonly patience?: number | undefined
 }
 
-/** No answer came from the upstream: it cannot be reached, or it closed the connection first. */
+/** How long an upstream may be silent, before its answer and within it: 15 minutes, for a model that thinks before it says anything. */
+export const patience = 15 * 60_000
+
+/** The largest answer that is read, in bytes: 64 MiB. A larger one passes unread; what has to be read fails. */
+export const mostRead = 64 * 2 ** 20
+
+/** No answer came from the upstream: it cannot be reached, it closed the connection first, was silent, or what came is no answer. */
 export class UpstreamUnreachable extends Error {
   override readonly name = "UpstreamUnreachable"
-  /** The code of the system, such as `ECONNREFUSED`. */
+  /** The code of the system or of the parser, such as `ECONNREFUSED` or `HPE_INVALID_STATUS`. */
   readonly code: string
   constructor(url: URL, cause: unknown) {
     const { code = "unknown" } = cause as NodeJS.ErrnoException
@@ -48,16 +59,32 @@ const oneOf = (stream: Writable, events: ReadonlyArray<string>): Promise<void> =
 const room = (stream: Writable): Promise<void> | undefined =>
   stream.destroyed ? undefined : oneOf(stream, ["drain", "close"])
 
+/** Sends a head before its body comes. Node's own way writes it in UTF-8, and its bytes beyond ASCII would be others. */
+const flush = (message: ClientRequest | ServerResponse): void => void message.write(Buffer.alloc(0))
+
 const writeBody = async (outgoing: ClientRequest, body: Outgoing["body"]): Promise<void> => {
   if (body === null || body instanceof Uint8Array) {
     outgoing.end(body ?? undefined)
     return
   }
+  flush(outgoing)
   for await (const chunk of body) {
     if (outgoing.destroyed) return
     if (!outgoing.write(chunk)) await room(outgoing)
   }
   outgoing.end()
+}
+
+/**
+ * What is wrong with the head of an answer, as a code; `null` for a head that can be passed on. Node's parser takes more than its writer:
+ * other statuses, and control characters in the reason. It leaves codings of the transfer in the body that it does not know, and nobody
+ * has asked for another protocol.
+ */
+const wrongIn = ({ statusCode = 0, statusMessage = "", headers }: IncomingMessage): string | null => {
+  if (statusCode < 200 || statusCode > 999 || /[^\t\x20-\x7e\x80-\xff]/.test(statusMessage))
+    return "HPE_INVALID_STATUS"
+  const { "transfer-encoding": coding = "chunked" } = headers
+  return coding.toLowerCase() === "chunked" ? null : "HPE_INVALID_TRANSFER_ENCODING"
 }
 
 /** What a connection fails with that its other side has closed. */
@@ -69,15 +96,18 @@ const closings: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"
  * @returns the head of the answer; `null` if the idle connection was closed before a byte of an answer came
  */
 const attempt = (
-  { url, method, headers, body, signal }: Outgoing,
+  { url, target, method, headers, body, signal, patience: timeout = patience }: Outgoing,
   isAlone: boolean,
 ): Promise<IncomingMessage | null> =>
   new Promise((resolve, reject) => {
     const request = url.protocol === "https:" ? requestHttps : requestHttp
     const outgoing = request(url, {
       method,
-      headers: headersOf(headers),
+      // As a list, they keep their order and their spelling.
+      headers: headers.flat(),
       signal,
+      timeout,
+      ...(target === undefined ? {} : { path: target }),
       ...(isAlone ? { agent: false } : {}),
     })
     let hasBegun = false
@@ -86,14 +116,23 @@ const attempt = (
       socket.once("data", begin)
       outgoing.once("close", () => socket.off("data", begin))
     })
-    outgoing.once("response", resolve)
     // An error after the head is told by the answer itself.
-    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+    const fail = (error: NodeJS.ErrnoException): void => {
       if (signal.aborted) reject(signal.reason as Error)
       else if (outgoing.reusedSocket && !hasBegun && closings.has(error.code)) resolve(null)
       else reject(new UpstreamUnreachable(url, error))
+    }
+    const broken = (code: string): Error => Object.assign(new Error("the upstream broke off"), { code })
+    outgoing.once("response", (answer) => {
+      const wrong = wrongIn(answer)
+      if (wrong === null) return resolve(answer)
+      outgoing.destroy()
+      fail(broken(wrong))
     })
-    outgoing.flushHeaders()
+    outgoing.once("timeout", () => outgoing.destroy(broken("ETIMEDOUT")))
+    outgoing.on("error", fail)
+    // A 101 ends the request without an answer and without an error.
+    outgoing.once("close", () => fail(broken("ECONNRESET")))
     writeBody(outgoing, body).catch((error: unknown) => {
       outgoing.destroy(error instanceof Error ? error : new Error("the body of the client broke off"))
     })
@@ -151,6 +190,10 @@ export interface Exchange {
   readonly response: ServerResponse
   /** The whole address of the upstream, with path and query. */
   readonly url: URL
+  /** The path and the query as they are to be sent; by default, as the address has them. */
+  readonly target?: string | undefined
+  /** How long the upstream may be silent, in milliseconds; 15 minutes by default. */
+  readonly patience?: number | undefined
   /** What goes up instead of the body of the request, which then has been read; `undefined` sends the body as it comes. */
   readonly body?: Uint8Array | undefined
   /** Whether the body is still compressed as the client says. */
@@ -159,6 +202,8 @@ export interface Exchange {
   readonly without?: ReadonlySet<string>
   /** Fields that the answer gets besides its own. */
   readonly answerHeaders?: ReadonlyArray<Field>
+  /** Fields that it gets behind its body, where it has trailers: asked for once the tap has seen all of it. */
+  readonly answerTrailers?: () => ReadonlyArray<Field>
   readonly tap?: Tap
 }
 
@@ -206,18 +251,22 @@ const readerOf = (tap: Tap, encoding: string | undefined) => {
 type Reader = ReturnType<typeof readerOf>
 
 /** The error as both providers' clients read it. */
-const unreachable = (response: ServerResponse, error: UpstreamUnreachable, fields: ReadonlyArray<Field>) => {
-  const { message, code } = error
-  response.writeHead(502, {
-    ...headersOf(fields),
-    "content-type": "application/json",
-  })
-  response.end(
-    JSON.stringify({
-      type: "error",
-      error: { type: "api_error", code: "upstream_unreachable", message, reason: code },
-    }),
-  )
+const unreachable = (
+  response: ServerResponse,
+  { message, code }: UpstreamUnreachable,
+  fields: ReadonlyArray<Field>,
+): Ending => {
+  const error = { type: "api_error", code: "upstream_unreachable", message, reason: code }
+  tell(response, 502, { type: "error", error }, fields)
+  return { _tag: "Unreachable", code }
+}
+
+/** Begins the answer of the client. What the upstream says of its connection stays here; the time is the upstream's, or nobody's. */
+const begin = (response: ServerResponse, answer: IncomingMessage, more: ReadonlyArray<Field>): void => {
+  response.sendDate = false
+  const fields = [...endToEnd(answer.rawHeaders), ...more]
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? "", fields.flat())
+  flush(response)
 }
 
 /** Sends the body of the answer on as it comes, no faster than the client takes it. */
@@ -249,7 +298,8 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 /** What goes up: the fields of the client, and those of the connection to the upstream. */
-const outgoingOf = ({ request, url, body, keepEncoding, without = new Set(), tap }: Exchange) => {
+const outgoingOf = (exchange: Exchange) => {
+  const { request, url, target, body, keepEncoding, without = new Set(), tap, patience } = exchange
   // Who expects a 100 has got it from the listener. A tap can hold bytes back that are not compressed.
   const replaced = [
     "host",
@@ -266,7 +316,7 @@ const outgoingOf = ({ request, url, body, keepEncoding, without = new Set(), tap
   if (body !== undefined) headers.push(["Content-Length", String(body.length)])
   else if (request.headers["transfer-encoding"] !== undefined) headers.push(["Transfer-Encoding", "chunked"])
   const sent = body ?? (hasBody(request) ? request : null)
-  return { url, method: request.method ?? "GET", headers, body: sent }
+  return { url, target, method: request.method ?? "GET", headers, body: sent, patience }
 }
 
 /**
@@ -278,7 +328,7 @@ const outgoingOf = ({ request, url, body, keepEncoding, without = new Set(), tap
  * @returns how it ended, once the answer has gone to the client and the tap has seen it
  */
 export const forward = async (exchange: Exchange): Promise<Ending> => {
-  const { request, response, answerHeaders = [], tap } = exchange
+  const { request, response, answerHeaders = [], answerTrailers = () => [], tap } = exchange
   const left = new AbortController()
   const leave = (): void => {
     if (!response.writableFinished) left.abort(new Error("the client closed the connection"))
@@ -288,17 +338,16 @@ export const forward = async (exchange: Exchange): Promise<Ending> => {
   let answer: IncomingMessage
   try {
     answer = await ask({ ...outgoingOf(exchange), signal: left.signal })
+    if (!left.signal.aborted) begin(response, answer, answerHeaders)
   } catch (error) {
     const isLeft = left.signal.aborted || request.errored !== null || response.destroyed
-    if (isLeft || !(error instanceof UpstreamUnreachable))
-      return { _tag: "ClientLeft", status: null, bytes: 0, dropped: 0 }
-    unreachable(response, error, answerHeaders)
-    return { _tag: "Unreachable", code: error.code }
+    if (isLeft) return { _tag: "ClientLeft", status: null, bytes: 0, dropped: 0 }
+    // Whatever is wrong with the request or its answer, the client is told, and nobody waits for the rest.
+    left.abort(error)
+    const reason = error instanceof UpstreamUnreachable ? error : new UpstreamUnreachable(exchange.url, error)
+    return unreachable(response, reason, answerHeaders)
   }
   const status = answer.statusCode ?? 502
-  const fields = [...endToEnd(answer.rawHeaders), ...answerHeaders]
-  response.writeHead(status, answer.statusMessage ?? "", fields.flat())
-  response.flushHeaders()
   try {
     tap?.head?.(status, answer.headers)
   } catch {
@@ -316,7 +365,8 @@ export const forward = async (exchange: Exchange): Promise<Ending> => {
     breakOff(response)
     return { _tag: "UpstreamBroke", status, bytes }
   }
-  response.addTrailers(headersOf(endToEnd(answer.rawTrailers)) as Record<string, string>)
+  const trailers = [...endToEnd(answer.rawTrailers), ...answerTrailers()]
+  response.addTrailers(trailers as Array<[string, string]>)
   response.end()
   if (!response.writableFinished && !response.closed) await oneOf(response, ["finish", "close"])
   return left.signal.aborted

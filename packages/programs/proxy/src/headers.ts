@@ -1,5 +1,7 @@
 /** Which header fields of a message belong to its connection alone. */
 
+import type { IncomingMessage } from "node:http"
+
 /** Fields that hold for one connection (RFC 9110, 7.6.1), and those that its listener and its client set themselves. */
 const hopByHop = new Set([
   "connection",
@@ -17,10 +19,13 @@ const hopByHop = new Set([
 export type Field = readonly [name: string, value: string]
 
 /** The fields of Node's `rawHeaders`. */
-const fieldsIn = (rawHeaders: ReadonlyArray<string>): ReadonlyArray<Field> =>
+export const fieldsIn = (rawHeaders: ReadonlyArray<string>): ReadonlyArray<Field> =>
   rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ""] as const] : []))
 
-/** The fields that go on to the other side: neither hop-by-hop, nor named by `Connection`, nor in `without`. */
+/**
+ * The fields that go on to the other side: neither hop-by-hop, nor named by `Connection`, nor in `without`. What says how the body is to
+ * be read belongs to no connection, whatever `Connection` names: a body without its length would be the next request.
+ */
 export const endToEnd = (
   rawHeaders: ReadonlyArray<string>,
   without: ReadonlySet<string> = new Set(),
@@ -33,20 +38,18 @@ export const endToEnd = (
   )
   return fields.filter(([name]) => {
     const lower = name.toLowerCase()
-    return !hopByHop.has(lower) && !named.has(lower) && !without.has(lower)
+    const isOfConnection = named.has(lower) && !lower.startsWith("content-")
+    return !hopByHop.has(lower) && !isOfConnection && !without.has(lower)
   })
 }
 
-/** What Node's HTTP takes as headers: a field that came several times stays several fields. */
-export const headersOf = (fields: ReadonlyArray<Field>): Record<string, string | Array<string>> => {
-  // `__proto__` is a valid name of a header.
-  const headers = Object.create(null) as Record<string, string | Array<string>>
-  const spelling = new Map<string, string>()
-  for (const [name, value] of fields) {
-    const known = spelling.get(name.toLowerCase()) ?? name
-    spelling.set(name.toLowerCase(), known)
-    const before = headers[known]
-    headers[known] = before === undefined ? value : [before, value].flat()
-  }
-  return headers
+/**
+ * What in the fields of a request two servers may read in two ways, and it is not theirs to choose; `null` if there is nothing: two hosts,
+ * or a coding of the transfer that would be left in the body.
+ */
+export const ambiguityIn = (request: Pick<IncomingMessage, "headers" | "rawHeaders">): string | null => {
+  const { "transfer-encoding": coding = "chunked" } = request.headers
+  if (coding.toLowerCase() !== "chunked") return "Transfer-Encoding"
+  const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name))
+  return hosts.length > 1 ? "Host" : null
 }

@@ -18,8 +18,10 @@ export {
   UpstreamUnreachable,
 } from "./forward.js"
 export type { Followed } from "./place.js"
-export type { Field } from "./headers.js"
+export { ambiguityIn, type Field } from "./headers.js"
+export { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
+export { agentHeaders, sessionHeaders } from "./names.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
 export { BodyTooLarge, readBody } from "./readBody.js"
 export { type Counted, pricesOf, Savings, type Totals } from "./Savings.js"

@@ -15,11 +15,11 @@ const kinds = ["before", "after", "fresh", "cached", "written", "output"] as con
 const tokensOf = kinds.map((kind) => [kind, Metric.tagged(tokens, "kind", kind)] as const)
 
 /** Counts a request. It runs for each of them, and is no effect because of that. */
-export const count = ({ doubt, session, ending, tokens: sizes, charged }: ProxyRecord): void => {
+export const count = ({ doubt, session, ending, tokens: sizes, charged, notStored }: ProxyRecord): void => {
   const outcome = session !== null ? "memory" : doubt === null ? "no conversation" : "as it came"
   requests.unsafeUpdate(1, [
     MetricLabel.make("outcome", outcome),
-    MetricLabel.make("reason", doubt ?? "none"),
+    MetricLabel.make("reason", doubt ?? notStored ?? "none"),
     MetricLabel.make("ending", ending._tag),
   ])
   saved.unsafeUpdate(charged?.saved ?? 0, [])

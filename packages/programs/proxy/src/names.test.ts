@@ -13,8 +13,6 @@ describe("the session of a request", () => {
     [{}, { metadata: { session_id: "m" }, prompt_cache_key: "c" }, "m", false],
     [{}, { conversation: "conv_1" }, "conv_1", false],
     [{}, { conversation: { id: "conv_2" } }, "conv_2", false],
-    [{}, { prompt_cache_key: "c" }, "c", false],
-    [{}, { prompt_cache_key: "c", input: [] }, "c", true],
     [{}, { metadata: { user_id: "user_12_account__session_0f9c2a54-6b1e" } }, "0f9c2a54-6b1e", true],
     [{}, { metadata: { user_id: '{"device_id":"d","session_id":"s-1"}' } }, "s-1", true],
   ])("%j %j is %s", (headers, body, session, sendsAll) => {
@@ -26,7 +24,7 @@ describe("the session of a request", () => {
     [{ "x-session-id": "a" }, {}, false],
     [{ session_id: "a" }, {}, true],
     [{}, { metadata: { user_id: '{"session_id":"s-1"}' } }, true],
-    [{}, { prompt_cache_key: "c", input: [] }, false],
+    [{}, { metadata: { session_id: "m" } }, false],
   ])("%j %j comes from an agent: %s", (headers, body, isAgent) => {
     expect(sessionOf(headers, body)?.isAgent).toBe(isAgent)
   })
@@ -37,6 +35,14 @@ describe("the session of a request", () => {
     // A user has many conversations.
     [{}, { metadata: { user_id: "ann" }, user: "ann" }],
     [{}, { metadata: { user_id: "{broken" }, prompt_cache_key: 7 }],
+    // What many share by its purpose.
+    [{}, { prompt_cache_key: "c" }],
+    [{}, { prompt_cache_key: "c", input: [] }],
+    [
+      {},
+      { safety_identifier: "ann", service_tier: "auto", metadata: { project: "p", user_id: "_session_" } },
+    ],
+    [{}, { metadata: { user_id: `${"_session_".repeat(100_000)}!` } }],
     [{}, { metadata: null, conversation: [] }],
   ])("%j %j names none", (headers, body) => {
     expect(sessionOf(headers, body)).toBeNull()

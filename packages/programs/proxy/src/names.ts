@@ -12,7 +12,7 @@ export interface Named {
 }
 
 /** Headers that name a session, in the order in which they count. */
-const sessionHeaders = [
+export const sessionHeaders = [
   "x-session-id",
   "x-memfold-session",
   "x-litellm-session-id",
@@ -25,7 +25,7 @@ const sessionHeaders = [
  * Headers of agents: Claude Code, Codex, and opencode. `x-session-affinity` asks for a server that has the start of the conversation in
  * its cache: who sends it sends the whole conversation.
  */
-const agentHeaders = [
+export const agentHeaders = [
   "x-claude-code-session-id",
   "session_id",
   "conversation_id",
@@ -46,6 +46,8 @@ export const ownHeaders: ReadonlySet<string> = new Set([
 const textIn = (value: unknown): string | null =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : null
 
+const mark = "_session_"
+
 /**
  * The session in the id that Claude Code gives as `metadata.user_id`: JSON with a `session_id`, or a text that ends with
  * `_session_` and an id. Any other `user_id` is a user, who has many sessions.
@@ -61,7 +63,8 @@ const sessionOfUser = (user: unknown): string | null => {
       return null
     }
   }
-  return /_session_([\w-]{8,})$/.exec(text)?.[1] ?? null
+  const session = text.slice(text.lastIndexOf(mark) + mark.length)
+  return text.includes(mark) && /^[\w-]{8,}$/.test(session) ? session : null
 }
 
 const conversationOf = (conversation: unknown): string | null =>
@@ -69,7 +72,8 @@ const conversationOf = (conversation: unknown): string | null =>
 
 /**
  * The session that a request names; `null` if it names none. Headers count before the body, and what was made to name a session
- * before what was made for something else.
+ * before what was made for something else. What many share by its purpose names none: a user, a project, and `prompt_cache_key`, which
+ * OpenAI recommends for requests with a common start.
  *
  * @param headers - in lower case, as Node has them
  * @param body - the parsed body
@@ -93,8 +97,5 @@ export const sessionOf = (headers: IncomingHttpHeaders, body: Fields): Named | n
     textIn(body["session_id"])
   if (named !== null) return { session: named, ...byProgram }
   const ofUser = sessionOfUser(metadata["user_id"])
-  if (ofUser !== null) return { session: ofUser, ...byAgent }
-  const key = textIn(body["prompt_cache_key"])
-  // In requests to Responses, it comes from programs that keep the conversation themselves.
-  return key === null ? null : { session: key, sendsAll: body["input"] !== undefined, isAgent: false }
+  return ofUser === null ? null : { session: ofUser, ...byAgent }
 }

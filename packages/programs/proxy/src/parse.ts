@@ -2,6 +2,7 @@
 import { isFields } from "@memfold/codec"
 import type { Parsed } from "./compose.js"
 import { type Dialect, unitsOf } from "./dialects.js"
+import type { Steps } from "@memfold/log/breathe"
 import { listIn } from "./jsonText.js"
 
 /** A request that passes as it came, and why, in a word. */
@@ -29,19 +30,22 @@ const withList = (dialect: Dialect, text: string): string => {
 }
 
 /** Takes a request apart. */
-export const parse = (dialect: Dialect, given: string): Parsed | Doubt => {
+export function* parse(dialect: Dialect, given: string): Steps<Parsed | Doubt> {
   const text = withList(dialect, given)
+  yield
   const body = jsonOf(text)
+  yield
   if (!isFields(body)) return { doubt: "not-json" }
   const doubt = dialect.doubt(body)
   if (doubt !== null) return { doubt }
   const list = listIn(text, dialect.list)
+  yield
   const items = body[dialect.list]
   if (list === null || !Array.isArray(items) || list.items.length !== items.length)
     return { doubt: "unknown-shape" }
   const found = items.findIndex((item) => !dialect.isInstruction(item))
   if (found === -1) return { doubt: "no-messages" }
-  const units = unitsOf(dialect, items, found)
+  const units = yield* unitsOf(dialect, items, found)
   return units === null
     ? { doubt: "unknown-shape" }
     : { dialect, text, body, list, items, from: found, units }

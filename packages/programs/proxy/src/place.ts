@@ -3,11 +3,13 @@ import type { Message } from "@memfold/core"
 import { createHash } from "node:crypto"
 import type { Begins } from "./begins.js"
 import { newStep, type Step, wholeStep } from "./conversation.js"
+import type { Speaker } from "./speaker.js"
 
 /** What a request says of its conversation. */
 export interface Given {
   /** The id of the session as it was named. */
   readonly session: string
+  readonly speaker: Speaker
   readonly messages: ReadonlyArray<Message.Message>
   /** What the client sends: what is new, all of it, or unknown (`auto`). */
   readonly history: "new" | "full" | "auto"
@@ -42,6 +44,13 @@ export interface Known {
   /** The version at which `keys` were read, and what each message says. */
   readonly version: number
   readonly keys: ReadonlyArray<string>
+  /** The mark of who has spoken there. */
+  readonly mark: string | null
+}
+
+/** A session with what is known of it. */
+export interface KnownSession extends Known {
+  readonly session: string
 }
 
 /** How the clients of a session were seen. */
@@ -93,13 +102,13 @@ const isWholeIn = ({ history, messages }: Given, habit: Habit | undefined, main:
  * @param given - the request
  * @param keys - what its messages say
  * @param seen - what was seen of its session
- * @param keysOf - reads what the messages of a session say
+ * @param keysOf - reads what the messages of a session say: of the one with this name that the speaker may hear
  */
 export const placeOf = async (
   given: Given,
   keys: ReadonlyArray<string>,
   { habit, isUnheard }: Seen,
-  keysOf: (session: string) => Promise<Known>,
+  keysOf: (session: string) => Promise<KnownSession>,
 ): Promise<FoundPlace> => {
   const { session, history, setting, isAside, isRetry } = given
   const main = await keysOf(session)
@@ -129,11 +138,10 @@ export const placeOf = async (
     }
   }
   if (isMain) return whole(session, main)
-  const aside = sideSession(session, keys)
-  const side = await keysOf(aside)
-  if (side.keys.length > 0) return whole(aside, side, "aside")
+  const side = await keysOf(sideSession(session, keys))
+  if (side.keys.length > 0) return whole(side.session, side, "aside")
   // An agent that goes on with the same tools and instructions behind another start has compacted its conversation.
   const isCompacted =
     habit?.setting === setting && main.keys.length >= longEnough && keys.length < main.keys.length
-  return isCompacted ? whole(session, main, "compacted") : whole(aside, side, "aside")
+  return isCompacted ? whole(session, main, "compacted") : whole(side.session, side, "aside")
 }

@@ -1,23 +1,27 @@
 /** From the request of a client to the request that goes upstream: parsed, its session followed, and composed anew. */
 import { type Fields, isFields } from "@memfold/codec"
 import type { Memory, Message, Render } from "@memfold/core"
+import { inSteps, type Steps } from "@memfold/log/breathe"
 import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import type { Addressed } from "./address.js"
 import { type Begins, MayNotBegin } from "./begins.js"
 import { compose, type Parsed } from "./compose.js"
-import { keyOf } from "./conversation.js"
 import type { Dialect } from "./dialects.js"
-import { type Follower, run } from "./Follower.js"
+import { type Follower, keysOf, run } from "./Follower.js"
 import { type Named, sessionOf } from "./names.js"
 import { type Doubt, jsonOf, parse } from "./parse.js"
 import type { Followed, Given } from "./place.js"
+import type { Speaker } from "./speaker.js"
 
 /** A request with a conversation. */
 export interface Conversing extends Addressed {
   readonly dialect: Dialect
   readonly request: IncomingMessage
+  /** How long the upstream may be silent, in milliseconds. */
+  readonly patience: number | undefined
   readonly prefix: string
+  readonly speaker: Speaker
   readonly mayBegin: Begins
 }
 
@@ -81,28 +85,35 @@ const historyOf = ({ headers }: IncomingMessage, { sendsAll }: Named): Given["hi
   return sendsAll ? "full" : "auto"
 }
 
+/** A request in its parts, and the session that it names. */
+interface ParsedRequest {
+  readonly parsed: Parsed
+  readonly named: Named
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly given: string
+}
+
 /** The request in its parts, and the session that it names. Most doubts are its: they are no errors, whose stack would cost time. */
-const parsedOf = ({ request, dialect }: Conversing, text: string | null) => {
+function* parsedOf({ request, dialect }: Conversing, text: string | null): Steps<ParsedRequest | Doubt> {
   if (text === null) return { doubt: "not-text" }
   const body = jsonOf(text)
   if (!isFields(body)) return { doubt: "not-json" }
   const named = sessionOf(request.headers, body)
   if (named === null) return { doubt: "no-session" }
-  const parsed = parse(dialect, text)
+  const parsed = yield* parse(dialect, text)
   if ("doubt" in parsed) return parsed
   return { parsed, named, messages: parsed.units.flatMap((unit) => unit.messages), given: text }
 }
 
-type ParsedRequest = Exclude<ReturnType<typeof parsedOf>, Doubt>
-
 /** What the request says of its conversation. */
 const givenIn = (
-  { request, prefix, mayBegin }: Conversing,
+  { request, prefix, speaker, mayBegin }: Conversing,
   { parsed, named, messages }: ParsedRequest,
 ): Given => {
   const tools = toolsOf(parsed)
   return {
     session: `${prefix}${named.session}`,
+    speaker,
     messages,
     history: historyOf(request, named),
     setting: settingOf(parsed, tools),
@@ -114,13 +125,10 @@ const givenIn = (
 }
 
 /** The session of a request that only counts tokens: nothing is stored. */
-const counted = async (
-  follower: Follower,
-  session: string,
-  messages: ReadonlyArray<Message.Message>,
-): Promise<Followed> => {
+const counted = async (follower: Follower, given: Given): Promise<Followed> => {
+  const session = await follower.ownSession(given)
   const asked = await follower.said(session)
-  const keys = messages.map(keyOf)
+  const keys = await keysOf(given.messages)
   // Only what is stored word for word is known to go up in another form.
   const isStored =
     asked.length > 0 && asked.length <= keys.length && asked.every((key, at) => key === keys[at])
@@ -161,11 +169,11 @@ export const prepare = async (
   text: string | null,
 ): Promise<Prepared | Doubt> => {
   try {
-    const request = parsedOf(conversing, text)
+    const request = await run(inSteps(() => parsedOf(conversing, text)))
     if ("doubt" in request) return request
     const given = givenIn(conversing, request)
     const followed = conversing.isCounting
-      ? await counted(following.follower, given.session, given.messages)
+      ? await counted(following.follower, given)
       : await following.follower.follow(given)
     const prepared = await composed(following, request, followed)
     return { ...prepared, name: prepared.session.slice(conversing.prefix.length) }

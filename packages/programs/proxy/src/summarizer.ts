@@ -3,10 +3,10 @@ import { summarizerOf, type GivenSummarizer } from "@memfold/catalog"
 import { type Fields, isFields } from "@memfold/codec"
 import { InContext, Message, Prompt, Summarizer } from "@memfold/core"
 import { Effect } from "effect"
-import { text as readText } from "node:stream/consumers"
 import { bodyOf, type Call, type Calls } from "./Calls.js"
 import type { Usage } from "./dialects.js"
-import { ask } from "./forward.js"
+import { ask, mostRead } from "./forward.js"
+import { readBody } from "./readBody.js"
 
 /** How summaries are written. */
 export interface SummaryOptions {
@@ -62,7 +62,7 @@ const answerTo = async ({ url, headers }: Call, body: Fields, signal: AbortSigna
     body: bytes,
     signal,
   })
-  const text = await readText(answer)
+  const text = (await readBody(answer, mostRead, signal)).toString("utf8")
   // What the provider says may quote the conversation.
   if (answer.statusCode !== 200) throw new Error(`the upstream answered ${answer.statusCode}`)
   const parsed: unknown = JSON.parse(text)

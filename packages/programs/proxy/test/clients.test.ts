@@ -128,7 +128,12 @@ describe("the Responses API without state", () => {
         { text: "Bye." },
       ]),
     })
-    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: "key", maxRetries: 0 })
+    const client = new OpenAI({
+      baseURL: `${proxy.url}/v1`,
+      apiKey: "key",
+      maxRetries: 0,
+      defaultHeaders: { session_id: "codex-1" },
+    })
     const input: Array<OpenAI.Responses.ResponseInputItem> = [
       { role: "developer", content: "Be brief." },
       { role: "user", content: "Look." },
@@ -177,7 +182,12 @@ describe("the Responses API without state", () => {
 
   it("follows an agent that has the provider compact, in which nothing stands twice", async () => {
     const proxy = await start({ answer: ({ turn }) => ({ text: `Answer ${turn}` }) })
-    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: "key", maxRetries: 0 })
+    const client = new OpenAI({
+      baseURL: `${proxy.url}/v1`,
+      apiKey: "key",
+      maxRetries: 0,
+      defaultHeaders: { session_id: "codex-1" },
+    })
     // As Codex sends them: tools in front of the conversation, with an id that another process makes anew.
     const front = (id: string): ReadonlyArray<OpenAI.Responses.ResponseInputItem> => [
       {

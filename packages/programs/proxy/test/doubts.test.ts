@@ -248,3 +248,57 @@ describe("a request for a WebSocket", () => {
     expect(records).toMatchObject([{ path, ending: { status: 426 } }])
   })
 })
+
+describe("a stream of calls that the server numbers alike", () => {
+  const piece = (tool_calls: ReadonlyArray<object> | null, finish: string | null = null) =>
+    `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { tool_calls }, finish_reason: finish }] })}\n\n`
+  const call = (more: object, name?: string, args?: string) =>
+    piece([{ index: 0, ...more, function: { name, arguments: args } }])
+  const asked = async (stream: ReadonlyArray<string>) => {
+    const body = [...stream, piece(null, "tool_calls"), "data: [DONE]\n\n"].join("")
+    const server = createServer((_, response) => {
+      response.setHeader("content-type", "text/event-stream")
+      response.write(body.slice(0, 100))
+      response.end(body.slice(100))
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    open.push(async () => {
+      server.close()
+      server.closeAllConnections()
+    })
+    const proxy = await proxied({
+      upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    })
+    open.push(proxy.close)
+    const outgoing = request(`${proxy.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "x-session-id": "s", "content-type": "application/json" },
+    })
+    outgoing.end(JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "Look." }] }))
+    const [answer] = (await once(outgoing, "response")) as [IncomingMessage]
+    expect((await buffer(answer)).toString()).toBe(body)
+    return { trailers: answer.trailers, records: proxy.records, said: await proxy.said("s") }
+  }
+
+  it("is stored call by call where their ids say which is which", async () => {
+    const { trailers, records, said } = await asked([
+      call({ id: "a" }, "ls", "{}"),
+      call({ id: "b" }, "cat", ""),
+      call({}, undefined, '{"p":1}'),
+    ])
+    expect(said.at(-1)!.parts).toMatchObject([
+      { type: "tool-call", id: "a", name: "ls", arguments: "{}" },
+      { type: "tool-call", id: "b", name: "cat", arguments: '{"p":1}' },
+    ])
+    expect(trailers).toEqual({})
+    expect(records).toMatchObject([{ isStored: true, notStored: null }])
+  })
+
+  it("passes byte for byte and is not stored where nothing says it; the reason is in a trailer and in the record", async () => {
+    const { trailers, records, said } = await asked([call({}, "ls", ""), call({}, "cat", "")])
+    expect(said).toHaveLength(1)
+    expect(trailers).toEqual({ "x-memfold-not-stored": "unclear-calls" })
+    expect(records).toMatchObject([{ isStored: false, notStored: "unclear-calls" }])
+  })
+})

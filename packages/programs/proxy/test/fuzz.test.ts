@@ -33,6 +33,7 @@ const bodies = {
   "/v1/responses": {
     model: "gpt-5",
     store: false,
+    metadata: { session_id: "r" },
     prompt_cache_key: "r",
     input: [
       { role: "user", content: [{ type: "input_text", text: "Hi" }] },

@@ -23,7 +23,7 @@ export interface Authorization {
 /**
  * Makes the check of a request: it has a token of the service, the token allows what the route asks for, and has not asked too often.
  *
- * @returns who asks
+ * @returns who asks, and the key of the rate that its work counts for
  */
 export const authorization = ({ tokens, readOnly = false, rate }: Authorization) => {
   const find = tokens === undefined ? null : finder(tokens)
@@ -33,13 +33,13 @@ export const authorization = ({ tokens, readOnly = false, rate }: Authorization)
     given: string | undefined,
     how: string,
     now: number,
-  ): Either.Either<Caller["Type"], Problem> => {
+  ): Either.Either<{ readonly caller: Caller["Type"]; readonly key: string | null }, Problem> => {
     const isAllowed = (allowed: ReadonlyArray<Right>): boolean =>
       asked.every((right) => allowed.includes(right))
-    if (asked.length === 0) return Either.right({ tenant: null, rights: [] })
+    if (asked.length === 0) return Either.right({ caller: { tenant: null, rights: [] }, key: null })
     if (find === null)
       return isAllowed(everybody)
-        ? Either.map(rate("", now), () => ({ tenant: null, rights: everybody }))
+        ? Either.map(rate("", now), () => ({ caller: { tenant: null, rights: everybody }, key: "" }))
         : Either.left(
             notAllowed(`This service is for reading; start it without --read-only to ${asked.at(-1)}`),
           )
@@ -49,7 +49,10 @@ export const authorization = ({ tokens, readOnly = false, rate }: Authorization)
     if (token === null) return Either.left(unknown)
     const { tenant, rights: allowed } = token
     return isAllowed(allowed)
-      ? Either.map(rate(token.sha256, now), () => ({ tenant, rights: allowed }))
+      ? Either.map(rate(token.sha256, now), () => ({
+          caller: { tenant, rights: allowed },
+          key: token.sha256,
+        }))
       : Either.left(
           notAllowed(
             `This needs a token with the right ${quoted(asked)}; this one has: ${allowed.join(", ")}`,

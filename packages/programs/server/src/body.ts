@@ -2,37 +2,27 @@
 import { HttpMethod, type HttpServerRequest } from "@effect/platform"
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { problem, type Problem } from "@memfold/client/api"
-import { BodyTooLarge, readBody } from "@memfold/proxy"
+import { inSteps } from "@memfold/log/breathe"
+import { BodyTooLarge, isTooMuch, measured, mostMeasured, readBody } from "@memfold/proxy"
 import { Effect } from "effect"
+import { workOf } from "./limits.js"
 
 const tooLarge = (most: number): Problem =>
   problem(413, "TooLarge", `A body has at most ${most} bytes; append in several requests`)
 
 const notJson = problem(415, "NotJson", "Send JSON, and say so: Content-Type: application/json")
 const notText = problem(400, "NotUtf8", "The body is not UTF-8 text; send JSON in UTF-8")
-/** How deep JSON may be: what is deeper would overflow the stack of whoever looks at it. */
-const deepest = 500
 const tooDeep = problem(
   400,
   "TooDeep",
-  `The body has lists or objects in each other, more than ${deepest} deep`,
+  `The body has lists or objects in each other, more than ${mostMeasured.depth} deep`,
+)
+const tooMany = problem(
+  413,
+  "TooMany",
+  `A list in a body has at most ${mostMeasured.longest} items, and all its lists and objects together ${mostMeasured.items}; append in several requests`,
 )
 const broken = problem(400, "BrokenBody", "The body ended before its end")
-
-/** Whether a text of JSON is deeper than is allowed. */
-const isTooDeep = (text: string): boolean => {
-  let [depth, inText] = [0, false]
-  for (let at = 0; at < text.length; at++) {
-    const one = text[at]
-    if (inText && one === "\\") at++
-    else if (one === '"') inText = !inText
-    else if (inText) continue
-    else if (one === "[" || one === "{") depth++
-    else if (one === "]" || one === "}") depth--
-    if (depth > deepest) return true
-  }
-  return false
-}
 
 /** The bytes of a body, up to so many. The rest is left unread. */
 export const bytesOf = (
@@ -45,22 +35,32 @@ export const bytesOf = (
     // The platform interrupts handlers only, and a body that never comes has to be left.
   }).pipe(Effect.interruptible)
 
+/** A body, and about how many seconds of work it is. */
+export interface Body {
+  readonly text: string
+  readonly work: number
+}
+
+const noBody: Body = { text: "", work: 0 }
+
 /** The text of a body: JSON in UTF-8, at most so many bytes. Empty without a body. */
 export const textOf = (
   request: HttpServerRequest.HttpServerRequest,
   most: number,
-): Effect.Effect<string, Problem> =>
+): Effect.Effect<Body, Problem> =>
   Effect.gen(function* () {
     const { "content-type": type = "application/json" } = request.headers
-    if (!HttpMethod.hasBody(request.method)) return ""
+    if (!HttpMethod.hasBody(request.method)) return noBody
     const bytes = yield* bytesOf(request, most)
-    if (bytes.length === 0) return ""
+    if (bytes.length === 0) return noBody
     if (!/^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) return yield* Effect.fail(notJson)
     const text = yield* Effect.try({
       try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
       catch: () => notText,
     })
-    return isTooDeep(text) ? yield* Effect.fail(tooDeep) : text
+    const found = yield* inSteps(() => measured(text))
+    if (isTooMuch(found)) return yield* Effect.fail(found.depth > mostMeasured.depth ? tooDeep : tooMany)
+    return { text, work: workOf(text, found) }
   })
 
 /** A request whose body has been read. */

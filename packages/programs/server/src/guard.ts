@@ -5,6 +5,7 @@
 import { type HttpApp, HttpMethod, HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { Caller, type Problem, problem } from "@memfold/client/api"
+import { ambiguityIn } from "@memfold/proxy"
 import { Cause, Clock, Context, type Duration, Effect, Either } from "effect"
 import { type Authorization, authorization } from "./authorization.js"
 import { bytesOf, textOf, withText } from "./body.js"
@@ -55,11 +56,17 @@ const wrongName = (name: string, what: string): Problem =>
 const wrongHost = wrongName("WrongHost", "under this host name")
 const wrongOrigin = wrongName("WrongOrigin", "pages of this origin")
 
-/** Fails for a request under another host, or of another origin. */
+/** Fails for a request under another host, or of another origin, or one that another server may read in another way. */
 const checkNames = (
-  { host, origin }: HttpServerRequest.HttpServerRequest["headers"],
+  request: HttpServerRequest.HttpServerRequest,
   names: ReadonlySet<string>,
 ): Either.Either<void, Problem> => {
+  const ambiguous = ambiguityIn(toIncomingMessage(request))
+  if (ambiguous !== null)
+    return Either.left(
+      problem(400, "WrongHeader", `The header ${ambiguous} can be read in two ways; send one`),
+    )
+  const { host, origin } = request.headers
   if (!names.has(nameIn(host) ?? "")) return Either.left(wrongHost)
   return origin !== undefined && !names.has(hostOf(origin) ?? "") ? Either.left(wrongOrigin) : Either.void
 }
@@ -119,7 +126,7 @@ export const admission = (options: GuardOptions) => {
     admit: (route: Route, token: string | undefined, how: string) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const caller = yield* authorize(route, token, how, yield* Clock.currentTimeMillis)
+        const { caller, key } = yield* authorize(route, token, how, yield* Clock.currentTimeMillis)
         const untaken = [...heeded].find((name) => headers[name] !== undefined && !route.takes.has(name))
         if (untaken !== undefined)
           return yield* Effect.fail(
@@ -132,7 +139,12 @@ export const admission = (options: GuardOptions) => {
             : Effect.mapError(options.mayBegin(tenantMemory(options, tenant), tenant, session), (error) =>
                 problemFor(tenant, error),
               )
-        return { caller, mayBegin }
+        /** Counts the work that the body of a request is, in seconds. */
+        const charge = (work: number): Effect.Effect<void, Problem> =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            key === null ? Effect.void : options.rate(key, now, work),
+          )
+        return { caller, mayBegin, charge }
       }),
     /** The body of a request that goes on as bytes. */
     body: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => bytesOf(request, options.maxBody)),
@@ -156,9 +168,10 @@ export const checked = (options: GuardOptions) => {
       const declared = byRoute.get(`${route.method} ${route.path}`)
       if (declared === undefined) return yield* Effect.dieMessage(`the route ${route.path} is not declared`)
       const token = bearer(request.headers["authorization"])
-      const { caller, mayBegin } = yield* admit(declared, token, "as Authorization: Bearer TOKEN")
+      const { caller, mayBegin, charge } = yield* admit(declared, token, "as Authorization: Bearer TOKEN")
       if (declared.begins === "session") yield* mayBegin(params["session"] ?? "")
-      const text = yield* textOf(request, options.maxBody)
+      const { text, work } = yield* textOf(request, options.maxBody)
+      yield* charge(work)
       if (declared.begins === "to") {
         const to = toIn(text)
         if (typeof to === "string") yield* mayBegin(to)
@@ -192,7 +205,7 @@ export const guarded = <E, R>(
     let facts: Readonly<Record<string, unknown>> = {}
     const limited = Effect.timeoutFail(own, { duration: timeout, onTimeout: () => timedOut })
     const answered: HttpApp.Default<unknown, R | Noting> = isForeign ? foreign!.app : limited
-    const response = yield* checkNames(request.headers, names).pipe(
+    const response = yield* checkNames(request, names).pipe(
       Effect.zipRight(answered),
       Effect.provideService(Noting, (noted) => (facts = noted)),
       Effect.catchAllCause((cause) => {

@@ -1,11 +1,23 @@
-/** Limits: how many requests a token may make in a second, and how many sessions a tenant may have. */
+/** Limits: how much work a token may ask for in a second, and how many sessions a tenant may have. */
 import { type Problem, problem } from "@memfold/client/api"
 import type { Memory } from "@memfold/core"
+import type { Measured } from "@memfold/proxy"
 import { Effect, Either } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
 
+/** How many items of a body, and how many of its characters, are about a second of work. */
+const perSecondOfWork = { items: 30_000, characters: 4 * 2 ** 20 }
+
+/** About how long a body keeps the process busy, in seconds: with its parsing, its storing, and what is summarized of it. */
+export const workOf = (text: string, { items }: Pick<Measured, "items">): number =>
+  items / perSecondOfWork.items + text.length / perSecondOfWork.characters
+
+/** The longest time for which a token is refused because of one request, in seconds. */
+const longestDebt = 10
+
 /**
- * Limits the requests of each key: so many at once, and so many a second after that.
+ * Limits the requests of each key: so many at once, and so many a second after that. A request that is much work counts as many as
+ * its time has room for.
  *
  * @param perSecond - how many requests a second; `null` for any number
  */
@@ -16,13 +28,19 @@ export const makeRate = (perSecond: number | null) => {
     "TooManyRequests",
     `More than ${perSecond} requests a second; wait a second, and try again`,
   )
-  /** @param now - the time, in milliseconds */
-  return (key: string, now: number): Either.Either<void, Problem> => {
+  /**
+   * @param now - the time, in milliseconds
+   * @param work - seconds of work, of a request that was counted before; without, it is counted now
+   */
+  return (key: string, now: number, work?: number): Either.Either<void, Problem> => {
     if (perSecond === null) return Either.void
     const { left, time } = buckets.get(key) ?? { left: perSecond, time: now }
     const filled = Math.min(perSecond, left + (Math.max(now - time, 0) / 1_000) * perSecond)
-    buckets.set(key, { left: Math.max(filled - 1, 0), time: now })
-    return filled < 1 ? Either.left(refused) : Either.void
+    // Whoever has none left asks for more than its turn; the request itself has been counted.
+    const isRefused = work === undefined ? filled < 1 : filled < 0
+    const cost = isRefused ? 0 : work === undefined ? 1 : work * perSecond
+    buckets.set(key, { left: Math.max(filled - cost, -longestDebt * perSecond), time: now })
+    return isRefused ? Either.left(refused) : Either.void
   }
 }
 

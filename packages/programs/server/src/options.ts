@@ -55,6 +55,8 @@ export interface ServeOptions {
    * such as `https://api.openai.com`, or one for each. Nothing is passed on by default.
    */
   readonly upstream?: string | { readonly openai?: string; readonly anthropic?: string }
+  /** How long an upstream may be silent, before its answer and within it; 15 minutes by default. */
+  readonly upstreamTimeout?: Duration.DurationInput
   /** The model of the upstream that writes summaries; by default, the model of the session, in its context. */
   readonly summaryModel?: string
   /** The largest body of a request, in bytes; 10 MiB by default. */

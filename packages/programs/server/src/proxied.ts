@@ -3,11 +3,12 @@ import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { toIncomingMessage, toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import { problem } from "@memfold/client/api"
 import { type ConversationRoutes, conversationRoutes, Proxy, type ProxyRecord } from "@memfold/proxy"
-import { Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
 import { type admission, type Foreign, Noting } from "./guard.js"
 import type { Accounts } from "./openMemory.js"
 import { type ServeOptions, upstreamsOf } from "./options.js"
+import { workOf } from "./limits.js"
 import { foreignRouteOf, isOwnPath } from "./routes.js"
 import type { Served } from "./TenantMemory.js"
 
@@ -15,9 +16,10 @@ const ending = problem(503, "Closing", "The service is ending; try again")
 
 /** What the log has of a request. */
 const logged = (record: ProxyRecord) => {
-  const { session, doubt, how, ending: end, tokens, charged, isStored } = record
+  const { session, doubt, how, ending: end, tokens, charged, isStored, notStored } = record
   return {
     ...(session === null ? {} : { session, isStored }),
+    ...(notStored === null ? {} : { notStored }),
     ...(doubt === null ? {} : { asItCame: doubt }),
     ...(how === null ? {} : { followed: how }),
     ended: end._tag,
@@ -31,12 +33,13 @@ const logged = (record: ProxyRecord) => {
 const keptIn = (
   { memory, calls }: Pick<Served & Accounts, "memory" | "calls">,
   openai: URL,
+  patience: number | undefined,
   { shutdown = "10 seconds" }: ServeOptions,
 ): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
   const url = new URL(openai)
   url.pathname = `${openai.pathname.replace(/\/+$/, "")}/v1`
   return Effect.acquireRelease(
-    Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto" } })),
+    Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto", patience } })),
     ({ settled, stop }) =>
       Effect.promise(settled).pipe(
         Effect.timeout(shutdown),
@@ -78,12 +81,16 @@ export const foreign = (
     const upstreams = upstreamsOf(options)
     if (Object.keys(upstreams).length === 0) return null
     const { openai } = upstreams
-    const conversations = openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, options)
+    const { upstreamTimeout } = options
+    const patience = upstreamTimeout === undefined ? undefined : Duration.toMillis(upstreamTimeout)
+    const conversations =
+      openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, patience, options)
     const proxy = new Proxy({
       memory,
       calls,
       savings,
       upstreams,
+      patience,
       maxBody: options.maxBody ?? 10 * 2 ** 20,
       ...(conversations === undefined ? {} : { conversations }),
       onRequest: () => undefined,
@@ -94,7 +101,7 @@ export const foreign = (
       const token = request.headers["x-memfold-token"]
       const how = "as x-memfold-token; the key of the upstream stays where it is"
       const route = foreignRouteOf(request.method, request.url, conversations !== undefined)
-      const { caller, mayBegin } = yield* admit(route, token, how)
+      const { caller, mayBegin, charge } = yield* admit(route, token, how)
       const incoming = toIncomingMessage(request)
       const given = proxy.reads(incoming) ? { body: yield* body } : {}
       const response = toServerResponse(request)
@@ -102,6 +109,13 @@ export const foreign = (
         proxy.handle(incoming, response, {
           ...given,
           ...(caller.tenant === null ? {} : { prefix: `${caller.tenant}/` }),
+          mayWork: (text, measured) =>
+            Effect.runPromise(
+              charge(workOf(text, measured)).pipe(
+                Effect.as(true),
+                Effect.orElseSucceed(() => false),
+              ),
+            ),
           mayBegin: (session) => Effect.runPromise(mayBegin(session)),
         }),
       )

@@ -2,6 +2,7 @@
 import { codecs, type Formats, strategyNamed, type UnknownName } from "@memfold/catalog"
 import { problem, type schemas } from "@memfold/client/api"
 import type { Message, Strategy } from "@memfold/core"
+import { breathe } from "@memfold/log/breathe"
 import { Effect, Either } from "effect"
 
 /** The name of a format, `openai` by default. */
@@ -12,7 +13,14 @@ export const decoded = (
   query: { readonly format?: keyof Formats | undefined },
   given: unknown,
 ): Effect.Effect<ReadonlyArray<Message.Message>, Error> =>
-  codecs[formatOf(query)].decode(Array.isArray(given) ? given : [given])
+  // A long list took its time to be parsed, and takes its time again: others have their turn before and after.
+  Effect.zipLeft(
+    Effect.zipRight(
+      breathe,
+      Effect.suspend(() => codecs[formatOf(query)].decode(Array.isArray(given) ? given : [given])),
+    ),
+    breathe,
+  )
 
 /** Messages as they came, in a format. */
 export const encoded = (

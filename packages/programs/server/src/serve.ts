@@ -113,6 +113,8 @@ const makeListener = (handler: RequestListener, shutdown: Duration.DurationInput
   server.on("request", (request, response) => {
     underWay.add(response)
     response.once("close", () => underWay.delete(response))
+    // A client that has gone is no failure of the process, whoever writes to it.
+    response.on("error", () => undefined)
     handler(request, response)
   })
   const isQuiet = Effect.sync(() => underWay.size === 0)

@@ -5,17 +5,11 @@
  * A mark stands from before its object is written until after its session is back. Whoever finds one looks which of both there is.
  */
 import { EventCodec, type Session } from "@memfold/core"
-import type { EventLog } from "@memfold/log"
+import { EventLog } from "@memfold/log"
 import { Clock, Effect } from "effect"
 
-const prefix = "memfold:archived:"
-
-/** The id of the mark of a session. */
-export const markOf = (session: string): string => `${prefix}${session}`
-
-/** The session that a mark is for; `null` if an id is not the id of a mark. */
-export const markedBy = (id: string): string | null =>
-  id.startsWith(prefix) ? id.slice(prefix.length) : null
+const { markOf } = EventLog
+export const { markedBy } = EventLog
 
 /** What a mark says. */
 export interface Mark {

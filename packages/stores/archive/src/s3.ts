@@ -1,4 +1,5 @@
 /** An archive in a bucket of S3, or of a server that speaks its protocol. */
+import type * as Sdk from "@aws-sdk/client-s3"
 import { Effect } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 
@@ -18,6 +19,10 @@ export interface S3Options {
 /** How an error of the SDK names itself. Its message may quote a key that is a secret. */
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? `the bucket answered ${error.name}` : "the bucket gave no answer"
+
+/** Imports a package that only some install: a bundler cannot see its name, and so does not look for it. */
+const optional = <Package>(name: string): Promise<Package> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ name)
 
 /**
  * An archive in a bucket. It needs the package `@aws-sdk/client-s3`.
@@ -39,7 +44,7 @@ export const s3Archive = async ({
   endpoint,
   client,
 }: S3Options): Promise<Archive> => {
-  const sdk = await import("@aws-sdk/client-s3").catch(() => {
+  const sdk = await optional<typeof Sdk>("@aws-sdk/client-s3").catch(() => {
     const reason = "a bucket needs a package of its own; install it: npm install @aws-sdk/client-s3"
     throw new ArchiveError({ operation: "open", about: null, reason })
   })

@@ -3,7 +3,6 @@ import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Layer, Stream } from "effect"
 import type { Archive, ArchiveError } from "./Archive.js"
-import { markedBy, markOf } from "./marks.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"
 
@@ -15,6 +14,8 @@ const trust = 60_000
 
 /** How many sessions are remembered. */
 const mostKnown = 10_000
+
+const { markedBy, markOf } = EventLog
 
 const asLogError =
   (operation: string, session: string) =>

@@ -246,3 +246,35 @@ describe("a place", () => {
     expect(await Effect.runPromise(kept.list)).toEqual([])
   })
 })
+
+describe("a process without the archive", () => {
+  it.scopedLive("starts no second conversation under the id of an archived one", () =>
+    Effect.gen(function* () {
+      const archive = folderArchive(folder())
+      const log = yield* InMemoryEventLog.make
+      yield* fill(log, "s")
+      yield* fill(log, "other")
+      const before = yield* linesOf(log, "s")
+      const memory = yield* memoryOver(log)
+      yield* memory.state("s")
+      yield* archiveSession(log, archive, "s")
+      // One memory has the session in its cache, and one does not.
+      for (const without of [memory, yield* memoryOver(log)]) {
+        const writes: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+          without.append("s", Message.user("hello?")),
+          without.append("s", Message.user("hello?"), { idempotencyKey: "k" }),
+          without.describe("s", { title: "another" }),
+          without.rewrite("s", () => [Message.user("hello?")]),
+          without.fork("other", "s"),
+        ]
+        for (const write of writes) {
+          const refused = yield* Effect.either(write)
+          expect(String(Either.getOrNull(Either.flip(refused)))).toContain("is in an archive")
+        }
+      }
+      const both = yield* behind(log, archive)
+      yield* Effect.flatMap(memoryOver(both), (own) => own.append("s", Message.user("there you are")))
+      expect((yield* linesOf(log, "s")).slice(0, before.length)).toEqual(before)
+    }),
+  )
+})

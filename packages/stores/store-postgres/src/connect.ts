@@ -137,12 +137,41 @@ export const useOf = (client: SqlClient): Use => {
     )
 }
 
+/** What of the application emits errors: its pool, or a connection in its hands. */
+interface Emitter {
+  readonly listenerCount: (event: "error") => number
+  readonly on: (event: "error", listener: () => void) => unknown
+}
+
+const unheard = (): void => undefined
+
+/**
+ * Listens for the errors of a connection or a pool of the application that nobody listens for: when the server closes one that is
+ * idle, the process would end. Whoever waits for an answer is told by that.
+ *
+ * @returns whether nobody did
+ */
+export const listening = (emitter: Emitter): Effect.Effect<boolean> =>
+  Effect.sync(() => {
+    if (emitter.listenerCount("error") > 0) return false
+    emitter.on("error", unheard)
+    return true
+  })
+
+const warning =
+  'The pool of the application has no listener for errors, and without the store, the process would end when the server closes an idle connection: add pool.on("error", …)'
+
 /** A client of Effect SQL over a pool, which stays open. */
 export const clientOf = (pool: Pool): Effect.Effect<SqlClient, SqlError, Scope.Scope> =>
-  Effect.provideServiceEffect(
-    PgClient.fromPool({ acquire: Effect.succeed(pool) }),
-    Reactivity.Reactivity,
-    Reactivity.make,
+  Effect.acquireRelease(listening(pool), () => Effect.sync(() => void pool.off("error", unheard))).pipe(
+    Effect.tap((isUnheard) => (isUnheard ? Effect.logWarning(warning) : Effect.void)),
+    Effect.zipRight(
+      Effect.provideServiceEffect(
+        PgClient.fromPool({ acquire: Effect.succeed(pool) }),
+        Reactivity.Reactivity,
+        Reactivity.make,
+      ),
+    ),
   )
 
 /** Ends all connections; those that do not answer are left alone after a second. */

@@ -1,4 +1,5 @@
 /** The log in PGlite: PostgreSQL in WebAssembly, within the process and without a server. */
+import type * as Pglite from "@electric-sql/pglite"
 import { EventLog } from "@memfold/log"
 import { changesOf, database, type Dialect, inTurn, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
@@ -19,6 +20,10 @@ export interface EmbeddedOptions {
   readonly schema?: string
 }
 
+/** Imports a package that only some install: a bundler cannot see its name, and so does not look for it. */
+const optional = <Package>(name: string): Promise<Package> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ name)
+
 const failed = (cause: unknown) =>
   new EventLog.LogError({
     operation: "open",
@@ -30,7 +35,7 @@ const open = (folder: string | undefined): Effect.Effect<EmbeddedClient, EventLo
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
-        const { PGlite } = await import("@electric-sql/pglite")
+        const { PGlite } = await optional<typeof Pglite>("@electric-sql/pglite")
         return PGlite.create(folder === undefined ? {} : { dataDir: folder })
       },
       catch: failed,

@@ -5,7 +5,7 @@ import { EventLog } from "@memfold/log"
 import { database, type DatabaseOptions, type Dialect, inTurn, logOf, type Use } from "@memfold/store-sql"
 import { Effect, Option } from "effect"
 import type { ClientBase } from "pg"
-import { clientBehind, connectionTo } from "./connect.js"
+import { clientBehind, connectionTo, listening } from "./connect.js"
 import { connectionToEmbedded, type EmbeddedClient } from "./connectEmbedded.js"
 
 const taken =
@@ -55,10 +55,13 @@ const useOf = (client: object): Effect.Effect<Use> =>
   Effect.suspend(() => {
     const known = uses.get(client)
     if (known !== undefined) return Effect.succeed(known)
-    const connection: Connection = has(client, "query", "exec")
+    const isEmbedded = has(client, "query", "exec")
+    const connection: Connection = isEmbedded
       ? connectionToEmbedded(client as EmbeddedClient)
       : connectionTo(client as ClientBase)
-    return Effect.map(inTurn(connection), (use) => {
+    // A connection that breaks in a transaction tells the statement, and then whoever listens.
+    const heard = has(client, "on", "off", "listenerCount") ? listening(client as ClientBase) : Effect.void
+    return Effect.map(Effect.zipRight(heard, inTurn(connection)), (use) => {
       const inOrder: Use = (body) => Effect.uninterruptible(use(body))
       uses.set(client, inOrder)
       return inOrder

@@ -86,6 +86,14 @@ export const hurry: string = `
   WHERE name = $1 AND COALESCE(singleton_key, '') = $2 AND state = 'created' AND policy = 'short'
     AND (start_after > COALESCE($3::timestamptz, now()) OR priority < $4)`
 
+/**
+ * Makes looks ready whose worker has given no sign of life for as long as it owns them. Parameter: the queue. pg-boss would wait for
+ * their back-off, too, as if the look had failed; those that were tried often enough are left to it.
+ */
+export const handOn: string = `
+  UPDATE TABLE SET state = 'retry', start_after = now()
+  WHERE name = $1 AND state = 'active' AND started_on + expire_in < now() AND retry_count < retry_limit`
+
 /** The dead letters of a queue, the newest first. Parameter: the queue of dead letters. */
 export const deadRows: string = `
   SELECT id, data, output, retry_limit + 1 AS attempts, round(date_part('epoch', created_on) * 1000) AS time

@@ -1,7 +1,7 @@
 /** The end of the queue that workers are at. */
 import type { Dispatcher } from "@memfold/log"
 import { Deferred, Effect, Exit, FiberSet, Schedule } from "effect"
-import { type Ask, type Data, rowsOf } from "./Boss.js"
+import { type Ask, type Data, handOn, rowsOf } from "./Boss.js"
 import type { Settings } from "./Options.js"
 
 /** A job that was taken. */
@@ -84,6 +84,7 @@ export const worksFor =
         const renew =
           "UPDATE TABLE SET started_on = now() WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'"
         if (active.size > 0) await rowsOf(boss, settings, renew, [queue, [...active.keys()]])
+        await rowsOf(boss, settings, handOn, [queue])
         await boss.maintain()
       }).pipe(Effect.ignore, Effect.zipLeft(Effect.sleep(lease / 3)))
 

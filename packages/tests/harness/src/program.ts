@@ -27,11 +27,12 @@ export interface CallResult {
   readonly err: string
 }
 
-/** Not a terminal, and not told by the environment of the tests to print colours. */
+/** Not a terminal, not told by the environment of the tests to print colours, nor where pnpm has its packages. */
 export const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   NO_COLOR: "1",
   FORCE_COLOR: undefined,
+  NODE_PATH: undefined,
 })
 
 /** The program of an installation, run in a folder by a runtime: by the Node of the tests, if none is given. */

@@ -1,14 +1,24 @@
 /** `memfold import --from NAME FILE` */
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
-import { Clock, Console, Effect, Option } from "effect"
+import { Clock, Console, Effect, Option, Stream } from "effect"
 import { readdirSync } from "node:fs"
 import { basename, extname, join } from "node:path"
 import { completed } from "../import/completed.js"
 import { eventsOf, type Imported, type ImportedSummary } from "../import/events.js"
-import type { SessionTaken } from "../import/ImportError.js"
-import { type OldSession, isConsolidated, programs, type Sources, threadsIn } from "../import/programs.js"
+import { ImportError, type SessionTaken } from "../import/ImportError.js"
+import {
+  type OldSession,
+  isConsolidated,
+  programs,
+  type Sources,
+  threadsIn,
+  transcriptSessions,
+} from "../import/programs.js"
+import { continued } from "../import/continued.js"
 import { commitOf, importedBefore, write } from "../import/write.js"
+import { leftOutLine } from "../transcript/leftOut.js"
+import { TranscriptError } from "../transcript/Transcript.js"
 import { byName } from "@memfold/catalog"
 import { importExport } from "./copy.js"
 import { UsageError } from "./failure.js"
@@ -101,41 +111,91 @@ const sum = ({ state }: Imported): string =>
     ? "no summary"
     : `[0,${state.coveredTo}) in the active summary, ${count(state.total - state.coveredTo)} uncovered`)
 
+/** How old the newest message may be before a rule of retention is mentioned, in milliseconds. */
+const oldFrom = 30 * 24 * 3_600_000
+
+/** When somebody spoke last, if that is so long ago that a rule of retention may count it. */
+const lastSpoken = ({ events }: Imported, now: number): number | null => {
+  const last = events.reduce((newest, { time }) => Math.max(newest, time), 0)
+  return now - last > oldFrom && last > 0 ? last : null
+}
+
+/** What was brought: its events, as they would be from the start, and how many of them the session had already. */
+interface Brought extends Imported {
+  readonly known: number
+}
+
 /** The result of an import; `imported` is `null` if the same state was imported before. */
 interface ImportResult {
   readonly file: string
   readonly from: string
   readonly session: string
   readonly batchId: string
-  readonly imported: Imported | null
+  readonly imported: Brought | null
+  /** What of the file is in no message of the session. */
+  readonly unread: NonNullable<OldSession["leftOut"]>
+  readonly now: number
   /** `false` if the import was only checked. */
   readonly kept: boolean
 }
 
-const lines = ({ file, from, session, imported, kept }: ImportResult): ReadonlyArray<string> => {
+/** The most places that are listed; `--json` has all of them. */
+const mostPlaces = 20
+
+const unreadLines = (unread: ImportResult["unread"]): ReadonlyArray<string> => [
+  ...unread.slice(0, mostPlaces).map((one) => clean(`not imported: ${leftOutLine(one)}`)),
+  ...(unread.length > mostPlaces
+    ? [`not imported: ${unread.length - mostPlaces} more places; --json lists them`]
+    : []),
+]
+
+const lines = ({ file, from, session, imported, kept, unread, now }: ImportResult): ReadonlyArray<string> => {
   if (imported === null) {
     return [clean(`${file} was already imported into session "${session}"; nothing was written`)]
   }
+  const spoken = lastSpoken(imported, now)
   return [
     heading(`${file} → session "${session}" (${from})`),
+    ...(imported.known === 0
+      ? []
+      : [`continues the import of before, behind its ${several(imported.known, "event")}`]),
     ...(imported.summaries.length === 0 ? [] : [summaryTable(imported.summaries), ""]),
     sum(imported),
+    ...unreadLines(unread),
+    ...(kept && spoken !== null
+      ? [
+          color.yellow(
+            `Nobody has spoken here since ${time(spoken).slice(0, 10)}: a rule of memfold archive with --idle or --age counts from there, and its next run may move or delete the session.`,
+          ),
+        ]
+      : []),
     ...(kept ? [] : [color.dim("Only checked, nothing written; use --store URL to write it.")]),
   ]
 }
 
-const records = ({ file, from, session, batchId, imported }: ImportResult): ReadonlyArray<string> => {
+const records = ({
+  file,
+  from,
+  session,
+  batchId,
+  imported,
+  unread,
+  now,
+}: ImportResult): ReadonlyArray<string> => {
   const named = { type: "imported", file, from, session, batchId, duplicate: imported === null }
   const result =
     imported === null
       ? { ...named, events: 0 }
       : {
           ...named,
-          events: imported.events.length,
+          events: imported.events.length - imported.known,
           messages: imported.state.total,
           coveredTo: imported.state.coveredTo,
           summaries: imported.summaries.length,
           leftOut: imported.summaries.filter(({ is }) => is === "left-out").length,
+          continued: imported.known > 0,
+          unread,
+          lastSpoken: ((at) => (at === null ? null : new Date(at).toISOString()))(lastSpoken(imported, now)),
         }
   return [...(imported?.summaries ?? []).map(summaryRecord), result].map((one) => toJson(one))
 }
@@ -152,18 +212,20 @@ const bring = (
     readonly batchId: string
     readonly summarizer: Summarizer.Service
   },
-): Effect.Effect<Imported | null, SessionTaken | Memory.MemoryError, EventLog.EventLog> =>
+): Effect.Effect<Brought | null, SessionTaken | Memory.MemoryError, EventLog.EventLog> =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    if (yield* importedBefore(log, session, batchId)) return null
+    const known = yield* importedBefore(log, session, batchId)
+    if (known === "same") return null
     const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
     const now = yield* Clock.currentTimeMillis
     const { state, leftOut } = isConsolidated(found)
       ? yield* completed(found, { session, summarizer })
       : { state: found, leftOut: [] }
     const imported = eventsOf(state, { session, now, counter })
-    const written = yield* write(log, session, batchId, imported.events)
-    return written ? { ...imported, summaries: [...imported.summaries, ...leftOut] } : null
+    const brought = { ...imported, known, summaries: [...imported.summaries, ...leftOut] }
+    if (known > 0) return (yield* continued(log, session, batchId, imported, known)) ? brought : null
+    return (yield* write(log, session, batchId, imported.events)) ? brought : null
   })
 
 /** The defaults of these options. */
@@ -185,13 +247,10 @@ const conversations = (given: {
   readonly from: string
   readonly all: boolean
   readonly thread: Option.Option<string>
-  readonly session: Option.Option<string>
   readonly messages: Option.Option<string>
 }) =>
   Effect.gen(function* () {
     if (!given.all) return [{ thread: Option.getOrUndefined(given.thread), transcript: given.messages }]
-    const other = (["thread", "session"] as const).find((name) => Option.isSome(given[name]))
-    if (other !== undefined) return yield* new UsageError({ problem: `--all does not go with --${other}` })
     const threads = yield* threadsIn(given.from, given.file)
     if (threads === null)
       return yield* new UsageError({ problem: `--all does not apply: ${given.file} has one conversation` })
@@ -209,6 +268,19 @@ const conversations = (given: {
     })
   })
 
+/** An error about damage says how the rest is taken. */
+const withHint =
+  (skips: boolean) =>
+  <E>(error: E): E | TranscriptError | ImportError => {
+    const how = "; --skip-damaged takes the rest"
+    if (skips) return error
+    if (error instanceof TranscriptError && (error.line !== undefined || error.readable.length > 0))
+      return new TranscriptError({ ...error, problem: `${error.problem}${how}` })
+    return error instanceof ImportError && error.problem.includes("not JSON")
+      ? new ImportError({ ...error, problem: `${error.problem}${how}` })
+      : error
+  }
+
 export const command = Command.make(
   "import",
   {
@@ -221,6 +293,7 @@ export const command = Command.make(
     messages,
     format: options.format,
     pick: options.pick,
+    skipDamaged: options.skipDamaged,
     summary,
     summarizer: options.summarizer,
     inputLimit: options.inputLimit,
@@ -232,11 +305,6 @@ export const command = Command.make(
         const problem = `${given.file} is not an option, is given twice, or lacks its value; see --help`
         return yield* new UsageError({ problem })
       }
-      if (given.all && given.from === "transcript") {
-        return yield* new UsageError({
-          problem: "--all does not go with --from transcript; name a conversation with --pick",
-        })
-      }
       if (given.from === "memfold") {
         const unused = given.all ? "all" : unusedByExports(given)
         if (unused !== undefined) {
@@ -247,7 +315,9 @@ export const command = Command.make(
       const read = yield* byName("program to import from", programs, given.from)
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const layer = yield* options.openStore(given.store)
-      const named = yield* conversations(given)
+      const other = (["thread", "session", "pick"] as const).find((name) => given[name]._tag === "Some")
+      if (given.all && other !== undefined)
+        return yield* new UsageError({ problem: `--all does not go with --${other}` })
       const sourcesOf = (thread: string | undefined, transcript: Option.Option<string>): Sources => ({
         file: given.file,
         thread,
@@ -263,18 +333,28 @@ export const command = Command.make(
         pick: Option.getOrUndefined(given.pick),
         summary: Option.getOrUndefined(given.summary),
       })
+      if (given.skipDamaged && given.from !== "transcript")
+        return yield* new UsageError({ problem: `--skip-damaged does not go with --from ${given.from}` })
       // Reads everything before it opens the store: wrong input leaves no file behind.
-      const found = yield* Effect.forEach(named, ({ thread, transcript }) =>
-        read(sourcesOf(thread, transcript)),
-      )
+      const found =
+        given.from === "transcript"
+          ? yield* transcriptSessions(sourcesOf(Option.getOrUndefined(given.thread), given.messages), {
+              all: given.all,
+              skipDamaged: given.skipDamaged,
+            }).pipe(Effect.mapError(withHint(given.skipDamaged)))
+          : Stream.fromIterable(
+              yield* Effect.forEach(yield* conversations(given), ({ thread, transcript }) =>
+                read(sourcesOf(thread, transcript)),
+              ),
+            )
       if (Option.exists(given.session, (name) => name.trim() === ""))
         return yield* new UsageError({ problem: "--session: the id must not be empty" })
-      const results = Effect.forEach(found, (one) =>
+      const kept = given.store !== "memory:"
+      const imports = (one: OldSession) =>
         Effect.gen(function* () {
           const session = Option.getOrElse(given.session, () => one.session)
           const batchId = commitOf({ from: given.from, ...one.state })
           const imported = yield* bring(one, { session, batchId, summarizer })
-          const kept = given.store !== "memory:"
           const result: ImportResult = {
             file: given.file,
             from: given.from,
@@ -282,12 +362,16 @@ export const command = Command.make(
             batchId,
             imported,
             kept,
+            unread: one.leftOut ?? [],
+            now: yield* Clock.currentTimeMillis,
           }
           const printed = given.json ? records(result) : lines(result)
           yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
-        }),
-      )
-      yield* Effect.provide(results, layer)
+        })
+      // A session that is only checked is forgotten then: a large export has more of them than the memory holds.
+      yield* kept
+        ? Effect.provide(Stream.runForEach(found, imports), layer)
+        : Stream.runForEach(found, (one) => Effect.provide(imports(one), layer))
     }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(

@@ -77,6 +77,11 @@ export const format = text("format", "NAME", `The transcript's format: ${formats
 
 export const pick = optionalInteger("pick", "N", "Which conversation of a file with several, counted from 0.")
 
+export const skipDamaged = flag(
+  "skip-damaged",
+  "Leave out lines and entries that cannot be read, and name them; by default, they are an error.",
+)
+
 const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** The numbers of a command, with the help and the defaults that their group says. To be checked with {@link allowed}. */

@@ -34,7 +34,8 @@ const readTokens = (path: string) =>
 
 /** Waits until the process is asked to end. */
 const asked = Effect.async<void>((resume) => {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resume(Effect.void))
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => resume(Effect.void))
 })
 
 /** Options that were given. */

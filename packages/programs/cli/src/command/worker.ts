@@ -25,11 +25,11 @@ const { numberOf } = OptionGroup
 /** Waits until the process is asked to end. A second signal ends it at once. */
 const asked = Effect.async<void>((resume) => {
   const stop = () => {
-    process.off("SIGINT", stop).off("SIGTERM", stop)
+    process.off("SIGINT", stop).off("SIGTERM", stop).off("SIGHUP", stop)
     resume(Effect.void)
   }
-  process.on("SIGINT", stop).on("SIGTERM", stop)
-  return Effect.sync(() => void process.off("SIGINT", stop).off("SIGTERM", stop))
+  process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop)
+  return Effect.sync(() => void process.off("SIGINT", stop).off("SIGTERM", stop).off("SIGHUP", stop))
 })
 
 const printed =

@@ -3,7 +3,7 @@ import { Effect, Either } from "effect"
 import * as Input from "../input/Input.js"
 import { messagesIn } from "../transcript/chat.js"
 import { readSource, type Row, type Source } from "../transcript/source.js"
-import { parse, type Transcript, type TranscriptError } from "../transcript/Transcript.js"
+import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import { ImportError, inFile } from "./ImportError.js"
 import { type OldMessage, readMessages, withoutPromptSize } from "./messages.js"
 
@@ -26,15 +26,6 @@ export const readText = (file: string): Effect.Effect<string, ImportError> =>
 /** Reads a file as JSON or JSON Lines. */
 export const readJson = (file: string): Effect.Effect<Source, ImportError> =>
   Effect.flatMap(readText(file), (text) => Either.mapLeft(readSource(text), inFile(file)))
-
-/** A transcript of any program. */
-export const readOne = (
-  file: string,
-  options: { readonly format: string; readonly pick?: number | undefined },
-): Effect.Effect<Transcript, ImportError | TranscriptError> =>
-  Effect.flatMap(readText(file), (text) =>
-    parse(text, { file, format: options.format, pick: options.pick ?? 0 }),
-  )
 
 /**
  * The messages of a transcript. Chat Completions messages keep their ids, because rolling summaries refer to them; other

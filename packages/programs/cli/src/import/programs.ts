@@ -1,17 +1,20 @@
 /**
  * The older programs by name, and the readers of their files. Nothing is written here.
  */
-import { Effect, Either } from "effect"
+import { Chunk, Effect, Either, Stream } from "effect"
 import { basename, extname } from "node:path"
-import type { TranscriptError } from "../transcript/Transcript.js"
+import type { LeftOut } from "../transcript/leftOut.js"
+import type { Source } from "../transcript/source.js"
+import { parseEachOf, parseSource, type Picked, type TranscriptError } from "../transcript/Transcript.js"
 import { nameIn } from "./fields.js"
-import { isSqlite, readJson, readOne, readText, readTranscript } from "./files.js"
+import { isSqlite, readJson, readText, readTranscript } from "./files.js"
 import { ImportError, inFile } from "./ImportError.js"
 import { messageNames, type OldMessage, readMessages, timeOf } from "./messages.js"
 import type { OldState } from "./OldState.js"
 import * as rolling from "./rolling.js"
 import * as slidingWindow from "./slidingWindow.js"
 import * as splitTurn from "./splitTurn.js"
+import { sourcesOf } from "./sources.js"
 import { stateOf } from "./transcript.js"
 import { chatColumn, requireColumns, type Tables, withTables } from "./sqlite.js"
 import { inOrderOfTime } from "./time.js"
@@ -37,6 +40,8 @@ export interface OldSession {
   readonly session: string
   /** A state with its summaries, or a sliding-window state without the text of its summary. */
   readonly state: OldState | Consolidated
+  /** What of the file it does not have. */
+  readonly leftOut?: ReadonlyArray<LeftOut>
 }
 
 /** A sliding-window state, and the text of its summary if one was given. */
@@ -95,7 +100,9 @@ const pick = (
   if (session !== undefined && threads.includes(session)) return Effect.succeed(session)
   return threads.length === 1
     ? Effect.succeed(only)
-    : wrong(`there are ${threads.length} conversations; name one with --thread: ${several(threads)}`)
+    : wrong(
+        `there are ${threads.length} conversations; name one with --thread: ${several(threads)}; or import each with --all`,
+      )
 }
 
 const fromSplitTurn: Reader = (sources) =>
@@ -205,12 +212,94 @@ const fromRolling: Reader = (sources) =>
     return yield* (yield* isSqlite(sources.file)) ? fromTables(sources) : fromDocument(sources)
   })
 
+/** What is imported of a file of transcripts: all conversations but the branches that were left, or the one of `pick`, or the first. */
+export interface TranscriptChoice {
+  readonly all: boolean
+  readonly skipDamaged: boolean
+}
+
+/**
+ * A conversation of an export is named by its id there, which stays when another export has more of them; any other one by its number.
+ */
+const sessionOf = (file: string, { pick, transcript: { id } }: Picked, isOnly: boolean): string =>
+  isOnly ? nameOf(file) : `${nameOf(file)}-${id ?? pick}`
+
+const oldSession = (session: string, { transcript }: Picked, more: ReadonlyArray<LeftOut>): OldSession => ({
+  session,
+  state: stateOf(transcript),
+  leftOut: [...(transcript.leftOut ?? []), ...more],
+})
+
+/** A conversation that is not imported, as what is left out. */
+const notImported =
+  (hint: (pick: number) => string) =>
+  ({ pick, transcript }: Picked): LeftOut => {
+    const place = `conversation ${pick}`
+    const what = transcript.branchOf === undefined ? "" : "a branch that was left; "
+    return { place, first: place, times: 1, why: `${what}${hint(pick)}` }
+  }
+
+const byPick = (pick: number): string => `--pick ${pick} imports it`
+
+/** The sessions of a file, or of one part of it, behind `before` other conversations. */
+const sessionsIn = (
+  source: Source,
+  before: number | null,
+  { file, format = "auto", pick, all, skipDamaged }: Sources & TranscriptChoice,
+): Either.Either<ReadonlyArray<OldSession>, TranscriptError> => {
+  const options = { file, format, skipDamaged }
+  const each = Either.map(parseEachOf(source, options), (found) =>
+    found.map((one) => ({ ...one, pick: one.pick + (before ?? 0) })),
+  )
+  if (all)
+    return Either.map(each, (found) => {
+      const left = found.filter(({ transcript }) => transcript.branchOf !== undefined)
+      return found
+        .filter((one) => !left.includes(one))
+        .map((one, at) =>
+          oldSession(sessionOf(file, one, false), one, at === 0 ? left.map(notImported(byPick)) : []),
+        )
+    })
+  if (before !== null)
+    return Either.map(each, (found) =>
+      found
+        .filter((one) => one.pick === (pick ?? 0) && one.transcript.branchOf === undefined)
+        .map((one) => oldSession(sessionOf(file, one, false), one, [])),
+    )
+  return Either.map(parseSource(source, { ...options, pick: pick ?? 0 }), (transcript) => {
+    const one = { pick: pick ?? 0, transcript }
+    // What is beside the one that was picked is the caller's to know.
+    const others =
+      pick === undefined ? Either.getOrElse(each, () => []).filter((other) => other.pick > 0) : []
+    const hint = (at: number) => `${byPick(at)}, --all every conversation`
+    return [oldSession(sessionOf(file, one, pick === undefined), one, others.map(notImported(hint)))]
+  })
+}
+
+/** The sessions of a file of transcripts, which has been read once to its end. Those of a large export are read again, one by one. */
+export const transcriptSessions = (
+  given: Sources,
+  choice: TranscriptChoice,
+): Effect.Effect<Stream.Stream<OldSession, ImportError | TranscriptError>, ImportError | TranscriptError> =>
+  Effect.gen(function* () {
+    yield* refuse("transcript", given, ["messages", "summary", "thread"])
+    const { file, format = "auto", pick = 0 } = given
+    const { sources, isRepeated } = yield* sourcesOf(file, { format, skips: choice.skipDamaged })
+    const sessions = Stream.mapConcatEffect(sources, ({ source, before }) =>
+      sessionsIn(source, before, { ...given, ...choice }),
+    )
+    if (!isRepeated) return Stream.fromIterable(Chunk.toReadonlyArray(yield* Stream.runCollect(sessions)))
+    const found = yield* Stream.runCount(sessions)
+    return found > 0
+      ? sessions
+      : yield* new ImportError({ file, problem: `there is no conversation ${pick}` })
+  })
+
+/** One conversation of a file of transcripts. */
 const fromTranscript: Reader = (sources) =>
   Effect.gen(function* () {
-    const { file, format = "auto", pick } = sources
-    yield* refuse("transcript", sources, ["messages", "summary", "thread"])
-    const session = pick === undefined ? nameOf(file) : `${nameOf(file)}-${pick}`
-    return { session, state: stateOf(yield* readOne(file, { format, pick })) }
+    const sessions = yield* transcriptSessions(sources, { all: false, skipDamaged: false })
+    return Chunk.unsafeHead(yield* Stream.runCollect(sessions))
   })
 
 /** The ids of the conversations in a file; `null` if the program's files have one without a name. */
@@ -219,7 +308,7 @@ export const threadsIn = (
   file: string,
 ): Effect.Effect<ReadonlyArray<string> | null, ImportError> =>
   Effect.gen(function* () {
-    if (from === "sliding-window" || from === "transcript") return null
+    if (from === "sliding-window") return null
     if (!(yield* isSqlite(file))) {
       if (from !== "rolling") return null
       const { document: value } = yield* readJson(file)

@@ -83,9 +83,11 @@ const names: Readonly<Record<Format, string>> = {
   "gemini-cli": "Gemini CLI",
   opencode: "opencode",
   pi: "pi",
+  copilot: "Copilot",
   sharegpt: "ShareGPT",
   chatgpt: "ChatGPT",
   claude: "Claude",
+  grok: "Grok",
   "tau-bench": "tau-bench",
   "swe-agent": "SWE-agent",
 }

@@ -4,7 +4,8 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { isObject, type JsonObject, objectsOf, type Problem, type Row, type Source } from "./source.js"
+import { type LeftOut, leftOutOf } from "./leftOut.js"
+import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
 
 /**
  * A place where the program that recorded the conversation compacted it. The messages before it stay in the transcript.
@@ -61,32 +62,59 @@ export interface Format<A> {
   /** Whether it belongs to a way that goes on beside it, as results of parallel calls do. */
   readonly isBeside?: (entry: A) => boolean
   readonly compaction?: (entry: A, way: () => ReadonlyArray<A>) => Compacted | undefined
+  /** Places of the file in which nobody speaks, such as a copy of a result for the program. */
+  readonly notSaid?: ReadonlyArray<string>
   /** The messages of the entries of one message; `before` is what was said before them. */
   readonly says: (entries: readonly [A, ...Array<A>], before: A | undefined) => Said
 }
 
-/** A log. `current` is the id of the entry where the conversation stands: by default, the last one. */
+/**
+ * A log.
+ *
+ * - `id`: of the conversation
+ * - `current`: the id of the entry where the conversation stands: by default, the last one
+ * - `damaged`: what was skipped of it
+ * - `raw`: what the file has of it, read or not; by default, all of the file
+ */
 export interface Log<A> {
   readonly rows: ReadonlyArray<Row<A>>
+  readonly id?: string | undefined
   readonly current?: string | undefined
   readonly broken?: Problem | undefined
+  readonly damaged?: ReadonlyArray<Problem>
+  readonly raw?: ReadonlyArray<Row>
 }
 
-/** The messages that were read, and the problem that stopped the reading, if any. */
+/** The messages that were read, the problem that stopped the reading, if any, and what was skipped because it is damaged. */
 export interface Reading {
   readonly messages: ReadonlyArray<Message.Message>
   readonly broken: Problem | undefined
   readonly compactions?: ReadonlyArray<Compaction>
+  readonly damaged?: ReadonlyArray<Problem>
 }
 
-/** A conversation of a file. A branch that the user left has `branchOf`: the number of its conversation in the file. */
+/**
+ * A conversation of a file.
+ *
+ * - `id`: as its program calls it
+ * - `branchOf`: of a branch that the user left, the number of its conversation in the file
+ * - `leftOut`: what of the file is in none of its messages, and in those of no branch of it; nothing of a branch
+ */
 export interface StoredConversation {
+  readonly id?: string | undefined
   readonly branchOf?: number
   readonly read: () => Reading
+  readonly leftOut: () => ReadonlyArray<LeftOut>
 }
 
-/** Reads one format. `find` has at least one conversation, whose reading says what is missing. */
+/**
+ * Reads one format. `find` has at least one conversation, whose reading says what is missing. The table in `docs/migrate/transcripts.md`
+ * says the rest of it for each format.
+ */
 export interface Reader {
+  readonly notSaid: ReadonlyArray<string>
+  readonly hasBranches: boolean
+  readonly hasCompactions: boolean
   readonly recognizes: (source: Source) => boolean
   readonly find: (source: Source) => ReadonlyArray<StoredConversation>
 }
@@ -114,11 +142,16 @@ const wayTo = <A>(end: Node<A> | undefined): ReadonlyArray<Node<A>> => {
  * The entries in their places. A parent stands earlier in the file; that of a compaction not before another one, because it
  * covers what was said since. Where the named one does not, the log is damaged: the entry follows the one before it.
  */
-const placed = <A>(rows: ReadonlyArray<Row<A>>, format: Format<A>): ReadonlyArray<Node<A>> => {
+const placed = <A>(
+  rows: ReadonlyArray<Row<A>>,
+  format: Format<A>,
+): { readonly nodes: ReadonlyArray<Node<A>>; readonly end: Node<A> | undefined } => {
   const nodes: Array<Node<A>> = []
   const byId = new Map<string, Node<A>>()
   const last: { main?: Node<A> | undefined; side?: Node<A> | undefined } = {}
   let compacted = -1
+  /** Where the conversation stands if the newest entries were taken back, and nothing was said since. */
+  let end: Node<A> | undefined
   const parentOf = (
     chain: "main" | "side",
     named: string | null | undefined,
@@ -138,6 +171,7 @@ const placed = <A>(rows: ReadonlyArray<Row<A>>, format: Format<A>): ReadonlyArra
       const kept = way.findIndex((node) => node.row.value === first)
       for (const node of way.slice(kept)) byId.delete(format.id?.(node.row.value) ?? "")
       last.main = way[kept - 1]
+      end = last.main
     }
     const id = format.id?.(value)
     const known = id === undefined ? undefined : byId.get(id)
@@ -157,10 +191,11 @@ const placed = <A>(rows: ReadonlyArray<Row<A>>, format: Format<A>): ReadonlyArra
     node.message = joins ? before.message! : node
     nodes.push(node)
     last[chain] = node
+    if (chain === "main" && isSaid(format, node)) end = undefined
     if (id !== undefined) byId.set(id, node)
     if (isCompaction) compacted = node.order
   }
-  return nodes
+  return { nodes, end }
 }
 
 const isSaid = <A>({ isSaid = () => true }: Format<A>, { row }: Node<A>): boolean => isSaid(row.value)
@@ -175,13 +210,19 @@ const waysOf = <A>(
   current: Node<A> | undefined,
 ): ReadonlyArray<ReadonlyArray<Node<A>>> => {
   const rest = new Set(nodes.filter((node) => isSaid(format, node)))
+  const before = new Set<Node<A>>()
+  for (const said of rest)
+    for (let node: Node<A> | undefined = said; node !== undefined && !before.has(node); node = node.parent)
+      before.add(node)
   const ends = [...rest].filter((node) => node !== current).toReversed()
   return (current === undefined ? ends : [current, ...ends]).flatMap((end) => {
     if (end !== current && !rest.has(end)) return []
     const way = new Set(wayTo(end))
     for (const node of nodes) {
       const goesOn = node.message !== node && way.has(node.message!)
-      const isBeside = goesOn || format.isBeside?.(node.row.value) === true
+      // Behind what was said last, as a compaction before the next prompt.
+      const isLast = !before.has(node)
+      const isBeside = goesOn || isLast || format.isBeside?.(node.row.value) === true
       if (isBeside && node.parent !== undefined && way.has(node.parent)) way.add(node)
     }
     for (const node of way) rest.delete(node)
@@ -203,8 +244,13 @@ const addCompaction = (all: Array<Compaction>, made: Compaction): void => {
   else all.push(made)
 }
 
-/** Reads a way, up to the first entry that cannot be read. */
-const readWay = <A>(way: ReadonlyArray<Node<A>>, format: Format<A>, broken: Problem | undefined): Reading => {
+/** Reads a way, up to the first entry that cannot be read, or without those that cannot. */
+const readWay = <A>(
+  way: ReadonlyArray<Node<A>>,
+  format: Format<A>,
+  { broken, damaged: lines = [], skips }: Pick<Log<A>, "broken" | "damaged"> & { readonly skips: boolean },
+): Reading => {
+  const damaged = [...lines]
   const messages: Array<Message.Message> = []
   const compactions: Array<Compaction> = []
   const ofMessage = groupedBy(way, ({ message }) => message)
@@ -219,9 +265,11 @@ const readWay = <A>(way: ReadonlyArray<Node<A>>, format: Format<A>, broken: Prob
     }
     const compacted = format.compaction?.(value, () => way.slice(0, at).map(({ row }) => row.value))
     if (compacted !== undefined) {
-      const { keeps, ...rest } = compacted
+      const { keeps, summary, ...rest } = compacted
       const to = keeps === undefined ? undefined : places.get(keeps)
-      const made = Object.entries({ to, ...rest }).filter(([, one]) => one !== undefined)
+      // Where what was kept is nowhere, nobody knows what the summary covers.
+      const known = keeps === undefined || (to !== undefined && to > 0) ? summary : undefined
+      const made = Object.entries({ to, summary: known, ...rest }).filter(([, one]) => one !== undefined)
       addCompaction(compactions, { after: messages.length, ...Object.fromEntries(made) })
     }
     if (own.length === 0 || !isSaid(format, node)) continue
@@ -229,10 +277,15 @@ const readWay = <A>(way: ReadonlyArray<Node<A>>, format: Format<A>, broken: Prob
       own.map(({ row }) => row.value) as unknown as readonly [A, ...Array<A>],
       node.before?.row.value,
     )
-    if (Either.isLeft(said)) return { messages, broken: problemAt(node.row, format, said.left), compactions }
-    messages.push(...said.right)
+    if (Either.isRight(said)) {
+      messages.push(...said.right)
+      continue
+    }
+    const problem = problemAt(node.row, format, said.left)
+    if (!skips) return { messages, broken: problem, compactions, damaged }
+    damaged.push(problem)
   }
-  return { messages, broken, compactions }
+  return { messages, broken, compactions, damaged }
 }
 
 const problemAt = <A>(
@@ -248,24 +301,50 @@ const problemAt = <A>(
 /** Nothing could be read. */
 const nothing = (broken: Problem): Reading => ({ messages: [], broken })
 
+/** A value that is made when it is first asked for. */
+const once = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
 /** The conversations of logs; the branches that were left behind all of them, so that numbers stay when one is left. */
 export const conversationsOf = <A>(
   logs: ReadonlyArray<Log<A>>,
   format: Format<A>,
+  { rows: all, skips, damaged }: Source,
 ): ReadonlyArray<StoredConversation> => {
-  const found = logs.flatMap(({ rows, current, broken }) => {
-    const nodes = placed(rows, format)
-    const at = current === undefined ? undefined : nodes.find(({ row }) => format.id?.(row.value) === current)
+  const found = logs.flatMap((one, at) => {
+    const log = { damaged: at === 0 ? damaged : [], ...one }
+    const { id, rows, current, raw = all } = log
+    const { nodes, end } = placed(rows, format)
+    const now = current === undefined ? end : nodes.find(({ row }) => format.id?.(row.value) === current)
     const sides = groupedBy(nodes, ({ side }) => side)
-    const main = waysOf(sides.get(undefined) ?? [], format, at)
+    const main = waysOf(sides.get(undefined) ?? [], format, now)
     sides.delete(undefined)
     const beside = [...sides.values()].map((side) => waysOf(side, format, undefined))
-    const all = main.length === 0 && beside.length > 0 ? beside : [main.length === 0 ? [[]] : main, ...beside]
-    return all.map((ways) => ways.map((way) => () => readWay(way, format, broken)))
+    const talks =
+      main.length === 0 && beside.length > 0 ? beside : [main.length === 0 ? [[]] : main, ...beside]
+    const read = talks.map((ways) => ways.map((way) => once(() => readWay(way, format, { ...log, skips }))))
+    // What a log has beside its conversations belongs to the first of them.
+    const leftOut = once(() =>
+      leftOutOf(
+        raw,
+        read
+          .flat()
+          .flatMap((one) => [one().messages, (one().compactions ?? []).map(({ summary }) => summary)]),
+        format.notSaid ?? [],
+      ),
+    )
+    return read.map((ways, at) => ({
+      ways,
+      about: { leftOut: at === 0 ? leftOut : () => [], ...(id === undefined || at > 0 ? {} : { id }) },
+    }))
   })
   return [
-    ...found.map(([now]) => ({ read: now! })),
-    ...found.flatMap(([, ...left], branchOf) => left.map((read) => ({ branchOf, read }))),
+    ...found.map(({ ways, about }) => ({ ...about, read: ways[0]! })),
+    ...found.flatMap(({ ways }, branchOf) =>
+      ways.slice(1).map((read) => ({ branchOf, read, leftOut: () => [] })),
+    ),
   ]
 }
 
@@ -282,11 +361,14 @@ export const readerOf = <A>({
   readonly recognizes: (source: Source) => boolean
   readonly logs: (source: Source) => Either.Either<ReadonlyArray<Log<A>>, Problem>
 }): Reader => ({
+  notSaid: format.notSaid ?? [],
+  hasBranches: format.parent !== undefined || format.takesBack !== undefined,
+  hasCompactions: format.compaction !== undefined,
   recognizes,
   find: (source) =>
     Either.match(logs(source), {
-      onLeft: (problem) => [{ read: () => nothing(problem) }],
-      onRight: (found) => conversationsOf(found, format),
+      onLeft: (problem) => [{ read: () => nothing(problem), leftOut: () => [] }],
+      onRight: (found) => conversationsOf(found, format, source),
     }),
 })
 
@@ -296,26 +378,37 @@ export const wholeLogs = <A>(
   logOf: (value: JsonObject) => Log<A> | undefined,
   none: Problem,
 ): Either.Either<ReadonlyArray<Log<A>>, Problem> => {
-  const logs = objectsOf(source).flatMap((value) => logOf(value) ?? [])
-  if (logs.length === 0) return Either.left(none)
+  // An object without a conversation has none that can be read: what it says is named as left out.
+  const { document, rows } = source
+  const found = Array.isArray(document) ? rowsOf(document) : rows
+  const logs = found.flatMap((row) =>
+    isObject(row.value) ? [{ raw: [row], ...(logOf(row.value) ?? { rows: [] }) }] : [],
+  )
+  if (logs.every(({ rows }) => rows.length === 0)) return Either.left(none)
   const { broken } = source
-  return Either.right(broken === undefined ? logs : [...logs, { rows: [], broken }])
+  return Either.right(broken === undefined ? logs : [...logs, { rows: [], raw: [], broken }])
 }
 
 /** The log of a file with an entry a line, up to a line that is none. */
 export const linesIn = <A>(
-  { rows, broken }: Source,
+  { rows, broken, skips, damaged }: Source,
   read: (value: unknown) => A,
   wrong: "has no type" | "is no object" = "has no type",
 ): Log<A> => {
   const isEntry = ({ value }: Row): boolean =>
     isObject(value) && (wrong === "is no object" || typeof value["type"] === "string")
-  const end = rows.findIndex((row) => !isEntry(row))
+  const wrongAt = ({ line = 1 }: Row): Problem => ({
+    line,
+    problem: `the entry ${wrong}`,
+    allowed: 'an object with "type"',
+  })
+  const end = skips ? -1 : rows.findIndex((row) => !isEntry(row))
   return {
-    rows: rows.slice(0, end === -1 ? rows.length : end).map((row) => ({ ...row, value: read(row.value) })),
-    broken:
-      end === -1
-        ? broken
-        : { line: rows[end]!.line ?? 1, problem: `the entry ${wrong}`, allowed: 'an object with "type"' },
+    rows: rows
+      .slice(0, end === -1 ? rows.length : end)
+      .filter(isEntry)
+      .map((row) => ({ ...row, value: read(row.value) })),
+    broken: end === -1 ? broken : wrongAt(rows[end]!),
+    damaged: [...damaged, ...rows.filter((row) => skips && !isEntry(row)).map(wrongAt)],
   }
 }

@@ -209,7 +209,7 @@ describe("parse, of what is no transcript", () => {
       "chat.jsonl:2: the message has no readable time at time; allowed: an ISO 8601 time, or seconds or milliseconds since the epoch",
     )
     expect(message(lines(hi), { format: "gemini" })).toBe(
-      'chat.jsonl: there is no format "gemini"; allowed: auto, openai, openai-responses, anthropic, ai-sdk, ai-sdk-4, langchain, claude-code, codex, gemini-cli, opencode, pi, sharegpt, chatgpt, claude, tau-bench, swe-agent',
+      'chat.jsonl: there is no format "gemini"; allowed: auto, openai, openai-responses, anthropic, ai-sdk, ai-sdk-4, langchain, claude-code, codex, gemini-cli, opencode, pi, copilot, sharegpt, chatgpt, claude, grok, tau-bench, swe-agent',
     )
     expect(message("", { format: "gemini" })).toMatch("no format")
   })

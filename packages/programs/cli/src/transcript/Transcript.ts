@@ -9,9 +9,12 @@ import * as chatGpt from "./chatGpt.js"
 import * as claudeCode from "./claudeCode.js"
 import * as claudeExport from "./claudeExport.js"
 import * as codex from "./codex.js"
+import * as copilot from "./copilot.js"
 import * as geminiCli from "./geminiCli.js"
+import * as grok from "./grok.js"
 import * as langchain from "./langchain.js"
-import type { Compaction, Reader, Reading, StoredConversation } from "./Log.js"
+import { isName, type LeftOut } from "./leftOut.js"
+import type { Compaction, Reader, StoredConversation } from "./Log.js"
 import * as opencode from "./opencode.js"
 import * as pi from "./pi.js"
 import * as responses from "./responses.js"
@@ -20,6 +23,7 @@ import { isObject, type JsonObject, type Problem, readSource, type Source } from
 import { TranscriptError } from "./TranscriptError.js"
 
 export type { Compaction } from "./Log.js"
+export type { LeftOut } from "./leftOut.js"
 
 export { TranscriptError } from "./TranscriptError.js"
 
@@ -36,9 +40,11 @@ export const formats = [
   "gemini-cli",
   "opencode",
   "pi",
+  "copilot",
   "sharegpt",
   "chatgpt",
   "claude",
+  "grok",
   "tau-bench",
   "swe-agent",
 ] as const
@@ -48,25 +54,32 @@ export type Format = (typeof formats)[number]
  * - `file`: the name of the file, for errors
  * - `format`: a {@link Format}, or `auto` (the default) to find out
  * - `pick`: which conversation of a file with several, from 0 (the default)
+ * - `skipDamaged`: leaves lines and entries out that cannot be read, and names them in `leftOut`; by default, reading ends with an error
  */
 export interface ParseOptions {
   readonly file: string
   readonly format?: string
   readonly pick?: number
+  readonly skipDamaged?: boolean
 }
 
 /**
  * A conversation of a file.
  *
+ * - `id`: as its program calls it, if the file says so
  * - `compactions`: where the program that recorded it compacted it; none where the format does not say
  * - `branchOf`: of a branch that the user left, the number of its conversation: in the file, or among all that were read
  *   together. It begins with the messages that both have
+ * - `leftOut`: texts of the file that are in no message, by their places; those that belong to no conversation are in the first one.
+ *   Nothing is quoted
  */
 export interface Transcript {
+  readonly id?: string
   readonly messages: ReadonlyArray<Message.Message>
   readonly format: Format
   readonly compactions?: ReadonlyArray<Compaction>
   readonly branchOf?: number
+  readonly leftOut?: ReadonlyArray<LeftOut>
 }
 
 const openaiRoles = ["tool", "function", "developer"]
@@ -110,14 +123,16 @@ const isChat =
     unknownIn(source) === undefined && detectChat(source) === format
 
 /** In the order in which they are tried: those of programs first, then what several of them could have written. */
-const readers: Record<Format, Reader> = {
+export const readers: Record<Format, Reader> = {
   "claude-code": claudeCode.reader,
   codex: codex.reader,
   pi: pi.reader,
   "gemini-cli": geminiCli.reader,
   opencode: opencode.reader,
+  copilot: copilot.reader,
   chatgpt: chatGpt.reader,
   claude: claudeExport.reader,
+  grok: grok.reader,
   sharegpt: shareGpt.reader,
   "tau-bench": chat.tauBench,
   "swe-agent": chat.sweAgent,
@@ -129,14 +144,17 @@ const readers: Record<Format, Reader> = {
   openai: chat.openai(isChat("openai")),
 }
 
-/** A name of a field that may be shown: one of a program, and not a text that someone wrote. */
-const isName = (field: string): boolean => /^[A-Za-z_$][\w$-]{0,30}$/.test(field)
-
 /**
  * The problem with a file in a format that is not known: none of its objects is a message. It shows fields by their names,
  * which say what the file is.
  */
 const unknownIn = (source: Source): Problem | undefined => {
+  // What the page of Cline, or of a fork of it, shows; the conversation is beside it.
+  const isOfPage = ({ say, ask }: JsonObject): boolean => typeof say === "string" || typeof ask === "string"
+  if (Array.isArray(source.document) && source.document.some((one) => isObject(one) && isOfPage(one)))
+    return {
+      problem: "it is what Cline shows on its page; read api_conversation_history.json of the same folder",
+    }
   const values = Either.getOrElse(chat.messagesIn(source), () => source.rows).map(({ value }) => value)
   const objects = values.filter(isObject)
   const [first] = objects
@@ -160,14 +178,23 @@ const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
     : Either.right(format)
 }
 
-const readPicked = (found: ReadonlyArray<StoredConversation>, pick: number): Reading =>
-  found[pick]?.read() ?? {
-    messages: [],
-    broken: {
-      problem: `there is no conversation ${pick}, the file holds ${found.length}`,
-      allowed: found.length === 1 ? "0" : `0 to ${found.length - 1}`,
-    },
+const picked = (found: ReadonlyArray<StoredConversation>, pick: number): StoredConversation =>
+  found[pick] ?? {
+    leftOut: () => [],
+    read: () => ({
+      messages: [],
+      broken: {
+        problem: `there is no conversation ${pick}, the file holds ${found.length}`,
+        allowed: found.length === 1 ? "0" : `0 to ${found.length - 1}`,
+      },
+    }),
   }
+
+/** What was skipped, as what is left out. */
+const skipped = ({ line, problem }: Problem): LeftOut => {
+  const place = line === undefined ? "the file" : `line ${line}`
+  return { place, first: place, times: 1, why: problem }
+}
 
 /**
  * Reads a transcript: a JSON list of messages, a JSON object with `messages`, JSON Lines with one message per line, or
@@ -177,9 +204,46 @@ const readPicked = (found: ReadonlyArray<StoredConversation>, pick: number): Rea
  * The error says where reading stopped; its `readable` has the messages before that place.
  */
 export const parse = (text: string, options: ParseOptions): Either.Either<Transcript, TranscriptError> =>
-  Either.flatMap(sourceOf(text, options), ({ format, source }) =>
+  Either.flatMap(sourceIn(text, options), (source) => parseSource(source, options))
+
+/** Reads a transcript of a file that was read already; see {@link parse}. */
+export const parseSource = (
+  source: Source,
+  options: ParseOptions,
+): Either.Either<Transcript, TranscriptError> =>
+  Either.flatMap(formatOf(source, options), (format) =>
     transcriptAt(options.pick ?? 0, format, readers[format].find(source), options.file),
   )
+
+/** A transcript of a file, and which it is of the conversations there. */
+export interface Picked {
+  readonly pick: number
+  readonly transcript: Transcript
+}
+
+/** Reads all transcripts of a file that was taken apart already, each with the number by which it is picked; see {@link parseAll}. */
+export const parseEachOf = (
+  source: Source,
+  options: Omit<ParseOptions, "pick">,
+): Either.Either<ReadonlyArray<Picked>, TranscriptError> =>
+  Either.flatMap(formatOf(source, options), (format) => {
+    const found = readers[format].find(source)
+    const all = found.map((_, pick) =>
+      Either.map(transcriptAt(pick, format, found, options.file), (transcript) => ({ pick, transcript })),
+    )
+    const isThere = (one: (typeof all)[number]): boolean => Either.isRight(one) || !isEmpty(one.left)
+    const there = all.filter(isThere)
+    if (there.length === 0) return Either.all(all)
+    const silent = found.flatMap(({ branchOf, leftOut }, pick): ReadonlyArray<LeftOut> => {
+      if (branchOf !== undefined || isThere(all[pick]!)) return []
+      const place = `conversation ${pick}`
+      return [...leftOut(), { place, first: place, times: 1, why: "nothing is said in it" }]
+    })
+    return Either.map(Either.all(there), ([first, ...others]) => [
+      { pick: first!.pick, transcript: withLeftOut(first!.transcript, silent) },
+      ...others,
+    ])
+  })
 
 /**
  * Reads all transcripts of a file: each of its conversations, and then the branches that were left. Conversations in which
@@ -189,13 +253,15 @@ export const parseAll = (
   text: string,
   options: Omit<ParseOptions, "pick">,
 ): Either.Either<ReadonlyArray<Transcript>, TranscriptError> =>
-  Either.flatMap(sourceOf(text, options), ({ format, source }) => {
-    const found = readers[format].find(source)
-    const all = found.map((_, pick) => transcriptAt(pick, format, found, options.file))
-    const there = all.flatMap((one, pick) => (Either.isLeft(one) && isEmpty(one.left) ? [] : [pick]))
-    if (there.length === 0) return Either.all(all)
-    return Either.all(there.map((pick) => Either.map(all[pick]!, (one) => branchAmong(one, there))))
-  })
+  Either.map(
+    Either.flatMap(sourceIn(text, options), (source) => parseEachOf(source, options)),
+    (all) =>
+      // A `branchOf` counts among the conversations that are there, instead of all of the file.
+      all.map(({ transcript: { branchOf, ...transcript } }) => {
+        const at = branchOf === undefined ? -1 : all.findIndex(({ pick }) => pick === branchOf)
+        return at < 0 ? transcript : { ...transcript, branchOf: at }
+      }),
+  )
 
 /**
  * The messages of a transcript that another program wrote, for the lab (`ofTranscript` of `@memfold/lab`) or for a memory. Where
@@ -224,25 +290,34 @@ export const readTranscripts = (
   options: Omit<ParseOptions, "pick">,
 ): ReadonlyArray<Transcript> => Either.getOrThrowWith(parseAll(text, options), (error) => error)
 
-/** A transcript whose `branchOf` counts among the conversations that are there, instead of all of the file. */
-const branchAmong = ({ branchOf, ...transcript }: Transcript, there: ReadonlyArray<number>): Transcript => {
-  const at = branchOf === undefined ? -1 : there.indexOf(branchOf)
-  return at < 0 ? transcript : { ...transcript, branchOf: at }
-}
-
 const empty = "there are no messages"
 const isEmpty = ({ problem }: TranscriptError): boolean => problem === empty
 
-const sourceOf = (
+const withLeftOut = (one: Transcript, more: ReadonlyArray<LeftOut>): Transcript =>
+  more.length === 0 ? one : { ...one, leftOut: [...(one.leftOut ?? []), ...more] }
+
+const failedIn =
+  (file: string) =>
+  (problem: Problem): TranscriptError =>
+    new TranscriptError({ file, ...problem })
+
+const sourceIn = (
   text: string,
+  { file, format = "auto", skipDamaged }: ParseOptions,
+): Either.Either<Source, TranscriptError> =>
+  Either.flatMap(formatNamed(format), () => readSource(text, skipDamaged)).pipe(
+    Either.mapLeft(failedIn(file)),
+  )
+
+const formatOf = (
+  source: Source,
   { file, format = "auto" }: ParseOptions,
-): Either.Either<{ readonly format: Format; readonly source: Source }, TranscriptError> =>
+): Either.Either<Format, TranscriptError> =>
   Either.gen(function* () {
     const named = yield* formatNamed(format)
-    const source = yield* readSource(text)
     const found = named === "auto" ? detect(source) : named
-    return found === undefined ? yield* Either.left(unknownIn(source)!) : { format: found, source }
-  }).pipe(Either.mapLeft((problem: Problem) => new TranscriptError({ file, ...problem })))
+    return found ?? (yield* Either.left(source.broken ?? unknownIn(source)!))
+  }).pipe(Either.mapLeft(failedIn(file)))
 
 const transcriptAt = (
   pick: number,
@@ -252,15 +327,22 @@ const transcriptAt = (
 ): Either.Either<Transcript, TranscriptError> => {
   const failed = (problem: Problem, readable: ReadonlyArray<Message.Message> = []) =>
     Either.left(new TranscriptError({ file, ...problem }).after(readable))
-  const { messages, broken, compactions = [] } = readPicked(found, pick)
-  const branchOf = found[pick]?.branchOf
+  const { id, branchOf, read, leftOut } = picked(found, pick)
+  const { messages, broken, compactions = [], damaged = [] } = read()
   if (broken !== undefined) return failed(broken, messages)
   return messages.length === 0
     ? failed({ problem: empty })
-    : Either.right({
-        messages,
-        format,
-        ...(compactions.length === 0 ? {} : { compactions }),
-        ...(branchOf === undefined ? {} : { branchOf }),
-      })
+    : Either.right(
+        withLeftOut(
+          {
+            messages,
+            format,
+            ...(id === undefined ? {} : { id }),
+            ...(compactions.length === 0 ? {} : { compactions }),
+            ...(branchOf === undefined ? {} : { branchOf }),
+          },
+          // What a branch has in common with its conversation is named there.
+          branchOf === undefined ? [...damaged.map(skipped), ...leftOut()] : [],
+        ),
+      )
 }

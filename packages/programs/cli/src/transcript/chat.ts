@@ -92,18 +92,26 @@ export const anthropic = (recognizes: (source: Source) => boolean) =>
   })
 
 /** Trajectories of tau-bench in a list, each with its messages in `traj`. */
-const trajectories = ({ document }: Source): ReadonlyArray<ReadonlyArray<unknown>> => {
-  const found = [document].flat().map((one) => (isObject(one) ? one["traj"] : undefined))
-  return found.every(Array.isArray) ? (found as ReadonlyArray<ReadonlyArray<unknown>>) : []
+const trajectories = ({
+  document,
+}: Source): ReadonlyArray<JsonObject & { readonly traj: Array<unknown> }> => {
+  const found = [document].flat()
+  return found.every((one): one is JsonObject & { readonly traj: Array<unknown> } =>
+    Array.isArray(isObject(one) ? one["traj"] : undefined),
+  )
+    ? found
+    : []
 }
 
 export const tauBench = readerOf<unknown>({
   ...chat,
+  // The task, as the one who plays the user was given it.
+  notSaid: ["info"],
   recognizes: (source) => trajectories(source).length > 0,
   logs: (source) => {
     const all = trajectories(source)
     return all.length > 0
-      ? Either.right(all.map((trajectory) => ({ rows: rowsOf(trajectory) })))
+      ? Either.right(all.map((value, index) => ({ rows: rowsOf(value.traj), raw: [{ value, index }] })))
       : Either.left({
           problem: "the file holds no trajectories",
           allowed: 'a JSON list of objects with "traj"',
@@ -120,12 +128,15 @@ const historyOf = ({ document }: Source): ReadonlyArray<unknown> | undefined => 
 /** A tool message lists the ids of the calls that it answers; there is always one. */
 const asChat = (value: unknown): unknown => {
   if (!isObject(value)) return value
-  const { role, content, tool_calls, tool_call_ids: ids } = value
-  return { role, content, tool_calls, tool_call_id: Array.isArray(ids) ? (ids[0] as unknown) : undefined }
+  const { role, content, tool_calls, reasoning_content, tool_call_ids: ids } = value
+  const [id] = Array.isArray(ids) ? (ids as ReadonlyArray<unknown>) : []
+  return { role, content, tool_calls, reasoning_content, tool_call_id: id }
 }
 
 export const sweAgent = readerOf<unknown>({
   ...chat,
+  // The same run once more, and what it was set to. An action is what the program read in the content.
+  notSaid: ["trajectory", "info", "environment", "replay_config", "action", "thought"],
   recognizes: (source) => historyOf(source) !== undefined,
   logs: (source) =>
     Either.fromNullable(historyOf(source), () => ({

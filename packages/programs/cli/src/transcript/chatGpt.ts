@@ -17,17 +17,22 @@ import {
   type Called,
   file,
   joined,
-  opaque,
   reasoning,
   recorded,
   resultOf,
   text,
   textsIn,
   timeAt,
+  unknown,
 } from "./parts.js"
 import { isObject, type JsonObject, objectsOf, type Row } from "./source.js"
 
-const readConversation = Field.reads({ mapping: Field.any, current_node: Field.text })
+const readConversation = Field.reads({
+  mapping: Field.any,
+  current_node: Field.text,
+  conversation_id: Field.text,
+  id: Field.text,
+})
 
 const readNode = Field.reads({
   parent: Field.text,
@@ -54,12 +59,11 @@ interface Entry extends ReturnType<typeof readNode> {
 
 const isConversation = ({ mapping }: JsonObject): boolean =>
   isObject(mapping) &&
-  Object.values(mapping).every(isObject) &&
   Object.values(mapping).some((node) => isObject(node) && ("message" in node || "parent" in node))
 
 /** The nodes, each behind its parent. */
 const logOf = (value: JsonObject): Log<Entry> | undefined => {
-  const { mapping, current_node: current } = readConversation(value)
+  const { mapping, current_node: current, id, conversation_id: named = id } = readConversation(value)
   if (!isConversation(value) || !isObject(mapping)) return undefined
   const rows = new Map<string, Row<Entry>>()
   for (const start of Object.keys(mapping)) {
@@ -74,7 +78,7 @@ const logOf = (value: JsonObject): Log<Entry> | undefined => {
     }
     for (const row of way.toReversed()) rows.set(row.value.id, row)
   }
-  return { rows: [...rows.values()], current }
+  return { rows: [...rows.values()], current, id: named }
 }
 
 const readContent = Field.reads({
@@ -100,7 +104,7 @@ const pieceOf = (piece: unknown): ReadonlyArray<Message.Part> => {
   const { text: said, asset_pointer: pointer, content_type: type = "" } = readPiece(piece)
   if (said !== undefined) return text(said)
   return pointer === undefined
-    ? [opaque("chatgpt", piece)]
+    ? [unknown("chatgpt", piece)]
     : [file(type.startsWith("image") ? "image/*" : undefined, pointer)]
 }
 
@@ -129,7 +133,7 @@ const partsOf = (value: unknown): ReadonlyArray<Message.Part> => {
     case "model_editable_context":
       return text(content.model_set_context)
     default:
-      return [opaque("chatgpt", isObject(value) ? value : {})]
+      return [unknown("chatgpt", isObject(value) ? value : {})]
   }
 }
 

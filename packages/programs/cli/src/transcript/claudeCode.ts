@@ -6,15 +6,19 @@
  * - a rewind leaves a branch; each branch is a conversation of its own, behind the others
  * - a sub-agent (`isSidechain`) has a conversation of its own
  * - `compact_boundary` and the summary behind it are a compaction, and no messages
- * - a prompt that was typed while a tool ran is an attachment `queued_command`
- * - other entries (progress, snapshots of files, titles) and `toolUseResult`, a copy of the result for the program, are not
- *   read
+ * - a prompt that was typed while a tool ran is an attachment `queued_command`; files that are named with `@`, and other
+ *   attachments in which something is said, are messages of the user, too, but not the program's own reminders
+ * - sessions in Claude's cloud are one object with the entries in `loglines`
+ * - `toolUseResult`, a copy of the result for the program, is not read
  */
 import { decodeMessage } from "@memfold/anthropic"
+import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
+import { spokenIn } from "./leftOut.js"
 import { type Compacted, linesIn, readerOf, type Said } from "./Log.js"
-import { recorded, timeAt } from "./parts.js"
+import { inlined, joined, recorded, text, timeAt } from "./parts.js"
+import { isObject, rowsOf, type Source } from "./source.js"
 
 const readEntry = Field.reads({
   type: Field.text,
@@ -37,23 +41,52 @@ const readEntry = Field.reads({
     trigger: Field.text,
     preTokens: Field.count,
     preservedSegment: Field.record({ headUuid: Field.text }),
+    preservedMessages: Field.record({ uuids: Field.list }),
   }),
-  attachment: Field.record({ type: Field.text, prompt: Field.any }),
+  attachment: Field.any,
 })
 type Entry = ReturnType<typeof readEntry>
+
+const readAttachment = Field.reads({
+  type: Field.text,
+  prompt: Field.any,
+  filename: Field.text,
+  path: Field.text,
+  content: Field.record({
+    type: Field.text,
+    file: Field.record({ base64: Field.text, type: Field.text }),
+  }),
+})
+
+/** Attachments in which the program reminds the model of something. */
+const ofProgram = /reminder|hook|delta|listing|mode|style|diagnostics|todo|task|usage|budget|date|command_/
 
 const readBlock = Field.reads({ type: Field.text, text: Field.text })
 
 const blocksOf = ({ message: { content } }: Entry): ReadonlyArray<unknown> =>
   Array.isArray(content) ? (content as ReadonlyArray<unknown>) : []
 
-const isQueued = ({ attachment: { type, prompt } }: Entry): boolean =>
-  type === "queued_command" && prompt !== undefined
+const promptOf = ({ attachment }: Entry): unknown => {
+  const { type, prompt } = readAttachment(attachment)
+  return type === "queued_command" ? prompt : undefined
+}
+
+/** What is attached to a message: a text with the name of its file, or an image. */
+const attached = ({ type, attachment }: Entry): ReadonlyArray<Message.Part> => {
+  if (type !== "attachment" || !isObject(attachment)) return []
+  const { type: kind = "", filename, path = filename, content } = readAttachment(attachment)
+  if (kind === "queued_command" || ofProgram.test(kind)) return []
+  const { base64, type: mediaType } = content.file
+  if (base64 !== undefined) return [inlined(mediaType, base64)]
+  const said = spokenIn(attachment)
+  return said.length === 0 ? [] : text(joined([path, ...said]))
+}
 
 const isMessage = ({ type, message }: Entry): boolean =>
   (type === "user" || type === "assistant") && message.role === type
 
-const isSaid = (entry: Entry): boolean => isMessage(entry) || isQueued(entry)
+const isSaid = (entry: Entry): boolean =>
+  isMessage(entry) || promptOf(entry) !== undefined || attached(entry).length > 0
 
 /** A message of the program's own, such as "No response requested.", has this in place of a model. */
 const synthetic = "<synthetic>"
@@ -63,13 +96,20 @@ const says = (entries: readonly [Entry, ...Array<Entry>]): Said => {
   const [first] = entries
   if (first.isCompactSummary === true) return Either.right([])
   const { model, content, usage } = entries.at(-1)!.message
-  const wire = isQueued(first)
-    ? { role: "user", content: first.attachment.prompt }
-    : {
-        role: first.type,
-        content: entries.length === 1 ? content : entries.flatMap(blocksOf),
-        ...(usage === undefined || model === synthetic ? {} : { usage }),
-      }
+  const prompt = promptOf(first)
+  const parts = attached(first)
+  if (parts.length > 0)
+    return Either.map(timeAt(first, "timestamp"), (time) => [
+      recorded({ role: "user", parts }, { id: first.uuid, time, hidden: true }),
+    ])
+  const wire =
+    prompt !== undefined
+      ? { role: "user", content: prompt }
+      : {
+          role: first.type,
+          content: entries.length === 1 ? content : entries.flatMap(blocksOf),
+          ...(usage === undefined || model === synthetic ? {} : { usage }),
+        }
   const hidden = first.isMeta === true ? true : undefined
   return Either.flatMap(timeAt(first, "timestamp"), (time) =>
     Either.mapBoth(decodeMessage(wire), {
@@ -88,8 +128,10 @@ const compaction = (entry: Entry): Compacted | undefined => {
       : blocksOf(entry)
           .map((block) => readBlock(block).text ?? "")
           .join("\n")
+  const [first] = compactMetadata.preservedMessages.uuids
+  const kept = typeof first === "string" ? first : undefined
   return {
-    keeps: compactMetadata.preservedSegment.headUuid,
+    keeps: compactMetadata.preservedSegment.headUuid ?? kept,
     trigger: compactMetadata.trigger,
     tokensBefore: compactMetadata.preTokens,
     time: Either.getOrUndefined(timeAt(entry, "timestamp")),
@@ -97,9 +139,16 @@ const compaction = (entry: Entry): Compacted | undefined => {
   }
 }
 
+/** The entries: lines, or those of a session in Claude's cloud. */
+const entriesIn = (source: Source): Source => {
+  const { loglines } = isObject(source.document) ? source.document : {}
+  return Array.isArray(loglines) ? { ...source, rows: rowsOf(loglines) } : source
+}
+
 export const reader = readerOf<Entry>({
-  recognizes: ({ rows }) => rows.some(({ value }) => isMessage(readEntry(value))),
-  logs: (source) => Either.right([linesIn(source, readEntry)]),
+  recognizes: (source) => entriesIn(source).rows.some(({ value }) => isMessage(readEntry(value))),
+  logs: (source) => Either.right([linesIn(entriesIn(source), readEntry)]),
+  notSaid: ["toolUseResult", "snapshot"],
   id: ({ uuid }) => uuid,
   parent: ({ parentUuid, logicalParentUuid, isSidechain }) =>
     parentUuid ?? logicalParentUuid ?? (isSidechain === true ? null : undefined),
@@ -116,7 +165,8 @@ export const reader = readerOf<Entry>({
     message.id !== undefined &&
     message.id === before.message.id,
   isBeside: (entry) =>
-    entry.type === "user" && blocksOf(entry).some((one) => readBlock(one).type === "tool_result"),
+    entry.type === "attachment" ||
+    (entry.type === "user" && blocksOf(entry).some((one) => readBlock(one).type === "tool_result")),
   compaction,
   says,
 })

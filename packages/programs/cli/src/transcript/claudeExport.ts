@@ -16,12 +16,12 @@ import {
   call,
   type Called,
   file,
-  opaque,
   reasoning,
   resultOf,
   Steps,
   text,
   timeAt,
+  unknown,
 } from "./parts.js"
 import { type JsonObject, objectsOf } from "./source.js"
 
@@ -42,6 +42,7 @@ type Entry = ReturnType<typeof readMessage>
 const readConversation = Field.reads({
   chat_messages: Field.list,
   current_leaf_message_uuid: Field.text,
+  uuid: Field.text,
 })
 
 const readBlock = Field.reads({
@@ -61,7 +62,7 @@ const contentOf = (content: unknown): ReadonlyArray<Message.Text | Message.Opaqu
   if (typeof content === "string") return [{ type: "text", text: content }]
   return (Array.isArray(content) ? content : []).map((block: unknown) => {
     const { type, text } = readBlock(block)
-    return type === "text" && text !== undefined ? { type, text } : opaque("claude", block)
+    return type === "text" && text !== undefined ? { type, text } : unknown("claude", block)
   })
 }
 
@@ -90,7 +91,7 @@ const stepsOf = ({ uuid = "", content }: Entry): ReadonlyArray<Message.Message> 
         const byId = open.findIndex(({ id }) => id === block.tool_use_id)
         const at = byId >= 0 ? byId : open.findIndex((one) => one.name === name)
         const [called] = open.splice(Math.max(at, 0), 1)
-        if (called === undefined) steps.said(opaque("claude", raw))
+        if (called === undefined) steps.said(unknown("claude", raw))
         else steps.answered(resultOf(called, contentOf(block.content), block.is_error))
         break
       }
@@ -98,7 +99,7 @@ const stepsOf = ({ uuid = "", content }: Entry): ReadonlyArray<Message.Message> 
       case "token_budget":
         break
       default:
-        steps.said(opaque("claude", raw))
+        steps.said(unknown("claude", raw))
     }
   }
   return steps.messages
@@ -123,8 +124,11 @@ const says = (message: Entry): Said =>
     }
     const kept = { id, time: yield* timeAt(message, "created_at") }
     const steps = stepsOf(message)
-    const said: ReadonlyArray<Message.Message> =
-      steps.length > 0 ? steps : [{ role: "assistant", parts: text(message.text) }]
+    // Older exports have the text alone; newer ones repeat the texts of the blocks there.
+    const hasText = steps.some(({ parts }) => parts.some(({ type }) => type === "text"))
+    const said: ReadonlyArray<Message.Message> = hasText
+      ? steps
+      : [...steps, { role: "assistant", parts: text(message.text) }]
     if (sender === "assistant") return allRecorded(said, kept)
     return allRecorded(
       [{ role: "user", parts: [...said.flatMap(({ parts }) => parts), ...attached(message)] }],
@@ -139,8 +143,8 @@ export const reader = readerOf<Entry>({
       source,
       (value) => {
         if (!isConversation(value)) return undefined
-        const { chat_messages: all, current_leaf_message_uuid: current } = readConversation(value)
-        return { rows: all.map((one) => ({ value: readMessage(one) })), current }
+        const { chat_messages: all, current_leaf_message_uuid: current, uuid: id } = readConversation(value)
+        return { rows: all.map((one) => ({ value: readMessage(one) })), current, id }
       },
       {
         problem: "the file holds no conversations of Claude",

@@ -27,6 +27,7 @@ const readPayload = Field.reads({
   message: Field.text,
   model: Field.text,
   base_instructions: Field.record({ text: Field.text }),
+  replacement_history: Field.list,
   num_turns: Field.count,
   info: Field.record({
     total_token_usage: Field.any,
@@ -71,9 +72,28 @@ const textOf = (item: unknown): string =>
 
 const isUser = ({ item }: Entry): boolean => readItem(item).role === "user"
 
-/** Whether the user began a turn with it. Where the file does not say that it was typed, texts of Codex look like this. */
-const begins = (entry: Entry): boolean =>
-  isUser(entry) && (entry.isTyped === true || !/^\s*(?:<|# AGENTS\.md instructions)/.test(textOf(entry.item)))
+/**
+ * The entries that begin a turn: what the user typed. Where the file does not say that any of what stands before an answer was typed,
+ * the last of it was: what Codex says in the user's place stands before that.
+ */
+const turnsIn = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const turns: Array<Entry> = []
+  let before: Entry | undefined
+  for (const entry of entries.filter(({ item }) => item !== undefined)) {
+    const goesOn = before !== undefined && isUser(before) && before.isTyped !== true
+    if (isUser(entry)) {
+      if (goesOn && turns.at(-1) === before) turns.pop()
+      const isTypedBefore = before !== undefined && isUser(before) && before.isTyped === true
+      if (entry.isTyped === true || !isTypedBefore) turns.push(entry)
+    }
+    before = entry
+  }
+  return turns
+}
+
+/** Whether an item says what the screen showed as typed: images and files may stand beside it. */
+const saysTyped = (entry: Entry | undefined, message: string): boolean =>
+  entry !== undefined && isUser(entry) && entry.isTyped !== true && textOf(entry.item).includes(message)
 
 /** The lines, each with what others say of it: the model, the usage, and what the user typed. */
 const logOf = (source: Source): Log<Entry> => {
@@ -96,11 +116,12 @@ const logOf = (source: Source): Log<Entry> => {
     isCut ||= type === "turn_context" || type === "compacted" || payload.type === "thread_rolled_back"
     if (payload.type === "user_message") {
       const last = rows.findLast((row) => row.value.item !== undefined)?.value
-      if (last !== undefined && isUser(last) && textOf(last.item) === payload.message) last.isTyped = true
-      else typed = payload.message
+      const { message = "" } = payload
+      if (saysTyped(last, message)) last!.isTyped = true
+      else typed = message
     }
     if (entry.item !== undefined) {
-      if (isUser(entry) && typed === textOf(entry.item)) [entry.isTyped, typed] = [true, undefined]
+      if (typed !== undefined && saysTyped(entry, typed)) [entry.isTyped, typed] = [true, undefined]
       isCut = false
     }
     const now = JSON.stringify(payload.info.total_token_usage)
@@ -115,6 +136,19 @@ const logOf = (source: Source): Log<Entry> => {
     rows.push({ line: line ?? 1, value: entry })
   }
   return { rows, broken }
+}
+
+/**
+ * What stands in the place of everything before a compaction: the prompts that Codex kept word for word, which no context has
+ * otherwise, and the summary.
+ */
+const summaryOf = ({ payload }: Entry, way: ReadonlyArray<Entry>): string | undefined => {
+  const typed = new Set(way.flatMap((entry) => (entry.isTyped === true ? [textOf(entry.item)] : [])))
+  const history = payload.replacement_history.map(textOf).filter((one) => one !== "")
+  const summary = payload.message ?? history.findLast((one) => !typed.has(one))
+  return summary === undefined
+    ? undefined
+    : [...history.filter((one) => typed.has(one)), summary].join("\n\n")
 }
 
 const says = (entries: readonly [Entry, ...Array<Entry>]): Said => {
@@ -141,13 +175,14 @@ export const reader = readerOf<Entry>({
   joins: (before, entry) => !entry.begins && isOfAnswer(before.item) && isOfAnswer(entry.item),
   takesBack: ({ payload }, way) => {
     if (payload.type !== "thread_rolled_back") return undefined
-    const turns = way().filter((entry) => entry.item !== undefined && begins(entry))
+    const turns = turnsIn(way())
     const { num_turns: count = 0 } = payload
     return count === 0 ? undefined : (turns.at(-count) ?? turns[0])
   },
-  compaction: (entry) =>
+  compaction: (entry, way) =>
     entry.type === "compacted"
-      ? { summary: entry.payload.message, time: Either.getOrUndefined(timeAt(entry, "timestamp")) }
+      ? { summary: summaryOf(entry, way()), time: Either.getOrUndefined(timeAt(entry, "timestamp")) }
       : undefined,
+  notSaid: ["turn_context/payload.summary"],
   says,
 })

@@ -10,6 +10,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
+import { spokenIn } from "./leftOut.js"
 import { readerOf, type Said } from "./Log.js"
 import {
   allRecorded,
@@ -17,11 +18,11 @@ import {
   file,
   inlined,
   joined,
-  opaque,
   reasoning,
   result,
   Steps,
   timeAt,
+  unknown,
   usageOf,
 } from "./parts.js"
 import { isObject, type Row, type Source } from "./source.js"
@@ -32,12 +33,13 @@ const readMessage = Field.reads({
   timestamp: Field.any,
   content: Field.any,
   model: Field.text,
-  thoughts: Field.records({ subject: Field.text, description: Field.text }),
+  thoughts: Field.list,
   toolCalls: Field.records({
     id: Field.any,
     name: Field.any,
     args: Field.any,
     result: Field.any,
+    resultDisplay: Field.any,
     status: Field.any,
   }),
   tokens: Field.record({ input: Field.count, output: Field.count, thoughts: Field.count }),
@@ -106,7 +108,21 @@ const partOf = (part: unknown): Message.Part => {
   const [inline, stored] = [readData(inlineData), readData(fileData)]
   const mediaType = inline.mimeType ?? stored.mimeType ?? "application/octet-stream"
   if (isObject(inlineData)) return inlined(mediaType, inline.data)
-  return isObject(fileData) ? file(mediaType, Field.written(stored.fileUri)) : opaque("gemini", part)
+  return isObject(fileData) ? file(mediaType, Field.written(stored.fileUri)) : unknown("gemini", part)
+}
+
+const readThought = Field.reads({ subject: Field.text, description: Field.text })
+
+/** A thought: a text, or one with its subject. */
+const thoughtOf = (thought: unknown): ReadonlyArray<Message.Part> => {
+  const { subject, description } = readThought(thought)
+  const said =
+    typeof thought === "string"
+      ? thought
+      : joined(
+          subject === undefined && description === undefined ? spokenIn(thought) : [subject, description],
+        )
+  return said === "" ? [] : [reasoning(said)]
 }
 
 const readResult = Field.reads({ functionResponse: Field.record({ response: Field.any }), text: Field.text })
@@ -136,11 +152,12 @@ const says = (message: Entry): Said =>
       .map(partOf)
     if (message.type === "user") return allRecorded([{ role: "user", parts }], kept)
     const steps = new Steps()
-    for (const { subject, description } of message.thoughts)
-      steps.said(reasoning(joined([subject, description])))
+    for (const thought of message.thoughts) steps.said(...thoughtOf(thought))
     steps.said(...parts)
-    for (const { id, name, args, result: given, status } of message.toolCalls) {
+    for (const { id, name, args, result: ofModel, resultDisplay: shown, status } of message.toolCalls) {
       const made = call(id, name, args)
+      // Of some results, the file has what the screen showed alone.
+      const given = ofModel ?? shown
       steps.said(made)
       if (given !== undefined && given !== null)
         steps.answered(result(made, outputOf(given), status === "error" ? true : undefined))

@@ -2,12 +2,12 @@
  * Dumps of LangChain messages: of `dumps` and `toJSON` (`lc`, `kwargs`), of `messages_to_dict` and `toDict` (`type`, `data`), and of
  * `model_dump` (`type`, `content`).
  */
-import { Message } from "@memfold/core"
+import type { Message } from "@memfold/core"
 import { Either, Option } from "effect"
 import { messagesIn } from "./chat.js"
 import * as Field from "./Field.js"
 import { readerOf, type Said } from "./Log.js"
-import { call, file, opaque, reasoning, text } from "./parts.js"
+import { call, file, reasoning, resultOf, text, unknown } from "./parts.js"
 import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
 
 const roles: Readonly<Record<string, Message.Message["role"]>> = {
@@ -50,12 +50,15 @@ const readBlock = Field.reads({
   thinking: Field.any,
 })
 
+const isCall = (type: unknown): boolean =>
+  type === "tool_use" || type === "tool_call" || type === "function_call"
+
 const partOf = (block: unknown): ReadonlyArray<Message.Part> => {
   if (typeof block === "string") return text(block)
   if (!isObject(block)) return []
   const { type, image_url: image, thinking, ...rest } = readBlock(block)
   switch (type) {
-    // Calls stand in a field of their own as well.
+    // Calls stand in a field of their own as well, or are read from here.
     case "tool_use":
     case "tool_call":
     case "function_call":
@@ -67,33 +70,65 @@ const partOf = (block: unknown): ReadonlyArray<Message.Part> => {
     case "image_url":
       return [file("image/*", Field.written(isObject(image) ? image["url"] : image))]
     default:
-      return [opaque("langchain", block)]
+      return [unknown("langchain", block)]
   }
 }
 
 const readFields = Field.reads({
   content: Field.any,
   tool_calls: Field.records({ id: Field.any, name: Field.any, args: Field.any }),
+  additional_kwargs: Field.record({
+    reasoning_content: Field.text,
+    function_call: Field.any,
+    tool_calls: Field.records({ id: Field.any, function: Field.any }),
+  }),
   tool_call_id: Field.any,
   name: Field.text,
   status: Field.any,
 })
+
+type Fields = ReturnType<typeof readFields>
+
+const readCall = Field.reads({
+  id: Field.any,
+  call_id: Field.any,
+  name: Field.any,
+  arguments: Field.any,
+  args: Field.any,
+  input: Field.any,
+})
+
+/** The calls of a message: in their field, or, in older dumps, beside the content or in its blocks. */
+const callsOf = ({ tool_calls: calls, additional_kwargs: more, content }: Fields) => {
+  if (calls.length > 0) return calls
+  const blocks = Array.isArray(content) ? content.filter(isObject) : []
+  return [
+    ...more.tool_calls.map(({ id, function: called }) => ({ ...readCall(called), id })),
+    ...(isObject(more.function_call) ? [readCall(more.function_call)] : []),
+    ...blocks.filter(({ type }) => isCall(type)).map(readCall),
+  ].map(({ id, call_id, name, arguments: given, args = given, input = args }) => ({
+    id: id ?? call_id,
+    name,
+    args: input,
+  }))
+}
 
 const says = (value: unknown): Said => {
   const found = messageIn(value)
   const role = found === null ? undefined : roles[found.kind]
   if (found === null || role === undefined)
     return Either.left({ problem: "is no message of LangChain", allowed: Object.keys(roles).join(", ") })
-  const { content, tool_calls: calls, tool_call_id: id, name, status } = readFields(found.fields)
+  const fields = readFields(found.fields)
+  const { content, tool_call_id: id, name, status } = fields
   const parts = (Array.isArray(content) ? content : [content ?? ""]).flatMap(partOf)
   if (role === "tool") {
-    const output = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n")
-    const named = name === undefined ? {} : { name }
-    const failed = status === "error" ? { isError: true } : {}
-    return Either.right([Message.result({ id: Field.written(id), ...named, output, ...failed })])
+    const called = { id: Field.written(id), ...(name === undefined ? {} : { name }) }
+    return Either.right([{ role, parts: [resultOf(called, parts, status === "error" ? true : undefined)] }])
   }
   if (role === "assistant") {
-    for (const { id, name, args } of calls) {
+    const thought = fields.additional_kwargs.reasoning_content
+    if (thought !== undefined) parts.unshift(reasoning(thought))
+    for (const { id, name, args } of callsOf(fields)) {
       const made = call(id, name, args)
       parts.push(typeof args === "string" ? { ...made, arguments: args } : made)
     }

@@ -14,7 +14,6 @@ import {
   allRecorded,
   call,
   file,
-  opaque,
   reasoning,
   recorded,
   result,
@@ -22,6 +21,7 @@ import {
   text,
   textsIn,
   timeAt,
+  unknown,
   usageOf,
 } from "./parts.js"
 import { isObject, type Row, rowsOf, type Source } from "./source.js"
@@ -96,7 +96,7 @@ const addPart = (steps: Steps, data: unknown): void => {
       return
     }
     default:
-      if (!silent.has(type)) steps.said(opaque("opencode", isObject(data) ? data : {}))
+      if (!silent.has(type)) steps.said(unknown("opencode", isObject(data) ? data : {}))
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { written } from "./Field.js"
+import { spokenIn } from "./leftOut.js"
 import type { Unreadable } from "./Log.js"
 import { isObject, type JsonObject } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
@@ -65,6 +66,12 @@ export const opaque = (provider: string, data: unknown): Message.Opaque => ({
   data,
 })
 
+/** A part of a kind that is not known: what is said in it, or the part as it is. */
+export const unknown = (provider: string, data: unknown): Message.Text | Message.Opaque => {
+  const said = spokenIn(data)
+  return said.length === 0 ? opaque(provider, data) : { type: "text", text: said.join("\n") }
+}
+
 export const file = (
   mediaType: string | undefined,
   uri: string,
@@ -98,14 +105,16 @@ export const argumentsOf = (value: unknown): string => {
 /** What a call is answered by. */
 export type Called = Pick<Message.ToolCall, "id" | "name">
 
+type Answered = Pick<Message.ToolResult, "id" | "name">
+
 export const result = (
-  { id, name }: Called,
+  { id, name }: Answered,
   output: unknown,
   isError?: boolean | undefined,
 ): Message.ToolResult => ({
   type: "tool-result",
   id,
-  name,
+  ...(name === undefined ? {} : { name }),
   output: written(output),
   ...(isError === undefined ? {} : { isError }),
 })
@@ -115,7 +124,7 @@ export const textsIn = (parts: ReadonlyArray<Message.Part>): string =>
 
 /** A result with what it consists of, where that is more than one text. */
 export const resultOf = (
-  called: Called,
+  called: Answered,
   parts: ReadonlyArray<Message.Part>,
   isError?: boolean | undefined,
 ): Message.ToolResult => {

@@ -1,6 +1,6 @@
 /**
- * Sessions of the pi coding agent: JSON Lines in the order of the file. Entries of type `message` are read; all others
- * (session, model change, …) are skipped, and an entry of type `compaction` is a compaction.
+ * Sessions of the pi coding agent: JSON Lines in the order of the file, or, in newer ones, a tree of entries (`parentId`). Entries of
+ * type `message` and `custom_message` are read; an entry of type `compaction` is a compaction.
  *
  * A command that the user ran becomes a user message with the command and its output. An empty aborted answer is skipped.
  * The usage of an aborted or failed answer is ignored, because the provider had not finished counting.
@@ -9,7 +9,7 @@ import type { Message } from "@memfold/core"
 import { Either, ParseResult, Schema } from "effect"
 import * as Field from "./Field.js"
 import { linesIn, readerOf, type Said, type Unreadable } from "./Log.js"
-import { call, inlined, timeAt } from "./parts.js"
+import { call, inlined, timeAt, unknown } from "./parts.js"
 import { isObject } from "./source.js"
 
 const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
@@ -18,6 +18,12 @@ const Thinking = Schema.Struct({
   type: Schema.Literal("thinking"),
   thinking: Schema.String,
   thinkingSignature: Schema.optional(Schema.String),
+})
+/** A block of a type that is not known here. */
+const Other = Schema.Struct({
+  type: Schema.String.pipe(
+    Schema.filter((type) => !["text", "image", "thinking", "toolCall"].includes(type)),
+  ),
 })
 const ToolCall = Schema.Struct({
   type: Schema.Literal("toolCall"),
@@ -34,11 +40,11 @@ const Usage = Schema.Struct({
 
 const User = Schema.Struct({
   role: Schema.Literal("user"),
-  content: Schema.Union(Schema.String, Schema.Array(Schema.Union(Text, Image))),
+  content: Schema.Union(Schema.String, Schema.Array(Schema.Union(Text, Image, Other))),
 })
 const Assistant = Schema.Struct({
   role: Schema.Literal("assistant"),
-  content: Schema.Array(Schema.Union(Text, Thinking, ToolCall)),
+  content: Schema.Array(Schema.Union(Text, Thinking, ToolCall, Other)),
   api: Schema.optional(Schema.String),
   stopReason: Schema.optional(Schema.String),
   usage: Schema.optional(Usage),
@@ -47,7 +53,7 @@ const ToolResult = Schema.Struct({
   role: Schema.Literal("toolResult"),
   toolCallId: Schema.String,
   toolName: Schema.String,
-  content: Schema.Array(Schema.Union(Text, Image)),
+  content: Schema.Array(Schema.Union(Text, Image, Other)),
   isError: Schema.Boolean,
 })
 const BashExecution = Schema.Struct({
@@ -62,11 +68,15 @@ const BashExecution = Schema.Struct({
 const PiMessage = Schema.Union(User, Assistant, ToolResult, BashExecution)
 type PiMessage = typeof PiMessage.Type
 const roles = ["user", "assistant", "toolResult", "bashExecution"]
-const decodeMessage = Schema.decodeUnknownEither(PiMessage)
+const decodeMessage = Schema.decodeUnknownEither(PiMessage, { onExcessProperty: "preserve" })
 
-type Content = typeof Text.Type | typeof Image.Type | typeof Thinking.Type | typeof ToolCall.Type
+type Known = typeof Text.Type | typeof Image.Type | typeof Thinking.Type | typeof ToolCall.Type
+type Content = Known | typeof Other.Type
+
+const isKnown = (content: Content): content is Known => !Schema.is(Other)(content)
 
 const partOf = (content: Content, signed: boolean): Message.Part => {
+  if (!isKnown(content)) return unknown("pi", content)
   switch (content.type) {
     case "text":
       return { type: "text", text: content.text }
@@ -90,7 +100,7 @@ const usageOf = ({ usage, stopReason }: typeof Assistant.Type): { readonly usage
 /** The first text is the output; other content of the result follows it, as in the codecs. */
 const resultParts = (result: typeof ToolResult.Type): ReadonlyArray<Message.Part> => {
   const [first, ...others] = result.content
-  const leads = first?.type === "text"
+  const leads = first !== undefined && isKnown(first) && first.type === "text"
   const following = leads ? others : result.content
   return [
     {
@@ -160,8 +170,10 @@ const decode = (value: unknown): Either.Either<PiMessage, Unreadable> => {
 const readEntry = Field.reads({
   type: Field.text,
   id: Field.text,
+  parentId: Field.any,
   timestamp: Field.any,
   message: Field.any,
+  content: Field.any,
   summary: Field.text,
   tokensBefore: Field.count,
   firstKeptEntryId: Field.text,
@@ -172,7 +184,9 @@ type Entry = ReturnType<typeof readEntry>
 /** The message of an entry; none for an empty answer. */
 const says = (entry: Entry): Said =>
   Either.gen(function* () {
-    const message = messageOf(yield* decode(entry.message))
+    // What an extension says to the model stands in the entry itself.
+    const said = entry.type === "message" ? entry.message : { role: "user", content: entry.content }
+    const message = messageOf(yield* decode(said))
     if (message.parts.length === 0) return []
     const time = yield* Either.mapLeft(timeAt(entry, "timestamp"), (wrong) => ({
       ...wrong,
@@ -188,7 +202,10 @@ export const reader = readerOf<Entry>({
       .some(({ type, message }) => type === "session" || (type === "message" && isObject(message))),
   logs: (source) => Either.right([linesIn(source, readEntry)]),
   id: ({ id }) => id,
-  isSaid: ({ type }) => type === "message",
+  parent: ({ parentId }) => (typeof parentId === "string" || parentId === null ? parentId : undefined),
+  // What the screen shows of a result, and what is left of a call that was cut off.
+  notSaid: ["message.details", "message.errorMessage", "partialJson"],
+  isSaid: ({ type }) => type === "message" || type === "custom_message",
   compaction: (entry) =>
     entry.type === "compaction"
       ? {

@@ -489,6 +489,159 @@ describe("what was said is kept", () => {
   })
 })
 
+describe("what stands beside the messages", () => {
+  const read = (value: unknown, file = "s") =>
+    readTranscripts(
+      Array.isArray(value) ? value.map((one) => JSON.stringify(one)).join("\n") : JSON.stringify(value),
+      { file },
+    )
+  const typed = (uuid: string, parentUuid: string | null, content: unknown) => ({
+    type: "user",
+    uuid,
+    parentUuid,
+    message: { role: "user", content },
+  })
+
+  it("of Claude Code is what was attached, and not what the program reminds the model of", () => {
+    const attached = (uuid: string, parentUuid: string, attachment: object) => ({
+      type: "attachment",
+      uuid,
+      parentUuid,
+      attachment,
+    })
+    const [only] = read([
+      typed("a", null, "Look at @notes.txt"),
+      attached("b", "a", {
+        type: "file",
+        filename: "/notes.txt",
+        content: { type: "text", file: { filePath: "/notes.txt", content: "The code is 4711." } },
+      }),
+      attached("c", "b", {
+        type: "file",
+        filename: "/map.png",
+        content: { type: "image", file: { base64: "AAAA", type: "image/png" } },
+      }),
+      attached("d", "c", { type: "directory", path: "/src", content: "a.ts\nb.ts" }),
+      attached("e", "d", { type: "todo_reminder", content: [{ content: "Do not forget the ferry" }] }),
+      attached("f", "e", { type: "new_kind_of_file", excerpt: { text: "Something new" } }),
+    ])
+    expect(views(only!)).toEqual([
+      "user | Look at @notes.txt",
+      "user hidden | /notes.txt\nThe code is 4711.",
+      "user hidden | <image/png data:image/png;base64,AAAA>",
+      "user hidden | /src\na.ts\nb.ts",
+      "user hidden | Something new",
+    ])
+    expect(only!.leftOut).toEqual([
+      {
+        place: "attachment.content[].content",
+        first: "line 5: attachment.content[0].content",
+        times: 1,
+        why: "no message has it",
+      },
+    ])
+  })
+
+  it("of a session in Claude's cloud is nothing: its lines are read", () => {
+    expect(read({ loglines: [typed("a", null, "Hello")] }).map(views)).toEqual([["user | Hello"]])
+  })
+
+  it("of ChatGPT is read where it holds a text, and odd nodes drop nothing", () => {
+    const node = (id: string, parent: string | null, message: object) => ({
+      [id]: { id, parent, message: { author: { role: "user" }, ...message } },
+    })
+    const mapping = {
+      odd: null,
+      ...node("a", null, { content: { content_type: "text", parts: ["Hello"] } }),
+      ...node("b", "a", {
+        content: {
+          content_type: "multimodal_text",
+          parts: [{ content_type: "audio", transcription: { words: "Said aloud to you" } }],
+        },
+      }),
+      ...node("c", "b", { content: { content_type: "of_tomorrow", blocks: [{ body: "Later" }] } }),
+      ...node("d", "c", {
+        content: { content_type: "text", parts: ["Bye"] },
+        aggregate_result: { note: "Two lines here" },
+      }),
+    }
+    const [only] = read(JSON.parse(JSON.stringify([{ mapping, current_node: "d" }])) as object, "c")
+    expect(views(only!)).toEqual(["user | Hello", "user | Said aloud to you", "user | Later", "user | Bye"])
+    expect(only!.leftOut?.map(({ first }) => first)).toEqual(["mapping.d.message.aggregate_result.note"])
+  })
+
+  it("of Gemini CLI is no empty part: thoughts may be texts, and results what the screen showed", () => {
+    const messages = [
+      {
+        id: "1",
+        type: "gemini",
+        content: "",
+        thoughts: ["Hm.", { subject: "" }],
+        toolCalls: [{ id: "k", name: "f", args: {}, status: "success", resultDisplay: "07:40" }],
+      },
+    ]
+    expect(read({ sessionId: "s", startTime: "x", messages }).flatMap(views)).toEqual([
+      "assistant | (Hm.) | k=f {}",
+      "tool | k:07:40",
+    ])
+  })
+
+  it("of Codex is what it kept of the prompts, in front of its summary", () => {
+    const item = (text: string) => ({
+      type: "response_item",
+      payload: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+    })
+    const [only] = read([
+      item("one"),
+      { type: "event_msg", payload: { type: "user_message", message: "one" } },
+      {
+        type: "compacted",
+        payload: { message: "short", replacement_history: [item("one").payload, item("short").payload] },
+      },
+      item("two"),
+    ])
+    expect(only!.compactions).toEqual([{ after: 1, summary: "one\n\nshort" }])
+  })
+
+  it("of a compaction that kept what is nowhere is a summary that covers nothing", () => {
+    const [only] = read([
+      typed("a", null, "one"),
+      {
+        type: "system",
+        subtype: "compact_boundary",
+        uuid: "b",
+        logicalParentUuid: "a",
+        compactMetadata: { preservedSegment: { headUuid: "gone" } },
+      },
+      typed("c", "b", "two"),
+    ])
+    expect(only!.compactions?.map(({ to, summary }) => [to, summary])).toEqual([[undefined, undefined]])
+  })
+
+  it("of Cline's page is refused with the file that holds the conversation", () => {
+    const page = [{ ts: 1, type: "say", say: "text", text: "Hello" }]
+    const parsed = parse(JSON.stringify(page), { file: "ui_messages.json" })
+    expect(Either.isLeft(parsed) && parsed.left.message).toBe(
+      "ui_messages.json: it is what Cline shows on its page; read api_conversation_history.json of the same folder",
+    )
+    const history = [
+      { role: "user", content: [{ type: "text", text: "Hello" }], ts: 1 },
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id: "t", name: "f", input: {} }],
+        modelInfo: { modelId: "m" },
+      },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "07:40" }] },
+    ]
+    const text = JSON.stringify(history)
+    expect(readTranscripts(text, { file: "api_conversation_history.json" }).flatMap(views)).toEqual([
+      "user | Hello",
+      "assistant | t=f {}",
+      "tool | t:07:40",
+    ])
+  })
+})
+
 describe("what is wrong", () => {
   const problem = (value: unknown, format?: string) => {
     const text = Array.isArray(value)

@@ -10,9 +10,10 @@ export interface Problem {
   readonly allowed?: string
 }
 
-/** A value of a file. In JSON Lines it has its line, from 1; in a list of a document, its index. */
+/** A value of a file. In JSON Lines it has its line, from 1; in a list of a document, its index; `list` is what leads to the list. */
 export interface Row<A = unknown> {
   readonly value: A
+  readonly list?: string
   readonly line?: number
   readonly index?: number
 }
@@ -23,11 +24,14 @@ export interface Row<A = unknown> {
  * - `document`: the value of a file that is one JSON document; `undefined` for JSON Lines
  * - `rows`: the document, or a value for each line up to the first broken one
  * - `broken`: the problem with that line
+ * - `skips`: whether what is damaged is skipped; then `damaged` has it, and nothing is `broken`
  */
 export interface Source {
   readonly document: unknown
   readonly rows: ReadonlyArray<Row>
   readonly broken: Problem | undefined
+  readonly skips: boolean
+  readonly damaged: ReadonlyArray<Problem>
 }
 
 export type JsonObject = { readonly [key: string]: unknown }
@@ -78,15 +82,86 @@ const textLines = (text: string): ReadonlyArray<TextLine> =>
     .map((one, index) => ({ line: index + 1, text: one }))
     .filter((one) => one.text.trim() !== "")
 
-const readLines = (lines: ReadonlyArray<TextLine>): Source => {
-  const rows: Array<Row> = []
-  for (const { line, text } of lines) {
+/** Reads lines one by one. `isOver` says that no further one is wanted. */
+export class LinesSource {
+  private readonly rows: Array<Row> = []
+  private readonly damaged: Array<Problem> = []
+  private broken: Problem | undefined
+
+  constructor(
+    private readonly skips: boolean,
+    private readonly slim: (value: unknown) => unknown = (value) => value,
+  ) {}
+
+  /** Takes a line; `false` if reading ends with it. */
+  take(line: number, text: string): boolean {
+    if (text.trim() === "") return true
     const value = json(text)
-    if (Either.isLeft(value))
-      return { document: undefined, rows, broken: { line, problem: value.left.problem } }
-    rows.push({ line, value: value.right })
+    if (Either.isRight(value)) {
+      this.rows.push({ line, value: this.slim(value.right) })
+      return true
+    }
+    const problem = { line, problem: text.includes("\0") ? "not JSON (NUL bytes)" : value.left.problem }
+    if (this.skips) this.damaged.push(problem)
+    else this.broken = problem
+    return this.skips
   }
-  return { document: undefined, rows, broken: undefined }
+
+  get source(): Source {
+    const { rows, broken, skips, damaged } = this
+    return { document: undefined, rows, broken, skips, damaged }
+  }
+}
+
+const readLines = (lines: ReadonlyArray<TextLine>, skips: boolean): Source => {
+  const reader = new LinesSource(skips)
+  for (const { line, text } of lines) if (!reader.take(line, text)) break
+  return reader.source
+}
+
+/** The texts of the elements of a list, as they are written. */
+export function* elementsOf(text: string): Generator<string, void, void> {
+  const scanner = new ElementScanner()
+  yield* scanner.take(text)
+}
+
+/** Finds the elements of a list in its text, which comes piece by piece. */
+export class ElementScanner {
+  private depth = 0
+  private isText = false
+  private isEscaped = false
+  private begun: Array<string> = []
+
+  /** How many characters wait for the end of their element. */
+  get waiting(): number {
+    return this.begun.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /** The elements that end in this piece. */
+  *take(piece: string): Generator<string, void, void> {
+    let from = 0
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at)
+      if (this.isText) {
+        if (this.isEscaped) this.isEscaped = false
+        else if (code === 92) this.isEscaped = true
+        else if (code === 34) this.isText = false
+      } else if (code === 34) this.isText = true
+      else if (code === 91 || code === 123) {
+        this.depth++
+        if (this.depth === 1) from = at + 1
+      } else if (code === 93 || code === 125 || (code === 44 && this.depth === 1)) {
+        if (this.depth === 1) {
+          const element = [...this.begun, piece.slice(from, at)].join("")
+          this.begun = []
+          from = at + 1
+          if (element.trim() !== "") yield element
+        }
+        if (code !== 44) this.depth--
+      }
+    }
+    if (this.depth > 0) this.begun.push(piece.slice(from))
+  }
 }
 
 const lineAt = (text: string, position: number): number => text.slice(0, position).split("\n").length
@@ -98,19 +173,37 @@ export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, "")
  * Reads a text as one JSON document or else as JSON Lines. A byte order mark, blank lines and both kinds of line ends are
  * allowed. A broken text counts as JSON Lines if one of its first two lines is an object by itself; otherwise it is a
  * broken document.
+ *
+ * @param skips - whether lines that are damaged, and the end of a list that was cut off, are skipped
  */
-export const readSource = (text: string): Either.Either<Source, Problem> => {
+export const readSource = (text: string, skips = false): Either.Either<Source, Problem> => {
   const bare = withoutMark(text)
   if (bare.trim() === "") return Either.left({ problem: "the file is empty" })
   const document = json(bare)
   if (Either.isRight(document)) {
     const value = document.right
-    return Either.right({ document: value, rows: [{ value }], broken: undefined })
+    return Either.right({ document: value, rows: [{ value }], broken: undefined, skips, damaged: [] })
   }
   const lines = textLines(bare)
   const hasObject = () =>
     lines.slice(0, 2).some((one) => Option.exists(Either.getRight(json(one.text)), isObject))
-  if (!bare.trimStart().startsWith("[") && hasObject()) return Either.right(readLines(lines))
-  const { position, problem } = document.left
-  return Either.left(position === undefined ? { problem } : { line: lineAt(bare, position), problem })
+  const isList = bare.trimStart().startsWith("[")
+  if (!isList && hasObject()) return Either.right(readLines(lines, skips))
+  const { position } = document.left
+  const problem: Problem = {
+    ...(position === undefined ? {} : { line: lineAt(bare, position) }),
+    problem: bare.includes("\0") ? "not JSON (NUL bytes)" : document.left.problem,
+  }
+  if (!isList || !skips) return Either.left(problem)
+  // The whole elements of a list that was cut off.
+  const whole = [...elementsOf(bare)].flatMap((one) => Option.toArray(Either.getRight(json(one))))
+  return whole.length === 0
+    ? Either.left(problem)
+    : Either.right({
+        document: whole,
+        rows: [{ value: whole }],
+        broken: undefined,
+        skips,
+        damaged: [problem],
+      })
 }

@@ -7,8 +7,18 @@ export const Time = Schema.Number.annotations({
   description: "Milliseconds since the epoch",
 })
 
-export const Json = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+/** An object, whatever is in it: looking at each of its fields would take most of the time of a long list. */
+export const Json = Schema.declare(
+  (value): value is { readonly [field: string]: unknown } =>
+    typeof value === "object" && value !== null && !Array.isArray(value),
+).annotations({
   identifier: "JsonObject",
+  jsonSchema: {
+    type: "object",
+    required: [],
+    properties: {},
+    additionalProperties: { $id: "/schemas/unknown", title: "unknown" },
+  },
 })
 
 export type Json = typeof Json.Type

@@ -50,10 +50,10 @@ export class StoredConversations {
     private readonly checkFree: (conversation: string) => void,
   ) {}
 
-  async create({ items = [], metadata: given }: Fields, { mayBegin }: Asker): Promise<Fields> {
+  async create({ items = [], metadata: given }: Fields, { mayBegin, speaker }: Asker): Promise<Fields> {
     const metadata = checkMetadata(given)
     const messages = messagesOf(givenItems(items ?? []))
-    const id = conversationId()
+    const id = conversationId(speaker)
     await mayBegin(registerOf(id))
     if (messages.length > 0) await mayBegin(id)
     const created = await this.store.now()

@@ -25,8 +25,8 @@ export class Drafts {
   ) {}
 
   /** The context that a request would have, for routes that answer without a model. */
-  private async drafted(body: Fields, { mayBegin }: Asker) {
-    const place = await this.places.placeOf(body, { key: null, mayBegin })
+  private async drafted(body: Fields, asker: Asker) {
+    const place = await this.places.placeOf(body, { ...asker, key: null })
     try {
       return await this.places.contextOf(place, messagesOf(await this.places.inputOf(body, place)))
     } finally {

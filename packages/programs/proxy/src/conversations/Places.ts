@@ -2,10 +2,11 @@
 import { type Fields, isFields } from "@memfold/codec"
 import type { Message, Session } from "@memfold/core"
 import { Responses as Codec } from "@memfold/openai"
-import { invalid, notFound } from "./ApiError.js"
-import { chainId, isConversationId, sessionOf } from "./ids.js"
+import { type ApiError, invalid, notFound } from "./ApiError.js"
+import { belongsTo, chainId, isConversationId, sessionOf } from "./ids.js"
 import { inputItems, itemsBack } from "./items.js"
 import type { KeptResponses } from "./KeptResponses.js"
+import type { Speaker } from "../speaker.js"
 import { readRegister } from "./register.js"
 import type { Store } from "./Store.js"
 import type { Asker } from "./upstream.js"
@@ -34,6 +35,31 @@ const conversationIn = (value: unknown): string | null => {
   return id
 }
 
+const previousNotFound = (previous: unknown): ApiError =>
+  invalid(
+    "previous_response_id",
+    `Previous response with id '${String(previous)}' not found.`,
+    "previous_response_not_found",
+  )
+
+/**
+ * Fails for a request that names what somebody else has said, as if it was not there.
+ *
+ * @param id - the conversation or the response in its path
+ */
+export const checkSpeaker = (id: string, body: Fields, speaker: Speaker): void => {
+  const isForeign = (named: unknown): named is string =>
+    typeof named === "string" && !belongsTo(sessionOf(named) ?? named, speaker)
+  const { previous_response_id: previous, conversation } = body
+  const named = isFields(conversation) ? conversation["id"] : conversation
+  if (isForeign(previous)) throw previousNotFound(previous)
+  for (const one of [id, named])
+    if (isForeign(one))
+      throw isConversationId(one)
+        ? notFound("Conversation", one, "conversation_not_found")
+        : notFound("Response", one, "response_not_found")
+}
+
 /** Whether a request continues something that is kept here. What is kept elsewhere has ids of another form. */
 export const namesOwn = (body: Fields): boolean => {
   const { previous_response_id: previous } = body
@@ -59,7 +85,10 @@ export class Places {
   }
 
   /** Where the input of a request goes. Nothing is written, except that a response of a conversation begins a copy. */
-  async placeOf(body: Fields, { key, mayBegin }: Pick<Asker, "key" | "mayBegin">): Promise<Place> {
+  async placeOf(
+    body: Fields,
+    { key, mayBegin, speaker }: Omit<Asker, "upstream" | "rawHeaders">,
+  ): Promise<Place> {
     const { previous_response_id: previous } = body
     const conversation = conversationIn(body["conversation"])
     if (previous !== undefined && previous !== null && conversation !== null)
@@ -73,18 +102,13 @@ export class Places {
       return { session: conversation, from: null, previous: null, conversation, isNew: false }
     }
     if (previous === undefined || previous === null)
-      return { session: chainId(key), from: null, previous: null, conversation: null, isNew: true }
+      return { session: chainId(key, speaker), from: null, previous: null, conversation: null, isNew: true }
     const place = typeof previous === "string" ? await this.kept.find(previous) : null
-    if (place === null)
-      throw invalid(
-        "previous_response_id",
-        `Previous response with id '${String(previous)}' not found.`,
-        "previous_response_not_found",
-      )
+    if (place === null) throw previousNotFound(previous)
     const at = { from: place.index + 1, previous: String(previous), conversation: null }
     if (!isConversationId(place.session)) return { session: place.session, ...at, isNew: false }
     // What goes on from a response of a conversation is no part of the conversation.
-    const session = chainId(key)
+    const session = chainId(key, speaker)
     await mayBegin(session)
     await this.store.fork(place.session, session).catch((error: unknown) => {
       if (!isTaken(error)) throw error

@@ -2,9 +2,12 @@
 import { type Fields, isFields } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { encodeMessages } from "@memfold/openai"
+import { CallDeltas } from "../callDeltas.js"
+import { Unclear } from "../Unclear.js"
 import { invalid } from "./ApiError.js"
 import { GrowingResponse } from "./events.js"
 import { itemId } from "./ids.js"
+import { UpstreamBroke } from "./UpstreamBroke.js"
 
 const given = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
@@ -94,6 +97,7 @@ const endingOf = (reason: unknown): Fields => {
 /** Reads the pieces of an answer into a response. */
 class Reader {
   private readonly growing: GrowingResponse
+  private readonly calls = new CallDeltas()
   private reason: unknown = null
   private usage: unknown = null
   private model: unknown = undefined
@@ -116,13 +120,9 @@ class Reader {
       ...(typeof refusal === "string" && refusal !== ""
         ? this.growing.text("refusal", refusal, message)
         : []),
-      ...(Array.isArray(calls) ? calls : []).flatMap((call: unknown, position) => {
-        if (!isFields(call)) return []
-        const { name, arguments: args } = isFields(call["function"]) ? call["function"] : ({} as Fields)
-        const place = typeof call["index"] === "number" ? call["index"] : position
-        const delta = typeof args === "string" ? args : ""
-        return this.growing.call(place, { id: call["id"], name, delta }, () => itemId("function_call"))
-      }),
+      ...this.calls
+        .take(Array.isArray(calls) ? calls : [], (fields) => fields)
+        .flatMap(({ place, ...piece }) => this.growing.call(place, piece, () => itemId("function_call"))),
     ]
   }
 
@@ -143,6 +143,7 @@ class Reader {
   }
 
   end(time: number) {
+    this.calls.whole()
     return this.growing.end({
       ...endingOf(this.reason),
       completed_at: time,
@@ -152,11 +153,22 @@ class Reader {
   }
 }
 
+/** What a server says unclearly is no answer: a conversation that is kept here must know what was said in it. */
+const certain = <A>(read: () => A): A => {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof Unclear ? new UpstreamBroke() : error
+  }
+}
+
 /** The response that a completion is. */
 export const responseOfCompletion = (completion: Fields, begun: Fields, time: number): Fields => {
   const reader = new Reader(begun)
-  reader.read(completion)
-  return reader.end(time).response
+  return certain(() => {
+    reader.read(completion)
+    return reader.end(time).response
+  })
 }
 
 /**
@@ -171,6 +183,8 @@ export async function* eventsOfChunks(
 ): AsyncGenerator<Fields, void, void> {
   const reader = new Reader(begun)
   yield* reader.begin()
-  for await (const chunk of chunks) yield* reader.read(chunk)
-  if (reader.isWhole) yield* reader.end(await time()).events
+  for await (const chunk of chunks) yield* certain(() => reader.read(chunk))
+  if (!reader.isWhole) return
+  const ended = await time()
+  yield* certain(() => reader.end(ended)).events
 }

@@ -180,7 +180,7 @@ export class GrowingResponse {
   /** More of a call: its id and name come with its first piece. */
   call(
     place: number,
-    { id, name, delta }: { readonly id: unknown; readonly name: unknown; readonly delta: string },
+    { id, name, delta }: { readonly id: unknown; readonly name: string; readonly delta: string },
     newId: () => string,
   ): ReadonlyArray<Fields> {
     const events: Array<Fields> = []
@@ -199,6 +199,7 @@ export class GrowingResponse {
       this.calls.set(place, growing)
       events.push({ type: "response.output_item.added", output_index: growing.index, item })
     }
+    growing.item = { ...growing.item, name, ...(id === undefined ? {} : { call_id: id }) }
     if (delta !== "") {
       const { item, index } = growing
       growing.item = { ...item, arguments: String(item["arguments"]) + delta }

@@ -1,7 +1,9 @@
 /**
- * Ids. The id of a response names its session, so that a response is found without an index, in every process over the store.
+ * Ids. The id of a response names its session, so that a response is found without an index, in every process over the store. The id of
+ * a session ends with digits that only its speaker's key makes of the others: whoever else has the id hears nothing.
  */
 import { createHash, randomBytes } from "node:crypto"
+import { signed, type Speaker } from "../speaker.js"
 
 const random = (bytes: number): string => randomBytes(bytes).toString("hex")
 
@@ -9,12 +11,26 @@ const random = (bytes: number): string => randomBytes(bytes).toString("hex")
 const digits = (texts: ReadonlyArray<string>, length: number): string =>
   createHash("sha256").update(JSON.stringify(texts)).digest("hex").slice(0, length)
 
+/** The digits of a session: 32, and 12 that are its speaker's. */
+const bound = (own: string, speaker: Speaker): string =>
+  speaker === null ? own : `${own}${signed(speaker, own, 12)}`
+
+/**
+ * Whether a session, or its register, is the speaker's, by its id. An id that says nothing of it is anybody's: it has 32 digits, as behind a token, or is none
+ * that was made here.
+ */
+export const belongsTo = (session: string, speaker: Speaker): boolean => {
+  const [, own = "", digits] =
+    /^(?:conv|chain)_([0-9a-f]{32})([0-9a-f]{12})(?:\.register)?$/.exec(session) ?? []
+  return digits === undefined || speaker === null || digits === signed(speaker, own, 12)
+}
+
 /** The id of a new conversation. */
-export const conversationId = (): string => `conv_${random(16)}`
+export const conversationId = (speaker: Speaker): string => `conv_${bound(random(16), speaker)}`
 
 /** The session of responses that belong to no conversation. With a key, the same one each time. */
-export const chainId = (key: ReadonlyArray<string> | null): string =>
-  `chain_${key === null ? random(16) : digits(["chain", ...key], 32)}`
+export const chainId = (key: ReadonlyArray<string> | null, speaker: Speaker): string =>
+  `chain_${bound(key === null ? random(16) : digits(["chain", ...key], 32), speaker)}`
 
 const kinds = { c: "conv_", r: "chain_" } as const
 
@@ -27,11 +43,11 @@ export const responseId = (session: string, key: ReadonlyArray<string> | null): 
 
 /** The session of a response; `null` if this is not the id of one. */
 export const sessionOf = (response: string): string | null => {
-  const [, kind, digits] = /^resp_([cr])([0-9a-f]{32})[0-9a-f]{16}$/.exec(response) ?? []
+  const [, kind, digits] = /^resp_([cr])([0-9a-f]{32}(?:[0-9a-f]{12})?)[0-9a-f]{16}$/.exec(response) ?? []
   return digits === undefined ? null : kinds[kind as "c" | "r"] + digits
 }
 
-export const isConversationId = (id: string): boolean => /^conv_[0-9a-f]{32}$/.test(id)
+export const isConversationId = (id: string): boolean => /^conv_[0-9a-f]{32}(?:[0-9a-f]{12})?$/.test(id)
 
 /** How the ids of items of each type begin. */
 const prefixes: Readonly<Record<string, string>> = {

@@ -5,12 +5,13 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { callOf, type Calls } from "../Calls.js"
 import { dialects } from "../dialects.js"
 import { beginning, type Begins } from "../begins.js"
-import { headersOf } from "../headers.js"
+import { markOf, speakerOf } from "../speaker.js"
+import { tell } from "../tell.js"
 import type { Answered } from "./answer.js"
 import { ApiError, apiErrorOf, invalid } from "./ApiError.js"
 import { StoredConversations } from "./Conversations.js"
 import { Drafts } from "./Drafts.js"
-import { namesOwn } from "./Places.js"
+import { checkSpeaker, namesOwn } from "./Places.js"
 import { StoredResponses } from "./Responses.js"
 import { type ConversationMemory, storeOf } from "./Store.js"
 import { type Asked, find, type Kept, routeOf } from "./table.js"
@@ -66,12 +67,6 @@ const isKept = (body: unknown): boolean => {
   return namesOwn(body)
 }
 
-const send = (response: ServerResponse, status: number, body: unknown): void => {
-  const bytes = Buffer.from(JSON.stringify(body))
-  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length })
-  response.end(bytes)
-}
-
 /** Sends events as they come. If the client leaves, the rest is read all the same, so that the answer is stored. */
 const stream = async (response: ServerResponse, events: AsyncIterable<Fields>): Promise<void> => {
   try {
@@ -97,23 +92,14 @@ const stream = async (response: ServerResponse, events: AsyncIterable<Fields>): 
 const isAnswered = (answer: Answered | Fields): answer is Answered => "_tag" in answer
 
 const deliver = async (response: ServerResponse, answer: Answered | Fields): Promise<void> => {
-  if (!isAnswered(answer)) send(response, 200, answer)
+  if (!isAnswered(answer)) tell(response, 200, answer)
   else if (answer._tag === "Stream") await stream(response, answer.events)
-  else if (answer._tag === "Whole") send(response, 200, answer.response)
+  else if (answer._tag === "Whole") tell(response, 200, answer.response)
   else {
     // An error of the upstream, as it came.
-    response.writeHead(answer.status, headersOf(answer.headers))
+    response.writeHead(answer.status, answer.headers.flat())
     response.end(answer.body)
   }
-}
-
-const refuse = (response: ServerResponse, error: unknown): void => {
-  if (response.headersSent) {
-    response.destroy()
-    return
-  }
-  const { status, body } = apiErrorOf(error)
-  send(response, status, body)
 }
 
 const headerOf = ({ headers }: IncomingMessage, name: string): string | null => {
@@ -121,13 +107,20 @@ const headerOf = ({ headers }: IncomingMessage, name: string): string | null => 
   return typeof value === "string" && value !== "" ? value : null
 }
 
-const askerOf = ({ request, mayBegin }: ConversationRequest, upstream: ConversationUpstream): Asker => {
+const askerOf = (
+  { request, prefix = "", mayBegin }: ConversationRequest,
+  upstream: ConversationUpstream,
+): Asker => {
+  const { rawHeaders } = request
   const key = headerOf(request, "idempotency-key")
+  const speaker = speakerOf(rawHeaders)
   return {
     upstream,
-    rawHeaders: request.rawHeaders,
+    rawHeaders,
+    // Behind a prefix, somebody has said already who it is.
+    speaker: prefix === "" ? speaker : null,
     // Two clients may use one key: what they are allowed with tells them apart.
-    key: key === null ? null : [headerOf(request, "authorization") ?? "", key],
+    key: key === null ? null : [markOf(speaker), key],
     mayBegin: beginning(mayBegin),
   }
 }
@@ -148,12 +141,14 @@ const parsed = (given: ConversationRequest, upstream: ConversationUpstream) => {
     throw new ApiError(404, "There is no such path, or it has no such method.", { code: "unknown_url" })
   if (given.body !== undefined && !isFields(given.body))
     throw invalid("body", "The body is not a JSON object.")
+  const asker = askerOf(given, upstream)
+  checkSpeaker(found.id, given.body ?? {}, asker.speaker)
   const asked: Asked = {
     id: found.id,
     item: decoded(found.item),
     body: given.body ?? {},
     query: new URLSearchParams(url.split("?")[1] ?? ""),
-    asker: askerOf(given, upstream),
+    asker,
   }
   return { route: found.route, asked }
 }
@@ -194,7 +189,8 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       const { route, asked } = parsed(given, upstream)
       await deliver(response, await route.answer(keptFor(prefix), asked))
     } catch (error) {
-      refuse(response, error)
+      const { status, body } = apiErrorOf(error)
+      tell(response, status, body)
     }
   }
   const underWay = new Set<Promise<void>>()

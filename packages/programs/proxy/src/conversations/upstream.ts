@@ -3,10 +3,12 @@ import { type Fields, isFields } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import type { IncomingMessage } from "node:http"
 import type { Begins } from "../begins.js"
-import { ask } from "../forward.js"
+import { ask, mostRead } from "../forward.js"
 import { endToEnd, type Field } from "../headers.js"
 import { ownHeaders } from "../names.js"
 import { jsonOf } from "../parse.js"
+import { readBody } from "../readBody.js"
+import type { Speaker } from "../speaker.js"
 import { eventReader } from "../sse.js"
 import { chatRequest, eventsOfChunks, responseOfCompletion } from "./chat.js"
 import { sentItems } from "./items.js"
@@ -18,16 +20,19 @@ import { UpstreamBroke } from "./UpstreamBroke.js"
  * - `url`: the address that the paths of the API follow, such as `https://api.openai.com/v1`
  * - `api`: `responses`, `chat` for an upstream that has Chat Completions alone, or `auto`: Chat Completions once the upstream has
  *   said that it has no Responses API
+ * - `patience`: how long it may be silent, in milliseconds; 15 minutes by default
  */
 export interface ConversationUpstream {
   readonly url: URL
   readonly api: "responses" | "chat" | "auto"
+  readonly patience?: number | undefined
 }
 
 /** What of a request is not in its body. */
 export interface Asker {
   readonly upstream: ConversationUpstream
   readonly rawHeaders: ReadonlyArray<string>
+  readonly speaker: Speaker
   /** Who asks and the key of the request, for requests that may be sent again; `null` without a key. */
   readonly key: ReadonlyArray<string> | null
   /** Rejects if a session may not begin. */
@@ -85,14 +90,12 @@ const stayHere = new Set([
 ])
 
 const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk)
+    return await readBody(answer, mostRead)
   } catch {
+    answer.destroy()
     throw new UpstreamBroke()
   }
-  if (!answer.complete) throw new UpstreamBroke()
-  return Buffer.concat(chunks)
 }
 
 const parsed = (text: string): Fields | null => {
@@ -103,16 +106,21 @@ const parsed = (text: string): Fields | null => {
 /** The data of server-sent events, as they come. Data that is no JSON object, such as `[DONE]`, is none. */
 async function* dataOf(answer: IncomingMessage): AsyncGenerator<Fields, void, void> {
   let told: Array<Fields> = []
-  const read = eventReader((_, text) => {
+  const events = eventReader((_, text) => {
     const data = parsed(text)
     if (data !== null) told.push(data)
   })
+  let size = 0
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
-      read(chunk)
+      size += chunk.length
+      if (size > mostRead) throw new UpstreamBroke()
+      events.take(chunk)
       yield* told
       told = []
     }
+    events.end()
+    yield* told
   } catch {
     throw new UpstreamBroke()
   }
@@ -151,7 +159,7 @@ export class Upstreams {
 
   /** Sends a body to a path of the upstream. */
   private async send(
-    { url }: ConversationUpstream,
+    { url, patience }: ConversationUpstream,
     path: string,
     { rawHeaders, signal = new AbortController().signal }: Pick<Question, "rawHeaders" | "signal">,
     body: Fields,
@@ -169,6 +177,7 @@ export class Upstreams {
       ],
       body: bytes,
       signal,
+      patience,
     })
   }
 

@@ -5,8 +5,8 @@ import { bundle } from "../../../../../scripts/bundle.mjs"
 import type { EngineMutant } from "./engines.js"
 import type { Caught } from "./Mutant.js"
 
-/** Where the engine is, and the log that it runs on. */
-const sources = ["packages/core/src", "packages/ports/log/src"]
+/** Where the engine is, the log that it runs on, and the readers of transcripts. */
+const sources = ["packages/core/src", "packages/ports/log/src", "packages/programs/cli/src"]
 
 /** Makes the changes, or fails: a mutant must not quietly become the original. */
 const mutation = ({ name, changes }: EngineMutant) => ({
@@ -39,13 +39,14 @@ const printedBy = (program: string, args: ReadonlyArray<string>): Promise<string
     )
   })
 
-/** Runs the law of a memory that names the fault; `null` if it holds. */
+/** Runs the law that names the fault: of a memory, or of what `program` tests; `null` if it holds. */
 export const huntByLaws = async (
   mutant: EngineMutant,
   outDir: string,
   { runs, seed }: { readonly runs: number; readonly seed: number },
+  laws = "packages/tests/testing/test/mutants/laws.main.ts",
 ): Promise<Caught | null> => {
-  const program = await bundled(mutant, "packages/tests/testing/test/mutants/laws.main.ts", outDir)
+  const program = await bundled(mutant, laws, outDir)
   const printed = await printedBy(program, [
     "--law",
     mutant.law,

@@ -10,6 +10,7 @@ import { branchMutants } from "./branches.js"
 import { type EngineMutant, engineMutants } from "./engines.js"
 import { hunt, huntByLaws } from "./hunt.js"
 import { type Caught, catchMutant, type Mutant } from "./Mutant.js"
+import { readerMutants } from "./readers.js"
 import { rendererMutants } from "./renderers.js"
 import { storeMutants } from "./stores.js"
 import { strategyMutants } from "./strategies.js"
@@ -64,6 +65,13 @@ describe("an engine that", () => {
 describe("an engine with branches that", () => {
   it.each(tried(branchMutants))("$name", { timeout: 600_000 }, async (mutant) => {
     note("an engine with branches", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }))
+  })
+})
+
+describe("a reader of transcripts that", () => {
+  const laws = "packages/programs/cli/test/conserving/law.main.ts"
+  it.each(tried(readerMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+    note("a reader of transcripts", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }, laws))
   })
 })
 

@@ -1,6 +1,6 @@
 /** Long work on the events of a session lets other work of the process run in between. */
 import { type Clock, Effect, Stream } from "effect"
-import { isLive } from "@memfold/log/clock"
+import { isLive } from "./clock.js"
 
 /** How long work holds the event loop at a time, in milliseconds. */
 const longestHold = 10
@@ -78,8 +78,33 @@ export const breather = (between = eventsBetween): (() => Effect.Effect<void> | 
   return () => (++count % between === 0 ? breathe : null)
 }
 
+/** Work in steps: it yields wherever other work of the process may run in between. */
+export type Steps<A> = Generator<undefined, A>
+
+/** Carries out work that is done in steps at once, where nothing can run in between. */
+export const atOnce = <A>(steps: Steps<A>): A => {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** What a function makes of each item, in steps: a look at the clock costs more than most items. */
+export function* mapped<A, B>(
+  items: ReadonlyArray<A>,
+  make: (item: A, position: number) => B,
+  between = eventsBetween,
+): Steps<Array<B>> {
+  const made: Array<B> = []
+  for (const [position, item] of items.entries()) {
+    made.push(make(item, position))
+    if ((position + 1) % between === 0) yield
+  }
+  return made
+}
+
 /** Carries out work that is done in steps, with pauses where they are due. */
-export const inSteps = <A>(work: () => Generator<undefined, A>): Effect.Effect<A> =>
+export const inSteps = <A>(work: () => Steps<A>): Effect.Effect<A> =>
   Effect.clockWith((clock) => {
     const steps = work()
     const go: Effect.Effect<A> = Effect.suspend(() => {

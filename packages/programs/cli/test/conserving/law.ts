@@ -1,0 +1,221 @@
+/**
+ * L23: every text that a person or a model said in a file is in a message, in the file's order of what happened, or is named as left out,
+ * with its place.
+ */
+import { Either } from "effect"
+import * as fc from "fast-check"
+import { leftOutLine } from "../../src/transcript/leftOut.js"
+import { parse, parseAll, type Transcript } from "../../src/transcript/Transcript.js"
+import { type Conversation, conversations, type Turn } from "./model.js"
+import { type Writer, writers } from "./writers.js"
+
+/** What a law says of a file that a writer has written; it throws where it is broken. */
+export interface Law {
+  readonly name: string
+  readonly applies: (writer: Writer) => boolean
+  readonly holds: (writer: Writer, conversation: Conversation, at: number) => void
+}
+
+/** A conversation as far as files of the format can say it: where nothing marks it, what was left is left by what comes after it. */
+const sayable = ({ format }: Writer, conversation: Conversation): Conversation =>
+  conversation.left?.after === conversation.turns.length - 1 && ["claude-code", "pi", "grok"].includes(format)
+    ? { ...conversation, left: undefined }
+    : conversation
+
+const must = (is: boolean, what: string): void => {
+  if (!is) throw new Error(what)
+}
+
+const some = <A>(value: A | undefined): ReadonlyArray<A> => (value === undefined ? [] : [value])
+
+/** What is said in a turn, in its order, as far as the format has it. */
+const saidIn = ({ has }: Writer, { user, queued, file, steps }: Turn): ReadonlyArray<string> => {
+  const isRead = (name: Writer["has"][number]) => has.includes(name)
+  return [
+    user,
+    ...(isRead("file") ? some(file) : []),
+    ...steps.flatMap(({ reasoning, text, calls }, at) => [
+      ...(isRead("reasoning") ? some(reasoning) : []),
+      ...some(text),
+      ...(isRead("calls") ? calls.flatMap(({ input, output }) => [input, output]) : []),
+      ...(at === 0 && isRead("queued") ? some(queued) : []),
+    ]),
+  ]
+}
+
+/** All texts in a value, in their order. */
+const leaves = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string"
+    ? [value]
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(leaves)
+      : []
+
+/** The texts of messages, in their order. */
+const textsOf = ({ messages }: Pick<Transcript, "messages">): string =>
+  messages
+    .flatMap(({ parts }) => parts)
+    .map((part) => {
+      const { type } = part
+      return type === "tool-call"
+        ? `${part.name} ${Object.values(JSON.parse(part.arguments) as object).join(" ")}`
+        : type === "tool-result"
+          ? part.output
+          : type === "text" || type === "reasoning"
+            ? part.text
+            : leaves(part).join(" ")
+    })
+    .join("\n")
+
+/** Each text is there once, in this order. Calls of parallel steps may stand beside each other or one behind the other. */
+const inOrder = (all: string, texts: ReadonlyArray<string>): void => {
+  let from = 0
+  for (const text of texts) {
+    const at = all.indexOf(text)
+    must(at >= 0, `missing: ${text}`)
+    must(all.indexOf(text, at + 1) === -1, `twice: ${text}`)
+    if (/(?:input|output) no/.test(text)) continue
+    must(at >= from, `out of order: ${text}`)
+    from = at
+  }
+}
+
+/** A call stands before its result, and both within their step. */
+const callsInOrder = (all: string, turns: ReadonlyArray<Turn>): void => {
+  for (const { steps } of turns)
+    for (const [at, { calls }] of steps.entries())
+      for (const { input, output } of calls) {
+        const places = [input, output, steps[at + 1]?.text ?? ""].map((text) => all.indexOf(text))
+        must(places[0]! < places[1]!, `a result before its call: ${output}`)
+        must(places[2]! <= 0 || places[1]! < places[2]!, `an answer before its result: ${output}`)
+      }
+}
+
+const read = ({ format }: Writer, file: string): ReadonlyArray<Transcript> => {
+  const all = parseAll(file, { file: "f" })
+  must(Either.isRight(all), `refused: ${Either.isLeft(all) ? all.left.message : ""}`)
+  const found = Either.getOrElse(all, () => [])
+  must(found[0]?.format === format, `taken for ${found[0]?.format}`)
+  return found
+}
+
+/** The value at a place, such as `line 3: a.b[0]`. */
+const valueAt = (file: string, first: string): unknown => {
+  const [, line, path = ""] = /^(?:line (\d+): )?(.*)$/.exec(first) ?? []
+  let value: unknown = JSON.parse(line === undefined ? file : file.split("\n")[Number(line) - 1]!)
+  for (const [, name, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g))
+    value = (value as Record<string, unknown> | undefined)?.[name ?? index!]
+  return value
+}
+
+const everything = (writer: Writer, { system, turns }: Conversation): ReadonlyArray<string> => [
+  ...(writer.has.includes("system") ? some(system) : []),
+  ...turns.flatMap((turn) => saidIn(writer, turn)),
+]
+
+export const laws: ReadonlyArray<Law> = [
+  {
+    name: "every text is in a message, once, in the order of what happened",
+    applies: () => true,
+    holds: (writer, conversation) => {
+      const [now] = read(writer, writer.write(conversation))
+      const all = textsOf(now!)
+      inOrder(all, everything(writer, conversation))
+      if (writer.has.includes("calls")) callsInOrder(all, conversation.turns)
+    },
+  },
+  {
+    name: "what the user went back over is a branch",
+    applies: ({ has }) => has.includes("left"),
+    holds: (writer, conversation) => {
+      const { left, turns } = conversation
+      const [, ...others] = read(writer, writer.write(conversation))
+      must(others.length === (left === undefined ? 0 : 1), `${others.length} branches`)
+      if (left === undefined) return
+      must(others[0]!.branchOf === 0, "the branch is of no conversation")
+      const way = [...turns.slice(0, left.after + 1), ...left.turns]
+      inOrder(
+        textsOf(others[0]!),
+        way.flatMap((turn) => saidIn(writer, turn)),
+      )
+    },
+  },
+  {
+    name: "a summary covers what its program left out, no more and no less",
+    applies: ({ has }) => has.includes("compacted"),
+    holds: (writer, conversation) => {
+      const { compacted, turns } = conversation
+      const [now] = read(writer, writer.write(conversation))
+      const { compactions = [], messages } = now!
+      must(compactions.length === (compacted === undefined ? 0 : 1), `${compactions.length} compactions`)
+      if (compacted === undefined) return
+      const { summary = "", after, to = after } = compactions[0]!
+      must(summary.includes(compacted.summary), "the summary is gone")
+      const keeps = writer.has.includes("keeps") ? compacted.keeps : 0
+      const covered = textsOf({ messages: messages.slice(0, to) })
+      for (const [at, turn] of turns.entries())
+        for (const text of saidIn(writer, turn))
+          must(
+            covered.includes(text) === at < compacted.after - keeps,
+            `turn ${at} of ${compacted.after}: ${text}`,
+          )
+    },
+  },
+  {
+    name: "what is in no message is named, with its place",
+    applies: ({ has }) => has.includes("odd"),
+    holds: (writer, conversation) => {
+      const file = writer.write(conversation)
+      const found = read(writer, file)
+      const all = found.map((one) => `${textsOf(one)}${JSON.stringify(one.messages)}`).join("\n")
+      const leftOut = found.flatMap((one) => one.leftOut ?? [])
+      const missing = conversation.odd.filter((text) => !all.includes(text))
+      const named = leftOut.filter(({ why }) => why === "no message has it")
+      must(
+        named.reduce((sum, { times }) => sum + times, 0) === missing.length,
+        `${missing.length} are missing: ${leftOut.map(leftOutLine).join("; ")}`,
+      )
+      for (const { first } of named)
+        must(missing.includes(String(valueAt(file, first))), `nothing is left out at ${first}`)
+    },
+  },
+  {
+    name: "damage is named by its line, and everything else is read",
+    applies: ({ has }) => has.includes("lines"),
+    holds: (writer, conversation, at) => {
+      const rows = writer.write(conversation).split("\n")
+      const place = 1 + (at % rows.length)
+      const damage = ['{"type":"user","mess', "\0\0\0\0", "{]"][at % 3]!
+      const file = rows.toSpliced(place, 0, damage).join("\n")
+      const refused = parse(file, { file: "f" })
+      must(Either.isLeft(refused), "damage is not noticed")
+      const { line } = Either.getOrThrow(Either.flip(refused))
+      must(line === place + 1, `line ${line} is named, and ${place + 1} is damaged`)
+      const skipped = Either.getOrThrow(parse(file, { file: "f", skipDamaged: true }))
+      inOrder(textsOf(skipped), everything(writer, conversation))
+      const named = (skipped.leftOut ?? []).filter(({ first }) => first === `line ${place + 1}`)
+      must(named.length === 1, "damage that is skipped is not named")
+    },
+  },
+]
+
+/** Tries a law over files of a writer; `null`, or how it was broken. */
+export const broken = (
+  law: Law,
+  writer: Writer,
+  { runs, seed }: { readonly runs: number; readonly seed: number },
+): { readonly runs: number; readonly why: string } | null => {
+  const property = fc.property(conversations, fc.nat(50), (conversation, at) =>
+    law.holds(writer, sayable(writer, conversation), at),
+  )
+  const { failed, numRuns, errorInstance, counterexample } = fc.check(property, { numRuns: runs, seed })
+  const [conversation] = counterexample ?? []
+  return failed
+    ? {
+        runs: numRuns,
+        why: `${String(errorInstance)}\n${conversation === undefined ? "" : writer.write(sayable(writer, conversation))}`,
+      }
+    : null
+}
+
+export { writers }

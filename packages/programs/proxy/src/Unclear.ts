@@ -1,0 +1,8 @@
+/** An answer that cannot be put together with certainty, or that did not come to its end: it passes, and is not stored. */
+export class Unclear extends Error {
+  override readonly name = "Unclear"
+  /** @param reason - why, in a word, for the log and the trailer */
+  constructor(readonly reason: "failed" | "broken-off" | "too-large" | "unclear-calls" | "unclear-parts") {
+    super(`the answer cannot be stored: ${reason}`)
+  }
+}

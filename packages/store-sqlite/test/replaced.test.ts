@@ -1,0 +1,86 @@
+/** Another file in the place of the one that is open: what would go to nobody is refused. */
+import { Effect, Either } from "effect"
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { backup } from "../src/index.js"
+import { folder, records, versionOf, withLog } from "./support.js"
+
+/** What may happen to a file and what belongs to it, with a backup beside it. */
+const accidents: Readonly<Record<string, (file: string, backup: string) => void>> = {
+  "a backup is moved into its place": (file, backup) => renameSync(backup, file),
+  "a backup is copied into its place, after it was removed": (file, backup) => {
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true })
+    cpSync(backup, file)
+  },
+  "a backup is copied over it, and its write-ahead log is removed": (file, backup) => {
+    for (const end of ["-wal", "-shm"]) rmSync(`${file}${end}`, { force: true })
+    cpSync(backup, file)
+  },
+  "a backup is written over it": (file, backup) => writeFileSync(file, readFileSync(backup)),
+  "a link to a backup is put into its place": (file, backup) => {
+    unlinkSync(file)
+    symlinkSync(backup, file)
+  },
+  "it is removed": (file) => rmSync(file),
+  "it is moved away": (file) => renameSync(file, `${file}.old`),
+  "its folder is moved away, and another one is made": (file, backup) => {
+    const place = join(file, "..")
+    renameSync(place, `${place}.old`)
+    mkdirSync(place)
+    cpSync(backup.replace(place, `${place}.old`), file)
+  },
+}
+
+describe("a file that is open", () => {
+  it.each(Object.entries(accidents))("refuses to write and to read when %s", async (_name, accident) => {
+    const place = join(folder(), "data")
+    mkdirSync(place)
+    const filename = join(place, "chats.db")
+    const beside = join(place, "backup.db")
+    await withLog({ filename }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
+        yield* backup({ filename, to: beside })
+        yield* log.append("s", records(1), { expectedVersion: 2, batchId: "b" })
+        accident(filename, beside)
+        const refused: ReadonlyArray<Either.Either<unknown, Error>> = [
+          yield* Effect.either(log.append("s", records(1), { expectedVersion: 3, batchId: "c" })),
+          yield* Effect.either(log.append("new", records(1), { expectedVersion: 0, batchId: "d" })),
+          yield* Effect.either(log.head("s")),
+          yield* Effect.either(log.delete("s")),
+        ]
+        for (const one of refused)
+          expect(Either.getOrNull(Either.flip(one))?.message).toContain("was replaced, moved or removed")
+      }),
+    )
+  })
+
+  it("goes on when its path is reached by another name, or another process works on it", async () => {
+    const place = folder()
+    const filename = join(place, "chats.db")
+    symlinkSync(place, `${place}.link`)
+    await withLog({ filename: join(`${place}.link`, "chats.db") }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
+        yield* Effect.promise(() =>
+          withLog({ filename }, (other) =>
+            other.append("s", records(1), { expectedVersion: 1, batchId: "b" }),
+          ),
+        )
+        yield* log.append("s", records(1), { expectedVersion: 2, batchId: "c" })
+        expect(yield* versionOf(log, "s")).toBe(3)
+      }),
+    )
+    rmSync(`${place}.link`)
+  })
+})
