@@ -162,6 +162,16 @@ describe("damage", { timeout }, () => {
     })
   })
 
+  it("is left out by replay and lab, too, if they are asked to", async () => {
+    const path = join(folder, "damaged.jsonl")
+    writeFileSync(path, [rows[0], "{", rows[1], rows[2]].join("\n"))
+    const replayed = await memfold("replay", path, "--skip-damaged", "--json")
+    expect([replayed.code, lines(replayed.out).at(-1)]).toMatchObject([0, { messages: 3 }])
+    expect(replayed.err).toContain("not read: line 2: not JSON")
+    expect(await memfold("lab", path, "--policy", "window")).toMatchObject({ code: 2 })
+    expect(await memfold("lab", path, "--policy", "window", "--skip-damaged")).toMatchObject({ code: 0 })
+  })
+
   it("within an export that was cut off leaves the whole conversations before it", async () => {
     const path = join(folder, "cut.json")
     const text = readFileSync(sample("chatgpt.json"), "utf8")

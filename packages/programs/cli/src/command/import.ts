@@ -206,17 +206,25 @@ const bring = (
   {
     session,
     batchId,
+    from,
     summarizer,
   }: {
     readonly session: string
     readonly batchId: string
+    readonly from: string
     readonly summarizer: Summarizer.Service
   },
 ): Effect.Effect<Brought | null, SessionTaken | Memory.MemoryError, EventLog.EventLog> =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    const known = yield* importedBefore(log, session, batchId)
-    if (known === "same") return null
+    const known = yield* importedBefore(log, session, batchId).pipe(
+      Effect.map((isSame) => (isSame ? null : 0)),
+      Effect.catchIf(
+        (error) => error._tag === "SessionTaken" && error.isImport === true,
+        (error) => Effect.succeed((error as SessionTaken).events),
+      ),
+    )
+    if (known === null) return null
     const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
     const now = yield* Clock.currentTimeMillis
     const { state, leftOut } = isConsolidated(found)
@@ -224,7 +232,8 @@ const bring = (
       : { state: found, leftOut: [] }
     const imported = eventsOf(state, { session, now, counter })
     const brought = { ...imported, known, summaries: [...imported.summaries, ...leftOut] }
-    if (known > 0) return (yield* continued(log, session, batchId, imported, known)) ? brought : null
+    if (known > 0)
+      return (yield* continued(log, { session, batchId, from }, imported, known)) ? brought : null
     return (yield* write(log, session, batchId, imported.events)) ? brought : null
   })
 
@@ -354,7 +363,7 @@ export const command = Command.make(
         Effect.gen(function* () {
           const session = Option.getOrElse(given.session, () => one.session)
           const batchId = commitOf({ from: given.from, ...one.state })
-          const imported = yield* bring(one, { session, batchId, summarizer })
+          const imported = yield* bring(one, { session, batchId, from: given.from, summarizer })
           const result: ImportResult = {
             file: given.file,
             from: given.from,

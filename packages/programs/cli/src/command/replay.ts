@@ -109,6 +109,7 @@ export const command = Command.make(
     summarizer: options.summarizer,
     format: options.format,
     pick: options.pick,
+    skipDamaged: options.skipDamaged,
     inputLimit: options.inputLimit,
     json: options.json,
   },

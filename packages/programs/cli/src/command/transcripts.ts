@@ -1,11 +1,13 @@
 /**
  * Reads transcript files and derives a session id from each.
  */
-import { Effect, Either, Option } from "effect"
+import { Console, Effect, Either, Option } from "effect"
 import { basename, extname, resolve } from "node:path"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import type { Message } from "@memfold/core"
 import * as Input from "../input/Input.js"
+import { clean } from "../terminal/terminal.js"
+import { leftOutLine } from "../transcript/leftOut.js"
 import { UsageError } from "./failure.js"
 
 /** A file's conversation. `broken` is the error if the file could not be read to its end. */
@@ -22,6 +24,8 @@ export interface Loaded {
 export interface LoadOptions {
   readonly format: string
   readonly pick: Option.Option<number>
+  /** Whether lines and entries that cannot be read are left out, and named on standard error. */
+  readonly skipDamaged?: boolean
 }
 
 /** The text of a file. */
@@ -30,17 +34,23 @@ export const readText = (file: string): Effect.Effect<string, UsageError> =>
 
 const load = (
   file: string,
-  { format, pick }: LoadOptions,
+  { format, pick, skipDamaged = false }: LoadOptions,
 ): Effect.Effect<Loaded, UsageError | TranscriptError> =>
   Effect.gen(function* () {
     const text = yield* readText(file)
     const index = Option.getOrUndefined(pick)
     const name = basename(file, extname(file))
     const session = index === undefined ? name : `${name}-${index}`
-    const parsed = parse(text, { file, format, ...(index === undefined ? {} : { pick: index }) })
+    const parsed = parse(text, { file, format, skipDamaged, ...(index === undefined ? {} : { pick: index }) })
     const source = `${resolve(file)}#${index ?? 0}`
-    if (Either.isRight(parsed))
-      return { file, source, session, messages: parsed.right.messages, broken: null }
+    if (Either.isRight(parsed)) {
+      const { messages, leftOut = [] } = parsed.right
+      if (skipDamaged)
+        yield* Effect.forEach(leftOut, (one) =>
+          Console.error(clean(`memfold: ${file}: not read: ${leftOutLine(one)}`)),
+        )
+      return { file, source, session, messages, broken: null }
+    }
     // The messages before the broken place can still be replayed.
     const { left: broken } = parsed
     return broken.readable.length === 0

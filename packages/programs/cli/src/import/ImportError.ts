@@ -27,10 +27,11 @@ export const inFile =
   (problem: Problem): ImportError =>
     new ImportError({ file, ...problem })
 
-/** The session exists with other content. An import only creates new sessions. */
+/** The session exists with other content. `isImport`: an import of a file began it, which may have grown since. */
 export class SessionTaken extends Schema.TaggedError<SessionTaken>()("SessionTaken", {
   session: Schema.String,
   events: Schema.Number,
+  isImport: Schema.optional(Schema.Boolean),
 }) {
   override get message(): string {
     const has = `session "${this.session}" has ${this.events} events of its own`

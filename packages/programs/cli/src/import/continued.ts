@@ -39,6 +39,13 @@ const continuedEvents = (
     ),
   )
 
+/** Which session is continued, by which batch, and the program of its file. */
+export interface Continuing {
+  readonly session: string
+  readonly batchId: string
+  readonly from: string
+}
+
 /**
  * Continues an import: event by event where the log is the beginning of what it would be from the start, with the program's summaries, or
  * else message by message, where the last message of before has grown. Fails if the session has gone on in another way.
@@ -47,13 +54,14 @@ const continuedEvents = (
  */
 export const continued = (
   log: EventLog.Service,
-  session: string,
-  batchId: string,
+  { session, batchId, from }: Continuing,
   imported: Imported,
   known: number,
 ): Effect.Effect<boolean, SessionTaken | Memory.MemoryError> =>
   Effect.gen(function* () {
     if (yield* continuedEvents(log, session, batchId, imported, known)) return known < imported.events.length
+    // What the state of another program says of its summaries can have changed, and not only grown.
+    if (from !== "transcript") return yield* new SessionTaken({ session, events: known })
     const messages = imported.events.flatMap(({ event }) =>
       event._tag === "MessageAppended" ? [event.message] : [],
     )
@@ -71,9 +79,10 @@ export const continued = (
       (message, at) => messages[at] === undefined || said(message) !== said(messages[at]),
     )
     const keep = other === -1 ? there.length : other
-    if (keep < there.length - 1 || there[keep]?.role === "user" || keep >= messages.length)
-      return yield* new SessionTaken({ session, events: known })
     const rest = messages.slice(keep)
+    if (keep < there.length - 1 || there[keep]?.role === "user" || (keep < there.length && rest.length === 0))
+      return yield* new SessionTaken({ session, events: known })
+    if (rest.length === 0) return false
     if (keep < there.length) yield* memory.edit(session, keep, rest)
     else yield* memory.append(session, rest, { idempotencyKey: batchId })
     return true

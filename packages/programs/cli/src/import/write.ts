@@ -9,25 +9,22 @@ import { SessionTaken } from "./ImportError.js"
 export const commitOf = (content: unknown): string =>
   `import-${createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 20)}`
 
-/**
- * What a session has of an import: `same` if that was the same one, or how many events it has, if an import began it. Fails if
- * something else did.
- */
+/** Whether the session was created by the same import. Fails if it has other content. */
 export const importedBefore = (
   log: EventLog.Service,
   session: string,
   commit: string,
-): Effect.Effect<"same" | number, SessionTaken | EventLog.LogError> =>
+): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
   Effect.gen(function* () {
     const events = yield* EventLog.versionOf(log, session)
-    if (events === 0) return 0
-    const at = (version: number) =>
-      log.read(session, { fromVersion: version, toVersion: version, reverse: false, limit: 1 })
-    const ends = [...(yield* at(1)), ...(yield* at(events))]
-    if (ends.some(({ batchId }) => batchId === commit)) return "same"
-    return ends[0]?.batchId.startsWith("import-") === true
-      ? events
-      : yield* new SessionTaken({ session, events })
+    if (events === 0) return false
+    const [first] = yield* log.read(session, { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 })
+    if (first?.batchId === commit) return true
+    return yield* new SessionTaken({
+      session,
+      events,
+      isImport: first?.batchId.startsWith("import-") === true,
+    })
   })
 
 /** Writes the session; `false` if another process has written the same import meanwhile. */

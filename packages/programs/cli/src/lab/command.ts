@@ -113,6 +113,7 @@ export const command = Command.make(
     workers,
     format: options.format,
     pick: options.pick,
+    skipDamaged: options.skipDamaged,
     inputLimit: options.inputLimit,
     page: pageFile,
     json: options.json,

@@ -13,15 +13,15 @@ const parsed = (text: string): unknown =>
 const transcriptsIn = (
   file: string,
   text: string,
-  { format, pick }: LoadOptions,
+  { format, pick, skipDamaged = false }: LoadOptions,
 ): Either.Either<ReadonlyArray<Conversation>, TranscriptError> => {
   const named = (name: number) => `${file}#${name}`
   if (Option.isSome(pick)) {
-    return Either.map(parse(text, { file, format, pick: pick.value }), ({ messages }) => [
+    return Either.map(parse(text, { file, format, skipDamaged, pick: pick.value }), ({ messages }) => [
       ofTranscript(pick.value === 0 ? file : named(pick.value), messages),
     ])
   }
-  return Either.map(parseAll(text, { file, format }), (all) =>
+  return Either.map(parseAll(text, { file, format, skipDamaged }), (all) =>
     all.flatMap(({ messages, branchOf }, at) =>
       branchOf === undefined ? [ofTranscript(all.length === 1 ? file : named(at), messages)] : [],
     ),
