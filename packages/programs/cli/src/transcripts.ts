@@ -2,6 +2,7 @@
 export {
   type Compaction,
   type Format,
+  type LeftOut,
   type ParseOptions,
   readTranscripts,
   type Transcript,
