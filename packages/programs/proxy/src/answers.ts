@@ -73,8 +73,8 @@ export const chatAssembly = (): Assembly => {
   }
   return {
     take: (data) => {
-      const { choices, usage: counted, x_groq: groq, error = null, ...rest } = data
-      if (error !== null) throw new Unclear("failed")
+      const { type, choices, usage: counted, x_groq: groq, error = null, ...rest } = data
+      if (error !== null || type === "error" || rest["object"] === "error") throw new Unclear("failed")
       envelope = { ...rest, ...envelope }
       usage = counted ?? (isFields(groq) ? groq["usage"] : null) ?? usage
       for (const [at, choice] of listIn(choices).entries()) {
@@ -82,6 +82,8 @@ export const chatAssembly = (): Assembly => {
         const { delta, finish_reason: reason, usage: ofChoice, error: wrong = null } = choice
         if (wrong !== null || reason === "error") throw new Unclear("failed")
         if (isFields(delta)) say(delta)
+        // Words of another API, or an answer that is whole in the middle of a stream.
+        else if ((choice["message"] ?? choice["text"] ?? null) !== null) throw new Unclear("unclear-parts")
         usage = ofChoice ?? usage
         if (typeof reason === "string" && reason !== "") finish = reason
       }
@@ -204,7 +206,9 @@ export const messagesAssembly = (): Assembly => {
       const inOrder = isNumbered
         ? blocks.toSorted((one, other) => Number(one.index) - Number(other.index))
         : blocks
-      return { ...message, content: inOrder.map(({ draft }) => finished(draft)) }
+      const begun = listIn(message["content"])
+      if (begun.length > 0 && blocks.length > 0) throw new Unclear("unclear-parts")
+      return { ...message, content: begun.length > 0 ? begun : inOrder.map(({ draft }) => finished(draft)) }
     },
   }
 }

@@ -573,6 +573,28 @@ describe("what is not certain is not stored", () => {
       chat,
       body(chunkOf({ content: "Hi" }), chunkOf({}, "error"), "[DONE]"),
     ],
+    [
+      "an error that is no chunk",
+      "failed",
+      chat,
+      body(chunkOf({ content: "Hi" }), { object: "error", message: "overloaded" }, "[DONE]"),
+    ],
+    [
+      "a message in place of its pieces",
+      "unclear-parts",
+      chat,
+      body({ choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }] }, "[DONE]"),
+    ],
+    [
+      "content that is there before its blocks",
+      "unclear-parts",
+      messages,
+      body(
+        { type: "message_start", message: { role: "assistant", content: [{ type: "text", text: "Hi" }] } },
+        text(0),
+        { type: "message_stop" },
+      ),
+    ],
     ["no end", "broken-off", chat, body(chunkOf({ content: "Hi" }), "[DONE]")],
     [
       "a block without a beginning",
