@@ -41,7 +41,13 @@ const load = (
     const index = Option.getOrUndefined(pick)
     const name = basename(file, extname(file))
     const session = index === undefined ? name : `${name}-${index}`
-    const parsed = parse(text, { file, format, skipDamaged, ...(index === undefined ? {} : { pick: index }) })
+    const parsed = parse(text, {
+      file,
+      format,
+      skipDamaged,
+      leftOut: false,
+      ...(index === undefined ? {} : { pick: index }),
+    })
     const source = `${resolve(file)}#${index ?? 0}`
     if (Either.isRight(parsed)) {
       const { messages, leftOut = [] } = parsed.right

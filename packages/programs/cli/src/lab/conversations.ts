@@ -17,11 +17,12 @@ const transcriptsIn = (
 ): Either.Either<ReadonlyArray<Conversation>, TranscriptError> => {
   const named = (name: number) => `${file}#${name}`
   if (Option.isSome(pick)) {
-    return Either.map(parse(text, { file, format, skipDamaged, pick: pick.value }), ({ messages }) => [
-      ofTranscript(pick.value === 0 ? file : named(pick.value), messages),
-    ])
+    return Either.map(
+      parse(text, { file, format, skipDamaged, leftOut: false, pick: pick.value }),
+      ({ messages }) => [ofTranscript(pick.value === 0 ? file : named(pick.value), messages)],
+    )
   }
-  return Either.map(parseAll(text, { file, format, skipDamaged }), (all) =>
+  return Either.map(parseAll(text, { file, format, skipDamaged, leftOut: false }), (all) =>
     all.flatMap(({ messages, branchOf }, at) =>
       branchOf === undefined ? [ofTranscript(all.length === 1 ? file : named(at), messages)] : [],
     ),

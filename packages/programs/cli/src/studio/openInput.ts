@@ -114,7 +114,7 @@ const checkStore = (url: StoreUrl): Effect.Effect<void, UsageError | UnknownName
 const transcriptsIn = (file: string): Effect.Effect<Either.Either<ReadonlyArray<Transcript>, string>> =>
   Effect.match(readText(file), {
     onFailure: ({ message }) => Either.left(message),
-    onSuccess: (text) => Either.mapLeft(parseAll(text, { file }), ({ message }) => message),
+    onSuccess: (text) => Either.mapLeft(parseAll(text, { file, leftOut: false }), ({ message }) => message),
   })
 
 /** A name that no other session has. */

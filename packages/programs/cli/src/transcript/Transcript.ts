@@ -54,6 +54,7 @@ export type Format = (typeof formats)[number]
  * - `file`: the name of the file, for errors
  * - `format`: a {@link Format}, or `auto` (the default) to find out
  * - `pick`: which conversation of a file with several, from 0 (the default)
+ * - `leftOut`: whether to look for what is in no message, which takes longer than reading; `true` by default
  * - `skipDamaged`: leaves lines and entries out that cannot be read, and names them in `leftOut`; by default, reading ends with an error
  */
 export interface ParseOptions {
@@ -61,6 +62,7 @@ export interface ParseOptions {
   readonly format?: string
   readonly pick?: number
   readonly skipDamaged?: boolean
+  readonly leftOut?: boolean
 }
 
 /**
@@ -212,7 +214,7 @@ export const parseSource = (
   options: ParseOptions,
 ): Either.Either<Transcript, TranscriptError> =>
   Either.flatMap(formatOf(source, options), (format) =>
-    transcriptAt(options.pick ?? 0, format, readers[format].find(source), options.file),
+    transcriptAt(options.pick ?? 0, format, readers[format].find(source), options),
   )
 
 /** A transcript of a file, and which it is of the conversations there. */
@@ -229,7 +231,7 @@ export const parseEachOf = (
   Either.flatMap(formatOf(source, options), (format) => {
     const found = readers[format].find(source)
     const all = found.map((_, pick) =>
-      Either.map(transcriptAt(pick, format, found, options.file), (transcript) => ({ pick, transcript })),
+      Either.map(transcriptAt(pick, format, found, options), (transcript) => ({ pick, transcript })),
     )
     const isThere = (one: (typeof all)[number]): boolean => Either.isRight(one) || !isEmpty(one.left)
     const there = all.filter(isThere)
@@ -237,7 +239,10 @@ export const parseEachOf = (
     const silent = found.flatMap(({ branchOf, leftOut }, pick): ReadonlyArray<LeftOut> => {
       if (branchOf !== undefined || isThere(all[pick]!)) return []
       const place = `conversation ${pick}`
-      return [...leftOut(), { place, first: place, times: 1, why: "nothing is said in it" }]
+      return [
+        ...(options.leftOut === false ? [] : leftOut()),
+        { place, first: place, times: 1, why: "nothing is said in it" },
+      ]
     })
     return Either.map(Either.all(there), ([first, ...others]) => [
       { pick: first!.pick, transcript: withLeftOut(first!.transcript, silent) },
@@ -323,7 +328,7 @@ const transcriptAt = (
   pick: number,
   format: Format,
   found: ReadonlyArray<StoredConversation>,
-  file: string,
+  { file, leftOut: isNamed = true }: Pick<ParseOptions, "file" | "leftOut">,
 ): Either.Either<Transcript, TranscriptError> => {
   const failed = (problem: Problem, readable: ReadonlyArray<Message.Message> = []) =>
     Either.left(new TranscriptError({ file, ...problem }).after(readable))
@@ -342,7 +347,7 @@ const transcriptAt = (
             ...(branchOf === undefined ? {} : { branchOf }),
           },
           // What a branch has in common with its conversation is named there.
-          branchOf === undefined ? [...damaged.map(skipped), ...leftOut()] : [],
+          branchOf === undefined ? [...damaged.map(skipped), ...(isNamed ? leftOut() : [])] : [],
         ),
       )
 }

@@ -32,39 +32,57 @@ const words = /\p{L}\s+\S*\p{L}|[^\p{ASCII}\P{L}]/u
 const isSaid = (name: string, text: string): boolean =>
   /[\p{L}\p{N}]/u.test(text) && (spoken.test(name) || (!ofPrograms.test(name) && words.test(text)))
 
+/** A value within a row, and how it is reached: by a name, or by a position in a list. */
+interface Place {
+  readonly value: unknown
+  readonly name: string
+  readonly key: string | number
+  readonly above: Place | undefined
+}
+
 interface Found {
   readonly row: Row
-  readonly place: string
-  readonly exact: string
+  readonly at: Place
   readonly text: string
+}
+
+/** The names of the fields that lead to a value; `isExact` says of lists which element it is. */
+const pathOf = (place: Place, isExact: boolean): string => {
+  const steps: Array<string> = []
+  for (let at = place; at.above !== undefined; at = at.above) {
+    const { key } = at
+    if (typeof key === "number") steps.push(`[${isExact ? key : ""}]`)
+    else steps.push(`.${isName(key) && !/\d.*\d/.test(key) ? key : "*"}`)
+  }
+  return steps.toReversed().join("").replace(/^\./, "")
 }
 
 /** The texts of a value that somebody may have said, in their order. */
 export const spokenIn = (value: unknown): ReadonlyArray<string> =>
-  textsIn({ value }, () => false).map(({ text }) => text)
+  textsIn({ value }, []).map(({ text }) => text)
 
-/** The texts of a row that somebody may have said. `skips` says which places hold none. */
-const textsIn = (row: Row, skips: (place: string) => boolean): ReadonlyArray<Found> => {
+/** The texts of a row that somebody may have said, without places in which nobody speaks. */
+const textsIn = (row: Row, silent: ReadonlyArray<string>): ReadonlyArray<Found> => {
   const found: Array<Found> = []
-  const stack = [{ value: row.value, name: "", place: "", exact: "" }]
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { value, name, place, exact } = next
+  const ends = new Set(silent.map((place) => place.split(".").at(-1)))
+  const isSilent = (at: Place): boolean => {
+    if (!ends.has(at.name)) return false
+    const path = pathOf(at, false)
+    return silent.some((place) => path === place || path.endsWith(`.${place}`))
+  }
+  const stack: Array<Place> = [{ value: row.value, name: "", key: "", above: undefined }]
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    const { value, name } = at
+    const above = at
     if (typeof value === "string") {
-      if (isSaid(name, value)) found.push({ row, place, exact, text: value })
+      if (isSaid(name, value)) found.push({ row, at, text: value })
     } else if (Array.isArray(value)) {
-      for (let at = value.length - 1; at >= 0; at--)
-        stack.push({ value: value[at] as unknown, name, place: `${place}[]`, exact: `${exact}[${at}]` })
+      for (let key = value.length - 1; key >= 0; key--)
+        stack.push({ value: value[key] as unknown, name, key, above })
     } else if (isObject(value)) {
-      for (const [field, one] of Object.entries(value).toReversed()) {
-        const shown = isName(field) && !/\d.*\d/.test(field) ? field : "*"
-        const below = place === "" ? shown : `${place}.${shown}`
-        if (!skips(below))
-          stack.push({
-            value: one,
-            name: field,
-            place: below,
-            exact: exact === "" ? shown : `${exact}.${shown}`,
-          })
+      for (const [key, one] of Object.entries(value).toReversed()) {
+        const below = { value: one, name: key, key, above }
+        if (!isSilent(below)) stack.push(below)
       }
     }
   }
@@ -128,8 +146,14 @@ const missing = (found: ReadonlyArray<Found>, values: ReadonlyArray<unknown>): R
   )
 }
 
-const placeOf = ({ row: { line, index, list = "" }, exact }: Found): string =>
-  line !== undefined ? `line ${line}: ${exact}` : index === undefined ? exact : `${list}[${index}].${exact}`
+const placeOf = ({ row: { line, index, list = "" }, at }: Found): string => {
+  const exact = pathOf(at, true)
+  return line !== undefined
+    ? `line ${line}: ${exact}`
+    : index === undefined
+      ? exact
+      : `${list}[${index}].${exact}`
+}
 
 /**
  * What of the rows of a log is in none of these messages and summaries.
@@ -147,12 +171,13 @@ export const leftOutOf = (
       const [ofType, place = ofType] = one.split("/") as [string, string?]
       return place === ofType || ofType === type ? [place] : []
     })
-    return textsIn(row, (place) => silent.some((one) => place === one || place.endsWith(`.${one}`)))
+    return textsIn(row, silent)
   })
   const places = new Map<string, LeftOut>()
   for (const one of missing(found, values)) {
-    const { first = placeOf(one), times = 0 } = places.get(one.place) ?? {}
-    places.set(one.place, { place: one.place, first, times: times + 1, why: "no message has it" })
+    const place = pathOf(one.at, false)
+    const { first = placeOf(one), times = 0 } = places.get(place) ?? {}
+    places.set(place, { place, first, times: times + 1, why: "no message has it" })
   }
   return [...places.values()]
 }

@@ -105,7 +105,7 @@ export const readerMutants: ReadonlyArray<EngineMutant> = [
     "skips damage in silence",
     damage,
     "Transcript",
-    "[...damaged.map(skipped), ...leftOut()]",
-    "leftOut()",
+    "[...damaged.map(skipped), ...(isNamed",
+    "[...(isNamed",
   ),
 ]
