@@ -95,7 +95,9 @@ const read = ({ format }: Writer, file: string): ReadonlyArray<Transcript> => {
   const all = parseAll(file, { file: "f" })
   must(Either.isRight(all), `refused: ${Either.isLeft(all) ? all.left.message : ""}`)
   const found = Either.getOrElse(all, () => [])
-  must(found[0]?.format === format, `taken for ${found[0]?.format}`)
+  // What both of the two could have written counts as Chat Completions.
+  const isEither = format === "anthropic" && found[0]?.format === "openai"
+  must(found[0]?.format === format || isEither, `taken for ${found[0]?.format}`)
   return found
 }
 
