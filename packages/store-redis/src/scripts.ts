@@ -330,7 +330,7 @@ return 'done'
 /**
  * Removes a session if its head is still the given one, or has the batch of that head before it. With `only`, its head must begin so. A request that arrives
  * late, after it was sent again, does not remove a session that was started in between. `UNLINK` frees the memory in the
- * background.
+ * background. As a rewrite, it is listed as unfinished until the servers' files no longer have the session.
  */
 const remove = (publish: Publish): string => `
 ${beginning}
@@ -342,11 +342,13 @@ if (redis.call('HGET', meta, 'head') or '') ~= given.head then
   if not there or there[2][4] ~= last then return -1 end
 end
 local owner, kinds, sessions = redis.call('HGET', meta, 'owner'), kindsOf(), bucket .. 'sessions'
+local unfinished = bucket .. 'unfinished'
 local owned = owner and needed(bucket .. 'owned:' .. owner)
 for _, kind in ipairs(kinds) do needed(rowsKey(kind)) end
 if missing[2] then return missing end
 -- Another program's keys fail here, before anything is written.
 redis.call('ZCARD', sessions)
+redis.call('HSET', unfinished, given.name, 'deleted ' .. (redis.call('HGET', meta, 'head') or ''))
 if owned then redis.call('SREM', owned, given.name) end
 redis.call('ZREM', sessions, given.name)
 for _, kind in ipairs(kinds) do redis.call('UNLINK', rowsKey(kind)) end

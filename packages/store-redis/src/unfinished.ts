@@ -1,5 +1,5 @@
 /**
- * Rewrites whose old text may still be in the servers' files. The script that rewrites a session lists it in the same
+ * Rewrites and deletions whose old text may still be in the servers' files. The script that rewrites or deletes a session lists it in the same
  * step, and it is taken off the list when the files are rewritten. Whoever opens the log goes on with what is listed.
  */
 import type { EventLog } from "@memfold/log"
@@ -33,17 +33,37 @@ export const make = (
     /** The sessions to try again. */
     const left = new Set<string>()
     let pause = wait.first
+    const oneAtATime = yield* Effect.makeSemaphore(1)
 
     const finish: Finish = (session) =>
       Effect.gen(function* () {
         const about = { operation: "rewrite", session }
         const { unfinished } = keysOf(session)
-        const name = toStored(session)
-        const batch = yield* connection.ask(about, (client) => client.hget(unfinished, name))
-        if (batch !== null) {
-          yield* forget(connection, session, unfinished)
-          yield* connection.run(about, finished, [unfinished], [JSON.stringify({ name, batch })])
-        }
+        // A server writes its files anew for all that is listed: whoever waits meanwhile is mostly done, too.
+        const isListed = connection.ask(about, (client) => client.hexists(unfinished, toStored(session)))
+        if ((yield* isListed) === 1)
+          yield* oneAtATime.withPermits(1)(
+            Effect.gen(function* () {
+              if ((yield* isListed) === 0) return
+              const lists = connection.servers().length === 1 ? unfinishedLists(prefix) : [unfinished]
+              const listed = yield* Effect.forEach(
+                lists,
+                (list) =>
+                  Effect.map(
+                    connection.ask(about, (client) => client.hgetall(list)),
+                    (entries) => Object.entries(entries).map(([name, batch]) => ({ list, name, batch })),
+                  ),
+                { concurrency },
+              )
+              yield* forget(connection, session, unfinished)
+              yield* Effect.forEach(
+                listed.flat(),
+                ({ list, name, batch }) =>
+                  connection.run(about, finished, [list], [JSON.stringify({ name, batch })]),
+                { concurrency, discard: true },
+              )
+            }),
+          )
         left.delete(session)
       }).pipe(Effect.tapError(() => Effect.sync(() => left.add(session))))
 

@@ -84,7 +84,7 @@ it("is finished without being asked again, soon after it can be", async () => {
 it("is finished by whoever opens the log next, even if the session is deleted by then", async () => {
   const { one, prefix, memory, close } = await full()
   await failed(memory.redact("one", 0))
-  await Effect.runPromise(memory.delete("one"))
+  expect(await failed(memory.delete("one"))).toMatchObject(late)
   await close()
   await limitFiles(one, "unlimited")
   const other = await opened(one, prefix)
@@ -94,4 +94,22 @@ it("is finished by whoever opens the log next, even if the session is deleted by
     async () => (await one.client.exists(keysOf(prefix, "one").unfinished)) === 0,
   )
   await other.close()
+})
+
+it("is a deletion, too: it is done when the words are in no file, and not before", async () => {
+  const { one, prefix, memory, close } = await full()
+  await limitFiles(one, "unlimited")
+  await Effect.runPromise(memory.append("two", [Message.user(secret)], { owner: "ann" }))
+  await Effect.runPromise(memory.append("three", [Message.user(secret)], { owner: "ann" }))
+  await limitFiles(one, 1_000_000)
+  expect(await failed(memory.delete("one"))).toMatchObject(late)
+  expect(isWritten(one)).toBe(true)
+  await limitFiles(one, "unlimited")
+  // It is gone from the store, and what is left is finished.
+  expect(await Effect.runPromise(memory.delete("one"))).toBe(false)
+  expect(await Effect.runPromise(memory.deleteOf("ann"))).toBe(2)
+  await eventually("the words are gone", async () => !isWritten(one))
+  for (const session of ["one", "two", "three"])
+    expect(await one.client.exists(keysOf(prefix, session).unfinished)).toBe(0)
+  await close()
 })

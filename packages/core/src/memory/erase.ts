@@ -54,8 +54,21 @@ export const clearSession = (
     yield* Effect.ignore(reading.meaning.forgetSession(session))
   })
 
+/** Waits until the files of the store have nothing of sessions that are deleted; also of those that were deleted before, when this may have failed. */
+const erased = ({ log }: MemoryParts, names: ReadonlyArray<string>): Effect.Effect<void, MemoryError> =>
+  Effect.forEach(names, (name) => log.finishRewrites?.(name) ?? Effect.void, {
+    concurrency: "unbounded",
+    discard: true,
+  })
+
 /** Deletes a session with everything that was kept of it; `false` if there was none. */
 export const deleteSession = (
+  parts: MemoryParts,
+  session: string,
+): Effect.Effect<boolean, MemoryError | VectorIndexError> =>
+  Effect.zipLeft(removeSession(parts, session), erased(parts, [session]))
+
+const removeSession = (
   { sessions, schedule, reading }: MemoryParts,
   session: string,
 ): Effect.Effect<boolean, MemoryError | VectorIndexError> =>
@@ -84,7 +97,9 @@ export const deleteOwned = (
       const names = owned.map(({ session }) => session)
       // Before the sessions: if this fails, they are still there, and the next call does it.
       yield* layers?.forgetSessions(new Set(names)) ?? Effect.void
-      for (const name of names) if (yield* deleteSession(parts, name)) deleted++
+      for (const name of names) if (yield* removeSession(parts, name)) deleted++
+      // The files are written anew for all of them together.
+      yield* erased(parts, names)
     }
     const aboutUser = layers?.logOf(owner) ?? null
     if (aboutUser !== null) yield* deleteSession(parts, aboutUser)

@@ -5,7 +5,7 @@
 import type { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { appending, type WritingOptions } from "./append.js"
-import type { Database } from "./Database.js"
+import type { Database, Run } from "./Database.js"
 import { batchIdOf } from "./queries.js"
 import { projections } from "./projections.js"
 import { reads } from "./reads.js"
@@ -21,17 +21,30 @@ export * from "./pause.js"
 export { batchIdOf, typeNumber } from "./queries.js"
 export * from "./sqlite.js"
 
+/** Deletes a session: one statement, with which goes what belongs to it. Where a rewrite is noted, a deletion is. */
+const deleting = (
+  { failing, statement, transaction }: Database,
+  { rewriting }: WritingOptions,
+  session: string,
+  remove: (run: Run) => ReturnType<Run>,
+) => {
+  const about = { operation: "delete", session }
+  if (rewriting === undefined) return failing(about)(remove(statement))
+  return transaction(about, (run) =>
+    Effect.tap(remove(run), (rows) => (rows.length > 0 ? rewriting(run, session, "deleted") : Effect.void)),
+  )
+}
+
 /** Makes the log of a database that has the tables of its dialect. */
 export const logOf = (database: Database, options: WritingOptions = {}): EventLog.Service => ({
   ...appending(database, options),
   ...reads(database),
   delete: (session, at) =>
     Effect.map(
-      // One statement: what belongs to the session goes with it.
-      database.failing({ operation: "delete", session })(
+      deleting(database, options, session, (run) =>
         at === undefined
-          ? database.statement("DELETE FROM sessions WHERE name = ? RETURNING id", [session])
-          : database.statement(
+          ? run("DELETE FROM sessions WHERE name = ? RETURNING id", [session])
+          : run(
               `DELETE FROM sessions WHERE name = ? AND last_version = ? AND coalesce((SELECT ${batchIdOf("last")}
                  FROM events AS last WHERE last.id = sessions.id << 32 | last_version), '') = ? RETURNING id`,
               [session, at.version, at.batchId],
