@@ -39,6 +39,7 @@ export const groups = [
     files: [
       "packages/stores/store-libsql/test/laws.test.ts",
       "packages/stores/worker-{cluster,pg-boss}/test/worker.test.ts",
+      "packages/programs/cli/test/accidents.test.ts",
     ],
   },
   {

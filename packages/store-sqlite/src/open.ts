@@ -74,7 +74,10 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
     const client = yield* Effect.mapError(connect(options), (cause) => failed("open", file, cause))
     const patience = Math.min(Duration.toMillis(options.busyTimeout ?? "30 seconds"), Number.MAX_SAFE_INTEGER)
     const inTurn = turns(isBusy, patience)
-    const same = sameFile(file)
+    const moveLog = client.use((connection) =>
+      connection.execute("PRAGMA wal_checkpoint(TRUNCATE)", [], undefined),
+    )
+    const same = sameFile(file, Effect.ignore(moveLog))
     const reading: typeof inTurn.reading = (work) => same(inTurn.reading(work))
     const writing: typeof inTurn.writing = (work) => same(inTurn.writing(work))
     const readOnly: DatabaseOptions["writing"] = () =>

@@ -1,7 +1,7 @@
 /** A file that is replaced while it is open: SQLite goes on with the old one, which nobody finds again. */
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
-import { closeSync, openSync, readSync, statSync } from "node:fs"
+import { closeSync, openSync, readSync, statSync, truncateSync } from "node:fs"
 import { resolve } from "node:path"
 
 const look = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
@@ -29,8 +29,9 @@ type Around = <A, E>(work: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E
  * acknowledged that went to the old file. The write-ahead log is a part of the file: it is there as long as a connection is open.
  *
  * @param filename - an open file
+ * @param moveLog - moves the write-ahead log into the file that was opened, as far as others let it
  */
-export const sameFile = (filename: string): Around => {
+export const sameFile = (filename: string, moveLog: Effect.Effect<unknown>): Around => {
   if (filename === ":memory:") return (work) => work
   const path = resolve(filename)
   const opened = look(path)
@@ -50,8 +51,23 @@ export const sameFile = (filename: string): Around => {
     return log !== undefined && !hasLog(path)
   }
   let isReplaced = false
-  const isSame = (): boolean => !(isReplaced ||= isOther())
-  const replaced = (): SqlError =>
+  const error = (): SqlError =>
     new SqlError({ cause: { code: "MEMFOLD_REPLACED" }, message: "another file is in the place of this one" })
-  return (work) => Effect.filterOrFail(work, isSame, replaced)
+  /** The write-ahead log stays at its path, where SQLite would take it for that of the new file. */
+  const left = Effect.suspend(() => {
+    if (nameOf(look(path)) !== nameOf(opened)) return moveLog
+    // The file has the backup in it, which the pages of the log would destroy.
+    return Effect.ignore(Effect.try(() => truncateSync(`${path}-wal`)))
+  })
+  return (work) =>
+    Effect.suspend(() =>
+      isReplaced
+        ? Effect.fail(error())
+        : Effect.flatMap(work, (result) => {
+            if (!isReplaced && !isOther()) return Effect.succeed(result)
+            const isFirst = !isReplaced
+            isReplaced = true
+            return Effect.zipRight(isFirst ? left : Effect.void, Effect.fail(error()))
+          }),
+    )
 }

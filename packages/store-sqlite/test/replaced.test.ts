@@ -9,11 +9,12 @@ import {
   symlinkSync,
   unlinkSync,
   writeFileSync,
+  statSync,
 } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { backup } from "../src/index.js"
-import { folder, records, versionOf, withLog } from "./support.js"
+import { folder, integrity, records, versionOf, withLog } from "./support.js"
 
 /** What may happen to a file and what belongs to it, with a backup beside it. */
 const accidents: Readonly<Record<string, (file: string, backup: string) => void>> = {
@@ -59,10 +60,36 @@ describe("a file that is open", () => {
           yield* Effect.either(log.head("s")),
           yield* Effect.either(log.delete("s")),
         ]
+        // Nothing of the old file is left where the new one would take it for its own.
+        expect(statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
         for (const one of refused)
           expect(Either.getOrNull(Either.flip(one))?.message).toContain("was replaced, moved or removed")
       }),
     )
+  })
+
+  it("has what the backup has when it is opened again", async () => {
+    for (const accident of Object.values(accidents).slice(0, 5)) {
+      const place = join(folder(), "data")
+      mkdirSync(place)
+      const filename = join(place, "chats.db")
+      await withLog({ filename }, (log) =>
+        Effect.gen(function* () {
+          yield* log.append("s", records(200), { expectedVersion: 0, batchId: "a" })
+          yield* backup({ filename, to: join(place, "backup.db") })
+          yield* log.append("s", records(400), { expectedVersion: 200, batchId: "b" })
+          accident(filename, join(place, "backup.db"))
+          yield* Effect.flip(log.append("t", records(1), { expectedVersion: 0, batchId: "c" }))
+        }),
+      )
+      await withLog({ filename }, (log) =>
+        Effect.gen(function* () {
+          expect(yield* versionOf(log, "s")).toBe(200)
+          yield* log.append("s", records(1), { expectedVersion: 200, batchId: "d" })
+        }),
+      )
+      expect(integrity(filename)).toBe("ok")
+    }
   })
 
   it("goes on when its path is reached by another name, or another process works on it", async () => {
