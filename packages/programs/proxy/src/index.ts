@@ -23,7 +23,7 @@ export { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
 export { agentHeaders, sessionHeaders } from "./names.js"
 export type { ProxyRecord } from "./ProxyRecord.js"
-export { BodyTooLarge, readBody } from "./readBody.js"
+export { BodyTooLarge, NoRoom, readBody } from "./readBody.js"
 export { type Counted, pricesOf, Savings, type Totals } from "./Savings.js"
 export { type SummaryOptions, upstreamSummarizer } from "./summarizer.js"
 export {

@@ -7,6 +7,11 @@ export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge"
 }
 
+/** There is no memory for a body now. */
+export class NoRoom extends Error {
+  override readonly name = "NoRoom"
+}
+
 /** A body ended before its end. */
 export class BodyBroken extends Error {
   override readonly name = "BodyBroken"
@@ -18,9 +23,15 @@ export class BodyBroken extends Error {
  *
  * @param most - how many there may be
  * @param signal - ends the wait
- * @throws BodyTooLarge, BodyBroken; the reason of the signal
+ * @param take - takes memory for so many bytes that have come, or says that there is none
+ * @throws BodyTooLarge, BodyBroken, NoRoom; the reason of the signal
  */
-export const readBody = (source: IncomingMessage, most: number, signal?: AbortSignal): Promise<Buffer> =>
+export const readBody = (
+  source: IncomingMessage,
+  most: number,
+  signal?: AbortSignal,
+  take: (bytes: number) => boolean = () => true,
+): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Array<Buffer> = []
     let size = 0
@@ -35,6 +46,7 @@ export const readBody = (source: IncomingMessage, most: number, signal?: AbortSi
     }
     const tooLarge = (): void => fail(new BodyTooLarge(`a body has at most ${most} bytes`))
     const onData = (chunk: Buffer): void => {
+      if (!take(chunk.length)) return fail(new NoRoom("there is no memory for a body now"))
       size += chunk.length
       chunks.push(chunk)
       if (size > most) tooLarge()

@@ -3,9 +3,9 @@ import { HttpMethod, type HttpServerRequest } from "@effect/platform"
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { problem, type Problem } from "@memfold/client/api"
 import { inSteps } from "@memfold/log/breathe"
-import { BodyTooLarge, isTooMuch, measured, mostMeasured, readBody } from "@memfold/proxy"
+import { BodyTooLarge, isTooMuch, measured, mostMeasured, NoRoom, readBody } from "@memfold/proxy"
 import { Effect } from "effect"
-import { workOf } from "./limits.js"
+import { type Room, workOf } from "./limits.js"
 
 const tooLarge = (most: number): Problem =>
   problem(413, "TooLarge", `A body has at most ${most} bytes; append in several requests`)
@@ -22,18 +22,34 @@ const tooMany = problem(
   "TooMany",
   `A list in a body has at most ${mostMeasured.longest} items, and all its lists and objects together ${mostMeasured.items}; append in several requests`,
 )
+const busy = problem(503, "Busy", "The service reads as many bodies as it may; send this again in a second")
 const broken = problem(400, "BrokenBody", "The body ended before its end")
+
+/** Where the bytes of a body count, and whose they are. */
+export interface BodyLimits {
+  readonly room: Room
+  readonly key: string
+}
 
 /** The bytes of a body, up to so many. The rest is left unread. */
 export const bytesOf = (
   request: HttpServerRequest.HttpServerRequest,
   most: number,
-): Effect.Effect<Buffer, Problem> =>
-  Effect.tryPromise({
-    try: (signal) => readBody(toIncomingMessage(request), most, signal),
-    catch: (error) => (error instanceof BodyTooLarge ? tooLarge(most) : broken),
+  { room, key }: BodyLimits,
+): Effect.Effect<Buffer, Problem> => {
+  let held = 0
+  const take = (bytes: number): boolean => {
+    if (!room.take(key, bytes)) return false
+    held += bytes
+    return true
+  }
+  return Effect.tryPromise({
+    try: (signal) => readBody(toIncomingMessage(request), most, signal, take),
+    catch: (error) =>
+      error instanceof BodyTooLarge ? tooLarge(most) : error instanceof NoRoom ? busy : broken,
     // The platform interrupts handlers only, and a body that never comes has to be left.
-  }).pipe(Effect.interruptible)
+  }).pipe(Effect.interruptible, Effect.ensuring(Effect.sync(() => room.give(key, held))))
+}
 
 /** A body, and about how many seconds of work it is. */
 export interface Body {
@@ -47,11 +63,12 @@ const noBody: Body = { text: "", work: 0 }
 export const textOf = (
   request: HttpServerRequest.HttpServerRequest,
   most: number,
+  limits: BodyLimits,
 ): Effect.Effect<Body, Problem> =>
   Effect.gen(function* () {
     const { "content-type": type = "application/json" } = request.headers
     if (!HttpMethod.hasBody(request.method)) return noBody
-    const bytes = yield* bytesOf(request, most)
+    const bytes = yield* bytesOf(request, most, limits)
     if (bytes.length === 0) return noBody
     if (!/^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) return yield* Effect.fail(notJson)
     const text = yield* Effect.try({

@@ -8,9 +8,9 @@ import { Caller, type Problem, problem } from "@memfold/client/api"
 import { ambiguityIn } from "@memfold/proxy"
 import { Cause, Clock, Context, type Duration, Effect, Either } from "effect"
 import { type Authorization, authorization } from "./authorization.js"
-import { bytesOf, textOf, withText } from "./body.js"
+import { type BodyLimits, bytesOf, textOf, withText } from "./body.js"
 import { failureFor, problemOf } from "./failure.js"
-import type { MayBegin } from "./limits.js"
+import type { MayBegin, Room } from "./limits.js"
 import { heeded, ownRoutes, type Route } from "./routes.js"
 import { problemFor, type Served, tenantMemory } from "./TenantMemory.js"
 
@@ -20,6 +20,8 @@ export interface GuardOptions extends Authorization, Served {
   readonly names: ReadonlySet<string>
   /** The largest body, in bytes. */
   readonly maxBody: number
+  /** What bodies may have in memory that are not whole yet. */
+  readonly bodies: Room
   /** How long a request of the service itself may take. */
   readonly timeout: Duration.DurationInput
   readonly isClosing: () => boolean
@@ -144,10 +146,13 @@ export const admission = (options: GuardOptions) => {
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
             key === null ? Effect.void : options.rate(key, now, work),
           )
-        return { caller, mayBegin, charge }
+        return { caller, mayBegin, charge, bodies: { room: options.bodies, key: tenant ?? "" } }
       }),
     /** The body of a request that goes on as bytes. */
-    body: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => bytesOf(request, options.maxBody)),
+    body: (bodies: BodyLimits) =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+        bytesOf(request, options.maxBody, bodies),
+      ),
   }
 }
 
@@ -168,9 +173,13 @@ export const checked = (options: GuardOptions) => {
       const declared = byRoute.get(`${route.method} ${route.path}`)
       if (declared === undefined) return yield* Effect.dieMessage(`the route ${route.path} is not declared`)
       const token = bearer(request.headers["authorization"])
-      const { caller, mayBegin, charge } = yield* admit(declared, token, "as Authorization: Bearer TOKEN")
+      const { caller, mayBegin, charge, bodies } = yield* admit(
+        declared,
+        token,
+        "as Authorization: Bearer TOKEN",
+      )
       if (declared.begins === "session") yield* mayBegin(params["session"] ?? "")
-      const { text, work } = yield* textOf(request, options.maxBody)
+      const { text, work } = yield* textOf(request, options.maxBody, bodies)
       yield* charge(work)
       if (declared.begins === "to") {
         const to = toIn(text)

@@ -44,6 +44,37 @@ export const makeRate = (perSecond: number | null) => {
   }
 }
 
+/** How much bodies have in memory that are not whole yet. */
+export interface Room {
+  /** Takes so many bytes for a key; `false` if there are not so many left. */
+  readonly take: (key: string, bytes: number) => boolean
+  readonly give: (key: string, bytes: number) => void
+}
+
+/**
+ * Limits the bytes that wait, of all keys together; one key has half of them at most.
+ *
+ * @param most - how many, of all keys
+ */
+export const makeRoom = (most: number): Room => {
+  const taken = new Map<string, number>()
+  let all = 0
+  const add = (key: string, bytes: number): void => {
+    const left = (taken.get(key) ?? 0) + bytes
+    all += bytes
+    if (left === 0) taken.delete(key)
+    else taken.set(key, left)
+  }
+  return {
+    take: (key, bytes) => {
+      if (all + bytes > most || (taken.get(key) ?? 0) + bytes > most / 2) return false
+      add(key, bytes)
+      return true
+    },
+    give: (key, bytes) => add(key, -bytes),
+  }
+}
+
 /** Checks that one more session may begin, if this one does not exist yet. */
 export type MayBegin = (
   memory: TenantMemory,

@@ -61,6 +61,13 @@ export interface ServeOptions {
   readonly summaryModel?: string
   /** The largest body of a request, in bytes; 10 MiB by default. */
   readonly maxBody?: number
+  /**
+   * How many bytes of bodies that are not whole yet may be in memory, of all clients together, in bytes; 256 MiB by default. One
+   * token has half of it at most.
+   */
+  readonly maxBodies?: number
+  /** The most connections at the same time; 10,000 by default. */
+  readonly maxConnections?: number
   /** The most requests a second for each token; 100 by default with tokens, and any number without. */
   readonly rate?: number
   /** The most sessions of a tenant; any number by default. */
@@ -117,6 +124,8 @@ export const upstreamsOf = ({ upstream }: ServeOptions): Readonly<{ openai?: URL
 const numbers = {
   port: numberOf({ from: 0, to: 65_535 }),
   maxBody: option(Schema.Int.pipe(Schema.between(1, 2 ** 29)), "a number of bytes from 1 to 512 MiB"),
+  maxBodies: option(Schema.Int.pipe(Schema.between(2, 2 ** 40)), "a number of bytes from 2 on"),
+  maxConnections: numberOf({ from: 1, to: 1_000_000, unit: "connections" }),
   rate: numberOf({ from: 1, to: 1_000_000, unit: "requests" }),
   maxSessions: numberOf({ from: 1, to: 1_000_000 }),
 }

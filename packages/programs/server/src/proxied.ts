@@ -101,9 +101,9 @@ export const foreign = (
       const token = request.headers["x-memfold-token"]
       const how = "as x-memfold-token; the key of the upstream stays where it is"
       const route = foreignRouteOf(request.method, request.url, conversations !== undefined)
-      const { caller, mayBegin, charge } = yield* admit(route, token, how)
+      const { caller, mayBegin, charge, bodies } = yield* admit(route, token, how)
       const incoming = toIncomingMessage(request)
-      const given = proxy.reads(incoming) ? { body: yield* body } : {}
+      const given = proxy.reads(incoming) ? { body: yield* body(bodies) } : {}
       const response = toServerResponse(request)
       const record = yield* Effect.promise(() =>
         proxy.handle(incoming, response, {

@@ -2,26 +2,16 @@
 import { HttpApiBuilder, HttpMiddleware, HttpRouter } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { api } from "@memfold/client/api"
-import {
-  Cause,
-  Deferred,
-  type Duration,
-  Effect,
-  Exit,
-  Layer,
-  Logger,
-  LogLevel,
-  Schedule,
-  Scope,
-} from "effect"
+import { Cause, Deferred, Effect, Exit, Layer, Logger, LogLevel, Schedule, Scope } from "effect"
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { callers } from "./authorization.js"
+import { boundBacklog } from "./backlog.js"
 import { documentation } from "./documentation.js"
 import { admission, checked, guarded, type GuardOptions } from "./guard.js"
 import { handlersOf } from "./handlers.js"
 import type { Serving } from "./handlers/operation.js"
-import { makeRate, makeSessionLimit } from "./limits.js"
+import { makeRate, makeRoom, makeSessionLimit } from "./limits.js"
 import { type Accounts, openMemory, strategySetting } from "./openMemory.js"
 import { telemetry } from "./telemetry.js"
 import { serviceSettings } from "./settings.js"
@@ -41,7 +31,12 @@ export interface Service {
  * How long a client may take to send a request, and how long an idle connection stays open, in milliseconds. Node's 5 seconds for the
  * latter are too short: under load, a connection is closed whose next request is there and not read yet.
  */
-const patience = { headersTimeout: 30_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 }
+const patience = {
+  headersTimeout: 30_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 5_000,
+}
 
 /** How many connections may wait to be accepted: more than a thousand clients that begin at once. */
 const backlog = 4_096
@@ -61,7 +56,7 @@ const rateOf = ({ tokens, rate = tokens === undefined ? undefined : 100 }: Serve
 
 /** The application: all routes behind the guard. */
 const application = (serving: Serving & Accounts, options: ServeOptions) => {
-  const { tokens, readOnly, maxBody = 10 * 2 ** 20, timeout = "60 seconds" } = options
+  const { tokens, readOnly, maxBody = 10 * 2 ** 20, maxBodies = 2 ** 28, timeout = "60 seconds" } = options
   const guard: GuardOptions = {
     ...serving,
     tokens,
@@ -70,6 +65,7 @@ const application = (serving: Serving & Accounts, options: ServeOptions) => {
     mayBegin: makeSessionLimit(options.maxSessions ?? null),
     names: namesOf(options),
     maxBody,
+    bodies: makeRoom(maxBodies),
     timeout,
   }
   return Effect.gen(function* () {
@@ -107,8 +103,12 @@ const listen = (server: Server, { port = 4710, host = "127.0.0.1" }: ServeOption
  * Makes a listener that ends when it is told to: what has begun is finished within a time, and what goes on then is cut off.
  * Connections without a request are closed: Node waits for those that have not sent any.
  */
-const makeListener = (handler: RequestListener, shutdown: Duration.DurationInput) => {
+const makeListener = (
+  handler: RequestListener,
+  { shutdown = "10 seconds", maxConnections = 10_000 }: ServeOptions,
+) => {
   const server = createServer(patience)
+  server.maxConnections = maxConnections
   const underWay = new Set<ServerResponse>()
   server.on("request", (request, response) => {
     underWay.add(response)
@@ -117,6 +117,7 @@ const makeListener = (handler: RequestListener, shutdown: Duration.DurationInput
     response.on("error", () => undefined)
     handler(request, response)
   })
+  const bounded = boundBacklog(server, underWay)
   const isQuiet = Effect.sync(() => underWay.size === 0)
   const end = Effect.sync(() => void server.close()).pipe(
     Effect.zipRight(
@@ -128,7 +129,7 @@ const makeListener = (handler: RequestListener, shutdown: Duration.DurationInput
     Effect.ignore,
     Effect.zipRight(Effect.sync(() => server.closeAllConnections())),
   )
-  return { server, end }
+  return { server, bounded, end }
 }
 
 /**
@@ -168,8 +169,9 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
     const handler = yield* NodeHttpServer.makeHandler(
       yield* application({ ...served, ...serving }, options),
     ).pipe(Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => !isTraced))
-    const { server, end } = makeListener(handler, options.shutdown ?? "10 seconds")
+    const { server, bounded, end } = makeListener(handler, options)
     const url = yield* listen(server, options)
+    yield* Effect.forkScoped(bounded)
     yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))
     return url
   })

@@ -2,7 +2,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import { Chunk, Effect, Stream } from "effect"
-import { changes } from "../changes.js"
+import { changes, type Steps } from "../changes.js"
 import { problemOf } from "../failure.js"
 import { given } from "../requests.js"
 import { problemFor } from "../TenantMemory.js"
@@ -12,6 +12,7 @@ import { type Serving, using } from "./operation.js"
 export const log = (serving: Serving) =>
   HttpApiBuilder.group(api, "log", (handlers) => {
     const { run } = using(serving)
+    const steps: Steps = new Map()
     return handlers
       .handle("events", ({ path: { session }, urlParams: { limit = 100, ...range } }) =>
         run((memory) =>
@@ -32,6 +33,8 @@ export const log = (serving: Serving) =>
           Effect.as(
             memory.state(session),
             changes(memory, session, {
+              steps,
+              tenant,
               lastEventId: headers["last-event-id"],
               fromVersion,
               closing: serving.closing,

@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "@effect/platform"
 import { api } from "@memfold/client/api"
 import { Effect } from "effect"
 import { exported } from "../exported.js"
+import { makeRoom } from "../limits.js"
 import { encoded, given, tagOf } from "../requests.js"
 import { sessionPage } from "../sessionPages.js"
 import { spentToday } from "../spent.js"
@@ -48,10 +49,13 @@ export const sessions = (serving: Serving) =>
 export const owners = (serving: Serving) =>
   HttpApiBuilder.group(api, "owners", (handlers) => {
     const { run } = using(serving)
+    const exports = makeRoom(16)
     return handlers
       .handle("eventsOf", ({ path: { owner } }) =>
         run((memory, tenant) =>
-          Effect.succeed(exported(memory.eventsOf(owner), (error) => problemFor(tenant, error))),
+          Effect.succeed(
+            exported(memory.eventsOf(owner), (error) => problemFor(tenant, error), exports, tenant ?? ""),
+          ),
         ),
       )
       .handle("deleteOf", ({ path: { owner } }) =>

@@ -1,0 +1,168 @@
+/** What one client can take of a service: its memory, and how long others wait. */
+import { often } from "@memfold/harness/depth"
+import { storeFile } from "@memfold/harness/storeFile"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { memoryUsage } from "node:process"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { makeToken, type ServeOptions } from "../src/index.js"
+import { ask, started } from "./services.js"
+
+const mebi = 2 ** 20
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as () => void
+
+/** Memory that is in use, in bytes: the heap without garbage, and buffers beside it. */
+const used = (): number => {
+  collect()
+  const { heapUsed, external } = memoryUsage()
+  return heapUsed + external
+}
+
+/** The most memory that is in use where the work looks, beyond what was in use before. */
+const mostUsed = async (work: (look: () => void) => Promise<unknown>): Promise<number> => {
+  const before = used()
+  let most = 0
+  await work(() => (most = Math.max(most, used() - before)))
+  return most
+}
+
+/** Connections that send something, and read nothing until they are told to. */
+const silent = async (url: string, count: number, bytes: string): Promise<ReadonlyArray<Socket>> => {
+  const { port } = new URL(url)
+  // One buffer for all: what they could not send yet is in this process, too.
+  const sent = Buffer.from(bytes)
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect({ port: Number(port), host: "127.0.0.1" })
+    socket.on("error", () => undefined).pause()
+    return socket
+  })
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()))
+  await Promise.all(
+    sockets.map(async (socket) => {
+      await once(socket, "connect")
+      socket.write(sent)
+    }),
+  )
+  return sockets
+}
+
+/** Lets the service go on: it answers so many requests meanwhile. */
+const rounds = async (url: string, count: number): Promise<void> => {
+  for (let n = 0; n < count; n++) expect((await ask(`${url}/health`)).status).toBe(200)
+}
+
+const busy = async (options: ServeOptions = {}) => started({ store: storeFile(), ...options })
+
+describe("L19: memory has bounds", () => {
+  it("whoever subscribes and never reads", { timeout: 120_000 }, async () => {
+    const { url } = await busy()
+    const append = (content: string) =>
+      ask(`${url}/v1/sessions/s/messages`, { body: { messages: { role: "user", content } } })
+    await append("first")
+    await silent(url, often(60, 300), "GET /v1/sessions/s/changes HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    const most = await mostUsed(async (look) => {
+      for (let n = 0; n < 10; n++) {
+        expect((await append(`${n}`.repeat(mebi))).status).toBe(201)
+        if (n % 3 === 0) look()
+      }
+      await rounds(url, 100)
+      look()
+    })
+    // What waits for all of them, and what is made of it between two looks.
+    expect(most).toBeLessThan(256 * mebi)
+    // Who reads hears everything, each once.
+    const heard: Array<number> = []
+    const stream = await fetch(`${url}/v1/sessions/s/changes`)
+    const decoder = new TextDecoder()
+    let text = ""
+    for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true })
+      const blocks = text.split("\n\n")
+      text = blocks.pop() ?? ""
+      for (const block of blocks) {
+        const [, version] = /^id: (\d+):/.exec(block) ?? []
+        if (version !== undefined) heard.push(Number(version))
+      }
+      if (heard.length >= 11) break
+    }
+    expect(heard).toEqual(heard.map((_, at) => at + 1))
+  })
+
+  it("whoever asks for long answers and never reads", { timeout: 120_000 }, async () => {
+    const { url } = await busy()
+    for (let n = 0; n < 4; n++)
+      await ask(`${url}/v1/sessions/s/messages`, {
+        body: { messages: { role: "user", content: `${n}`.repeat(mebi) }, owner: "ann" },
+      })
+    for (const path of ["sessions/s/messages", "owners/ann/events"]) {
+      const most = await mostUsed(async (look) => {
+        await silent(url, 60, `GET /v1/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+        await rounds(url, 50)
+        look()
+        await rounds(url, 50)
+        look()
+      })
+      expect([path, most < 256 * mebi]).toEqual([path, true])
+    }
+  })
+
+  it("whoever has no token and sends bodies without end", { timeout: 60_000 }, async () => {
+    const { stored, token } = makeToken({ tenant: "acme", rights: ["read", "write"] })
+    const { url } = await busy({ tokens: [stored], maxBodies: 64 * mebi, upstream: "http://127.0.0.1:9" })
+    const begun = (path: string, header: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${header}Content-Length: 10000000\r\n\r\n${" ".repeat(9_900_000)}`
+    for (const path of [
+      "/v1/sessions/s/messages",
+      "/v1/chat/completions",
+      "/v1/conversations",
+      "/nowhere",
+      "/health",
+    ]) {
+      const most = await mostUsed(async (look) => {
+        const sockets = await silent(url, 100, begun(path, ""))
+        await rounds(url, 50)
+        look()
+        await rounds(url, 50)
+        look()
+        for (const socket of sockets) socket.destroy()
+      })
+      expect([path, most < 64 * mebi]).toEqual([path, true])
+    }
+    // With one, all of them together have what is allowed, and others are told to come again.
+    const sockets = await silent(
+      url,
+      20,
+      begun("/v1/sessions/s/messages", `Authorization: Bearer ${token}\r\n`),
+    )
+    const refused: Array<string> = []
+    for (const socket of sockets)
+      socket.once("data", (head) => void refused.push(String(head).split(" ")[1] ?? "")).resume()
+    // Of 20 bodies, half of the memory has room for 3 that are nearly whole.
+    while (refused.length < 17) await rounds(url, 1)
+    expect(new Set(refused)).toEqual(new Set(["503"]))
+    for (const socket of sockets) socket.destroy()
+    const append = () =>
+      ask(`${url}/v1/sessions/s/messages`, {
+        headers: { authorization: `Bearer ${token}` },
+        body: { messages: { role: "user", content: "x".repeat(9 * mebi) } },
+      })
+    while ((await append()).status !== 201) await rounds(url, 1)
+  })
+
+  it("connections are bounded", async () => {
+    const { url } = await busy({ maxConnections: 20 })
+    const sockets = await silent(url, 60, "GET /health HTTP/1.1\r\nHost: local")
+    let closed = 0
+    const most = new Promise<void>((resolve) => {
+      for (const socket of sockets) socket.resume().once("close", () => void (++closed === 40 && resolve()))
+    })
+    await most
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(sockets.map((socket) => (socket.closed ? null : once(socket, "close"))))
+    while ((await ask(`${url}/health`).catch(() => null))?.status !== 200);
+  })
+})
