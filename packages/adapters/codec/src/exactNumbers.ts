@@ -11,7 +11,7 @@ const normal = (written: string): string => {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written) ?? []
   const digits = (whole + fraction).replace(/^0+/, "")
-  const significant = digits.replace(/0+$/, "")
+  const significant = digits.replace(/(?<!0)0+$/, "")
   if (significant === "") return "0"
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }

@@ -49,5 +49,5 @@ export const clip = (text: string, length: number): string => {
   if (sentence > length / 2) return kept.slice(0, sentence)
   const clause = Math.min(lastEnd(seen, clauseEnd), kept.length)
   const cut = clause > length / 2 ? kept.slice(0, clause) : kept
-  return `${cut.replace(/[\s,;:，、：]+$/u, "")}…`
+  return `${cut.replace(/(?<![\s,;:，、：])[\s,;:，、：]+$/u, "")}…`
 }

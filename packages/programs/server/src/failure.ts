@@ -66,7 +66,7 @@ export const failureFor = (error: unknown): Readonly<Record<string, string>> => 
 
 /** The message of an error without its last full stop. */
 const sentence = (error: unknown): string =>
-  (error instanceof Error ? error.message : "").replace(/\.?\s*$/, "")
+  (error instanceof Error ? error.message : "").trimEnd().replace(/\.$/, "")
 
 /** What the errors of the platform say: their own texts quote the request, or are a page long. */
 const texts: Readonly<Record<string, (error: unknown) => string>> = {

@@ -37,7 +37,7 @@ const keptIn = (
   { shutdown = "10 seconds" }: ServeOptions,
 ): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
   const url = new URL(openai)
-  url.pathname = `${openai.pathname.replace(/\/+$/, "")}/v1`
+  url.pathname = `${openai.pathname.replace(/(?<!\/)\/+$/, "")}/v1`
   return Effect.acquireRelease(
     Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto", patience } })),
     ({ settled, stop }) =>

@@ -48,7 +48,7 @@ const guardedTracer = (
 > => Effect.map(Otlp.make(options), guarded)
 
 /** Where a signal is sent: `http://127.0.0.1:4318` has it at `/v1/traces`. */
-const urlOf = (url: string, signal: string): string => `${url.replace(/\/+$/, "")}/v1/${signal}`
+const urlOf = (url: string, signal: string): string => `${url.replace(/(?<!\/)\/+$/, "")}/v1/${signal}`
 
 /** Sends traces and metrics, if a collector is named. What is left is sent when the service ends. */
 export const telemetry = ({ otlp }: ServeOptions): Layer.Layer<never> => {

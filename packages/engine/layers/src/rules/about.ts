@@ -13,12 +13,13 @@ import { isQuestion, sentences } from "./sentences.js"
 /** In UTF-16 units. A longer sentence is more likely pasted than typed. */
 const longest = 300
 
-const clauseEnd = /\s*[，；]\s*|\s*[,;(]\s+|\s+[–—-]\s+|\s+(?:and|but|so|then)\s+(?=(?:i|i['’]m|i am|my)\s)/iu
+const clauseEnd =
+  /(?:(?<!\s)\s+)?(?:[，；]\s*|[,;(]\s+)|(?<!\s)\s+[–—-]\s+|(?<!\s)\s+(?:and|but|so|then)\s+(?=(?:i|i['’]m|i am|my)\s)/iu
 
 const clausesOf = (sentence: string): ReadonlyArray<string> =>
   sentence
     .split(clauseEnd)
-    .map((clause) => clause.replace(/[.!…。！)\s]+$/u, "").trim())
+    .map((clause) => clause.replace(/(?<![.!…。！)\s])[.!…。！)\s]+$/u, "").trim())
     .filter((clause) => clause !== "")
 
 /** The facts about the user in a user's text, in order; a key may occur more than once. */

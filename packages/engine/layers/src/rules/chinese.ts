@@ -24,7 +24,7 @@ const very = "(?:也|很|非常|特别|特別|最|比较|比較|还|還|真的|�
 const tail = /(?:就好了?|就行了?|就可以了?|即可|吧|了|啦|呀|哦|啊|哈|呢)$/u
 const end = (text: string): string =>
   text
-    .replace(/[。.!！…;；~～\s]+$/u, "")
+    .replace(/(?<![。.!！…;；~～\s])[。.!！…;；~～\s]+$/u, "")
     .replace(tail, "")
     .trim()
 

@@ -45,7 +45,7 @@ const named = (rest: string): string | null => {
   if (found === null) return null
   const after = rest.slice(found.length).trim()
   const goesOn = after === "" || /^(?:[(.!,–—-]|and\b|but\b|from\b|here\b|by the way\b)/iu.test(after)
-  const whole = found.replace(/[.'’-]+$/u, "")
+  const whole = found.replace(/(?<![.'’-])[.'’-]+$/u, "")
   return goesOn && whole !== "" && !notNames.has(whole.toLowerCase()) ? whole : null
 }
 const notNames = new Set(
@@ -63,7 +63,7 @@ const place = (rest: string, { next }: Partial<Clause> = {}): string | null => {
     /^(?:the )?\p{Lu}[\p{L}\p{M}'’.]*(?:[ -](?:(?:de|la|del|of|on|upon|am|the) )?\p{Lu}[\p{L}\p{M}'’.]*){0,4}|^\p{Lo}{2,12}/u
   const [found = null] = run.exec(rest) ?? []
   if (found === null) return null
-  const whole = found.replace(/[.'’]+$/u, "")
+  const whole = found.replace(/(?<![.'’])[.'’]+$/u, "")
   const wider =
     rest.length === found.length && next !== undefined
       ? /^\p{Lu}[\p{L}.]*(?: \p{Lu}[\p{L}.]*)?$/u.exec(next)
@@ -77,14 +77,14 @@ const notThings =
 /** The thing that is liked or not, without the reason for it. */
 const thing = (rest: string): string | null => {
   const [first = ""] = rest.split(
-    /\s+(?:but|because|since|so|although|though|which|while|and (?:i|it|would|was|am|have|want|need|then))\b/iu,
+    /(?<!\s)\s+(?:but|because|since|so|although|though|which|while|and (?:i|it|would|was|am|have|want|need|then))\b/iu,
   )
   const found = first
     .replace(
-      /\s+(?:any ?more|a lot|very much|so much|the most|the best|too|as well|these days|lately|at all)$/iu,
+      /(?<!\s)\s+(?:any ?more|a lot|very much|so much|the most|the best|too|as well|these days|lately|at all)$/iu,
       "",
     )
-    .replace(/[^\p{L}\p{N})\]"'’%+#]+$/u, "")
+    .replace(/(?<![^\p{L}\p{N})\]"'’%+#])[^\p{L}\p{N})\]"'’%+#]+$/u, "")
   const clear = found.length >= 2 && found.length <= 80 && !notThings.test(found) && !pointing.test(found)
   return clear ? found : null
 }
@@ -94,7 +94,8 @@ const pointing =
   /\b(?:it|this|that one|these|those|them|him|her|you|your|yours|yourself)\b|^(?:to|be|a|an|of|at|on|in|for|with)$/iu
 
 /** Without the punctuation at its end. */
-const end = (value: string): string => value.replace(/[^\p{L}\p{N})\]"'’%+#]+$/u, "")
+const end = (value: string): string =>
+  value.replace(/(?<![^\p{L}\p{N})\]"'’%+#])[^\p{L}\p{N})\]"'’%+#]+$/u, "")
 
 const lowerCase = (value: string): string => value.toLowerCase()
 
@@ -241,7 +242,7 @@ export const instructionEnglish = (
   about: (rest: string) => MatchedFact | null,
 ): MatchedFact | null => {
   if (!standing.test(sentence)) return null
-  const text = sentence.replace(/[.!…;\s]+$/u, "")
+  const text = sentence.replace(/(?<![.!…;\s])[.!…;\s]+$/u, "")
   const language = answerIn.exec(text)?.[1]
   if (language !== undefined && (/\bin /i.test(text) || /^(?:please,? )?(?:always|only) /i.test(text))) {
     const oneOff =
