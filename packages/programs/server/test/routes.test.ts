@@ -167,7 +167,7 @@ const unfinished = (url: string, row: Row, ids: Ids, token: string | null): Prom
 const missing = (row: Row, rights: ReadonlyArray<string>): boolean =>
   !row.rights.every((right) => rights.includes(right))
 
-describe("every route", () => {
+describe("L21: every route", () => {
   it("asks for the rights that it declares, before anything of a body has come", async () => {
     const { url, mine, some, ids } = await spoken()
     const kinds = [null, makeToken({ tenant: "acme", rights: all }).token] as const
