@@ -1,5 +1,5 @@
 /** The calls of the AI SDK on a session: what of each call is stored, and the context that it goes on with. */
-import { BranchLeft, type PlaceOfCall, type StoredSession } from "@memfold/codec"
+import { BranchLeft, isFields, type PlaceOfCall, type StoredSession } from "@memfold/codec"
 import type { Message, Session } from "@memfold/core"
 import type { ModelMessage } from "ai"
 import type { AiSdkContext, Major } from "./encode.js"
@@ -59,16 +59,33 @@ const instructed = (
 /** The calls of a session, one at a time. */
 export class Calls {
   private turn: Turn | undefined
+  /** Who gets the context, as far as it is known. */
+  private server: string | undefined
 
   constructor(
     private readonly stored: StoredSession,
-    private readonly options: { readonly instructions?: string; readonly major: Major },
-  ) {}
+    private readonly options: {
+      readonly instructions?: string
+      readonly major: Major
+      readonly server?: string | undefined
+    },
+  ) {
+    this.server = options.server
+  }
+
+  /** Notes the model that is asked: its name, or what it calls its provider, says who gets the context. */
+  meet(model: unknown): void {
+    const provider = isFields(model) ? model["provider"] : model
+    if (this.options.server === undefined && typeof provider === "string") this.server = provider
+  }
 
   /** The context, behind the instructions of the session. */
   async read(): Promise<CallStart> {
     const context = await this.stored.memory.context(this.stored.id)
-    const { system, ...rest } = rendered(context, await openGroup(this.stored, context), this.options.major)
+    const { system, ...rest } = rendered(context, await openGroup(this.stored, context), {
+      major: this.options.major,
+      server: this.server,
+    })
     return { ...joined(this.options.instructions, system), ...rest, prefix: context.prefix }
   }
 
@@ -172,6 +189,7 @@ export class Calls {
 
   /** Stores what came before a step, and reads the context for it. */
   async prepare(step: StepToPrepare): Promise<AiSdkContext> {
+    this.meet(step.model)
     const turn = await this.current()
     if (await this.stored.isLeft(turn)) throw new BranchLeft({ session: this.stored.id })
     const { stepNumber, steps, responseMessages, experimental_steeringMessages: steering = [] } = step

@@ -112,11 +112,12 @@ describe("a context", () => {
         ],
       }),
     )
-    const whole = encodeContext([message!]).messages[0] as ModelMessage & { content: Array<object> }
+    const asked = Message.user("Does it rain?")
+    const whole = encodeContext([asked, message!]).messages[1] as ModelMessage & { content: Array<object> }
     expect(whole.content.map((part) => "providerOptions" in part)).toEqual([true, true])
     const parts = message!.parts.filter((part) => !Message.isBound(part))
-    const { messages } = encodeContext([{ ...message!, parts }])
-    expect(messages).toEqual([
+    const { messages } = encodeContext([asked, { ...message!, parts }])
+    expect(messages.slice(1)).toEqual([
       { role: "assistant", content: [{ type: "text", text: "Yes.", providerOptions: { openai: {} } }] },
     ])
   })
@@ -125,7 +126,8 @@ describe("a context", () => {
     const one = call([{ id: "a", name: "f", arguments: "no JSON" }])
     const image = { type: "file" as const, mediaType: "image/png", uri: "https://example.org/a.png" }
     const found = result({ id: "a", output: "", content: [image], isError: true })
-    const { messages, omitted } = encodeContext([one, found, one, found])
+    const { messages: sent, omitted } = encodeContext([Message.user("?"), one, found, one, found])
+    const messages = sent.slice(1)
     const ids = messages.flatMap(({ content }) =>
       (content as ReadonlyArray<{ toolCallId: string }>).map(({ toolCallId }) => toolCallId),
     )
@@ -136,8 +138,8 @@ describe("a context", () => {
       output: { type: "content", value: [{ type: "image-url", url: "https://example.org/a.png" }] },
     })
     expect(omitted).toEqual([
-      { message: 1, part: "is-error" },
-      { message: 3, part: "is-error" },
+      { message: 2, part: "is-error" },
+      { message: 4, part: "is-error" },
     ])
   })
 })

@@ -15,9 +15,11 @@ export type Major = 5 | 6 | 7
  *   results have other types in each version
  * - `exact`: `true` writes decoded model messages exactly as they came, with what a model refuses: empty texts, ids that
  *   come again. The default, `false`, writes what the AI SDK accepts
+ * - `server`: who gets the messages: a name such as `mistral`, the base URL, or what the model calls its provider
  */
 export interface EncodeOptions {
   readonly major?: Major
+  readonly server?: string | undefined
   readonly exact?: boolean
 }
 
@@ -119,13 +121,14 @@ class Encoder {
   readonly omissions = new Codec.Omissions()
   private readonly exact: boolean
   private readonly major: Major
-  private readonly ids = new Codec.CallIds({ pattern: /^.+$/s, reuse: false })
+  private readonly ids: Codec.CallIds
   /** The name and the sent id of each call, by its id. */
   private readonly names = new Map<string, string>()
   private readonly sentIds = new Map<unknown, string>()
 
-  constructor({ exact = false, major = 7 }: EncodeOptions) {
+  constructor({ exact = false, major = 7, server }: EncodeOptions) {
     this.exact = exact
+    this.ids = new Codec.CallIds(Codec.idRules(Codec.serverOf(server), /^.+$/s))
     this.major = major
   }
 
@@ -166,9 +169,10 @@ class Encoder {
     switch (part.type) {
       case "text": {
         const written = encodePart(part, this.exact)!
-        // The AI SDK leaves an empty text out; then nothing may be left of a message.
-        if (role === "tool" && !this.exact) return part.text === "" ? [] : this.omissions.add(part.type)
-        const empty = part.text === "" && (role !== "assistant" || written["providerOptions"] === undefined)
+        // The AI SDK leaves an empty text out, and Anthropic refuses a blank one; then nothing may be left of a message.
+        const blank = part.text.trim() === ""
+        if (role === "tool" && !this.exact) return blank ? [] : this.omissions.add(part.type)
+        const empty = blank && (role !== "assistant" || written["providerOptions"] === undefined)
         return empty && !this.exact ? [] : [written]
       }
       case "reasoning":
@@ -296,22 +300,25 @@ const unsaid = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Codec.O
  */
 export const encodeContext = (
   messages: ReadonlyArray<Message.Message>,
-  options: Pick<EncodeOptions, "major"> = {},
+  options: Pick<EncodeOptions, "major" | "server"> = {},
 ): EncodedContext => {
+  const server = Codec.serverOf(options.server)
   const encoder = new Encoder(options)
-  const placed = Codec.messagesToSend(messages)
+  const placed = Codec.messagesToSend(messages, server)
   const system = placed.messages
     .filter(({ role }) => role === "system")
     .map(Message.text)
-    .filter((text) => text !== "")
-  const written = joined(
+    .filter((text) => text.trim() !== "")
+  const said = joined(
     placed.messages.flatMap((message, position) =>
       message.role === "system" ? [] : encoder.encode(message, position),
     ),
   )
+  const say = (role: Message.Role, content: string): EncodedMessage => ({ role, content })
+  const written = Codec.inTurns(said, server, ({ role }) => role, say)
   return {
     ...(system.length === 0 ? {} : { system: system.join("\n\n").toWellFormed() }),
-    messages: written as ReadonlyArray<unknown> as Array<ModelMessage>,
+    messages: [...written] as Array<unknown> as Array<ModelMessage>,
     omitted: [...placed.omitted, ...unsaid(placed.messages), ...encoder.omissions.all],
   }
 }
@@ -333,7 +340,8 @@ export const encodeMessages = (
   options: EncodeOptions = {},
 ): Array<ModelMessage> => {
   const encoder = new Encoder(options)
-  const given = options.exact === true ? messages : Codec.withoutMisplacedCalls(messages).messages
+  const server = Codec.serverOf(options.server)
+  const given = options.exact === true ? messages : Codec.sendable(messages, { server }).messages
   return given.flatMap((message, position) =>
     encoder.encode(message, position),
   ) as ReadonlyArray<unknown> as Array<ModelMessage>

@@ -101,7 +101,8 @@ class Middleware {
     this.calls.end()
   }
 
-  async transform(params: CallParams): Promise<CallParams> {
+  async transform(params: CallParams, model: unknown): Promise<CallParams> {
+    this.calls.meet(model)
     const given = params.prompt.filter(isSaid)
     const named = digest(JSON.stringify(freeze(given).json))
     return this.stored.inOrder(async () => {
@@ -179,7 +180,8 @@ export const modelMiddleware = (
   const own = new Middleware(stored, calls, major, name)
   const middleware = {
     specificationVersion: `v${major - 3}`,
-    transformParams: ({ params }: { readonly params: CallParams }) => own.transform(params),
+    transformParams: ({ params, model }: { readonly params: CallParams; readonly model?: unknown }) =>
+      own.transform(params, model),
     wrapGenerate: ({
       doGenerate,
       params,

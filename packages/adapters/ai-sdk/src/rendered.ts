@@ -40,16 +40,16 @@ export const openGroup = async (
 }
 
 /**
- * A context for a major version of the AI SDK.
+ * A context for a major version of the AI SDK, and for a server.
  *
  * @param open the messages of {@link openGroup}
  */
 export const rendered = (
   context: Render.Context,
   open: ReadonlyArray<Message.Message>,
-  major: Major,
+  options: { readonly major: Major; readonly server: string | undefined },
 ): RenderedContext => {
-  const { omitted, ...encoded } = encodeContext([...context.messages, ...open], { major })
+  const { omitted, ...encoded } = encodeContext([...context.messages, ...open], options)
   return {
     ...encoded,
     layout: [...context.layout, ...unsupportedSections(omitted, context.sources)],

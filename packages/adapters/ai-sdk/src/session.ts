@@ -17,6 +17,11 @@ export type UserInput = string | UIMessage | ModelMessage | ReadonlyArray<UIMess
 export interface AiSdkOptions {
   /** The major version of `ai` that is used; 7 by default. Files in tool results and the middleware differ. */
   readonly major?: Major
+  /**
+   * Who gets the contexts: a name such as `mistral`, or the base URL of the provider. Steps and the middleware know it from their
+   * model; say it where a model has another address than its package, and for `messages`, which sees no model.
+   */
+  readonly server?: string
 }
 
 /** Options of a session. */
@@ -58,7 +63,7 @@ export class OpenSession {
     owner: Memory.AnyMemory,
     /** The id of the session. */
     readonly id: string,
-    protected readonly options: SessionOptions & { readonly major: Major },
+    protected readonly options: SessionOptions & { readonly major: Major; readonly server?: string },
   ) {
     this.stored = new StoredSession(owner, id, "ai-sdk")
     this.page = new Page(this.stored)
@@ -290,6 +295,6 @@ export interface AiSdkMemory {
  * await memory.close()
  * ```
  */
-export const aiSdk = (memory: Memory.AnyMemory, { major = 7 }: AiSdkOptions = {}): AiSdkMemory => {
-  return { session: (id, options = {}) => new AiSdkSession(memory, id, { ...options, major }) }
+export const aiSdk = (memory: Memory.AnyMemory, { major = 7, ...given }: AiSdkOptions = {}): AiSdkMemory => {
+  return { session: (id, options = {}) => new AiSdkSession(memory, id, { ...given, ...options, major }) }
 }

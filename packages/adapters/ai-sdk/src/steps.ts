@@ -24,6 +24,8 @@ export interface StepToPrepare {
   readonly steps: ReadonlyArray<Step>
   readonly stepNumber: number
   readonly messages: ReadonlyArray<ModelMessage>
+  /** The model that is asked, or its name. */
+  readonly model?: unknown
   /** Version 7: what was produced since the call began. */
   readonly responseMessages?: ReadonlyArray<ModelMessage>
   /** Version 7: the messages that the call began with. */

@@ -2,7 +2,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { breaking, breaks, faults } from "@memfold/harness/brokenStreams"
 import { type Answering, providerServer, seeded } from "@memfold/strict-providers"
-import { stepCountIs, streamText, tool, ToolLoopAgent, wrapLanguageModel } from "ai"
+import { generateText, stepCountIs, streamText, tool, ToolLoopAgent, wrapLanguageModel } from "ai"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { createMemory } from "memfold"
@@ -143,6 +143,51 @@ describe("an agent of AI SDK 7", () => {
       { type: "text", text: "Pinned." },
     ])
   })
+})
+
+describe("a long loop of tools, compacted while it runs", () => {
+  const large = tool({
+    inputSchema: z.object({ path: z.string() }),
+    execute: async ({ path }) => `${path} ${"line of a file. ".repeat(1_400)}`,
+  })
+
+  for (const way of ["prepareStep", "middleware"] as const) {
+    it(`begins with the user, and has no name that the model made up: ${way}`, async () => {
+      const { server, model } = await connected(({ turn }) =>
+        turn < 40
+          ? { calls: [{ name: turn % 5 === 4 ? "files.open" : "read", arguments: { path: `${turn}.ts` } }] }
+          : { text: "Done." },
+      )
+      await using memory = createMemory({
+        store: "memory:",
+        strategy: "break-even",
+        settings: { contextLimit: 30_000 },
+        compaction: { mode: "inline" },
+      })
+      const chat = aiSdk(memory).session("chat")
+      const tools = { read: large }
+      const stopWhen = stepCountIs(60)
+      const { text } =
+        way === "middleware"
+          ? await generateText({
+              model: wrapLanguageModel({ model, middleware: chat.middleware() }),
+              prompt: "Read all files.",
+              tools,
+              stopWhen,
+            })
+          : await generateText({
+              model,
+              ...(await chat.messages("Read all files.")),
+              prepareStep: chat.prepareStep,
+              tools,
+              stopWhen,
+            })
+      await server.close()
+      expect(server.refused.map(({ violations }) => violations)).toEqual([])
+      expect(text).toBe("Done.")
+      expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
+    })
+  }
 })
 
 describe("a stream that breaks", () => {

@@ -16,9 +16,11 @@ import type { AnthropicConversation } from "./wire.js"
  *   block came with them. None by default. Fields that only a response has are never sent
  * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses: unknown fields, blank texts, empty
  *   lists, unsigned thinking, ids of any form. The default, `false`, writes what the API accepts
+ * - `server`: who gets the request, as a name of `serverNames` or as the base URL of the client; Anthropic's own by default
  */
 export interface EncodeOptions extends Codec.SummaryOptions {
   readonly extraFields?: ReadonlyArray<string>
+  readonly server?: string
   readonly exact?: boolean
   readonly cacheControl?: CacheControl
 }
@@ -171,8 +173,7 @@ class BlockWriter {
         if (role !== "assistant") return this.omit(message, "tool-call")
         const id = this.exact ? part.id : this.ids.call(part.id)
         const input = toInput(part.arguments)
-        const name = this.exact ? part.name : Codec.toolName(part.name, 128)
-        return Codec.restore({ type: "tool_use", id, name, input }, form.fields)
+        return Codec.restore({ type: "tool_use", id, name: part.name, input }, form.fields)
       }
       case "tool-result":
         return undefined
@@ -288,7 +289,8 @@ class Encoder {
   }
 
   private placed(given: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> {
-    const { messages, omitted } = Codec.withoutMisplacedCalls(given)
+    const server = Codec.serverOf(this.options.server ?? "anthropic")
+    const { messages, omitted } = Codec.sendable(given, { server, longestName: 128 })
     this.blocks.omitted.push(...omitted)
     return messages
   }
@@ -343,6 +345,17 @@ const contentOf = (blocks: ReadonlyArray<Block>, form: Form["content"]): unknown
   return plain && form !== "blocks" ? first["text"] : blocks.map(({ fields }) => fields)
 }
 
+/** Whose turn it is; a compaction of the API may stand first. */
+const speakerOf = (turn: Turn): Codec.Speaker => (standsAlone(turn) ? undefined : turn.role)
+
+const saying = (role: "user" | "assistant", text: string): Turn => ({
+  role,
+  results: [],
+  others: [{ fields: { type: "text", text }, message: 0, part: "text" }],
+  content: undefined,
+  fields: undefined,
+})
+
 /**
  * The turns in an order that the API accepts: a system message stands only right behind a user's (any other one goes
  * into the `system` field), the first message is the user's, and neighbours of the same role are one.
@@ -359,12 +372,8 @@ const asAccepted = (
       open.others.push(...turn.others)
     } else turns.push(turn)
   }
-  if (turns.length > 0 && turns[0]?.role !== "user" && !standsAlone(turns[0])) {
-    const fields = { type: "text", text: Codec.opening }
-    const others: Array<Block> = [{ fields, message: 0, part: "text" }]
-    turns.unshift({ role: "user", results: [], others, content: undefined, fields: undefined })
-  }
-  return { turns, system: hoisted.flatMap(({ others }) => others) }
+  const opened = Codec.inTurns(turns, Codec.servers.anthropic, speakerOf, saying)
+  return { turns: opened, system: hoisted.flatMap(({ others }) => others) }
 }
 
 /** The messages as the model of the request takes them. */

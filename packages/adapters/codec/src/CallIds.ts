@@ -1,11 +1,23 @@
 /** Ids of tool calls, as a provider accepts them. */
 import { digest } from "./digest.js"
+import type { Server } from "./servers.js"
 
-/** What a provider accepts as the id of a call, and whether an id may come again once its call has a result. */
+/**
+ * What a provider accepts as the id of a call, and whether an id may come again once its call has a result.
+ *
+ * - `length`: how long an id is that stands for another one, of letters and digits: up to 16; without it, `call_` is in front
+ */
 export interface IdRules {
   readonly pattern: RegExp
   readonly reuse: boolean
+  readonly length?: number | undefined
 }
+
+/** The rules of a server for ids that do not come again; without rules of its own, those of the API: a pattern. */
+export const idRules = ({ callIds: length }: Server, pattern: RegExp): IdRules =>
+  length === undefined
+    ? { pattern, reuse: false }
+    : { pattern: new RegExp(`^[a-zA-Z0-9]{${length}}$`), reuse: false, length }
 
 /**
  * Replaces ids of calls that a provider refuses: ids that another provider made, empty ones, and ones that come again.
@@ -28,7 +40,8 @@ export class CallIds {
   constructor(private readonly rules: IdRules) {}
 
   private fit(id: string): string {
-    return this.rules.pattern.test(id) ? id : `call_${digest(id)}`
+    const { pattern, length } = this.rules
+    return pattern.test(id) ? id : length === undefined ? `call_${digest(id)}` : digest(id).slice(0, length)
   }
 
   /**

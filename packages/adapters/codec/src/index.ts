@@ -4,7 +4,7 @@
  * messages (L16: codecs lose nothing).
  */
 export { allMessages } from "./allMessages.js"
-export { CallIds, type IdRules } from "./CallIds.js"
+export { CallIds, idRules, type IdRules } from "./CallIds.js"
 export { asJson, type Decoder, decoder, decoding, type ErrorClass } from "./decoding.js"
 export { DecodeError } from "./DecodeError.js"
 export { digest, randomId } from "./digest.js"
@@ -29,7 +29,9 @@ export { inOrder } from "./inOrder.js"
 export { withoutMisplacedCalls } from "./misplacedCalls.js"
 export { withoutOtherModels } from "./otherModels.js"
 export { Omissions, type Omitted } from "./Omitted.js"
-export { messagesToSend, opening, redactedThinking } from "./toSend.js"
+export { type Limits, messagesToSend, opening, redactedThinking, type Sendable, sendable } from "./toSend.js"
+export { type Server, type ServerName, serverNames, serverOf, servers } from "./servers.js"
+export { inTurns, type Speaker } from "./turns.js"
 export { type Placed, placeSummaries, type Reader, type SummaryOptions } from "./summaries.js"
 export {
   behindStored,

@@ -1,24 +1,116 @@
-/** What of a context is sent, whichever library sends it. */
+/** What of a context is sent: the rules that every renderer passes, whichever API or library it writes for. */
 import { Message } from "@memfold/core"
 import { withoutEarlierThoughts } from "./earlierThoughts.js"
-import { withoutMisplacedCalls } from "./misplacedCalls.js"
 import { type Fields, isFields } from "./fields.js"
+import { withoutMisplacedCalls } from "./misplacedCalls.js"
 import type { Omitted } from "./Omitted.js"
+import { toolName } from "./requestName.js"
+import type { Server } from "./servers.js"
 
 /** The first message of the user, where a conversation would begin with the assistant: providers refuse that, except OpenAI. */
 export const opening = "(The conversation goes on.)"
 
+/** What stands for images that a request has no room for. */
+const imageLeftOut = "(An image is left out here: a request has room for the newest ones alone.)"
+
+/** What of a conversation a request can have. */
+export interface Limits {
+  /** The server that gets the request. */
+  readonly server: Server
+  /** The most characters of a tool's name. */
+  readonly longestName?: 64 | 128
+}
+
+/** Messages, and what was left out of them. */
+export interface Sendable {
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly omitted: ReadonlyArray<Omitted>
+}
+
+/** The part under a name that every API takes: models make names up. */
+const named = <Part extends Message.Part>(part: Part, longest: 64 | 128): Part => {
+  if (part.type !== "tool-call" && part.type !== "tool-result") return part
+  const { name } = part as { readonly name?: string }
+  const sent = name === undefined ? undefined : toolName(name, longest)
+  return sent === name ? part : { ...part, name: sent }
+}
+
+const isImage = (part: Message.Part): boolean =>
+  part.type === "file" && part.mediaType.toLowerCase().startsWith("image/")
+
+/** The messages with their newest images, as many as a request can have. */
+const withNewestImages = (messages: ReadonlyArray<Message.Message>, most: number): Sendable => {
+  let left = most
+  const omitted: Array<Omitted> = []
+  /** The parts from the newest one back. */
+  const shown = <Part extends Message.Part>(
+    parts: ReadonlyArray<Part>,
+    message: number,
+  ): ReadonlyArray<Part> => {
+    const before = omitted.length
+    const written = parts
+      .toReversed()
+      .map((part) => {
+        if (part.type === "tool-result" && part.content !== undefined) {
+          const content = shown(part.content, message)
+          return content === part.content ? part : { ...part, content }
+        }
+        if (!isImage(part) || left-- > 0) return part
+        omitted.push({ message, part: "file" })
+        return { type: "text", text: imageLeftOut } as Message.Part as Part
+      })
+      .toReversed()
+    return omitted.length === before ? parts : written
+  }
+  const written = messages
+    .map((message, position) => ({ message, position }))
+    .toReversed()
+    .map(({ message, position }) => {
+      const parts = shown(message.parts, position)
+      return parts === message.parts ? message : { ...message, parts }
+    })
+  return { messages: omitted.length === 0 ? messages : written.toReversed(), omitted }
+}
+
 /**
- * The messages of a context for a library that has the system messages apart: summaries as text, without reasoning whose prefix
- * has changed, and without calls outside of assistant messages. Every message stays in its place.
+ * The messages of a context within what requests can have: calls in messages of the assistant alone, names that every API takes,
+ * and no more images than the server takes. Every message stays in its place.
+ *
+ * @param context - the messages of a context
+ * @param limits - the server, and how long names of tools can be; 64 characters without it
+ *
+ * @example
+ * ```ts
+ * import { sendable, serverOf } from "@memfold/codec"
+ * import { Message } from "@memfold/core"
+ *
+ * const call = Message.call([{ id: "c1", name: "files.open", arguments: "{}" }])
+ * console.log(sendable([call], { server: serverOf(undefined) }).messages[0]?.parts) // the name is files_open
+ * ```
  */
-export const messagesToSend = (
+export const sendable = (
   context: ReadonlyArray<Message.Message>,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
+  { server, longestName = 64 }: Limits,
+): Sendable => {
+  const placed = withoutMisplacedCalls(context)
+  const fitting = placed.messages.map((message) => {
+    const parts = message.parts.map((part) => named(part, longestName))
+    return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts }
+  })
+  if (server.images === undefined) return { messages: fitting, omitted: placed.omitted }
+  const { messages, omitted } = withNewestImages(fitting, server.images)
+  return { messages, omitted: [...placed.omitted, ...omitted] }
+}
+
+/**
+ * What is {@link sendable} for a library that has the system messages apart: also with summaries as text, and without reasoning
+ * whose prefix has changed.
+ */
+export const messagesToSend = (context: ReadonlyArray<Message.Message>, server: Server): Sendable => {
   const read = Message.forReader(context)
   const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
   const thoughts = withoutEarlierThoughts(read.map(({ message }) => message))
-  const { messages, omitted } = withoutMisplacedCalls(thoughts.messages)
+  const { messages, omitted } = sendable(thoughts.messages, { server })
   return { messages, omitted: [...summarized, ...thoughts.omitted, ...omitted] }
 }
 

@@ -46,16 +46,19 @@ const makeMessage = (
   content: string | ReadonlyArray<Prompt.Part>,
 ): Prompt.Message => Prompt.makeMessage(message.role, { content, options: messageOptions(message) } as never)
 
-const opening = Prompt.makeMessage("user", { content: [Prompt.makePart("text", { text: Codec.opening })] })
+const say = (role: "user" | "assistant", text: string): Prompt.Message =>
+  Prompt.makeMessage(role, { content: [Prompt.makePart("text", { text })] } as never)
 
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omissions = new Codec.Omissions()
-  private readonly ids = new Codec.CallIds({ pattern: /^[\w-]{1,64}$/, reuse: false })
+  private readonly ids: Codec.CallIds
   /** The name of each call, by its id. */
   private readonly names = new Map<string, string>()
 
-  constructor(private readonly provider: string | undefined) {}
+  constructor(private readonly provider: string | undefined) {
+    this.ids = new Codec.CallIds(Codec.idRules(Codec.serverOf(provider), /^[\w-]{1,64}$/))
+  }
 
   private part(role: Message.Role, part: Message.Part): ReadonlyArray<Codec.Fields> {
     // Anthropic refuses a text that is blank.
@@ -140,15 +143,15 @@ export const encodeContext = (
   { provider }: EncodeOptions = {},
 ): EncodedContext => {
   const encoder = new Encoder(provider)
-  const placed = Codec.messagesToSend(messages)
+  const server = Codec.serverOf(provider)
+  const placed = Codec.messagesToSend(messages, server)
   const written = placed.messages.flatMap((message, position) => encoder.encode(message, position))
   const [system, said] = [true, false].map((first) =>
     written.filter(({ role }) => (role === "system") === first),
   )
-  const [first] = said!
-  const opened = first === undefined || first.role === "user" || provider === "openai" ? [] : [opening]
+  const inTurns = Codec.inTurns(said!, server, ({ role }) => role, say)
   return {
-    prompt: Prompt.fromMessages([...system!, ...opened, ...said!]),
+    prompt: Prompt.fromMessages([...system!, ...inTurns]),
     omitted: [...placed.omitted, ...encoder.omissions.all],
   }
 }

@@ -8,9 +8,12 @@ import {
   messagesToSend,
   Omissions,
   type Omitted,
-  opening,
+  type Speaker,
   wellFormed,
-  withoutMisplacedCalls,
+  idRules,
+  inTurns,
+  sendable,
+  serverOf,
 } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { sentCallBlock, sentText } from "./blocks.js"
@@ -25,11 +28,13 @@ import { makeMessage, type WireMessage } from "./wire.js"
  * - `provider`: who gets the messages, as LangChain names it (`anthropic`, `openai`, …); `openai-responses` is the Responses API
  *   of OpenAI, and `openai` Chat Completions. Parts that this provider does not take are left out. Without it, every part is
  *   sent
+ * - `server`: who gets the messages, if it is not what the provider is called: the base URL of the model, for example
  * - `exact`: `true` writes decoded messages exactly as they came, with what a model refuses: empty texts, ids that come
  *   again, invalid calls. The default, `false`, writes what models accept
  */
 export interface EncodeOptions {
   readonly provider?: string | undefined
+  readonly server?: string | undefined
   readonly exact?: boolean
 }
 
@@ -86,11 +91,12 @@ const written = (
 class Encoder {
   readonly omissions = new Omissions()
   private readonly blocks: Blocks
-  private readonly ids = new CallIds({ pattern: /^[\w-]{1,40}$/, reuse: false })
+  private readonly ids: CallIds
   private readonly names = new Map<string, string>()
 
-  constructor(provider: string | undefined) {
+  constructor({ provider, server = provider }: EncodeOptions) {
     this.blocks = new Blocks(provider, this.omissions)
+    this.ids = new CallIds(idRules(serverOf(server), /^[\w-]{1,40}$/))
   }
 
   private answer(message: Message.Message): ReadonlyArray<WireMessage> {
@@ -215,11 +221,11 @@ class Encoder {
   }
 }
 
-/** The messages, beginning with one of the user. */
-const opened = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<WireMessage> =>
-  messages.length > 0 && messages[0]?.type !== "human"
-    ? [{ type: "human", content: opening }, ...messages]
-    : messages
+/** The types of messages, by who speaks in them. */
+const types = { user: "human", assistant: "ai", tool: "tool", system: "system" } as const
+
+const speakerOf = ({ type }: WireMessage): Speaker =>
+  (Object.keys(types) as ReadonlyArray<keyof typeof types>).find((speaker) => types[speaker] === type)
 
 /** The message without half emojis, which providers refuse; artifacts go to no provider. */
 const sent = (wire: WireMessage): BaseMessage => {
@@ -252,17 +258,21 @@ const sent = (wire: WireMessage): BaseMessage => {
  */
 export const encodeContext = (
   messages: ReadonlyArray<Message.Message>,
-  { provider }: Pick<EncodeOptions, "provider"> = {},
+  options: Pick<EncodeOptions, "provider" | "server"> = {},
 ): EncodedContext => {
-  const encoder = new Encoder(provider)
-  const placed = messagesToSend(messages)
+  const server = serverOf(options.server ?? options.provider)
+  const encoder = new Encoder(options)
+  const placed = messagesToSend(messages, server)
   const system = encoder.systemOf(placed.messages)
   const written = placed.messages.flatMap((message, position) =>
     message.role === "system" ? [] : encoder.encode(message, position),
   )
   return {
     ...(system === undefined ? {} : { system }),
-    messages: opened(written).map(sent),
+    messages: inTurns(written, server, speakerOf, (speaker, content) => ({
+      type: types[speaker],
+      content,
+    })).map(sent),
     omitted: [...placed.omitted, ...encoder.omissions.all],
   }
 }
@@ -281,15 +291,14 @@ export const encodeContext = (
  */
 export const encodeMessages = (
   messages: ReadonlyArray<Message.Message>,
-  { exact = false, provider }: EncodeOptions = {},
+  { exact = false, ...options }: EncodeOptions = {},
 ): Array<BaseMessage> => {
   if (exact) {
     return messages.flatMap((message) =>
       exactWires(message).map((wire) => makeMessage(wire, formOf(message).special)),
     )
   }
-  const encoder = new Encoder(provider)
-  return withoutMisplacedCalls(messages).messages.flatMap((message, position) =>
-    encoder.encode(message, position).map(sent),
-  )
+  const encoder = new Encoder(options)
+  const { messages: sendables } = sendable(messages, { server: serverOf(options.server ?? options.provider) })
+  return sendables.flatMap((message, position) => encoder.encode(message, position).map(sent))
 }

@@ -60,7 +60,7 @@ export class MemfoldChatMessageHistory extends BaseListChatMessageHistory {
   }
 
   private read(): Promise<ReadContext> {
-    return this.chat.inOrder(() => this.chat.read(this.provider))
+    return this.chat.inOrder(() => this.chat.read({ provider: this.provider }))
   }
 
   /**

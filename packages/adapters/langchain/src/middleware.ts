@@ -4,7 +4,7 @@ import { isFields } from "@memfold/codec"
 import type { Memory, Session } from "@memfold/core"
 import { type AgentMiddleware, createMiddleware, type Runtime } from "langchain"
 import { instructed } from "./instructed.js"
-import { providerFor } from "./model.js"
+import { recipientFor } from "./model.js"
 import { NoSession } from "./NoSession.js"
 import { LangChainSession } from "./session.js"
 
@@ -99,12 +99,12 @@ export const memfold = ({
     name: "memfold",
     wrapModelCall: async (request, handler) => {
       const chat = sessionOf(request.runtime)
-      const provider = await providerFor(request.model)
+      const recipient = await recipientFor(request.model)
       const context = await chat.inOrder(async () => {
         const { messages: state } = request.state
         await save(chat, state, !tried.has(state))
         tried.add(state)
-        return chat.read(provider)
+        return chat.read(recipient)
       })
       const { messages, prefix } = context
       const response = await handler({ ...request, ...instructed(request.systemMessage, context), messages })

@@ -53,13 +53,26 @@ export const namesOf = (model: unknown): ModelNames => {
   }
 }
 
-/** The provider of a model, also of a configurable model that is created when it is called. */
-export const providerFor = async (model: unknown): Promise<string | undefined> => {
-  if (!isConfigurable(model)) return namesOf(model).provider
+/** The base URL that the client of OpenAI was given, with which it speaks to many servers. */
+const addressOf = (model: unknown): string | undefined => {
+  if (!isFields(model)) return undefined
+  const { clientConfig: config, bound } = model as Record<string, unknown>
+  return isFields(config) ? text(config["baseURL"]) : addressOf(bound)
+}
+
+/** Who gets a request. */
+export interface Recipient {
+  readonly provider: string | undefined
+  readonly server: string | undefined
+}
+
+/** Who gets the requests of a model, also of a configurable model that is created when it is called. */
+export const recipientFor = async (model: unknown): Promise<Recipient> => {
   try {
-    return namesOf(await model["_getModelInstance"]()).provider
+    const made = isConfigurable(model) ? await model["_getModelInstance"]() : model
+    return { provider: namesOf(made).provider, server: addressOf(made) }
   } catch {
     // The call of the model will say what is wrong with it.
-    return undefined
+    return { provider: undefined, server: undefined }
   }
 }

@@ -7,6 +7,7 @@ import { additionOf, type Change, changeOf, progressOf, type StoredMessages } fr
 import { decodeMessages } from "./decode.js"
 import { encodeContext, type LangChainContext } from "./encode.js"
 import { formOf } from "./form.js"
+import type { Recipient } from "./model.js"
 
 /** A context, and what it consists of. */
 export interface RenderedContext extends LangChainContext, ContextParts {}
@@ -47,9 +48,9 @@ export class LangChainSession {
     return this.stored.inOrder(work)
   }
 
-  async read(provider: string | undefined): Promise<ReadContext> {
+  async read(recipient: Partial<Recipient> = {}): Promise<ReadContext> {
     const { encoded, ...context } = await this.stored.context(({ messages }) =>
-      encodeContext(messages, { provider }),
+      encodeContext(messages, recipient),
     )
     const { omitted: _omitted, ...written } = encoded
     return { ...written, ...context }

@@ -5,7 +5,7 @@ import { isFields, type ModelOptions, modelSummarizer } from "@memfold/codec"
 import type { InContext, Message, Summarizer } from "@memfold/core"
 import { encodeContext } from "./encode.js"
 import { instructed } from "./instructed.js"
-import { namesOf, providerFor } from "./model.js"
+import { namesOf, recipientFor } from "./model.js"
 
 /**
  * What your own calls send besides the messages of the session. Only with the same model, the same system prompt and the same
@@ -31,8 +31,8 @@ const inContext = async (
   { systemPrompt = "" }: AskInContext,
   model: SummarizerOptions["model"],
 ): Promise<ReadonlyArray<BaseMessage>> => {
-  const provider = await providerFor(isFields(model) && "bound" in model ? model["bound"] : model)
-  const context = encodeContext(messages, { provider })
+  const recipient = await recipientFor(isFields(model) && "bound" in model ? model["bound"] : model)
+  const context = encodeContext(messages, recipient)
   // As `createAgent` writes it.
   const own =
     typeof systemPrompt === "string"

@@ -99,7 +99,10 @@ export const encodePrompt = async (
   target: Target,
 ): Promise<EncodedPrompt> => {
   const read = withoutThinking(messages, target)
-  const encoded = encodeContext(read.messages, { major: majors[target.specificationVersion] ?? 7 })
+  const encoded = encodeContext(read.messages, {
+    major: majors[target.specificationVersion] ?? 7,
+    server: target.provider,
+  })
   const { system } = encoded
   const written = await Promise.all(
     encoded.messages.map(async (message) => {

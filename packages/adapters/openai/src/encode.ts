@@ -1,6 +1,6 @@
 /** From memfold messages to Chat Completions messages. */
 import * as Codec from "@memfold/codec"
-import { Message } from "@memfold/core"
+import { Item, Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, type Form } from "./form.js"
 import { requestMessage } from "./request.js"
@@ -11,11 +11,15 @@ import type { OpenAIMessage } from "./wire.js"
  *
  * - `extraFields`: names of fields beyond those of the API that the server takes, such as `reasoning_content`, `cache_control`
  *   or `extra_content`; they are sent back wherever a message, a part or a call came with them. None by default
+ * - `server`: who gets the request, as a name of `serverNames` or as the base URL of the client; OpenAI's own by default, `any` for
+ *   one that is not known. What that server wants beyond the API is sent, and what it does not take is left out: for example,
+ *   `reasoning_content` stands at calls for DeepSeek and Kimi
  * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses in a request: empty lists,
  *   fields that no request has, ids that are too long. The default, `false`, writes what the API accepts
  */
 export interface EncodeOptions {
   readonly extraFields?: ReadonlyArray<string>
+  readonly server?: string
   readonly exact?: boolean
 }
 
@@ -56,6 +60,13 @@ const isRefusal = (part: Message.Part): part is Message.Opaque & { data: { refus
   !("type" in part.data) &&
   typeof part.data["refusal"] === "string"
 
+/** The text of reasoning, also of an item of the Responses API. */
+const reasoningIn = (part: Message.Part): ReadonlyArray<string> => {
+  if (part.type === "reasoning") return [part.text]
+  const isItem = part.type === "opaque" && part.provider === "openai-responses"
+  return isItem && Codec.isFields(part.data) && part.data["type"] === "reasoning" ? [Item.textOf(part)] : []
+}
+
 /** Fields of a message without an empty list of calls: the API refuses it. */
 const withoutEmptyCalls = (fields: Codec.Fields): Codec.Fields => {
   const { tool_calls: calls, ...rest } = fields
@@ -87,30 +98,32 @@ const asText = ({ content }: { readonly content?: unknown }): { readonly content
 /** Calls of the conversation so far, as fields of messages. */
 class Calls {
   // Compatible servers, such as that of Gemini, want ids that are unique in the whole request.
-  readonly ids = new Codec.CallIds({ pattern: /^.{1,40}$/s, reuse: false })
+  readonly ids: Codec.CallIds
   /** The ids of the open calls that are sent as `function_call`: a `function` message answers them. */
   private readonly legacy = new Set<string>()
 
-  constructor(private readonly exact: boolean) {}
+  constructor(
+    private readonly exact: boolean,
+    private readonly server: Codec.Server,
+  ) {
+    this.ids = new Codec.CallIds(Codec.idRules(server, /^.{1,40}$/s))
+  }
 
   /** Whether a result answers a call that was sent as `function_call`. */
   answersLegacy({ id }: Message.ToolResult): boolean {
     return !this.exact && this.legacy.delete(id)
   }
 
-  toolName(name: string): string {
-    return this.exact ? name : Codec.toolName(name)
-  }
-
-  private toolCall(call: Message.ToolCall): Codec.Fields {
+  private toolCall(call: Message.ToolCall, isFirst: boolean): Codec.Fields {
     const form = partFormOf(call)
     const id = this.exact ? call.id : this.ids.call(call.id)
-    const name = this.toolName(call.name)
+    const { name } = call
     const known =
       form.call === "custom"
         ? { id, type: "custom", custom: { name, input: call.arguments } }
         : { id, type: "function", function: { name, arguments: this.argumentsOf(call) } }
-    return Codec.restore(known, form.fields)
+    const own = Codec.restore(known, form.fields)
+    return isFirst && !this.exact ? Codec.restore(own, this.server.firstCall) : own
   }
 
   private argumentsOf(call: Message.ToolCall): string {
@@ -123,8 +136,8 @@ class Calls {
     const legacy = calls.length === 1 && partFormOf(first).call === "function_call"
     if (legacy) this.legacy.add(first.id)
     return legacy
-      ? { function_call: { name: this.toolName(first.name), arguments: this.argumentsOf(first) } }
-      : { tool_calls: calls.map((call) => this.toolCall(call)) }
+      ? { function_call: { name: first.name, arguments: this.argumentsOf(first) } }
+      : { tool_calls: calls.map((call, at) => this.toolCall(call, at === 0)) }
   }
 }
 
@@ -134,11 +147,18 @@ class Encoder {
   private readonly exact: boolean
   private readonly extraFields: ReadonlySet<string>
   private readonly calls: Calls
+  readonly server: Codec.Server
 
-  constructor({ exact, extraFields = [] }: EncodeOptions) {
+  constructor({ exact, server, extraFields = [] }: EncodeOptions) {
     this.exact = exact === true
-    this.calls = new Calls(this.exact)
-    this.extraFields = new Set(extraFields)
+    this.server = Codec.serverOf(server ?? "openai")
+    this.calls = new Calls(this.exact, this.server)
+    const { fields = [], reasoning } = this.server
+    this.extraFields = new Set([
+      ...extraFields,
+      ...fields,
+      ...(reasoning === undefined ? [] : [reasoning.field]),
+    ])
   }
 
   private contentPart(role: Message.Role, part: Message.Part): ReadonlyArray<Codec.Fields> {
@@ -180,7 +200,7 @@ class Encoder {
     // The API takes no empty list.
     const came = result.content === undefined ? form.content : "parts"
     const content = contentOf(parts, parts.length === 0 && !this.exact ? undefined : came, "")
-    const name = result.name === undefined ? {} : { name: this.calls.toolName(result.name) }
+    const name = result.name === undefined ? {} : { name: result.name }
     const legacy = this.calls.answersLegacy(result)
     if ((form.role === "function" || legacy) && message.role === "tool") {
       return { role: "function", name: "", ...name, ...(this.exact ? content : asText(content)) }
@@ -204,17 +224,30 @@ class Encoder {
   }
 
   private authorOf({ name }: Message.Message): { readonly name?: string } {
+    if (this.server.isUnnamed === true && name !== undefined && !this.exact) {
+      this.omissions.add("name")
+      return {}
+    }
     const sent = name === undefined || this.exact ? name : Codec.authorName(name)
     return sent === undefined ? {} : { name: sent }
   }
 
-  /** Only reasoning that came in a field of a message goes back, into that field, to a server that takes it. */
+  /**
+   * Reasoning goes to a server that wants it back; otherwise only what came in a field of a message goes back, into that field, to
+   * a server that takes it.
+   */
   private reasoningOf(form: Form, parts: ReadonlyArray<Message.Part>): Codec.Fields {
-    const texts = ofType(parts, "reasoning").map(({ text }) => text)
+    const { reasoning } = this.server
+    const texts = parts.flatMap(reasoningIn)
+    if (reasoning !== undefined && !this.exact) {
+      const isCalling = parts.some(({ type }) => type === "tool-call")
+      const said = texts.join("\n")
+      return said === "" && !isCalling ? {} : { [reasoning.field]: said === "" ? reasoning.none : said }
+    }
     if (texts.length === 0) return {}
     if (form.reasoning !== undefined && (this.exact || this.extraFields.has(form.reasoning)))
       return { [form.reasoning]: texts.join("\n") }
-    texts.forEach(() => this.omissions.add("reasoning"))
+    for (const { type } of parts) if (type === "reasoning") this.omissions.add(type)
     return {}
   }
 
@@ -225,7 +258,12 @@ class Encoder {
     // A refusal beside the content is an opaque part without a type: a field of the message, not of its content.
     const refused = parts.find(isRefusal)
     const spoken = parts.filter(
-      (part) => part.type === "text" || part.type === "file" || (part.type === "opaque" && !isRefusal(part)),
+      (part) =>
+        part.type === "text" ||
+        part.type === "file" ||
+        (part.type === "opaque" &&
+          !isRefusal(part) &&
+          (this.server.reasoning === undefined || reasoningIn(part).length === 0)),
     )
     const content = this.contentParts("assistant", spoken)
     const aside = {
@@ -311,14 +349,21 @@ export const encodeAndReport = (
   options: EncodeOptions = {},
 ): Encoded => {
   const encoder = new Encoder(options)
-  const placed = options.exact === true ? { messages, omitted: [] } : Codec.withoutMisplacedCalls(messages)
+  const { server } = encoder
+  const isExact = options.exact === true
+  const placed = isExact ? { messages, omitted: [] } : Codec.sendable(messages, { server })
   encoder.omissions.all.push(...placed.omitted)
   const encoded = placed.messages.flatMap((message, position) => encoder.encode(message, position))
-  return {
-    messages: options.exact === true ? encoded : Codec.wellFormed(encoded),
-    omitted: encoder.omissions.all,
-  }
+  if (isExact) return { messages: encoded, omitted: encoder.omissions.all }
+  const sent = Codec.inTurns(encoded, server, speakerOf, (role, content): OpenAIMessage => ({
+    role,
+    content,
+  }))
+  return { messages: [...Codec.wellFormed(sent)], omitted: encoder.omissions.all }
 }
+
+const speakerOf = ({ role }: OpenAIMessage): Codec.Speaker =>
+  role === "developer" ? "system" : role === "function" ? "tool" : role
 
 /**
  * Encodes messages for a Chat Completions request. `decodeMessages` gives the same messages back (L16: codecs lose

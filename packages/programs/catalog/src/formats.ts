@@ -1,5 +1,6 @@
 /** The message formats of a memory. */
 import * as Anthropic from "@memfold/anthropic"
+import { serverNames } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
 import { Either } from "effect"
@@ -89,8 +90,12 @@ export interface Encoded {
  *   format `anthropic` has such marks: three at most, so one is left for the tools. Other providers cache by themselves
  * - `extraFields`: names of fields beyond those of the API that the server takes, such as `reasoning_content`. A context has
  *   them wherever a message, a part or a call was appended with them; all other unknown fields stay in the log
+ * - `server`: who gets the context: a name of `serverNames`, or the base URL of the client
  */
-export interface FormatOptions extends Pick<Anthropic.EncodeOptions, "model" | "summaries" | "extraFields"> {
+export interface FormatOptions extends Pick<
+  Anthropic.EncodeOptions,
+  "model" | "summaries" | "extraFields" | "server"
+> {
   readonly cacheControl?: boolean | "5m" | "1h"
 }
 
@@ -99,6 +104,19 @@ export const wrongExtraFields = (given: unknown): string | null =>
   given === undefined || (Array.isArray(given) && given.every((name) => typeof name === "string"))
     ? null
     : "extraFields must be a list of names"
+
+/** Whether a text says who gets a context: the name of a server that is known, or an address. */
+export const isServer = (given: string): boolean =>
+  (serverNames as ReadonlyArray<string>).includes(given) || URL.canParse(given)
+
+/** What the option `server` can be, in words. */
+export const serverWords = `${serverNames.join(", ")}, or the base URL of the client`
+
+/** What is wrong with the option `server`; `null` if nothing is. */
+export const wrongServer = (given: unknown): string | null =>
+  given === undefined || (typeof given === "string" && isServer(given))
+    ? null
+    : `server must be ${serverWords}`
 
 /** What is wrong with the option `cacheControl`; `null` if nothing is. */
 export const wrongCacheControl = (given: unknown): string | null =>
@@ -159,11 +177,12 @@ const withSystem = (system: string | undefined, messages: unknown) => ({
   messages,
 })
 
-const inOpenAI: Codec["encode"] = (messages, { extraFields = [] }) =>
-  OpenAI.encodeAndReport(messages, { extraFields })
+// These two APIs are those of many servers: what nearly all of them want harms at none.
+const inOpenAI: Codec["encode"] = (messages, { extraFields = [], server = "any" }) =>
+  OpenAI.encodeAndReport(messages, { extraFields, server })
 
-const inResponses: Codec["encode"] = (messages, options) => {
-  const { input, omitted } = OpenAI.Responses.encodeAndReport(messages, options)
+const inResponses: Codec["encode"] = (messages, { server = "any", ...options }) => {
+  const { input, omitted } = OpenAI.Responses.encodeAndReport(messages, { ...options, server })
   return { messages: input, omitted }
 }
 

@@ -16,7 +16,10 @@ export {
   type SystemMessages,
   type UnsupportedSection,
   wrongCacheControl,
+  isServer,
+  serverWords,
   wrongExtraFields,
+  wrongServer,
 } from "./formats.js"
 export { MissingPackage } from "./MissingPackage.js"
 export { byName, type Suggested, UnknownName } from "./names.js"

@@ -7,6 +7,7 @@ import {
   type SystemMessages,
   wrongCacheControl,
   wrongExtraFields,
+  wrongServer,
 } from "@memfold/catalog"
 import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
@@ -22,6 +23,12 @@ import type {
 import { type ListCodec, rewriteIn } from "./promise/rewrite.js"
 import { startOf } from "./promise/start.js"
 import { toolsOf } from "./promise/tools.js"
+
+/** The options that are given. */
+const onlyGiven = <Options extends object>(options: Options) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    readonly [Name in keyof Options]?: Exclude<Options[Name], undefined>
+  }
 
 /** Operations in messages of core, with the options that a call of this memory can have. */
 interface Requests extends Omit<Memory.Promises, "request"> {
@@ -65,6 +72,7 @@ export const createMemory = <
     settings,
     environmentPrefix,
     extraFields: ownFields,
+    server: ownServer,
   } = given
   const { run, iterate, close } = makeLifeCycle(startOf(given))
   /** The options of one call, in the form that the engine takes. */
@@ -136,15 +144,11 @@ export const createMemory = <
     ...Memory.promised<keyof Memory.Operations<Requests>, Requests>({ run, iterate, argument }),
     ...operationsOn(run),
     within: (transaction) => operationsOn(runWithin(run, transaction)),
-    context: async (session, { model, summaries, cacheControl, extraFields = ownFields, ...given } = {}) => {
-      const wrong = wrongCacheControl(cacheControl) ?? wrongExtraFields(extraFields)
+    context: async (session, { model, summaries, cacheControl, extraFields, server, ...given } = {}) => {
+      const wrong = wrongCacheControl(cacheControl) ?? wrongExtraFields(extraFields) ?? wrongServer(server)
       if (wrong !== null) throw new Memory.InvalidInput({ session, detail: wrong })
-      const options = {
-        ...(model === undefined ? {} : { model }),
-        ...(summaries === undefined ? {} : { summaries }),
-        ...(cacheControl === undefined ? {} : { cacheControl }),
-        ...(extraFields === undefined ? {} : { extraFields }),
-      }
+      const own = { extraFields: extraFields ?? ownFields, server: server ?? ownServer }
+      const options = onlyGiven({ model, summaries, cacheControl, ...own })
       return formattedContext(await run((memory) => memory.context(session, requested(given))), options)
     },
     recall: async (session, query, given) => {

@@ -227,6 +227,37 @@ describe("ids", () => {
     }
   })
 
+  it("of a server that gives each answer the same ones leave no answer out", async () => {
+    const said = (text: string) => ({
+      ...message("msg_0"),
+      content: [{ type: "output_text", text, annotations: [] }],
+    })
+    const thought = (encrypted: string) => ({ ...reasoning, id: "rs_0", encrypted_content: encrypted })
+    const turns = ["4", "5", "5", "6"].flatMap((text, at) => [
+      user(`Question ${at}?`),
+      response(thought(`gAAA${at}`), said(text)),
+    ])
+    const { messages, refused, layout } = await contextOf("openai-responses", [...turns, user("!")])
+    expect(refused).toEqual([])
+    const sent = messages as unknown as ReadonlyArray<{ type?: string; content?: Array<{ text: string }> }>
+    const texts = sent.flatMap(({ type, content }) => (type === "message" ? [content?.[0]?.text] : []))
+    expect(texts).toEqual(["4", "5", "5", "6"])
+    expect(sent.filter(({ type }) => type === "reasoning")).toHaveLength(4)
+    expect(layout.some(({ section }) => section === "unsupported")).toBe(false)
+  })
+
+  it("of reasoning that the provider does not keep are not sent without what was thought", async () => {
+    const { encrypted_content: _encrypted, ...named } = reasoning
+    for (const store of [true, false, undefined]) {
+      const answered = { ...(response(named, message("msg_1")) as object), store }
+      const { messages } = await contextOf("openai-responses", [user("?"), answered, user("!")])
+      expect(JSON.stringify(messages).includes("rs_1")).toBe(store === true)
+      expect(JSON.stringify(messages)).toContain('"4"')
+      if (store !== true)
+        expect(responsesViolations({ model: "m", store: false, input: messages })).toEqual([])
+    }
+  })
+
   it("stay with what is said twice without them", async () => {
     const said = { role: "assistant", content: "One moment …" }
     const { messages } = await contextOf("openai", [user("?"), said, said, user("!")])

@@ -110,7 +110,7 @@ const fromFullHistory = (parsed: Parsed, context: Render.Context): string | null
   ])
 }
 
-const fromNewMessages = (parsed: Parsed, context: Render.Context): string | null => {
+const fromNewMessages = (parsed: Parsed, context: Render.Context, server: string): string | null => {
   // Nothing was said before.
   const given = parsed.units.reduce((sum, { messages }) => sum + messages.length, 0)
   if (context.messages.length === given && coveredTo(context) === 0) return parsed.text
@@ -120,6 +120,7 @@ const fromNewMessages = (parsed: Parsed, context: Render.Context): string | null
   const marks = isMarked && room > 0 ? context.cacheMarks.slice(-room) : []
   const encoded = encode(dialect, context.messages.map(told), {
     cacheMarks: marks,
+    server,
     ...(marks.length > 0 ? { cacheControl: true } : {}),
   })
   if (encoded === null) return null
@@ -136,7 +137,12 @@ const fromNewMessages = (parsed: Parsed, context: Render.Context): string | null
  * @param parsed - the request of the client
  * @param context - the context of its session, which has the messages of the request
  * @param isWhole - whether the request has the whole conversation; without summaries, it goes up as it came
+ * @param server - the address of the upstream, which may want more than the API
  * @returns the body; `null` if the context cannot be said in the request
  */
-export const compose = (parsed: Parsed, context: Render.Context, isWhole: boolean): string | null =>
-  isWhole ? fromFullHistory(parsed, context) : fromNewMessages(parsed, context)
+export const compose = (
+  parsed: Parsed,
+  context: Render.Context,
+  isWhole: boolean,
+  server: string,
+): string | null => (isWhole ? fromFullHistory(parsed, context) : fromNewMessages(parsed, context, server))

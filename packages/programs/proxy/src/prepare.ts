@@ -141,11 +141,12 @@ const composed = async (
   { memory, follower }: Following,
   { parsed, given }: ParsedRequest,
   followed: Followed,
+  { url }: Conversing,
 ): Promise<Omit<Prepared, "name">> => {
   const { session, isWhole } = followed
   const asked = await follower.said(session)
   const context = await run(memory.context(session))
-  const text = compose(parsed, context, isWhole)
+  const text = compose(parsed, context, isWhole, url.href)
   if (text === null) throw new Doubtful("not-sayable")
   const { appendedTokens: before } = await run(memory.state(session))
   const sent = text === parsed.text ? given : text
@@ -175,7 +176,7 @@ export const prepare = async (
     const followed = conversing.isCounting
       ? await counted(following.follower, given)
       : await following.follower.follow(given)
-    const prepared = await composed(following, request, followed)
+    const prepared = await composed(following, request, followed, conversing)
     return { ...prepared, name: prepared.session.slice(conversing.prefix.length) }
   } catch (error) {
     return doubtOf(error)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { chatViolations } from "./chat.js"
 import { chatRules, type ChatRule } from "./chatRules.js"
+import type { ChatServer } from "./chatServers.js"
 
 const call = (id: string, called: object = {}) => ({
   id,
@@ -45,7 +46,13 @@ const accepted: ReadonlyArray<readonly [string, unknown]> = [
   ],
 ]
 
-const refused: Readonly<Record<ChatRule, ReadonlyArray<readonly [path: string, request: unknown]>>> = {
+const turn = (fields: object = {}) =>
+  request(user("1"), { ...asking(call("abcdefghi")), ...fields }, result("abcdefghi"))
+const image = { type: "image_url", image_url: { url: "https://example.org/a.png" } }
+
+const refused: Readonly<
+  Record<ChatRule, ReadonlyArray<readonly [path: string, request: unknown, server?: ChatServer]>>
+> = {
   unicode: [["messages[0].content", request(user("\ude00 half"))]],
   "field-required": [["model", { messages: [user("1")] }]],
   "field-unknown": [
@@ -122,6 +129,24 @@ const refused: Readonly<Record<ChatRule, ReadonlyArray<readonly [path: string, r
     ["messages[4].role", request(user("1"), asking(call("a")), result("a"), user("2"), result("a"))],
   ],
   "tool-result-twice": [["messages[3]", request(user("1"), asking(call("a")), result("a"), result("a"))]],
+  "first-user": [
+    [
+      "messages[1].role",
+      request({ role: "system", content: "1" }, { role: "assistant", content: "2" }),
+      "any",
+    ],
+  ],
+  "reasoning-content": [
+    ["messages[1]", turn(), "deepseek"],
+    ["messages[1]", turn({ reasoning_content: "" }), "kimi"],
+  ],
+  "thought-signature": [["messages[1].tool_calls[0]", turn(), "gemini"]],
+  "user-after-tool": [["messages[3].role", request(...turn().messages, user("2")), "mistral"]],
+  "call-id-nine": [["messages[2]", request(user("1"), asking(call("a")), result("a")), "mistral"]],
+  "image-count": [
+    ["messages", request(user(Array.from({ length: 9 }, () => image))), "mistral"],
+    ["messages", request(user(Array.from({ length: 6 }, () => image))), "groq"],
+  ],
 }
 
 describe("what Chat Completions takes", () => {
@@ -136,9 +161,9 @@ describe("what Chat Completions refuses", () => {
   for (const [rule, examples] of Object.entries(refused)) {
     it(rule, () => {
       expect(examples.length).toBeGreaterThan(0)
-      for (const [path, given] of examples) {
+      for (const [path, given, server = "openai"] of examples) {
         const { source } = chatRules[rule as ChatRule]
-        expect(chatViolations(given)).toContainEqual({
+        expect(chatViolations(given, { server })).toContainEqual({
           rule,
           path,
           source,

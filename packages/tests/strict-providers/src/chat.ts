@@ -1,5 +1,6 @@
 /** A validator of requests to OpenAI's Chat Completions API. */
 import { chatRules, type ChatRule } from "./chatRules.js"
+import { type ChatServer, fieldsOfServer, serverProblems } from "./chatServers.js"
 import {
   type Fields,
   fieldsOf,
@@ -102,6 +103,7 @@ const messageProblems = (
   message: unknown,
   path: string,
   ids: Set<unknown>,
+  takes: ReadonlySet<string>,
   findings: Findings<ChatRule>,
 ): void => {
   const { role, name } = fieldsOf(message)
@@ -110,7 +112,8 @@ const messageProblems = (
     findings.add("role", `${path}.role`)
     return
   }
-  for (const at of unknownInside(message, known, path)) findings.add("field-unknown", at)
+  for (const at of unknownInside(message, known, path))
+    if (!takes.has(at.split(".").at(-1) ?? "")) findings.add("field-unknown", at)
   // OpenAI takes null in some of these fields; Groq, Mistral and others take it in `content` alone.
   for (const field of Object.keys(known.fields)) {
     if (field !== "content" && message[field] === null) findings.add("field-null", `${path}.${field}`)
@@ -163,10 +166,20 @@ const pairingProblems = (messages: ReadonlyArray<unknown>, findings: Findings<Ch
 }
 
 /**
+ * What else a request to Chat Completions is judged by.
+ *
+ * - `server`: which server gets it: `openai` (the default), one that refuses more, or `any`, which wants what nearly all of them do
+ */
+export interface ChatOptions {
+  readonly server?: ChatServer
+}
+
+/**
  * What OpenAI's Chat Completions API refuses in a request, by its published rules: fields and their types, roles, content
  * parts of each role, names, calls and their results, and the size of ids.
  *
  * @param request the body of the request, as it travels
+ * @param options the server, if it is not OpenAI's
  * @returns every violation; empty if the request is accepted
  *
  * @example
@@ -180,7 +193,11 @@ const pairingProblems = (messages: ReadonlyArray<unknown>, findings: Findings<Ch
  * console.log(found.map(({ rule, path }) => `${rule} at ${path}`)) // ["tool-result-orphan at messages[0].role"]
  * ```
  */
-export const chatViolations = (request: unknown): ReadonlyArray<Violation> => {
+export const chatViolations = (
+  request: unknown,
+  { server = "openai" }: ChatOptions = {},
+): ReadonlyArray<Violation> => {
+  const takes = fieldsOfServer(server)
   const findings = new Findings(chatRules)
   const body = fieldsOf(request)
   for (const path of halfPairs(body)) findings.add("unicode", path)
@@ -192,8 +209,9 @@ export const chatViolations = (request: unknown): ReadonlyArray<Violation> => {
   if (body["messages"] !== undefined && messages.length === 0) findings.add("messages-empty", "messages")
   const ids = new Set<unknown>()
   for (const [index, message] of messages.entries()) {
-    messageProblems(message, `messages[${index}]`, ids, findings)
+    messageProblems(message, `messages[${index}]`, ids, takes, findings)
   }
   pairingProblems(messages, findings)
+  serverProblems(server, messages, findings)
   return findings.found
 }

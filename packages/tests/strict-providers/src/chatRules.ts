@@ -2,6 +2,10 @@
 import { calling, requestRules } from "./openaiRules.js"
 import type { Rule } from "./violation.js"
 
+const gemini = "https://ai.google.dev/gemini-api/docs"
+const kimi = "https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model"
+const mistral = "https://docs.mistral.ai/capabilities/function_calling"
+
 const reference =
   "https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create"
 
@@ -41,6 +45,27 @@ export const chatRules = {
     source: calling,
   },
   "tool-result-twice": { says: "Duplicate value for 'tool_call_id'.", source: calling },
+  "first-user": {
+    says: "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+    source: `${gemini}/function-calling`,
+  },
+  "reasoning-content": {
+    says: "thinking is enabled but reasoning_content is missing in assistant tool call message",
+    source: kimi,
+  },
+  "thought-signature": {
+    says: "Function call is missing a thought_signature in functionCall parts.",
+    source: `${gemini}/thought-signatures`,
+  },
+  "user-after-tool": { says: "Unexpected role 'user' after role 'tool'", source: mistral },
+  "call-id-nine": {
+    says: "Tool call id must be a-z, A-Z, 0-9, with a length of 9.",
+    source: mistral,
+  },
+  "image-count": {
+    says: "Too many images in one request.",
+    source: "https://console.groq.com/docs/vision",
+  },
 } as const satisfies Record<string, Rule>
 
 /** The name of a rule of Chat Completions. */

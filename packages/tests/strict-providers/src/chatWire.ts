@@ -33,8 +33,16 @@ const headOf = ({ count, model }: Envelope, object: string) => ({
 
 const finish = ({ calls = [] }: Answer): string => (calls.length > 0 ? "tool_calls" : "stop")
 
-/** The completion that answers a request. */
-export const completionOf = (answer: Answer, envelope: Envelope): Fields => {
+/** What servers say beyond the API: reasoning in a field of its own, for those that want it back. */
+const thoughtOf = ({ thinking }: Answer, takes: ReadonlySet<string>): Fields =>
+  thinking !== undefined && takes.has("reasoning_content") ? { reasoning_content: thinking } : {}
+
+/** The completion that answers a request; `takes` has the fields of the server beyond the API. */
+export const completionOf = (
+  answer: Answer,
+  envelope: Envelope,
+  takes: ReadonlySet<string> = new Set(),
+): Fields => {
   const calls = callsOf(answer, envelope.count)
   return {
     ...headOf(envelope, "chat.completion"),
@@ -48,6 +56,7 @@ export const completionOf = (answer: Answer, envelope: Envelope): Fields => {
           content: saying(answer),
           refusal: null,
           annotations: [],
+          ...thoughtOf(answer, takes),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
       },
@@ -61,6 +70,7 @@ export const completionStream = (
   answer: Answer,
   envelope: Envelope,
   includeUsage: boolean,
+  takes: ReadonlySet<string> = new Set(),
 ): ReadonlyArray<StreamEvent> => {
   const chunk = (delta: Fields, reason: string | null = null): StreamEvent => ({
     data: {
@@ -70,8 +80,14 @@ export const completionStream = (
     },
   })
   const text = saying(answer)
+  const { reasoning_content: thought } = thoughtOf(answer, takes)
   return [
     chunk({ role: "assistant", content: text === null ? null : "", refusal: null }),
+    ...(thought === undefined
+      ? []
+      : String(thought)
+          .split(/(?<=\s)/u)
+          .map((one) => chunk({ reasoning_content: one }))),
     ...(text === null ? [] : text.split(/(?<=\s)/u).map((content) => chunk({ content }))),
     ...callsOf(answer, envelope.count).flatMap((call, index) => [
       chunk({ tool_calls: [{ index, ...call, function: { ...call.function, arguments: "" } }] }),

@@ -2,7 +2,8 @@
 import { type AnthropicOptions, anthropicViolations } from "./anthropic.js"
 import type { Answer, Api, ModelRequest } from "./answers.js"
 import type { Mismatch, Signer } from "./binding.js"
-import { chatViolations } from "./chat.js"
+import { type ChatOptions, chatViolations } from "./chat.js"
+import { fieldsOfServer } from "./chatServers.js"
 import { completionOf, completionStream } from "./chatWire.js"
 import { type Fields, fieldsOf, listOf } from "./json.js"
 import { contentOf, messageOf, messageStream, type StreamEvent, tokensOf } from "./messagesWire.js"
@@ -33,6 +34,7 @@ export interface Accepted {
 export interface Setting {
   readonly betas: ReadonlyArray<string>
   readonly anthropic: AnthropicOptions
+  readonly chat: ChatOptions
   /** The signers of each API, or `null` if nothing is bound. */
   readonly signers: { readonly messages: Signer; readonly responses: Signer } | null
   readonly summarize: (body: Fields) => string
@@ -162,7 +164,7 @@ export const messages = (body: Fields, setting: Setting): Refusal | Accepted => 
 
 /** `POST /v1/chat/completions`. */
 export const completions = (body: Fields, setting: Setting): Refusal | Accepted => {
-  const refusal = refused("openai", chatViolations(body), setting)
+  const refusal = refused("openai", chatViolations(body, setting.chat), setting)
   if (refusal !== undefined) return refusal
   const last = fieldsOf(listOf(body["messages"]).at(-1))
   return {
@@ -175,9 +177,10 @@ export const completions = (body: Fields, setting: Setting): Refusal | Accepted 
     reply: (answer, count) => {
       const envelope = { count, model: body["model"], inputTokens: tokensOf(body) }
       const counted = fieldsOf(body["stream_options"])["include_usage"] === true
+      const takes = fieldsOfServer(setting.chat.server ?? "openai")
       return {
-        body: completionOf(answer, envelope),
-        stream: completionStream(answer, envelope, counted),
+        body: completionOf(answer, envelope, takes),
+        stream: completionStream(answer, envelope, counted, takes),
       }
     },
   }

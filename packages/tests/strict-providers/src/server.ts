@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { AnthropicOptions } from "./anthropic.js"
+import type { ChatOptions } from "./chat.js"
 import { type Answer, type Answering, type Api, scripted } from "./answers.js"
 import { signer } from "./binding.js"
 import {
@@ -23,6 +24,7 @@ import type { Violation } from "./violation.js"
  *
  * - `answer`: what the model answers; by default "ok" each time. See {@link scripted} and {@link seeded}
  * - `anthropic`: what the models behind `/v1/messages` can do
+ * - `chat`: whose Chat Completions are behind `/v1/chat/completions`; OpenAI's by default
  * - `binding`: whether reasoning is bound to what stands before it (`"checked"`, the default), as on accounts made since
  *   2026-08-31, or not (`"off"`)
  * - `secret`: of the signatures; reasoning of a server with another secret is refused
@@ -33,6 +35,7 @@ import type { Violation } from "./violation.js"
 export interface ServerOptions {
   readonly answer?: Answering
   readonly anthropic?: Omit<AnthropicOptions, "betas">
+  readonly chat?: ChatOptions
   readonly binding?: "checked" | "off"
   readonly secret?: string
   readonly summarize?: (body: Readonly<Record<string, unknown>>) => string
@@ -172,6 +175,7 @@ export const providerServer = async (options: ServerOptions = {}): Promise<Provi
     const decided = decide(body, {
       betas,
       anthropic: options.anthropic ?? {},
+      chat: options.chat ?? {},
       signers,
       summarize,
       unpublished,

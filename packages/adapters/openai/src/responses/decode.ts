@@ -242,7 +242,7 @@ const usageOf = (usage: unknown, message: Message.Message): { readonly usage?: M
   return { usage: { input: usage.input_tokens, output: Math.max(usage.output_tokens - hidden, 0) } }
 }
 
-const responseFields = ["id", "model", "created_at", "status", "previous_response_id"] as const
+const responseFields = ["id", "model", "created_at", "status", "previous_response_id", "store"] as const
 
 const decodeList = (
   list: ReadonlyArray<unknown>,

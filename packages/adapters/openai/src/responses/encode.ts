@@ -14,9 +14,12 @@ import type { ResponsesItem } from "./wire.js"
  *   came with them. None by default
  * - `exact`: `true` writes decoded items exactly as they came, with what the API refuses: unknown fields, empty messages,
  *   reasoning without what follows from it, ids that are too long. The default, `false`, writes what the API accepts
+ * - `server`: who gets the request, as a name of `serverNames` or as the base URL of the client; OpenAI's own by default, which
+ *   alone lets the assistant begin. `any` for one that is not known
  */
 export interface EncodeOptions extends Codec.SummaryOptions {
   readonly extraFields?: ReadonlyArray<string>
+  readonly server?: string
   readonly exact?: boolean
 }
 
@@ -30,6 +33,8 @@ export interface Encoded {
 interface Item {
   readonly fields: Codec.Fields
   readonly message: number
+  /** Whether its response said that the API keeps it. */
+  readonly isKept: boolean
 }
 
 /** The types of texts: each is sent under the type of its place (see `request.ts`). */
@@ -53,12 +58,12 @@ const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fiel
   partFormOf(part).item === undefined &&
   partFormOf(part).continues === undefined
 
-/** Whether reasoning came whole: the API knows it by its id, or reads it from its encrypted text. */
-const isWhole = ({ id, encrypted_content: encrypted, status }: Codec.Fields): boolean =>
-  (typeof id === "string" || typeof encrypted === "string") &&
-  encrypted !== "" &&
-  status !== "incomplete" &&
-  status !== "in_progress"
+/** Whether reasoning came whole: the API reads it from its encrypted text, or has kept it and knows it by its id. */
+const isWhole = ({ fields, isKept }: Item): boolean => {
+  const { id, encrypted_content: encrypted, status } = fields
+  const isThere = typeof encrypted === "string" ? encrypted !== "" : isKept && typeof id === "string"
+  return isThere && status !== "incomplete" && status !== "in_progress"
+}
 
 const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["type"] === "reasoning"
 
@@ -126,46 +131,52 @@ const withoutLooseReasoning = (
   items: ReadonlyArray<Item>,
   omitted: Array<Codec.Omitted>,
 ): ReadonlyArray<Item> => {
-  return items.filter(({ fields, message }, at) => {
+  return items.filter((item, at) => {
+    const { fields, message } = item
     if (fields["type"] !== "reasoning") return true
     const next = items.slice(at + 1).find((one) => one.fields["type"] !== "reasoning")?.fields
     const follows =
       next !== undefined &&
       (next["role"] === undefined || next["role"] === "assistant") &&
       table[String(next["type"])]?.answer === undefined &&
-      isWhole(fields)
+      isWhole(item)
     if (!follows) omitted.push({ message, part: "opaque" })
     return follows
   })
 }
 
 /**
- * Ids of items are unique in a request. What a message, reasoning or an item of the provider's with an id that was sent says has been
- * said; the id of any other item is left out where the API can do without, or is made another one.
+ * Ids of items are unique in a request. An item with an id that was sent, which says the same in answer to the same, has been said: it
+ * was appended twice. Some servers give each answer the same ids: what says something else stays, without its id where the API can do
+ * without, or with another one.
  */
 const withUniqueIds = (items: ReadonlyArray<Item>, omitted: Array<Codec.Omitted>): ReadonlyArray<Item> => {
-  const sent = new Map<unknown, Codec.Fields>()
+  const sent = new Map<unknown, ReadonlyArray<unknown>>()
+  let asked: Codec.Fields = {}
   return items.flatMap((item) => {
     const { fields, message } = item
-    const { id, type } = fields
+    const { id, type, role } = fields
+    if (role === "user") asked = fields
     const { call, answer } = table[String(type)] ?? {}
     if (typeof id !== "string" || answer?.ids.includes("id") === true) return [item]
+    // What the provider ran has an id of its own, whatever was asked.
+    const said = [fields, type === "message" || type === "reasoning" ? asked : null]
     const before = sent.get(id)
     if (before === undefined) {
-      sent.set(id, fields)
+      sent.set(id, said)
       return [item]
     }
-    if (call?.by === "client" || answer !== undefined) return [{ message, fields: withoutIds(fields) }]
-    const isSaid = type === "message" || type === "reasoning" || Codec.isSame(fields, before)
-    if (type !== undefined && !isSaid) {
-      let count = 2
-      while (sent.has(`${id}_${count}`)) count++
-      const renamed = { ...fields, id: `${id}_${count}` }
-      sent.set(renamed.id, renamed)
-      return [{ message, fields: renamed }]
+    if (call?.by === "client" || answer !== undefined) return [{ ...item, fields: withoutIds(fields) }]
+    if (Codec.isSame(said, before)) {
+      omitted.push({ message, part: type === "message" ? "text" : "opaque" })
+      return []
     }
-    omitted.push({ message, part: type === "message" ? "text" : "opaque" })
-    return []
+    if (type === "message" || type === undefined) return [{ ...item, fields: withoutIds(fields) }]
+    let count = 2
+    while (sent.has(`${id}_${count}`)) count++
+    const renamed = { ...fields, id: `${id}_${count}` }
+    sent.set(renamed.id, [renamed, ...said.slice(1)])
+    return [{ ...item, fields: renamed }]
   })
 }
 
@@ -216,7 +227,7 @@ class Calls {
     const id = this.exact ? call.id : this.ids.call(call.id)
     this.types.set(call.id, typeOfCall(call))
     const { arguments: args } = call
-    const name = this.exact ? call.name : Codec.toolName(call.name, 128)
+    const { name } = call
     if (form.type === "custom_tool_call") {
       return Codec.restore({ type: form.type, call_id: id, name, input: args }, form.fields)
     }
@@ -228,6 +239,15 @@ class Calls {
   }
 }
 
+/** Who speaks in an item; a window of the compaction API may stand first. */
+const speakerOf = ({ type, role }: Codec.Fields): Codec.Speaker => {
+  if (role === "developer") return "system"
+  if (role === "system" || role === "user" || role === "assistant") return role
+  const { call, answer } = table[String(type)] ?? {}
+  if (answer !== undefined) return "tool"
+  return call !== undefined || type === "reasoning" ? "assistant" : undefined
+}
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omissions = new Codec.Omissions()
@@ -235,8 +255,11 @@ class Encoder {
   private readonly calls: Calls
   private readonly extraFields: ReadonlySet<string>
 
-  constructor({ exact, extraFields }: EncodeOptions) {
+  private readonly server: Codec.Server
+
+  constructor({ exact, server, extraFields }: EncodeOptions) {
     this.exact = exact === true
+    this.server = Codec.serverOf(server ?? "openai")
     this.calls = new Calls(this.exact)
     this.extraFields = new Set(extraFields)
   }
@@ -359,7 +382,10 @@ class Encoder {
   }
 
   encode(given: ReadonlyArray<Message.Message>): Encoded {
-    const placed = this.exact ? { messages: given, omitted: [] } : Codec.withoutMisplacedCalls(given)
+    // The Agents SDK sends the same items to Chat Completions.
+    const longestName = this.server === Codec.servers.openai ? 128 : 64
+    const limits = { server: this.server, longestName } as const
+    const placed = this.exact ? { messages: given, omitted: [] } : Codec.sendable(given, limits)
     const closable = this.exact ? { messages: given, omitted: [] } : withoutUnclosable(placed.messages)
     this.omissions.all.push(...placed.omitted, ...closable.omitted)
     const items = closable.messages.flatMap((message, position) => {
@@ -368,13 +394,20 @@ class Encoder {
       return this.itemsOf(message).map((fields): Item => ({
         fields: this.exact ? fields : requestItem(fields, this.extraFields),
         message: position,
+        isKept: formOf(message).response?.["store"] === true,
       }))
     })
     const sent = this.exact
       ? items
       : withoutLooseReasoning(withUniqueIds(items, this.omissions.all), this.omissions.all)
-    const input = sent.map(({ fields }) => fields) as unknown as Array<ResponsesItem>
-    return { input: this.exact ? input : Codec.wellFormed(input), omitted: this.omissions.all }
+    const written = sent.map(({ fields }) => fields)
+    const say = (role: string, content: string): Codec.Fields => ({ role, content })
+    const input = (this.exact
+      ? written
+      : Codec.wellFormed(
+          Codec.inTurns(written, this.server, speakerOf, say),
+        )) as unknown as Array<ResponsesItem>
+    return { input, omitted: this.omissions.all }
   }
 }
 

@@ -88,6 +88,10 @@ export const ContextQuery = Schema.Struct({
     Schema.Array(Schema.String),
     "Names of fields beyond the API that the server of the model takes; may be repeated",
   ),
+  server: optional(
+    Schema.String,
+    "Who gets the context: the name of a server that is known, such as `deepseek`, or its base URL",
+  ),
 })
 
 export const Context = Schema.Struct({

@@ -182,6 +182,12 @@ export interface CreateOptions<
    * documents, and everything else stays in the log.
    */
   readonly extraFields?: ReadonlyArray<string>
+  /**
+   * Who gets the contexts: the base URL of your client, or one of `"openai"`, `"anthropic"`, `"bedrock"`, `"deepseek"`, `"gemini"`,
+   * `"groq"`, `"kimi"`, `"mistral"`, `"scaleway"`. A context has what that server wants beyond the API, such as
+   * `reasoning_content` at calls, and not more images than it takes. By default, `"any"`: what nearly all servers take.
+   */
+  readonly server?: string
 }
 
 /** The messages for the next call of a model, in the format of the memory. */

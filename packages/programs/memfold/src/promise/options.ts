@@ -9,6 +9,8 @@ import {
   type SystemMessages,
   unknownSettings,
   wrongSummarizer,
+  isServer,
+  serverWords,
 } from "@memfold/catalog"
 import { isLogger } from "./logging.js"
 import type { AsyncHooks, CreateOptions, RecallParts } from "./PromiseMemory.js"
@@ -90,6 +92,7 @@ const createOptions = {
   format: option(Schema.Literal(...Object.keys(codecs)), Object.keys(codecs).join(", ")),
   systemMessages: option(Schema.Literal("inline", "apart"), "inline or apart"),
   extraFields: option(Schema.Array(Schema.String), "a list of names of fields"),
+  server: option(Schema.String.pipe(Schema.filter(isServer)), serverWords),
   compaction: Memory.memoryOptions.compaction,
   budget: Memory.memoryOptions.budget,
   spend: Memory.memoryOptions.spend,

@@ -92,7 +92,7 @@ export const play = (
       const { version } = yield* memory.state(session)
       const asked = asRequest(context.messages)
       for (const { format, request, violations, mismatches } of formats) {
-        const body = request(asked)
+        const body = yield* Effect.promise(async () => request(asked))
         count.contexts++
         for (const { rule, path, message } of violations(body)) {
           refused.push({ format, version, rule, path, message })
@@ -115,7 +115,8 @@ export const play = (
         // Who says more without being asked has no request that this could be the answer to.
         if (anthropic === undefined || asked !== context.messages) return { message: unsigned, context }
         const text = `thought ${at}`
-        const [signature] = account.sign(anthropic.request(asked), [text])
+        const request = yield* Effect.promise(async () => anthropic.request(asked))
+        const [signature] = account.sign(request, [text])
         count.signed++
         return { message: thinking(message, text, signature!), context }
       })

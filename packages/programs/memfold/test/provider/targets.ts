@@ -1,4 +1,6 @@
 /** The formats of the package, each as requests to its provider, and what the provider refuses in them. */
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createOpenAI } from "@ai-sdk/openai"
 import { LanguageModel } from "@effect/ai"
 import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
 import { OpenAiClient, OpenAiLanguageModel } from "@effect/ai-openai"
@@ -11,6 +13,14 @@ import { encodeContext } from "@memfold/ai-sdk"
 import type { Message } from "@memfold/core"
 import * as EffectAi from "@memfold/effect-ai"
 import * as LangChain from "@memfold/langchain"
+import * as Agents from "@memfold/openai-agents"
+import {
+  type Model,
+  OpenAIChatCompletionsModel,
+  OpenAIResponsesModel,
+  setTracingDisabled,
+  withTrace,
+} from "@openai/agents"
 import {
   anthropicViolations,
   chatViolations,
@@ -20,8 +30,9 @@ import {
   signer,
   type Violation,
 } from "@memfold/strict-providers"
-import { modelMessageSchema } from "ai"
+import { generateText, type LanguageModel as AiModel, modelMessageSchema } from "ai"
 import { Effect, Layer } from "effect"
+import OpenAI from "openai"
 import { codecs } from "@memfold/catalog"
 
 /** The account that all signatures of these tests are made for. */
@@ -31,7 +42,7 @@ export const account = signer("an account")
 export interface Target {
   readonly format: string
   /** The body of a request with this context. */
-  readonly request: (messages: ReadonlyArray<Message.Message>) => unknown
+  readonly request: (messages: ReadonlyArray<Message.Message>) => Promise<unknown> | unknown
   readonly violations: (request: unknown) => ReadonlyArray<Violation>
   /** Signed reasoning that does not fit what stands before it; only where it was signed by this provider. */
   readonly mismatches: (request: unknown) => ReadonlyArray<Mismatch>
@@ -125,6 +136,96 @@ const aiSdk: Target = {
   mismatches: () => [],
 }
 
+/** A `fetch` that reads a request where it would leave, and what it read: nothing, if the library refused to write one. */
+const reading = async (ask: (fetch: typeof globalThis.fetch) => Promise<unknown>): Promise<unknown> => {
+  let written: unknown
+  let refused: unknown
+  const fetch: typeof globalThis.fetch = async (_address, init) => {
+    written = JSON.parse(String(init?.body))
+    throw new Error("The request was read.")
+  }
+  await ask(fetch).catch((error: unknown) => {
+    refused = error
+  })
+  if (written === undefined) throw refused
+  return written
+}
+
+/** The packages of providers for the AI SDK, which write the requests; an empty context is never sent. */
+const aiSdkProviders: ReadonlyArray<Target> = [
+  {
+    provider: providers["anthropic"]!,
+    name: "Anthropic",
+    model: (fetch: typeof globalThis.fetch): AiModel =>
+      createAnthropic({ apiKey: "none", fetch })("claude-sonnet-5-5"),
+  },
+  {
+    provider: openai,
+    name: "Chat Completions",
+    model: (fetch: typeof globalThis.fetch): AiModel =>
+      createOpenAI({ apiKey: "none", fetch }).chat("gpt-6.2-sol"),
+  },
+  {
+    provider: responses,
+    name: "Responses",
+    model: (fetch: typeof globalThis.fetch): AiModel =>
+      createOpenAI({ apiKey: "none", fetch }).responses("gpt-6.2-sol"),
+  },
+].map(({ provider, name, model }) => ({
+  ...provider,
+  format: `ai-sdk, ${name}`,
+  request: (messages) => {
+    const { system, messages: given } = encodeContext(messages)
+    return reading((fetch) =>
+      generateText({
+        model: model(fetch),
+        messages: given,
+        maxRetries: 0,
+        providerOptions: { openai: { store: false } },
+        ...(system === undefined ? {} : { system }),
+      }),
+    )
+  },
+  // The signatures of these tests are made for the requests of our own codec.
+  mismatches: () => [],
+}))
+
+setTracingDisabled(true)
+
+/** Without items of the Responses API, which the library itself sends to no other API: a session stays with one. */
+const withoutItems = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> =>
+  messages.map((message) => ({ ...message, parts: message.parts.filter(({ type }) => type !== "opaque") }))
+
+/** The models of the Agents SDK, which write the requests. */
+const agents: ReadonlyArray<Target> = [
+  { provider: openai, name: "Chat Completions", Model: OpenAIChatCompletionsModel },
+  { provider: responses, name: "Responses", Model: OpenAIResponsesModel },
+].map(({ provider, name, Model }) => ({
+  ...provider,
+  format: `openai-agents, ${name}`,
+  request: (messages) =>
+    reading((fetch) => {
+      const client = new OpenAI({ apiKey: "none", maxRetries: 0, fetch })
+      const model: Model = new Model(
+        client as unknown as ConstructorParameters<typeof Model>[0],
+        "gpt-6.2-sol",
+      )
+      const input = Agents.encodeContext(provider === openai ? withoutItems(messages) : messages).items
+      const modelSettings = { store: false }
+      return withTrace("read", () =>
+        model.getResponse({
+          input,
+          modelSettings,
+          tools: [],
+          handoffs: [],
+          outputType: "text",
+          tracing: false,
+        }),
+      )
+    }),
+  mismatches: () => [],
+}))
+
 /** A context as LangChain hands it to the package of a provider. */
 const forLangChain = (messages: ReadonlyArray<Message.Message>, provider: string): Array<BaseMessage> => {
   const { system, messages: given } = LangChain.encodeContext(messages, { provider })
@@ -213,4 +314,11 @@ const effectAi: ReadonlyArray<Target> = [
 ]
 
 /** Every format that goes to a provider or a library. */
-export const targets: ReadonlyArray<Target> = [...formats, aiSdk, ...langchain, ...effectAi]
+export const targets: ReadonlyArray<Target> = [
+  ...formats,
+  aiSdk,
+  ...aiSdkProviders,
+  ...langchain,
+  ...effectAi,
+  ...agents,
+]

@@ -51,12 +51,16 @@ const alike = [
 ] as const
 
 /** The body of a request to Chat Completions. */
-export const chatRequest = (body: Fields, messages: ReadonlyArray<Message.Message>): Fields => {
+export const chatRequest = (
+  body: Fields,
+  messages: ReadonlyArray<Message.Message>,
+  upstream: URL,
+): Fields => {
   const { instructions, tools, tool_choice: choice, text, reasoning, max_output_tokens: most, stream } = body
   const first = typeof instructions === "string" ? [{ role: "system", content: instructions }] : []
   return given({
     ...Object.fromEntries(alike.map((name) => [name, body[name]])),
-    messages: [...first, ...encodeMessages(messages)],
+    messages: [...first, ...encodeMessages(messages, { server: upstream.href })],
     ...(Array.isArray(tools) && tools.length > 0
       ? { tools: tools.map(toolOf), tool_choice: choiceOf(choice) }
       : { parallel_tool_calls: undefined }),
@@ -111,9 +115,17 @@ class Reader {
   }
 
   /** A message of an answer, or a part of it. */
-  private said({ content, refusal, tool_calls: calls }: Fields): ReadonlyArray<Fields> {
+  private said({
+    reasoning_content: thought,
+    content,
+    refusal,
+    tool_calls: calls,
+  }: Fields): ReadonlyArray<Fields> {
     const message = () => itemId("message")
     return [
+      ...(typeof thought === "string" && thought !== ""
+        ? this.growing.thought(thought, () => itemId("reasoning"))
+        : []),
       ...(typeof content === "string" && content !== ""
         ? this.growing.text("output_text", content, message)
         : []),

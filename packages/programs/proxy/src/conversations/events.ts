@@ -120,6 +120,7 @@ interface Growing {
 export class GrowingResponse {
   private readonly number = numbered()
   private message: Growing | null = null
+  private reasoning: Growing | null = null
   private readonly calls = new Map<number, Growing>()
   private count = 0
 
@@ -139,6 +140,24 @@ export class GrowingResponse {
 
   private add(item: Fields): Growing {
     return { index: this.count++, item }
+  }
+
+  /** More of what the model thinks before its answer. */
+  thought(delta: string, newId: () => string): ReadonlyArray<Fields> {
+    const events: Array<Fields> = []
+    const isNew = this.reasoning === null
+    this.reasoning ??= this.add({ type: "reasoning", id: newId(), summary: [] })
+    const { index, item } = this.reasoning
+    const at = { item_id: item["id"], output_index: index, summary_index: 0 }
+    const [before = { type: "summary_text", text: "" }] = listIn(item["summary"])
+    if (isNew)
+      events.push(
+        { type: "response.output_item.added", output_index: index, item },
+        { type: "response.reasoning_summary_part.added", ...at, part: before },
+      )
+    this.reasoning.item = { ...item, summary: [{ ...before, text: String(before["text"]) + delta }] }
+    events.push({ type: "response.reasoning_summary_text.delta", ...at, delta })
+    return this.told(events)
   }
 
   /** More text of the answer, or of its refusal. */
@@ -216,7 +235,8 @@ export class GrowingResponse {
   /** The end: all items are done, and the response with what is known only now. */
   end(rest: Fields): { readonly response: Fields; readonly events: ReadonlyArray<Fields> } {
     const status = rest["status"] === "incomplete" ? "incomplete" : "completed"
-    const output = [...(this.message === null ? [] : [this.message]), ...this.calls.values()]
+    const output = [this.reasoning, this.message, ...this.calls.values()]
+      .filter((growing) => growing !== null)
       .toSorted((one, other) => one.index - other.index)
       .map(({ item }) => ({ ...item, status }))
     const done = output.flatMap((item, output_index) => [

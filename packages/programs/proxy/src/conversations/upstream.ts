@@ -220,7 +220,7 @@ export class Upstreams {
       if (upstream.api !== "auto" || !isMissing(answer)) return answer
       this.withoutResponses.add(upstream.url.href)
     }
-    const request = chatRequest(body, question.messages)
+    const request = chatRequest(body, question.messages, upstream.url)
     const answer = await this.answerOf(upstream, "chat/completions", question, request)
     if ("_tag" in answer) return answer
     const sent: Sent = { path: "/v1/chat/completions", ...sentTo("chat/completions"), body: request }

@@ -45,14 +45,14 @@ export const conversation = (serving: Serving) =>
       .handle("context", ({ path: { session }, urlParams }) =>
         run((memory) =>
           Effect.gen(function* () {
-            const { systemMessages, atVersion, recall, model, summaries, cacheControl, extraFields } =
+            const { systemMessages, atVersion, recall, model, summaries, cacheControl, extraFields, server } =
               urlParams
             const context = yield* memory.context(session, {
               ...(yield* requested(urlParams)),
               ...given({ atVersion, recall: recall === undefined ? undefined : { tokens: recall } }),
             })
             yield* tagged(context.prefix.version)
-            const form = given({ model, summaries, cacheControl, extraFields })
+            const form = given({ model, summaries, cacheControl, extraFields, server })
             return contextIn(formatOf(urlParams), context, { systemMessages, ...form })
           }),
         ),
