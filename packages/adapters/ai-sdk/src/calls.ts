@@ -2,8 +2,8 @@
 import { BranchLeft, isFields, type PlaceOfCall, type StoredSession } from "@memfold/codec"
 import type { Message, Session } from "@memfold/core"
 import type { ModelMessage } from "ai"
-import type { AiSdkContext, Major } from "./encode.js"
-import { formOf, metadataOf } from "./form.js"
+import type { AiSdkContext, ConvertDataPart, Major } from "./encode.js"
+import { formOf, metadataOf, ownData } from "./form.js"
 import { decoded } from "./page.js"
 import { answersOf } from "./received.js"
 import { openGroup, rendered, type RenderedContext } from "./rendered.js"
@@ -23,6 +23,8 @@ interface Turn extends PlaceOfCall {
   /** How many produced messages are stored, and how many of them are the assistant's. */
   saved: number
   answers: number
+  /** Whether what the application says beside the steps is stored. */
+  isNoted: boolean
   /** Version 7: how many messages were produced before the first step, by tools that had been approved. */
   initial: number
   /** How many messages the context had, and its system text. */
@@ -56,6 +58,15 @@ const instructed = (
   return { system: list as unknown as string }
 }
 
+/** Whether a part is the application's own, beside what the model says: data, and sources. */
+const isBeside = (part: Message.Part): boolean => {
+  const ui = ownData(part)?.["ui"]
+  return isFields(ui) && /^(data-|source-)/.test(String(ui["type"]))
+}
+
+/** Whether a message is a step of the model. */
+const isStep = ({ role, parts }: Message.Message): boolean => role === "assistant" && !parts.every(isBeside)
+
 /** The calls of a session, one at a time. */
 export class Calls {
   private turn: Turn | undefined
@@ -68,6 +79,7 @@ export class Calls {
       readonly instructions?: string
       readonly major: Major
       readonly server?: string | undefined
+      readonly convertDataPart?: ConvertDataPart | undefined
     },
   ) {
     this.server = options.server
@@ -83,7 +95,7 @@ export class Calls {
   async read(): Promise<CallStart> {
     const context = await this.stored.memory.context(this.stored.id)
     const { system, ...rest } = rendered(context, await openGroup(this.stored, context), {
-      major: this.options.major,
+      ...this.options,
       server: this.server,
     })
     return { ...joined(this.options.instructions, system), ...rest, prefix: context.prefix }
@@ -112,6 +124,7 @@ export class Calls {
       prefix: context.prefix,
       saved: 0,
       answers: 0,
+      isNoted: false,
       initial: 0,
       given: context.messages.length,
       system: context.system,
@@ -165,7 +178,7 @@ export class Calls {
     const idempotencyKey = `ai-sdk/produced/${turn.id}/${turn.saved}`
     await this.stored.append(named, { idempotencyKey, prefix: turn.prefix })
     turn.saved += produced.length
-    turn.answers += produced.filter(({ role }) => role === "assistant").length
+    turn.answers += produced.filter(isStep).length
   }
 
   /** Stores what the steps produced and is not stored yet, with the tokens of each step. */
@@ -212,9 +225,22 @@ export class Calls {
     const answers = answersOf(responseMessage, await this.stored.newest(), false)
     const produced = decoded([responseMessage])
     const skip = turn.answers + (isContinuation === true ? turn.earlier : 0)
-    const ends = produced.flatMap(({ role }, index) => (role === "assistant" ? [index] : []))
-    const from = ends[skip] ?? produced.length
+    // Data that stands by itself, such as before the first step, is no step of the model.
+    const ends = produced.flatMap((message, index) => (isStep(message) ? [index] : []))
+    const from = skip === 0 ? 0 : (ends[skip] ?? produced.length)
     if (answers !== undefined) await this.save(turn, [answers])
-    await this.save(turn, produced.slice(from))
+    // The steps that are stored already have what the model said, and not what the application said beside it.
+    const before = produced.slice(0, from)
+    const beside =
+      isContinuation === true || turn.isNoted ? [] : before.flatMap(({ parts }) => parts.filter(isBeside))
+    const [first] = produced
+    const fields = from === 0 || first === undefined || turn.isNoted ? undefined : formOf(first).ui?.fields
+    const ui = { id: turn.responseId ?? responseMessage.id, continues: true, fields }
+    const noted: ReadonlyArray<Message.Message> =
+      beside.length === 0 && fields === undefined
+        ? []
+        : [{ role: "assistant", parts: beside, ...metadataOf({ ui }) }]
+    turn.isNoted = true
+    await this.save(turn, [...noted, ...produced.slice(from)])
   }
 }

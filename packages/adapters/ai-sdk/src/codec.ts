@@ -5,6 +5,8 @@ export {
   encodeContext,
   type EncodedContext,
   encodeMessages,
+  type ConvertDataPart,
+  type DataPart,
   type EncodeOptions,
   type Major,
 } from "./encode.js"

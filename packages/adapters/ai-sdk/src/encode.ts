@@ -15,13 +15,30 @@ export type Major = 5 | 6 | 7
  *   results have other types in each version
  * - `exact`: `true` writes decoded model messages exactly as they came, with what a model refuses: empty texts, ids that
  *   come again. The default, `false`, writes what the AI SDK accepts
+ * - `convertDataPart`: what a model gets of parts of a page with data; nothing by default
  * - `server`: who gets the messages: a name such as `mistral`, the base URL, or what the model calls its provider
  */
 export interface EncodeOptions {
   readonly major?: Major
   readonly server?: string | undefined
   readonly exact?: boolean
+  readonly convertDataPart?: ConvertDataPart | undefined
 }
+
+/** A part of a page with data of the application: its type begins with `data-`. */
+export interface DataPart {
+  readonly type: `data-${string}`
+  readonly id?: string
+  readonly data: unknown
+}
+
+/** What a model gets of a part with data, as for `convertToModelMessages` of the AI SDK: a text, a file, or nothing. */
+export type ConvertDataPart = (
+  part: DataPart,
+) =>
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "file"; readonly mediaType: string; readonly url: string; readonly filename?: string }
+  | undefined
 
 /** A context as the functions of the AI SDK take it: system messages are apart. */
 export interface AiSdkContext {
@@ -78,8 +95,16 @@ const isPageOnly = (part: Message.Part): boolean => {
 const isToolPart = (ui: Codec.Fields): boolean =>
   typeof ui["toolCallId"] === "string" && ui["providerExecuted"] === true
 
+const isData = (ui: Codec.Fields): ui is Codec.Fields & DataPart => String(ui["type"]).startsWith("data-")
+
 /** What a model gets of a part of a page that has no neutral form. */
-const fromPage = (ui: Codec.Fields): ReadonlyArray<Codec.Fields> => {
+const fromPage = (ui: Codec.Fields, convert: ConvertDataPart | undefined): ReadonlyArray<Codec.Fields> => {
+  const converted = isData(ui) ? convert?.(ui) : undefined
+  if (converted?.type === "text") return [{ type: "text", text: converted.text }]
+  if (converted !== undefined) {
+    const { url: data, ...file } = converted
+    return [{ ...file, data }]
+  }
   const { type, providerMetadata, toolCallId, state } = ui as Record<string, unknown>
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
   if (type === "reasoning") return [{ type, text: ui["text"], ...options }]
@@ -126,8 +151,11 @@ class Encoder {
   private readonly names = new Map<string, string>()
   private readonly sentIds = new Map<unknown, string>()
 
-  constructor({ exact = false, major = 7, server }: EncodeOptions) {
+  private readonly convert: ConvertDataPart | undefined
+
+  constructor({ exact = false, major = 7, server, convertDataPart }: EncodeOptions) {
     this.exact = exact
+    this.convert = convertDataPart
     this.ids = new Codec.CallIds(Codec.idRules(Codec.serverOf(server), /^.+$/s))
     this.major = major
   }
@@ -137,10 +165,10 @@ class Encoder {
     if (this.exact) return data === undefined ? this.omissions.add("opaque") : [data]
     if (data === undefined) return this.redactedThinking(role, part)
     if (isPageOnly(part)) return []
-    const parts = Codec.isFields(data["ui"]) ? fromPage(data["ui"]) : [data]
+    const parts = Codec.isFields(data["ui"]) ? fromPage(data["ui"], this.convert) : [data]
     return parts.flatMap((one): ReadonlyArray<Codec.Fields> => {
       const type = String(one["type"])
-      const known = opaqueTypes[role].has(type)
+      const known = opaqueTypes[role].has(type) || (type === "text" && role !== "tool")
       if (!known || (this.major < 7 && newTypes.has(type)) || (this.major < 6 && approvalTypes.has(type))) {
         return this.omissions.add("opaque")
       }
@@ -226,7 +254,10 @@ class Encoder {
       return [{ ...Codec.restore({ role, content: Message.text(message) }, fields) } as EncodedMessage]
     }
     if (role === "user") this.ids.close()
-    const content = this.parts(role, message)
+    const parts = this.parts(role, message)
+    const isUnsaid =
+      role === "user" && parts.length === 0 && message.parts.some(({ type }) => type !== "text")
+    const content = isUnsaid && !this.exact ? [{ type: "text", text: Codec.unsaid }] : parts
     if (content.length === 0 && !this.exact) {
       if (message.parts.some(({ type }) => type === "text")) this.omissions.add("text")
       return []
@@ -300,7 +331,7 @@ const unsaid = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Codec.O
  */
 export const encodeContext = (
   messages: ReadonlyArray<Message.Message>,
-  options: Pick<EncodeOptions, "major" | "server"> = {},
+  options: Pick<EncodeOptions, "major" | "server" | "convertDataPart"> = {},
 ): EncodedContext => {
   const server = Codec.serverOf(options.server)
   const encoder = new Encoder(options)

@@ -13,12 +13,14 @@ import { Schema } from "effect"
  * - `continues`: whether an earlier message of the log begins it
  * - `step`: whether a `step-start` stands before the parts
  * - `fields`: further fields, such as `metadata`
+ * - `unseen`: the ids of messages before it that its page did not show, because another page had sent them
  */
 export const UIForm = Schema.Struct({
   id: Schema.optional(Schema.String),
   continues: Schema.optional(Schema.Boolean),
   step: Schema.optional(Schema.Boolean),
   fields: Schema.optional(Codec.JsonFields),
+  unseen: Schema.optional(Schema.Array(Schema.String)),
 })
 export type UIForm = typeof UIForm.Type
 

@@ -2,6 +2,8 @@
 export {
   AiSdkDecodeError,
   type AiSdkContext,
+  type ConvertDataPart,
+  type DataPart,
   decodeMessage,
   decodeMessages,
   encodeContext,

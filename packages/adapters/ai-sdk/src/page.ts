@@ -4,10 +4,10 @@ import type { Memory, Message } from "@memfold/core"
 import type { UIMessage } from "ai"
 import { Either } from "effect"
 import { decodeMessages } from "./decode.js"
-import { formOf } from "./form.js"
+import { formOf, metadataOf } from "./form.js"
 import { answersOf } from "./received.js"
 import { changeOf, type NewestMessages, textsBehind } from "./shown.js"
-import { encodeUIMessages, type Group } from "./ui/encode.js"
+import { encodeUIMessages, type Group, groupsOf } from "./ui/encode.js"
 
 /** The body of a request of `useChat`, as `DefaultChatTransport` sends it. */
 export interface PageRequest {
@@ -23,6 +23,7 @@ export interface PageRequest {
 
 /** What a page asks for. */
 interface PageOptions {
+  readonly shows?: "all" | "end" | undefined
   readonly trigger?: string | undefined
   readonly messageId?: string | undefined
 }
@@ -36,6 +37,43 @@ export const regenerates = ({ trigger }: PageOptions): boolean => trigger === "r
 /** Messages of the AI SDK as messages of the memory. It throws `AiSdkDecodeError`. */
 export const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrThrowWith(decodeMessages(messages), (error) => error)
+
+/** The messages of a page, with a note of what the page did not show before them. */
+const withUnseen = (
+  messages: ReadonlyArray<Message.Message>,
+  unseen: ReadonlyArray<string> | undefined,
+): ReadonlyArray<Message.Message> => {
+  const [first, ...others] = messages
+  if (first === undefined || unseen === undefined) return messages
+  const form = formOf(first)
+  return [{ ...first, ...metadataOf({ ...form, ui: { ...form.ui, unseen } }) }, ...others]
+}
+
+/**
+ * What messages of a page answer after the conversation went on: results of tools of the page, and approvals. Each stands behind the
+ * stored messages that ask for it, at this position. `null` if there is nothing of the kind.
+ */
+const lateAnswers = (
+  given: ReadonlyArray<UIMessage>,
+  groups: ReadonlyArray<Group>,
+): ReadonlyMap<number, Message.Message> | null => {
+  const stored = groups.flatMap(({ messages, position }) =>
+    messages.map((message) => ({ message, position })),
+  )
+  const late = new Map<number, Message.Message>()
+  for (const [at, { id, messages, position }] of groups.entries()) {
+    const page = given.find((one) => one.id === id)
+    const isLast = !groups.slice(at + 1).some((group) => group.messages[0]?.role === "user")
+    if (page === undefined || isLast) continue
+    const answer = answersOf(page, messages, true)
+    // Answers to two requests at once may be interleaved: then their places are not known here.
+    const isTogether = stored
+      .slice(position, position + messages.length)
+      .every((one) => messages.includes(one.message))
+    if (answer !== undefined && isTogether) late.set(position + messages.length, answer)
+  }
+  return late.size === 0 ? null : late
+}
 
 /** Whether the text or a file of a message differs from the stored message. */
 const isEdited = ({ role, parts }: UIMessage, { id, messages }: Group): boolean => {
@@ -55,13 +93,18 @@ export class Page {
   }
 
   /** The newest stored messages, back to one with a wanted id. The log is read from its end. */
-  private async newestWith(wanted: ReadonlySet<string>, isFar: boolean): Promise<NewestMessages> {
+  private async newestWith(
+    wanted: ReadonlySet<string>,
+    isFar: boolean,
+    isAll = false,
+  ): Promise<NewestMessages> {
     const { memory, id } = this.stored
     const limit = (read: number) => (read === 0 ? 100 + wanted.size : pageSize)
     const pages: Array<Memory.MessagePage> = []
     for await (const page of pagesBack(memory, id, { limit })) {
       pages.unshift(page)
       const idAt = (message: Message.Message, position: number) => this.idAt(message, page.from + position)
+      if (isAll) continue
       if (!isFar || page.messages.some((message, position) => wanted.has(idAt(message, position)))) break
     }
     return { messages: pages.flatMap(({ messages }) => messages), from: pages[0]?.from ?? 0 }
@@ -76,10 +119,13 @@ export class Page {
     const { messageId } = options
     const isOther = regenerates(options)
     const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
-    const newest = await this.newestWith(ids, given.length > 1 || messageId !== undefined || isOther)
-    const { from, kept, added } = changeOf(given, newest, {
+    const isFromStart = isList && options.shows !== "end"
+    const isFar = given.length > 1 || messageId !== undefined || isOther
+    const newest = await this.newestWith(ids, isFar, isFromStart)
+    const { from, kept, added, unseen } = changeOf(given, newest, {
       idOf: this.idOf,
       isWhole: isList,
+      isFromStart,
       regenerates: isOther,
       isEdited,
     })
@@ -91,9 +137,25 @@ export class Page {
       ...(answers === undefined ? [] : [answers]),
       ...added.flatMap((one) => {
         if ("stored" in one) return [one.stored]
-        return "page" in one ? decoded([one.page]) : textsBehind(decoded([one.answer]), one.behind)
+        return "page" in one
+          ? withUnseen(decoded([one.page]), unseen)
+          : textsBehind(decoded([one.answer]), one.behind)
       }),
     ]
+    const late = lateAnswers(
+      given.slice(0, -1),
+      groupsOf(stay, (position) => this.idOf(newest.from + position)),
+    )
+    if (late !== null) {
+      const [first] = late.keys()
+      const again = stay.slice(first).flatMap((message, at) => {
+        const answer = late.get(first! + at)
+        return answer === undefined ? [message] : [answer, message]
+      })
+      const end = late.get(stay.length)
+      const all = [...again, ...(end === undefined ? [] : [end]), ...fresh]
+      return void (await this.stored.editShown(newest.from + first!, all))
+    }
     if (from !== null) return void (await this.stored.editShown(from, fresh))
     if (fresh.length === 0) return
     // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.

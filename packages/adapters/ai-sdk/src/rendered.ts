@@ -1,7 +1,7 @@
 /** Contexts of a memory, as the AI SDK takes them. */
 import { type ContextParts, type Fields, type StoredSession, unsupportedSections } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
-import { type AiSdkContext, encodeContext, type Major } from "./encode.js"
+import { type AiSdkContext, encodeContext, type EncodeOptions } from "./encode.js"
 import { ownData } from "./form.js"
 
 /** A context, and what it consists of. */
@@ -47,7 +47,7 @@ export const openGroup = async (
 export const rendered = (
   context: Render.Context,
   open: ReadonlyArray<Message.Message>,
-  options: { readonly major: Major; readonly server: string | undefined },
+  options: EncodeOptions,
 ): RenderedContext => {
   const { omitted, ...encoded } = encodeContext([...context.messages, ...open], options)
   return {

@@ -3,7 +3,7 @@ import { StoredSession } from "@memfold/codec"
 import type { Memory } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Calls } from "./calls.js"
-import type { AiSdkContext, Major } from "./encode.js"
+import type { AiSdkContext, ConvertDataPart, Major } from "./encode.js"
 import { modelMiddleware } from "./middleware.js"
 import { decoded, Page, regenerates } from "./page.js"
 import { isOfPage } from "./received.js"
@@ -22,6 +22,8 @@ export interface AiSdkOptions {
    * model; say it where a model has another address than its package, and for `messages`, which sees no model.
    */
   readonly server?: string
+  /** What a model gets of parts of a page with data, as for `convertToModelMessages`; nothing by default. */
+  readonly convertDataPart?: ConvertDataPart
 }
 
 /** Options of a session. */
@@ -47,6 +49,12 @@ export interface MessagesOptions {
    * needed if the page sends only its last message.
    */
   readonly messageId?: string | undefined
+  /**
+   * What a list of a page shows. `"all"` (default), as `useChat` sends it: what is missing at its start or at its end was taken back.
+   * `"end"`: the list may begin later than the conversation, on a page that loaded the newest messages alone (`uiMessages` with a
+   * `limit`), or that sends only its new messages.
+   */
+  readonly shows?: "all" | "end" | undefined
 }
 
 /** What a program reads of a session and stores in it, without a call of the model. */
@@ -63,7 +71,7 @@ export class OpenSession {
     owner: Memory.AnyMemory,
     /** The id of the session. */
     readonly id: string,
-    protected readonly options: SessionOptions & { readonly major: Major; readonly server?: string },
+    protected readonly options: SessionOptions & AiSdkOptions & { readonly major: Major },
   ) {
     this.stored = new StoredSession(owner, id, "ai-sdk")
     this.page = new Page(this.stored)
@@ -146,8 +154,8 @@ export class AiSdkSession extends OpenSession {
    * Stores what the user says, and returns the context for the model: `{ system, messages }`, to be spread into
    * `streamText` or `generateText`. Without a message it only reads: to try again after an error, or to resume.
    *
-   * Messages of a page are stored once, however often they are sent: give the new message, or a list of all messages of the
-   * page. Of a message of the assistant, approvals and results of tools that run on the page are new.
+   * Messages of a page are stored once, however often they are sent. Give the new message, or a list of all messages of the page; of
+   * a list that does not begin where the conversation begins, say that it shows its `"end"`. Of a message of the assistant, approvals and results of tools that run on the page are new.
    *
    * What the page shows is what the model gets. If the user edited a message, took messages back or asks for another answer,
    * the conversation goes on from that place, and what was said behind it stays in the log, on a branch (see `branches` and

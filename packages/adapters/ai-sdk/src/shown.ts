@@ -3,6 +3,7 @@
  * edited message keeps its id, and messages that were taken back are missing.
  */
 import { Message } from "@memfold/core"
+import { formOf } from "./form.js"
 import { type Group, groupsOf, isAnswer, type PageId } from "./ui/encode.js"
 
 /** A message of a page: the message of the AI SDK, or of a library that is built on it. */
@@ -31,6 +32,8 @@ export interface Change<Page> {
     /** An answer that the session has up to `behind` of its assistant messages: see {@link textsBehind}. */
     | { readonly answer: Page; readonly behind: number }
   >
+  /** The ids of stored messages that wait for an answer and that the page does not show: another page has sent them. */
+  readonly unseen?: ReadonlyArray<string>
 }
 
 /** How a list of a page is read. */
@@ -39,6 +42,8 @@ export interface ShownOptions<Page> {
   readonly idOf: PageId
   /** Whether the list ends where the page ends: then it shows nothing behind the last message of the list. */
   readonly isWhole: boolean
+  /** Whether the list begins where the page begins: then it shows nothing before the first message of the list. */
+  readonly isFromStart?: boolean
   /** Whether the page asks for another answer: then not even an unfinished answer stays. */
   readonly regenerates: boolean
   /** Whether a message says something else than the stored messages with its id. It is not asked about answers. */
@@ -107,7 +112,14 @@ class Comparison<Page extends PageMessage> {
   }
 
   /** Where the list and the stored groups have the first message in common; `null` if they have none. */
-  private beginning(isComplete: boolean): Pick<Place<Page>, "given" | "stored"> | null {
+  private beginning(isComplete: boolean, isFromStart: boolean): Pick<Place<Page>, "given" | "stored"> | null {
+    if (isFromStart && isComplete && this.groups.length > 0) {
+      // Pages need not show instructions.
+      const said = this.groups.findIndex(
+        ({ id, messages }) => messages[0]?.role !== "system" || this.named.has(id),
+      )
+      return { given: 0, stored: said === -1 ? this.groups.length : said }
+    }
     const given = this.given.findIndex(({ id }) => this.positions.has(id))
     if (given !== -1) return { given, stored: this.positions.get(this.given[given]!.id)! }
     const isErased = isComplete && this.groups[0]?.messages.some(isRedacted) === true
@@ -115,8 +127,8 @@ class Comparison<Page extends PageMessage> {
   }
 
   /** Follows both from the first message that they have in common. */
-  place(isComplete: boolean): Place<Page> {
-    const beginning = this.beginning(isComplete)
+  place(isComplete: boolean, isFromStart: boolean): Place<Page> {
+    const beginning = this.beginning(isComplete, isFromStart)
     if (beginning === null) return { given: 0, stored: this.groups.length, kept: undefined }
     let { stored } = beginning
     let kept: Page | undefined
@@ -175,6 +187,34 @@ const goesOnWithout = <Page extends PageMessage>(
 
 const storedAgain = ({ messages }: Group) => messages.map((stored) => ({ stored }))
 
+const unseenBy = ({ messages: [first] }: Group): ReadonlyArray<string> =>
+  (first === undefined ? undefined : formOf(first).ui?.unseen) ?? []
+
+/**
+ * The groups that the page of a list never saw: two pages sent their messages at once, each without that of the other. What a page
+ * never saw is not taken back by it.
+ */
+const unseenOf = (given: ReadonlyArray<PageMessage>, groups: ReadonlyArray<Group>): ReadonlySet<Group> => {
+  const shown = new Set(given.map(({ id }) => id))
+  const missed = new Set(groups.filter(({ id }) => shown.has(id)).flatMap(unseenBy))
+  const unseen = new Set<Group>()
+  for (const [at, group] of groups.entries()) {
+    const isUnseen = missed.has(group.id) || unseenBy(group).some((id) => shown.has(id))
+    if (shown.has(group.id) || isOfAnswer(group) || !isUnseen) continue
+    unseen.add(group)
+    const answer = groups.slice(at).find((one) => isOfAnswer(one) && !shown.has(one.id) && !unseen.has(one))
+    if (answer !== undefined) unseen.add(answer)
+  }
+  return unseen
+}
+
+/** Whether the messages end with a question that has no whole answer yet. */
+const isWaiting = (messages: ReadonlyArray<Message.Message>): boolean => {
+  const asked = messages.findLastIndex(({ role }) => role === "user")
+  const answer = messages.slice(asked + 1)
+  return asked !== -1 && (answer.length === 0 || isUnfinished(answer))
+}
+
 /**
  * Compares what a page shows with what is stored, from the first message that both have.
  *
@@ -184,11 +224,31 @@ const storedAgain = ({ messages }: Group) => messages.map((stored) => ({ stored 
 export const changeOf = <Page extends PageMessage>(
   given: ReadonlyArray<Page>,
   { messages, from }: NewestMessages,
-  { idOf, isWhole, regenerates, isEdited }: ShownOptions<Page>,
+  options: ShownOptions<Page>,
 ): Change<Page> => {
-  const groups = groupsOf(messages, (position) => idOf(from + position))
+  const all = groupsOf(messages, (position) => options.idOf(from + position))
+  const unseen = unseenOf(given, all)
+  const change = changeOfSeen(
+    given,
+    { messages, from },
+    options,
+    all.filter((group) => !unseen.has(group)),
+  )
+  const { from: left, added } = change
+  if (left === null || unseen.size === 0) return change
+  const behind = [...unseen].filter(({ position }) => from + position >= left).flatMap(storedAgain)
+  return { ...change, added: [...behind, ...added] }
+}
+
+/** {@link changeOf} for the stored groups that the page has seen. */
+const changeOfSeen = <Page extends PageMessage>(
+  given: ReadonlyArray<Page>,
+  { messages, from }: NewestMessages,
+  { isWhole, isFromStart = false, regenerates, isEdited }: ShownOptions<Page>,
+  groups: ReadonlyArray<Group>,
+): Change<Page> => {
   const comparison = new Comparison(given, groups, isEdited)
-  const place = comparison.place(from === 0)
+  const place = comparison.place(from === 0, isFromStart)
   const { kept } = place
   const added = given.slice(place.given).flatMap((page): Change<Page>["added"] => {
     const group = comparison.stored(page)
@@ -206,6 +266,9 @@ export const changeOf = <Page extends PageMessage>(
     // Nothing is to be taken back, but an answer to the question may be under way: it belongs to the branch that is left.
     return { from: from + asked.position, kept: undefined, added: storedAgain(asked) }
   }
+  const isNew = added.length > 0 && added.every((one) => "page" in one)
+  if (isWhole && !regenerates && isNew && place.stored > 0 && isWaiting(messages.slice(next.position)))
+    return { from: null, kept, added, unseen: groups.slice(place.stored).map(({ id }) => id) }
   const goesOn = !regenerates && (!isWhole || isUnfinished(messages.slice(next.position)))
   if (added.length === 0 && goesOn) return { from: null, kept, added }
   return { from: from + next.position, kept, added }

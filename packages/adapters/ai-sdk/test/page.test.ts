@@ -1,9 +1,9 @@
 /** A page that edits, regenerates, reloads and goes back, with the client of the AI SDK, against a strict server. */
 import { readFileSync } from "node:fs"
 import { createAnthropic } from "@ai-sdk/anthropic"
-import type { Memory as Core } from "@memfold/core"
+import { type Memory as Core, Message } from "@memfold/core"
 import { type Answering, providerServer } from "@memfold/strict-providers"
-import { stepCountIs, tool, type UIMessage } from "ai"
+import { createUIMessageStream, stepCountIs, streamText, tool, type ToolSet, type UIMessage } from "ai"
 import { createMemory, Keep, Strategy, SummaryMode, Trigger } from "memfold"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
@@ -243,7 +243,12 @@ describe("a message far back", () => {
   for (const [name, given, options, last] of [
     ["the last message of the page", edited, { messageId: "u7" }, "user edited"],
     ["all that the page shows", [...pairs.slice(0, 7).flat(), edited], {}, "user edited"],
-    ["a list that ends with it", pairs.slice(5, 8).flat().slice(0, -1), {}, "user question 7"],
+    [
+      "the end of a list that ends with it",
+      pairs.slice(5, 8).flat().slice(0, -1),
+      { shows: "end" },
+      "user question 7",
+    ],
   ] as const) {
     it(`is found by ${name}`, async () => {
       await using memory = createMemory(plain)
@@ -256,6 +261,189 @@ describe("a message far back", () => {
       expect(said.at(-1)).toBe(last)
     })
   }
+})
+
+describe("what a page takes back at its start", () => {
+  const talk = async (memory: Memory) => {
+    const { server, reload, received } = await opened(memory)
+    const page = await reload()
+    for (const text of ["My code is 4711", "two", "three"]) await page.sendMessage({ text })
+    return { server, page, reload, received }
+  }
+
+  for (const [name, change] of [
+    ["its first question", (shown: ReadonlyArray<UIMessage>) => shown.slice(1)],
+    ["its first question and answer", (shown: ReadonlyArray<UIMessage>) => shown.slice(2)],
+    ["everything", () => []],
+  ] as const) {
+    it(`stays away: ${name}`, async () => {
+      await using memory = createMemory(plain)
+      const { server, page, reload, received } = await talk(memory)
+      page.messages = change(page.messages)
+      await page.sendMessage({ text: "What is my code?" })
+      expect(page.error).toBeUndefined()
+      const opening = page.messages[0]!.role === "user" ? [] : ["user (The conversation goes on.)"]
+      expect(received()).toEqual([...opening, ...page.said.slice(0, -1)])
+      expect((await reload()).said).toEqual(page.said)
+      // What was said stays in the log.
+      expect(await memory.branches("chat")).toHaveLength(2)
+      await page.sendMessage({ text: "And now?" })
+      expect((await reload()).said).toEqual(page.said)
+      await server.close()
+      expect(server.refused).toEqual([])
+    })
+  }
+
+  it("is not what a program said, nor what a list that shows the end does not have", async () => {
+    await using memory = createMemory({ ...plain, format: "memfold" })
+    await memory.append("chat", { role: "system", parts: [{ type: "text", text: "Be brief." }] })
+    const { server, reload } = await opened(memory)
+    await new Page("chat", (await opened(memory)).POST).sendMessage({ text: "one" })
+    const chat = aiSdk(memory).session("chat")
+    const added: UIMessage = { id: "n1", role: "user", parts: [{ type: "text", text: "two" }] }
+    const { system } = await chat.messages([added], { shows: "end" })
+    expect(system).toContain("Be brief.")
+    expect((await reload()).said).toEqual(["system Be brief.", "user one", expect.any(String), "user two"])
+    await server.close()
+  })
+})
+
+describe("two pages of one conversation", () => {
+  it("that ask at once keep both questions and both answers, and each goes on with what it shows", async () => {
+    await using memory = createMemory(plain)
+    const [asked, released] = [signal(), signal()]
+    const { server, reload } = await opened(memory, async ({ turn, body }) => {
+      if (turn === 1) {
+        asked.resolve()
+        await released.promise
+      }
+      const text = JSON.stringify((body["messages"] as ReadonlyArray<unknown>).at(-1))
+      return { text: `to ${/(first|second|begin|more \w)/u.exec(text)?.[0]}` }
+    })
+    await (await reload()).sendMessage({ text: "begin" })
+    const [one, other] = [await reload(), await reload()]
+    const first = one.sendMessage({ text: "first" })
+    await asked.promise
+    const second = other.sendMessage({ text: "second" })
+    await second
+    released.resolve()
+    await first
+    const stored = async () => (await reload()).said.toSorted()
+    const both = ["user begin", "assistant to begin", "user first", "user second"]
+    expect(await stored()).toEqual(expect.arrayContaining(both))
+    expect((await reload()).said).toHaveLength(6)
+    await other.sendMessage({ text: "more a" })
+    await one.sendMessage({ text: "more b" })
+    expect((await reload()).said.filter((text) => text.startsWith("user"))).toEqual(
+      expect.arrayContaining(["user begin", "user first", "user second", "user more b"]),
+    )
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+})
+
+describe("what a page answers late", () => {
+  const asking: Answering = ({ turn, tools }) =>
+    turn === 0 && tools.length > 0
+      ? { calls: [{ name: "ask", arguments: { question: "Which colour?" } }] }
+      : { text: `answer ${turn}` }
+
+  for (const [name, answer] of [
+    ["a result", { output: "green" }],
+    ["an error", { state: "output-error", errorText: "green is gone" }],
+  ] as const) {
+    it(`reaches the model after the user went on: ${name}`, async () => {
+      await using memory = createMemory(plain)
+      const server = await providerServer({ answer: asking })
+      const model = createAnthropic({ baseURL: `${server.anthropicURL}/v1`, apiKey: "local" })(
+        "claude-sonnet-5-5",
+      )
+      const ask = tool({ inputSchema: z.object({ question: z.string() }) })
+      const { POST, GET } = routeOf(memory, model, {
+        tools: { ask } as unknown as ToolSet,
+        stopWhen: stepCountIs(3),
+      })
+      const reload = async () =>
+        new Page("chat", POST, (await (await GET("chat")).json()) as Array<UIMessage>)
+      const page = await reload()
+      await page.sendMessage({ text: "Paint it." })
+      await page.sendMessage({ text: "And be quick." })
+      const call = page.messages[1]!.parts.find(({ type }) => type === "tool-ask") as { toolCallId: string }
+      await page.addToolOutput({ tool: "ask", toolCallId: call.toolCallId, ...answer } as never)
+      await page.sendMessage({ text: "Which colour was it?" })
+      expect(page.error).toBeUndefined()
+      const sent = JSON.stringify(server.received.at(-1)?.body)
+      expect(sent).toContain("green")
+      expect(sent).not.toContain("interrupted")
+      expect(JSON.stringify((await reload()).messages[1])).toContain("green")
+      expect((await reload()).said).toEqual(page.said)
+      await page.sendMessage({ text: "Thanks." })
+      expect((await reload()).said).toEqual(page.said)
+      await server.close()
+      expect(server.refused).toEqual([])
+    })
+  }
+})
+
+describe("data of the application", () => {
+  const written = (part: object): UIMessage => ({ id: "d1", role: "user", parts: [part as never] })
+  const order = { type: "data-order", data: { id: "KX-4471" } }
+
+  it("is nothing to the model, or what the application makes of it, and no turn is lost", async () => {
+    await using memory = createMemory(plain)
+    const chat = aiSdk(memory).session("chat")
+    expect((await chat.messages([written(order)])).messages).toEqual([
+      { role: "user", content: "(This message has no text.)" },
+    ])
+    const convertDataPart = ({ data }: { readonly data: unknown }) =>
+      ({ type: "text", text: `Order ${(data as { id: string }).id}` }) as const
+    const told = aiSdk(memory, { convertDataPart }).session("chat")
+    expect((await told.messages([written(order)])).messages).toEqual([
+      { role: "user", content: "Order KX-4471" },
+    ])
+  })
+
+  it("beside the steps of a loop is stored with them, and no step is stored twice", async () => {
+    await using memory = createMemory(plain)
+    const server = await providerServer({
+      answer: ({ turn }) =>
+        turn < 2 ? { calls: [{ name: "lookUp", arguments: { request: `${turn}` } }] } : { text: "Done." },
+    })
+    const model = createAnthropic({ baseURL: `${server.anthropicURL}/v1`, apiKey: "local" })(
+      "claude-sonnet-5-5",
+    )
+    const lookUp = tool({ inputSchema: z.object({ request: z.string() }), execute: async () => "found" })
+    const chat = aiSdk(memory).session("chat")
+    const given: Array<UIMessage> = [{ id: "m1", role: "user", parts: [{ type: "text", text: "Go." }] }]
+    const context = await chat.messages(given)
+    const stream = createUIMessageStream({
+      originalMessages: given,
+      generateId: chat.generateMessageId,
+      execute: ({ writer }) => {
+        writer.write({ type: "data-progress", data: { percent: 10 } })
+        const result = streamText({
+          model,
+          tools: { lookUp },
+          stopWhen: stepCountIs(5),
+          ...context,
+          prepareStep: chat.prepareStep,
+        })
+        writer.merge(result.toUIMessageStream({ messageMetadata: () => ({ cost: 7 }) }))
+      },
+      onEnd: chat.onEnd,
+    })
+    for await (const _ of stream);
+    await server.close()
+    const { messages } = await memory.neutral.messages("chat")
+    expect(messages.flatMap(Message.calls)).toHaveLength(2)
+    expect(messages.flatMap(Message.results)).toHaveLength(2)
+    const [, shown] = await chat.uiMessages()
+    expect(shown?.metadata).toEqual({ cost: 7 })
+    expect(shown?.parts.filter(({ type }) => type === "data-progress")).toEqual([
+      { type: "data-progress", data: { percent: 10 } },
+    ])
+    expect(saidIn([shown!])[0]).toContain("Done.")
+  })
 })
 
 describe("a client that goes away", () => {

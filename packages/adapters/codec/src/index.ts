@@ -29,7 +29,15 @@ export { inOrder } from "./inOrder.js"
 export { withoutMisplacedCalls } from "./misplacedCalls.js"
 export { withoutOtherModels } from "./otherModels.js"
 export { Omissions, type Omitted } from "./Omitted.js"
-export { type Limits, messagesToSend, opening, redactedThinking, type Sendable, sendable } from "./toSend.js"
+export {
+  type Limits,
+  messagesToSend,
+  opening,
+  redactedThinking,
+  type Sendable,
+  sendable,
+  unsaid,
+} from "./toSend.js"
 export { type Server, type ServerName, serverNames, serverOf, servers } from "./servers.js"
 export { inTurns, type Speaker } from "./turns.js"
 export { type Placed, placeSummaries, type Reader, type SummaryOptions } from "./summaries.js"

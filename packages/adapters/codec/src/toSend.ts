@@ -10,6 +10,9 @@ import type { Server } from "./servers.js"
 /** The first message of the user, where a conversation would begin with the assistant: providers refuse that, except OpenAI. */
 export const opening = "(The conversation goes on.)"
 
+/** What stands for a message of the user of which nothing can be sent, so that the user has spoken. */
+export const unsaid = "(This message has no text.)"
+
 /** What stands for images that a request has no room for. */
 const imageLeftOut = "(An image is left out here: a request has room for the newest ones alone.)"
 

@@ -267,6 +267,7 @@ export const encodeUIMessages = (
       return begins ? [{ type: "step-start" }, ...own] : own
     })
     const role = first.role === "tool" ? "assistant" : first.role
-    const written = Codec.restore({ id, role, parts }, form.ui?.fields)
+    const fields = group.map((message) => formOf(message).ui?.fields).find((found) => found !== undefined)
+    const written = Codec.restore({ id, role, parts }, fields)
     return Codec.thaw(written, form.special) as UIMessage
   })
