@@ -63,6 +63,36 @@ describe("recall in time", () => {
     }),
   )
 
+  it.effect("knows what asks for a time alone by the empty words of each language", () =>
+    Effect.gen(function* () {
+      for (const query of [
+        "What happened yesterday?",
+        "yesterday, what exactly did we talk about?",
+        "What was it that I told you yesterday?",
+        "Was ist gestern passiert?",
+        "Was war gestern los?",
+        "Worüber haben wir uns gestern eigentlich unterhalten?",
+        "was habe ich dir gestern erzählt",
+        "Que s'est-il passé hier ?",
+        "Qu'est-ce qu'on s'est dit hier ?",
+        "De quoi avons-nous parle hier",
+        "¿Qué pasó ayer?",
+        "¿De qué hablamos ayer?",
+        "que me dijiste ayer",
+        "昨天发生了什么事",
+        "我昨天跟你说过什么？",
+        "昨天聊了哪些话题",
+      ])
+        expect([query, (yield* asked(query)).indexes]).toEqual([query, [4, 5]])
+      for (const query of [
+        "Was ist gestern mit der Bestellung passiert?",
+        "¿Qué pasó ayer con el gato?",
+        "昨天的订单发生了什么",
+      ])
+        expect([query, (yield* asked(query)).indexes]).not.toEqual([query, [4, 5]])
+    }),
+  )
+
   it.effect(
     "finds the newest messages of a time in all sessions, and those that many others rank before",
     () =>

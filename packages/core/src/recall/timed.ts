@@ -1,8 +1,8 @@
 /** A search in time: by options, or by the words of the query. */
 import type { Effect } from "effect"
 import type { Candidate, IsWanted } from "../search/rank.js"
-import { queryTermsOf, termsOf } from "../search/terms.js"
 import { inSteps } from "@memfold/log/breathe"
+import { hasNoTopic } from "./emptyWords.js"
 import type { Postings } from "./FullTextIndex.js"
 import { timeInQuery } from "./timeInQuery.js"
 import type { TimeSpan } from "./TimeSpan.js"
@@ -23,13 +23,6 @@ export interface TimeOptions {
   /** The time zone of whoever asks, by its IANA name: for words such as "yesterday". `UTC` by default. */
   readonly timeZone?: string | undefined
 }
-
-/** Words that ask what was said, and are no topic. */
-const asking = new Set(
-  termsOf(
-    "say said talk speak tell told discuss mention happen write wrote ask conversation message messages sagen gesagt reden geredet besprochen besprechen gesprochen geschrieben passiert haben habe was wir ich wann nachrichten qu'avons nous dit dire parlé parler discuté écrit passé quoi est ce que messages qué que dijimos dicho dije hablamos hablar hablado escribí pasó mensajes 我们说了什么 我说了什么 你说了什么 说过什么 我们聊了什么 聊了些什么 讨论了什么 谈了什么 发生了什么",
-  ),
-)
 
 /** What is searched for, and of which time. */
 export interface TimedSearch {
@@ -52,8 +45,7 @@ function* timeInSteps(
   }
   const found = yield* timeInQuery(query, now, timeZone)
   if (found === null) return { query, time: null }
-  const isOfTimeAlone = queryTermsOf(found.words).every((term) => asking.has(term))
-  return isOfTimeAlone
+  return hasNoTopic(found.words)
     ? { query: "", time: { span: found.span, only: true } }
     : { query, time: { span: found.span, only: false } }
 }
