@@ -13,9 +13,10 @@ export interface RefusalPart {
   type: "refusal"
   refusal: string
 }
+/** `detail` has the values that all clients know; what came with a newer one keeps it. */
 export interface ImagePart {
   type: "image_url"
-  image_url: { url: string; detail?: "auto" | "low" | "high" | "original" }
+  image_url: { url: string; detail?: "auto" | "low" | "high" }
 }
 export interface AudioPart {
   type: "input_audio"

@@ -26,6 +26,7 @@ export interface Formats {
   readonly openai: {
     readonly given:
       | OpenAI.OpenAIMessage
+      | AnyMessage<"user">
       | { readonly object: "chat.completion"; readonly choices: ReadonlyArray<{ readonly message: object }> }
     readonly context: Array<OpenAI.OpenAIMessage>
     readonly apart: { system?: string; messages: Array<OpenAI.OpenAIMessage> }

@@ -1,6 +1,8 @@
 /** The types of the official clients: what a context gives fits their functions, and what they return can be appended. */
 import type Anthropic from "@anthropic-ai/sdk"
+import type Anthropic0 from "anthropic0"
 import type OpenAI from "openai"
+import type OpenAI6 from "openai6"
 import { describe, expectTypeOf, it } from "vitest"
 import { createMemory } from "../index.js"
 import type { FormattedContext, PromiseMemory } from "./PromiseMemory.js"
@@ -43,6 +45,41 @@ describe("the openai client", () => {
     expectTypeOf<OpenAI.Responses.Response["output"]>().toExtend<Given<"openai-responses">>()
     expectTypeOf<OpenAI.Responses.ResponseInputItem>().toExtend<Given<"openai-responses">>()
     expectTypeOf<OpenAI.Responses.ResponseInput>().toExtend<Given<"openai-responses">>()
+  })
+})
+
+describe("the openai client of the major before, which npm takes on Node 20", () => {
+  type Chat = OpenAI6.Chat.ChatCompletionCreateParamsNonStreaming
+  type Responses = OpenAI6.Responses.ResponseCreateParamsNonStreaming
+
+  it("takes what a context gives", () => {
+    type Messages = FormattedContext<"openai">["messages"]
+    expectTypeOf<Messages>().toExtend<Chat["messages"]>()
+    expectTypeOf<{ model: string; messages: Messages }>().toExtend<Chat>()
+    expectTypeOf<Messages>().toExtend<Array<OpenAI6.Chat.ChatCompletionMessageParam>>()
+    type Items = FormattedContext<"openai-responses">["messages"]
+    expectTypeOf<{ model: string; input: Items }>().toExtend<Responses>()
+    type Apart = FormattedContext<"openai-responses", "apart">["messages"]
+    expectTypeOf<Apart & { model: string }>().toExtend<Responses>()
+  })
+
+  it("gives what can be appended", () => {
+    expectTypeOf<OpenAI6.Chat.ChatCompletion>().toExtend<Given<"openai">>()
+    expectTypeOf<OpenAI6.Chat.ChatCompletionMessage>().toExtend<Given<"openai">>()
+    expectTypeOf<Array<OpenAI6.Chat.ChatCompletionMessageParam>>().toExtend<Given<"openai">>()
+    expectTypeOf<OpenAI6.Responses.Response>().toExtend<Given<"openai-responses">>()
+    expectTypeOf<OpenAI6.Responses.ResponseInput>().toExtend<Given<"openai-responses">>()
+  })
+})
+
+describe("the Anthropic client of the major before", () => {
+  type Params = Anthropic0.MessageCreateParamsNonStreaming
+
+  it("takes what a context gives, and gives what can be appended", () => {
+    type Conversation = FormattedContext<"anthropic">["messages"]
+    expectTypeOf<Conversation & { model: string; max_tokens: number }>().toExtend<Params>()
+    expectTypeOf<Anthropic0.Message>().toExtend<Given<"anthropic">>()
+    expectTypeOf<Array<Anthropic0.MessageParam>>().toExtend<Given<"anthropic">>()
   })
 })
 
