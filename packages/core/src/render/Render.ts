@@ -52,7 +52,8 @@ export {
  * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
  *   last of them
  * - `current`: the newest message, if it is a user message
- * - `unreadable`: messages that cannot be read, because their stored events are damaged; they are left out
+ * - `unreadable`: messages that cannot be read, because their stored events are damaged; they are left out, and stay named when
+ *   a summary covers them
  * - `gap`: uncovered messages that the strategy's `maxMessages` leaves out
  * - `open`: a group that waits for results of the application, with every message after it. It is left out until the
  *   results have come or the next user message closes the calls. A call that the provider answers itself is shown: the next
@@ -365,6 +366,10 @@ export const render = (
             tokens: summarized.length === 0 ? 0 : summary.tokens,
           },
         ]),
+    // What a summary covers without having read it stays named.
+    ...state.unreadable
+      .filter(({ index }) => index < coveredTo)
+      .map(({ index }) => ({ section: "unreadable" as const, from: index, to: index + 1, tokens: 0 })),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...bound.leftOut(),
     ...[...outdated].map(({ index }) => outdatedSection(index)),

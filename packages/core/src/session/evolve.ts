@@ -350,7 +350,6 @@ const summaryCommitted = (
     turnStarts,
     pinned: withNewestPrompts([...state.pinned, ...pinnedGroups(covered)], covered),
     coveredTokens: covered.at(-1)?.cumulativeTokens ?? state.coveredTokens,
-    unreadable: state.unreadable.filter(({ index }) => index >= coveredTo),
     summary: {
       id: committed.summary,
       version,

@@ -1,6 +1,6 @@
 /** Messages that cannot be read where they are stored: the session goes on without them, and says so. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Logger, Stream } from "effect"
 import { echo, pairs, said } from "@memfold/harness/engine"
 import { withoutSnapshots, withRecords } from "@memfold/harness/logs"
 import { EventLog, InMemoryEventLog, Memory, Message, Repair, Session, Summarizer, Verify } from "../index.js"
@@ -16,10 +16,10 @@ const damageable = Effect.map(InMemoryEventLog.make, (real) => {
   return { log, broken }
 })
 
-const engine = (log: EventLog.Service) =>
+const engine = (log: EventLog.Service, summarizer: Summarizer.Service = echo) =>
   Memory.make({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(Summarizer.Summarizer, echo),
+    Effect.provideService(Summarizer.Summarizer, summarizer),
   )
 
 const texts = (messages: ReadonlyArray<Message.Message>) => messages.map((message) => Message.text(message))
@@ -72,17 +72,48 @@ describe("a message that cannot be read", () => {
     }),
   )
 
-  it.scoped("is compacted as any other, and named no more", () =>
+  it.scoped("is compacted as any other, with a word to the summarizer, and stays named", () =>
     Effect.gen(function* () {
       const { log, broken } = yield* damageable
       yield* (yield* engine(log)).append("s", said(6))
       broken.add(2)
-      const memory = yield* engine(log)
-      yield* memory.compact("s", { which: "due" })
+      const lines: Array<string> = []
+      const logger = Logger.make(({ logLevel, message, annotations }) => {
+        const about = [...annotations].map(([name, value]) => `${name}=${String(value)}`).join(" ")
+        if (logLevel._tag === "Error") lines.push(`${String(message)} ${about}`)
+      })
+      const asked: Array<ReadonlyArray<string>> = []
+      const memory = yield* engine(log, {
+        ...echo,
+        summarize: (request) => {
+          asked.push(texts(request.messages))
+          return echo.summarize(request)
+        },
+      })
+      yield* memory
+        .compact("s", { which: "due" })
+        .pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      expect(lines.filter((line) => line.includes("cannot be read"))).toEqual([
+        expect.stringMatching(/^a message cannot be read.*message=1 session=s version=2$/u),
+      ])
       const { coveredTo, unreadable } = yield* memory.state("s")
       expect(coveredTo).toBeGreaterThan(2)
-      expect(unreadable).toEqual([])
-      expect((yield* memory.context("s")).layout.map(({ section }) => section)).not.toContain("unreadable")
+      expect(unreadable).toEqual([{ index: 1, version: 2, setAside: false }])
+      expect(asked[0]!.slice(0, 3)).toEqual([
+        Message.text(said(1)[0]!),
+        "[A message is missing here: it cannot be read.]",
+        Message.text(said(1, 2)[0]!),
+      ])
+      const { layout } = yield* memory.context("s")
+      expect(layout).toContainEqual({ section: "unreadable", from: 1, to: 2, tokens: 0 })
+      yield* memory.append("s", said(6, 6))
+      yield* memory.compact("s", { which: "due" })
+      expect((yield* memory.context("s")).layout).toContainEqual({
+        section: "unreadable",
+        from: 1,
+        to: 2,
+        tokens: 0,
+      })
     }),
   )
 

@@ -157,6 +157,12 @@ interface CallResult {
   readonly failure: SummarizerError | null
 }
 
+/** What a summarizer reads in place of a message that cannot be read. */
+const missingMessage: Message = {
+  role: "system",
+  parts: [{ type: "text", text: "[A message is missing here: it cannot be read.]" }],
+}
+
 /**
  * Calls one summarizer for the rest of a segment. It fails if the text written so far leaves no room for new messages:
  * that text is never cut.
@@ -226,6 +232,7 @@ const callFor = (
         ? yield* writers.contextOf(before, writers.strategy)
         : null
 
+    const isMissing = (index: number | undefined) => before.unreadable.some((one) => one.index === index)
     let finished = start
     let text = start.text
     let providerData = start.providerData
@@ -258,7 +265,9 @@ const callFor = (
           session,
           kind: part.kind,
           ...range,
-          messages: taken.map(({ message }) => message),
+          messages: taken.map(({ message, position: at }) =>
+            isMissing(rest[at]?.index) ? missingMessage : message,
+          ),
           replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
           ...sizeOf(writers.strategy, part.kind),
           instructions,
