@@ -1,5 +1,5 @@
 /** The request that goes upstream: the request of the client with the context of its session in place of its history. */
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, servers, serverOf } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import { type Dialect, encode, type Unit } from "./dialects.js"
 import { type ListText, withItems } from "./jsonText.js"
@@ -110,6 +110,9 @@ const fromFullHistory = (parsed: Parsed, context: Render.Context): string | null
   ])
 }
 
+/** What a server of which nothing is known said beyond the API goes back to it: many want that, and those that say it take it. */
+const ofUnknownServers = ["reasoning_content", "extra_content"]
+
 const fromNewMessages = (parsed: Parsed, context: Render.Context, server: string): string | null => {
   // Nothing was said before.
   const given = parsed.units.reduce((sum, { messages }) => sum + messages.length, 0)
@@ -121,6 +124,7 @@ const fromNewMessages = (parsed: Parsed, context: Render.Context, server: string
   const encoded = encode(dialect, context.messages.map(told), {
     cacheMarks: marks,
     server,
+    ...(serverOf(server) === servers.any ? { extraFields: ofUnknownServers } : {}),
     ...(marks.length > 0 ? { cacheControl: true } : {}),
   })
   if (encoded === null) return null

@@ -32,6 +32,33 @@ const weather = {
 const texts = (messages: ReadonlyArray<Message.Message>) =>
   messages.map((message) => `${message.role}: ${Message.text(message)}`)
 
+describe("a server that wants its reasoning back at calls", () => {
+  it.each([
+    ["deepseek", false],
+    ["deepseek", true],
+    ["kimi", false],
+  ] as const)("gets it from a client that sends only what is new: %s, stream: %s", async (server, stream) => {
+    const { client, provider } = await start({
+      chat: { server },
+      answer: scripted([
+        { thinking: "It may rain.", calls: [{ name: "weather", arguments: { city: "Graz" } }] },
+        { text: "14 °C" },
+        { text: "Still." },
+      ]),
+    })
+    const ask = async (messages: ReadonlyArray<OpenAI.ChatCompletionMessageParam>) => {
+      const body = { model: "thinker", messages: [system, ...messages], tools: [weather] }
+      if (!stream) return (await client("chat-1").chat.completions.create(body)).choices[0]!.message
+      return await client("chat-1").chat.completions.stream(body).finalMessage()
+    }
+    const [call] = (await ask([user("How is the weather in Graz?")])).tool_calls ?? []
+    await ask([{ role: "tool", tool_call_id: call!.id, content: "14 °C, rain" }])
+    expect((await ask([user("And now?")])).content).toBe("Still.")
+    expect(provider.refused.map(({ violations }) => violations)).toEqual([])
+    expect(JSON.stringify(provider.received.at(-1)?.body)).toContain("It may rain.")
+  })
+})
+
 describe("a client that sends only what is new", () => {
   it.each([false, true])("is given the conversation, stream: %s", async (stream) => {
     const { client, provider, said } = await start({

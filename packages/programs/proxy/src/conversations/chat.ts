@@ -1,5 +1,5 @@
 /** The Responses API over an upstream that has Chat Completions alone: requests there, answers back. */
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, servers, serverOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { encodeMessages } from "@memfold/openai"
 import { CallDeltas } from "../callDeltas.js"
@@ -50,6 +50,16 @@ const alike = [
   "stream",
 ] as const
 
+/** Whether a message has what an upstream said in `reasoning_content`: it wants that back. */
+const hasThought = ({ parts }: Message.Message): boolean =>
+  parts.some(
+    (part) =>
+      part.type === "opaque" &&
+      isFields(part.data) &&
+      part.data["type"] === "reasoning" &&
+      part.data["encrypted_content"] === undefined,
+  )
+
 /** The body of a request to Chat Completions. */
 export const chatRequest = (
   body: Fields,
@@ -60,7 +70,13 @@ export const chatRequest = (
   const first = typeof instructions === "string" ? [{ role: "system", content: instructions }] : []
   return given({
     ...Object.fromEntries(alike.map((name) => [name, body[name]])),
-    messages: [...first, ...encodeMessages(messages, { server: upstream.href })],
+    messages: [
+      ...first,
+      ...encodeMessages(messages, {
+        server:
+          serverOf(upstream.href) === servers.any && messages.some(hasThought) ? "deepseek" : upstream.href,
+      }),
+    ],
     ...(Array.isArray(tools) && tools.length > 0
       ? { tools: tools.map(toolOf), tool_choice: choiceOf(choice) }
       : { parallel_tool_calls: undefined }),

@@ -443,6 +443,34 @@ describe("a response", () => {
     })
   })
 
+  it.each([false, true])(
+    "gives an upstream its reasoning back that it wants at calls, stream: %s",
+    async (stream) => {
+      const { client, upstream } = await start({
+        api: "chat",
+        chat: { server: "kimi" },
+        answer: scripted([
+          { thinking: "It may rain.", calls: [{ name: "weather", arguments: {} }] },
+          { text: "14 °C" },
+        ]),
+      })
+      const tools = [
+        { type: "function" as const, name: "weather", parameters: { type: "object" }, strict: false },
+      ]
+      const ask = async (more: object) =>
+        stream
+          ? await client.responses.stream({ model, tools, ...more } as never).finalResponse()
+          : await client.responses.create({ model, tools, ...more } as never)
+      const first = (await ask({ input: "How is the weather?" })) as OpenAI.Responses.Response
+      expect(first.output.map(({ type }) => type)).toEqual(["reasoning", "function_call"])
+      const call = first.output[1] as OpenAI.Responses.ResponseFunctionToolCall
+      const output = { type: "function_call_output", call_id: call.call_id, output: "14 °C" }
+      await ask({ previous_response_id: first.id, input: [output] })
+      expect(upstream.refused.map(({ violations }) => violations)).toEqual([])
+      expect(JSON.stringify(upstream.received.at(-1)?.body)).toContain("It may rain.")
+    },
+  )
+
   it("breaks off if the upstream ends without an end, and nothing is stored", async () => {
     const server = await start()
     const events = [

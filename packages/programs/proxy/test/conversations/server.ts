@@ -25,6 +25,7 @@ export interface ConversationServer {
 export interface Setting {
   readonly api?: ConversationUpstream["api"]
   readonly answer?: ServerOptions["answer"]
+  readonly chat?: ServerOptions["chat"]
   readonly log?: EventLog.Service
   readonly memory?: Partial<Memory.Options>
 }
@@ -34,9 +35,13 @@ export const conversationServer = async ({
   api = "responses",
   answer,
   memory: options = {},
+  chat,
   ...given
 }: Setting = {}): Promise<ConversationServer> => {
-  const upstream = await providerServer(answer === undefined ? {} : { answer })
+  const upstream = await providerServer({
+    ...(answer === undefined ? {} : { answer }),
+    ...(chat === undefined ? {} : { chat }),
+  })
   const scope = await Effect.runPromise(Scope.make())
   const log = given.log ?? (await Effect.runPromise(InMemoryEventLog.make))
   const memory = await Effect.runPromise(
