@@ -3,7 +3,7 @@ import { BranchLeft, isFields, type PlaceOfCall, type StoredSession } from "@mem
 import type { Message, Session } from "@memfold/core"
 import type { ModelMessage } from "ai"
 import type { AiSdkContext, ConvertDataPart, Major } from "./encode.js"
-import { formOf, metadataOf, ownData } from "./form.js"
+import { formOf, metadataOf, ownData, type UIForm } from "./form.js"
 import { decoded } from "./page.js"
 import { answersOf } from "./received.js"
 import { openGroup, rendered, type RenderedContext } from "./rendered.js"
@@ -67,6 +67,52 @@ const isBeside = (part: Message.Part): boolean => {
 /** Whether a message is a step of the model. */
 const isStep = ({ role, parts }: Message.Message): boolean => role === "assistant" && !parts.every(isBeside)
 
+/**
+ * What a message of a page has beyond the steps that are stored: the other steps, and what the application said beside the stored ones,
+ * which have what the model said alone.
+ *
+ * @param skip - how many steps are stored
+ * @param isNoted - whether what was said beside them is stored
+ */
+const restOf = (
+  produced: ReadonlyArray<Message.Message>,
+  skip: number,
+  isNoted: boolean,
+  uiOf: (fields: UIForm["fields"]) => UIForm,
+): ReadonlyArray<Message.Message> => {
+  // Data that stands by itself, such as before the first step, is no step of the model.
+  const steps = produced.flatMap((message, index) => (isStep(message) ? [index] : []))
+  const from = skip === 0 ? 0 : (steps[skip] ?? produced.length)
+  const left = produced.slice(from)
+  if (from === 0 || isNoted) return left
+  const beside = produced.slice(0, from).flatMap(({ parts }) => parts.filter(isBeside))
+  const fields = formOf(produced[0]!).ui?.fields
+  if (beside.length === 0 && fields === undefined) return left
+  return [{ role: "assistant", parts: beside, ...metadataOf({ ui: uiOf(fields) }) }, ...left]
+}
+
+/** A call that begins with a context, on a branch that ends with these messages. */
+const begunTurn = (context: CallStart, stored: ReadonlyArray<Message.Message>, branch: number): Turn => {
+  const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
+  const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
+  const id = newId()
+  return {
+    id,
+    branch,
+    total: context.prefix.total,
+    responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
+    continues: answer.length > 0,
+    earlier: answer.filter(({ role }) => role === "assistant").length,
+    prefix: context.prefix,
+    saved: 0,
+    answers: 0,
+    isNoted: false,
+    initial: 0,
+    given: context.messages.length,
+    system: context.system,
+  }
+}
+
 /** The calls of a session, one at a time. */
 export class Calls {
   private turn: Turn | undefined
@@ -110,25 +156,7 @@ export class Calls {
   }
 
   private async turnOf(context: CallStart): Promise<Turn> {
-    const stored = await this.stored.newest()
-    const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
-    const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
-    const id = newId()
-    return {
-      id,
-      branch: await this.stored.branch(),
-      total: context.prefix.total,
-      responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
-      continues: answer.length > 0,
-      earlier: answer.filter(({ role }) => role === "assistant").length,
-      prefix: context.prefix,
-      saved: 0,
-      answers: 0,
-      isNoted: false,
-      initial: 0,
-      given: context.messages.length,
-      system: context.system,
-    }
+    return begunTurn(context, await this.stored.newest(), await this.stored.branch())
   }
 
   private async current(): Promise<Turn> {
@@ -220,27 +248,18 @@ export class Calls {
   }
 
   /** Stores what a message of a page has beyond what is stored of it. */
-  async savePage({ responseMessage, isContinuation }: EndOfPage): Promise<void> {
+  async savePage({ responseMessage, isContinuation = false }: EndOfPage): Promise<void> {
     const turn = await this.current()
     const answers = answersOf(responseMessage, await this.stored.newest(), false)
     const produced = decoded([responseMessage])
-    const skip = turn.answers + (isContinuation === true ? turn.earlier : 0)
-    // Data that stands by itself, such as before the first step, is no step of the model.
-    const ends = produced.flatMap((message, index) => (isStep(message) ? [index] : []))
-    const from = skip === 0 ? 0 : (ends[skip] ?? produced.length)
+    const skip = turn.answers + (isContinuation ? turn.earlier : 0)
     if (answers !== undefined) await this.save(turn, [answers])
-    // The steps that are stored already have what the model said, and not what the application said beside it.
-    const before = produced.slice(0, from)
-    const beside =
-      isContinuation === true || turn.isNoted ? [] : before.flatMap(({ parts }) => parts.filter(isBeside))
-    const [first] = produced
-    const fields = from === 0 || first === undefined || turn.isNoted ? undefined : formOf(first).ui?.fields
-    const ui = { id: turn.responseId ?? responseMessage.id, continues: true, fields }
-    const noted: ReadonlyArray<Message.Message> =
-      beside.length === 0 && fields === undefined
-        ? []
-        : [{ role: "assistant", parts: beside, ...metadataOf({ ui }) }]
+    const rest = restOf(produced, skip, turn.isNoted || isContinuation, (fields) => ({
+      id: turn.responseId ?? responseMessage.id,
+      continues: true,
+      ...(fields === undefined ? {} : { fields }),
+    }))
     turn.isNoted = true
-    await this.save(turn, [...noted, ...produced.slice(from)])
+    await this.save(turn, rest)
   }
 }

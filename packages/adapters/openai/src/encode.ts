@@ -141,11 +141,55 @@ class Calls {
   }
 }
 
+/** What an encoder knows of the request. */
+interface Setting {
+  readonly exact: boolean
+  readonly server: Codec.Server
+  readonly extraFields: ReadonlySet<string>
+  readonly omissions: Codec.Omissions
+}
+
+const authorOf = (
+  { name }: Message.Message,
+  { exact, server, omissions }: Setting,
+): { readonly name?: string } => {
+  if (name === undefined) return {}
+  if (exact) return { name }
+  if (server.isUnnamed === true) {
+    omissions.add("name")
+    return {}
+  }
+  const sent = Codec.authorName(name)
+  return sent === undefined ? {} : { name: sent }
+}
+
+/**
+ * Reasoning goes to a server that wants it back; otherwise only what came in a field of a message goes back, into that field, to a
+ * server that takes it.
+ */
+const reasoningOf = (
+  form: Form,
+  parts: ReadonlyArray<Message.Part>,
+  { exact, server: { reasoning }, extraFields, omissions }: Setting,
+): Codec.Fields => {
+  const texts = parts.flatMap(reasoningIn)
+  if (reasoning !== undefined && !exact) {
+    const isCalling = parts.some(({ type }) => type === "tool-call")
+    const said = texts.join("\n")
+    return said === "" && !isCalling ? {} : { [reasoning.field]: said === "" ? reasoning.none : said }
+  }
+  if (texts.length === 0) return {}
+  if (form.reasoning !== undefined && (exact || extraFields.has(form.reasoning)))
+    return { [form.reasoning]: texts.join("\n") }
+  for (const { type } of parts) if (type === "reasoning") omissions.add(type)
+  return {}
+}
+
 /** Encodes one conversation, and collects what it leaves out. */
-class Encoder {
+class Encoder implements Setting {
   readonly omissions = new Codec.Omissions()
-  private readonly exact: boolean
-  private readonly extraFields: ReadonlySet<string>
+  readonly exact: boolean
+  readonly extraFields: ReadonlySet<string>
   private readonly calls: Calls
   readonly server: Codec.Server
 
@@ -223,38 +267,10 @@ class Encoder {
     })
   }
 
-  private authorOf({ name }: Message.Message): { readonly name?: string } {
-    if (this.server.isUnnamed === true && name !== undefined && !this.exact) {
-      this.omissions.add("name")
-      return {}
-    }
-    const sent = name === undefined || this.exact ? name : Codec.authorName(name)
-    return sent === undefined ? {} : { name: sent }
-  }
-
-  /**
-   * Reasoning goes to a server that wants it back; otherwise only what came in a field of a message goes back, into that field, to
-   * a server that takes it.
-   */
-  private reasoningOf(form: Form, parts: ReadonlyArray<Message.Part>): Codec.Fields {
-    const { reasoning } = this.server
-    const texts = parts.flatMap(reasoningIn)
-    if (reasoning !== undefined && !this.exact) {
-      const isCalling = parts.some(({ type }) => type === "tool-call")
-      const said = texts.join("\n")
-      return said === "" && !isCalling ? {} : { [reasoning.field]: said === "" ? reasoning.none : said }
-    }
-    if (texts.length === 0) return {}
-    if (form.reasoning !== undefined && (this.exact || this.extraFields.has(form.reasoning)))
-      return { [form.reasoning]: texts.join("\n") }
-    for (const { type } of parts) if (type === "reasoning") this.omissions.add(type)
-    return {}
-  }
-
   private assistantMessage(message: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
     const { parts } = message
-    const name = this.authorOf(message)
-    const reasoning = this.reasoningOf(form, parts)
+    const name = authorOf(message, this)
+    const reasoning = reasoningOf(form, parts, this)
     // A refusal beside the content is an opaque part without a type: a field of the message, not of its content.
     const refused = parts.find(isRefusal)
     const spoken = parts.filter(
@@ -281,7 +297,7 @@ class Encoder {
     const spoken = message.parts.filter(({ type }) => type !== "tool-result")
     const content = this.contentParts(message.role, spoken)
     if (content.length === 0 && (!this.exact || form.content === undefined)) return []
-    const name = this.authorOf(message)
+    const name = authorOf(message, this)
     const role = form.role === "developer" && message.role === "system" ? "developer" : message.role
     return [{ role, ...name, ...contentOf(content, form.content, "") }]
   }

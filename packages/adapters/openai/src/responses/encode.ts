@@ -248,6 +248,22 @@ const speakerOf = ({ type, role }: Codec.Fields): Codec.Speaker => {
   return call !== undefined || type === "reasoning" ? "assistant" : undefined
 }
 
+/** The messages within the limits of a server. The Agents SDK sends the same items to Chat Completions. */
+const limited = (given: ReadonlyArray<Message.Message>, server: Codec.Server): Codec.Sendable =>
+  Codec.sendable(given, { server, longestName: server === Codec.servers.openai ? 128 : 64 })
+
+/** The items as a server takes them. */
+const asSent = (
+  items: ReadonlyArray<Item>,
+  server: Codec.Server,
+  omitted: Array<Codec.Omitted>,
+): ReadonlyArray<Codec.Fields> => {
+  const sent = withoutLooseReasoning(withUniqueIds(items, omitted), omitted)
+  const say = (role: string, content: string): Codec.Fields => ({ role, content })
+  const written = sent.map(({ fields }) => fields)
+  return Codec.wellFormed(Codec.inTurns(written, server, speakerOf, say))
+}
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omissions = new Codec.Omissions()
@@ -382,10 +398,7 @@ class Encoder {
   }
 
   encode(given: ReadonlyArray<Message.Message>): Encoded {
-    // The Agents SDK sends the same items to Chat Completions.
-    const longestName = this.server === Codec.servers.openai ? 128 : 64
-    const limits = { server: this.server, longestName } as const
-    const placed = this.exact ? { messages: given, omitted: [] } : Codec.sendable(given, limits)
+    const placed = this.exact ? { messages: given, omitted: [] } : limited(given, this.server)
     const closable = this.exact ? { messages: given, omitted: [] } : withoutUnclosable(placed.messages)
     this.omissions.all.push(...placed.omitted, ...closable.omitted)
     const items = closable.messages.flatMap((message, position) => {
@@ -397,17 +410,9 @@ class Encoder {
         isKept: formOf(message).response?.["store"] === true,
       }))
     })
-    const sent = this.exact
-      ? items
-      : withoutLooseReasoning(withUniqueIds(items, this.omissions.all), this.omissions.all)
-    const written = sent.map(({ fields }) => fields)
-    const say = (role: string, content: string): Codec.Fields => ({ role, content })
-    const input = (this.exact
-      ? written
-      : Codec.wellFormed(
-          Codec.inTurns(written, this.server, speakerOf, say),
-        )) as unknown as Array<ResponsesItem>
-    return { input, omitted: this.omissions.all }
+    const { all } = this.omissions
+    const input = this.exact ? items.map(({ fields }) => fields) : asSent(items, this.server, all)
+    return { input: input as unknown as Array<ResponsesItem>, omitted: all }
   }
 }
 
