@@ -3,15 +3,33 @@
  * default what it is when it is left out. The check, its error, the defaults and the tables of the documents come from that.
  */
 import { Duration, Option, Predicate, Schema, SchemaAST } from "effect"
+import { closest } from "./closest.js"
 
-/** An option has a value that is not allowed. `option` is its name, and `allowed` says what it must be. */
+export { closest } from "./closest.js"
+
+/**
+ * An option has a value that is not allowed, or there is no such option. `option` is its name, and `allowed` says what it must be;
+ * `known` has the names that there are, where there is none of that name.
+ */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
   option: Schema.String,
   allowed: Schema.String,
+  known: Schema.optional(Schema.Array(Schema.String)),
 }) {
-  /** The option and what it must be, in words. */
+  /** The option and what it must be, or what was meant by it, in words. */
   override get message(): string {
-    return `The option "${this.option}" must be ${this.allowed}`
+    const { option, allowed, known } = this
+    if (known === undefined) return `The option "${option}" must be ${allowed}`
+    const at = option.lastIndexOf(".") + 1
+    const guess = closest(option.slice(at), known)
+    const meant = guess === undefined ? "" : ` did you mean "${option.slice(0, at)}${guess}"?`
+    return `There is no option "${option}";${meant} it must be ${allowed}`
+  }
+
+  /** There is no option of this name, but these. `prefix` is what names begin with. */
+  static unknown(name: string, known: ReadonlyArray<string>, prefix = ""): InvalidOption {
+    const allowed = `one of the options: ${known.join(", ")}`
+    return new InvalidOption({ option: prefix + name, allowed, known })
   }
 }
 
@@ -134,12 +152,7 @@ export const wrongIn = (group: OptionGroup, given: object, prefix = ""): Invalid
 /** The first name that is no option of a group: a typing mistake. */
 export const unknownIn = (group: OptionGroup, given: object, prefix = ""): InvalidOption | null => {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(group, name))
-  return unknown === undefined
-    ? null
-    : new InvalidOption({
-        option: prefix + unknown,
-        allowed: `one of the options: ${Object.keys(group).join(", ")}`,
-      })
+  return unknown === undefined ? null : InvalidOption.unknown(unknown, Object.keys(group), prefix)
 }
 
 /** The options, with the defaults of those that are left out. All options of the group have one. */

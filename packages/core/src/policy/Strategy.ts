@@ -3,6 +3,7 @@
  * and pure functions. The engine does everything else, in the same way for every strategy.
  */
 import { Either, Option, ParseResult, Schema, SchemaAST } from "effect"
+import { closest } from "../options/closest.js"
 import type { Wording } from "../summary/Wording.js"
 import { conversationSummary } from "../summary/Wording.js"
 import type { SummaryMode } from "./SummaryMode.js"
@@ -288,7 +289,9 @@ export const define = <Settings extends object, Encoded>(options: {
   }) => {
     const unknown = Object.keys(request).find((name) => settingOf(name) === undefined)
     if (unknown !== undefined) {
-      return refuse(`there is no setting "${unknown}"; allowed: ${names.join(", ")}`)
+      const guess = closest(unknown, names)
+      const meant = guess === undefined ? "" : `did you mean "${guess}"? `
+      return refuse(`there is no setting "${unknown}"; ${meant}allowed: ${names.join(", ")}`)
     }
     if (!isObject(file)) return refuse("a settings file must have a JSON object")
     const fromEnvironment = Object.entries(options.environment ?? {}).flatMap(([variable, setting]) => {

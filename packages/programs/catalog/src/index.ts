@@ -22,14 +22,15 @@ export {
   wrongServer,
 } from "./formats.js"
 export { MissingPackage } from "./MissingPackage.js"
-export { byName, type Suggested, UnknownName } from "./names.js"
+export { byName, type Known, type Suggested, UnknownName } from "./names.js"
 export type { OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
 export { type OpenQueue, type QueueError, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
 export { projectionsOf } from "./projectionsOf.js"
-export { sqliteFile, storeLayer, storeOf, type StoreUrl, withoutSecrets } from "./stores.js"
+export { sqliteFile, storeLayer, storeOf, type StoreForm, type StoreUrl, withoutSecrets } from "./stores.js"
 export {
   type AnyStrategy,
   defaultStrategy,
+  type ShippedStrategy,
   strategies,
   strategyNamed,
   type StrategyName,

@@ -4,7 +4,7 @@ import { Effect, Either, type Scope } from "effect"
 import { queues } from "#servers"
 import { loading, type MissingPackage } from "./MissingPackage.js"
 import { UnknownName } from "./names.js"
-import { withoutSecrets } from "./stores.js"
+import { guessedUrl, unknownUrl } from "./stores.js"
 
 /** The URL of a queue. A type checker accepts any text, and an editor suggests these forms. */
 export type QueueUrl =
@@ -59,7 +59,12 @@ export const queueOf = (url: string, options: QueueOptions = {}): Either.Either<
   const load = schemes.get(scheme)
   if (load === undefined)
     return Either.left(
-      new UnknownName({ kind: "queue", name: withoutSecrets(url).replace(/[?#;].*$/s, "…"), allowed }),
+      new UnknownName({
+        kind: "queue",
+        given: unknownUrl(url),
+        allowed,
+        guess: guessedUrl(url, schemes.keys()),
+      }),
     )
   return Either.right(Effect.flatMap(loading(load), ({ make }) => make({ url, ...options })))
 }

@@ -2,22 +2,25 @@
  * Stores by URL: `memory:`, `sqlite:PATH`, `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`, and
  * `libsql://HOST?authToken=TOKEN`.
  */
-import { EventLog, InMemoryEventLog } from "@memfold/core"
+import { EventLog, InMemoryEventLog, OptionGroup } from "@memfold/core"
 import { Either, Layer } from "effect"
 // A condition of the package: a browser or an edge runtime gets a module without stores.
 import { servers } from "#servers"
-import { UnknownName } from "./names.js"
+import { type Suggested, UnknownName } from "./names.js"
 import type { Open, OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
 
-/** The URL of a store. A type checker accepts any text, and an editor suggests these forms. */
-export type StoreUrl =
+/** The forms of the URL of a store. */
+export type StoreForm =
   | "memory:"
   | `sqlite:${string}`
   | `redis://${string}`
   | `rediss://${string}`
   | `postgres://${string}`
+  | `postgresql://${string}`
   | `libsql://${string}`
-  | (string & {})
+
+/** The URL of a store. An editor suggests these forms; a text that is known when the program runs is checked then. */
+export type StoreUrl = Suggested<StoreForm>
 
 const memory: Open = () => InMemoryEventLog.make
 
@@ -39,7 +42,23 @@ export const withoutSecrets = (url: string): string =>
     : url.replace(/^([^:/@]*:)?(\/*).*@/s, "$1$2…@").replace(/(authToken=)[^&]*/g, "$1…")
 
 /** A URL of an unknown kind, for messages: its query may hold a password as well. */
-const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*$/s, "…")
+export const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*$/s, "…")
+
+/** The URL with the scheme that is nearest to its own, if one is near. */
+export const guessedUrl = (url: string, schemes: Iterable<string>): string | undefined => {
+  const [, scheme, rest = ""] = /^([^:/\\]+)(:.*)$/s.exec(url) ?? []
+  if (scheme === undefined) return undefined
+  const near = OptionGroup.closest(scheme, schemes)
+  return near === undefined || near === scheme ? undefined : unknownUrl(near + rest)
+}
+
+/** A file that stands without its scheme, or the URL with another one. */
+const guessed = (url: string): string | undefined =>
+  schemes.has("sqlite") && url !== "" && !url.includes(":")
+    ? schemes.has(url) || url === "memory"
+      ? `${url}:`
+      : `sqlite:${url}`
+    : guessedUrl(url, schemes.keys())
 
 /**
  * The part of a URL after its scheme and slashes. `sqlite:///a.db` is `/a.db`, and `sqlite://a.db` is the file `a.db` in
@@ -59,11 +78,16 @@ export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<
   // A file of this name would be made, while whoever gives parameters means something else. A name may have a question mark.
   if (scheme === "sqlite" && /\?[^/?=]+=/.test(path ?? ""))
     return Either.left(
-      new UnknownName({ kind: "store", name: url, allowed: ["sqlite:PATH, without parameters"] }),
+      new UnknownName({
+        kind: "store",
+        given: url,
+        allowed: ["sqlite:PATH, without parameters"],
+        guess: url.slice(0, url.indexOf("?")),
+      }),
     )
   const complete = path !== undefined && (scheme === "memory") === (path === "")
   return open === undefined || !complete
-    ? Either.left(new UnknownName({ kind: "store", name: unknownUrl(url), allowed }))
+    ? Either.left(new UnknownName({ kind: "store", given: unknownUrl(url), allowed, guess: guessed(url) }))
     : Either.right(open(path, options, url))
 }
 

@@ -28,8 +28,11 @@ const shipped = {
   "break-even": BreakEven,
 } satisfies Record<string, AnyStrategy>
 
+/** A name of a shipped strategy. */
+export type ShippedStrategy = keyof typeof shipped | "rolling"
+
 /** The name of a shipped strategy. */
-export type StrategyName = Suggested<keyof typeof shipped | "rolling">
+export type StrategyName = Suggested<ShippedStrategy>
 
 /** The name of the strategy that a memory has if none is named. */
 export const defaultStrategy = "break-even" satisfies keyof typeof shipped

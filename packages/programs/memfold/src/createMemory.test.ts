@@ -138,6 +138,7 @@ describe("createMemory", () => {
   })
 
   it("rejects with typed errors", async () => {
+    // @ts-expect-error -- a text that a program has in it is checked by its compiler, too
     expect(() => createMemory({ store: "floppy:a" })).toThrow(UnknownName)
     // Not the name of a file: whoever writes this means a parameter.
     expect(() => createMemory({ store: "sqlite:/tmp/a.db?mode=ro" })).toThrow("without parameters")

@@ -3,6 +3,8 @@ import {
   codecs,
   defaultStrategy,
   type Formats,
+  type StoreUrl,
+  type StrategyName,
   summarizerOf,
   type SystemMessages,
   wrongCacheControl,
@@ -13,9 +15,10 @@ import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
 import { contextsIn } from "./promise/contexts.js"
-import { checkOptions, same, strategyOf } from "./promise/options.js"
+import { checkingOptions, checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
   CreateOptions,
+  NamedOptions,
   PromiseMemory,
   RequestOptions,
   TransactionMemory,
@@ -60,8 +63,10 @@ interface Requests extends Omit<Memory.Promises, "request"> {
 export const createMemory = <
   Format extends keyof Formats = "openai",
   System extends SystemMessages = "inline",
+  Url extends string = StoreUrl,
+  Name extends string = StrategyName,
 >(
-  options: CreateOptions<Format, System>,
+  options: CreateOptions<Format, System> & NamedOptions<Url, Name>,
 ): PromiseMemory<Format, System> => {
   const given = options as CreateOptions<keyof Formats, SystemMessages>
   checkOptions(given)
@@ -140,10 +145,10 @@ export const createMemory = <
       ),
   })
 
-  return {
+  return checkingOptions<PromiseMemory<Format, System>>({
     ...Memory.promised<keyof Memory.Operations<Requests>, Requests>({ run, iterate, argument }),
     ...operationsOn(run),
-    within: (transaction) => operationsOn(runWithin(run, transaction)),
+    within: (transaction) => checkingOptions(operationsOn(runWithin(run, transaction))),
     context: async (session, { model, summaries, cacheControl, extraFields, server, ...given } = {}) => {
       const wrong = wrongCacheControl(cacheControl) ?? wrongExtraFields(extraFields) ?? wrongServer(server)
       if (wrong !== null) throw new Memory.InvalidInput({ session, detail: wrong })
@@ -190,5 +195,5 @@ export const createMemory = <
     neutral: Memory.promised({ names: Memory.neutralNames, run }),
     close,
     [Symbol.asyncDispose]: close,
-  }
+  })
 }

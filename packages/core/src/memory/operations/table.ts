@@ -1,4 +1,6 @@
 /** The operations as a table: who hands them on, as promises or with ids of another form, is made from it. */
+import { Predicate } from "effect"
+import { InvalidOption } from "../../options/OptionGroup.js"
 import type { Service } from "../MemoryService.js"
 
 /** The operations that begin with an id. */
@@ -14,51 +16,133 @@ export interface Operation {
   readonly finishes?: boolean
   /** Only the face with Effect has it. */
   readonly effectsOnly?: boolean
+  /** Which of its arguments has options, and their names. */
+  readonly options?: { readonly at: number; readonly names: ReadonlyArray<string> }
 }
 
 const session: Operation = { ids: ["session"] }
 const owner: Operation = { ids: ["owner"] }
 
+type NamesOf<Options> = Options extends object ? keyof Options & string : never
+
+/** The names of the options of an operation: all of them, and no other. */
+const optionsOf = <Name extends OperationName, At extends number>(
+  _name: Name,
+  at: At,
+  names: Readonly<Record<NamesOf<Parameters<Service[Name]>[At]>, true>>,
+) => ({ options: { at, names: Object.keys(names) } })
+
 /** Each operation. */
 export const operations: Readonly<Record<OperationName, Operation>> = {
-  append: { ...session, finishes: true },
-  context: session,
-  messages: session,
+  append: {
+    ...session,
+    finishes: true,
+    ...optionsOf("append", 2, {
+      idempotencyKey: true,
+      ifVersion: true,
+      owner: true,
+      prefix: true,
+      strategy: true,
+      title: true,
+    }),
+  },
+  context: {
+    ...session,
+    ...optionsOf("context", 1, { atVersion: true, draft: true, recall: true, strategy: true }),
+  },
+  messages: { ...session, ...optionsOf("messages", 1, { before: true, branch: true, limit: true }) },
   clear: session,
 
-  edit: { ...session, finishes: true },
-  regenerate: { ...session, finishes: true },
-  rewrite: { ...session, finishes: true },
+  edit: {
+    ...session,
+    finishes: true,
+    ...optionsOf("edit", 3, { idempotencyKey: true, ifVersion: true, prefix: true, strategy: true }),
+  },
+  regenerate: {
+    ...session,
+    finishes: true,
+    ...optionsOf("regenerate", 1, { from: true, idempotencyKey: true, ifVersion: true, strategy: true }),
+  },
+  rewrite: {
+    ...session,
+    finishes: true,
+    ...optionsOf("rewrite", 2, { idempotencyKey: true, last: true, strategy: true }),
+  },
   branches: session,
-  checkout: { ...session, finishes: true },
+  checkout: { ...session, finishes: true, ...optionsOf("checkout", 2, { strategy: true }) },
 
-  recall: session,
-  recallOf: owner,
+  recall: {
+    ...session,
+    ...optionsOf("recall", 2, {
+      after: true,
+      atVersion: true,
+      before: true,
+      messages: true,
+      strategy: true,
+      timeZone: true,
+      tokens: true,
+    }),
+  },
+  recallOf: {
+    ...owner,
+    ...optionsOf("recallOf", 2, { after: true, before: true, timeZone: true, tokens: true, without: true }),
+  },
   answerToolCall: { ...session, effectsOnly: true },
   trace: session,
   traceMessage: session,
   facts: session,
-  removeFact: session,
+  removeFact: { ...session, ...optionsOf("removeFact", 2, { reason: true }) },
 
-  compact: session,
+  // Its options are those of one compaction or of several: the last of its forms alone has a type that can be asked for.
+  compact: { ...session, options: { at: 1, names: ["strategy", "which", "instructions", "takeOver"] } },
   look: { ...session, effectsOnly: true },
-  preview: session,
+  preview: {
+    ...session,
+    ...optionsOf("preview", 1, {
+      instructions: true,
+      strategy: true,
+      summarizer: true,
+      takeOver: true,
+      which: true,
+    }),
+  },
   summaries: session,
   timeline: session,
-  revert: session,
-  undo: { ...session, finishes: true },
+  revert: { ...session, ...optionsOf("revert", 1, { pauseFor: true, toSummary: true }) },
+  undo: { ...session, finishes: true, ...optionsOf("undo", 1, { pauseFor: true, strategy: true }) },
 
-  state: session,
-  events: { ...session, streams: true },
+  state: { ...session, ...optionsOf("state", 1, { atVersion: true }) },
+  events: {
+    ...session,
+    streams: true,
+    ...optionsOf("events", 1, { fromVersion: true, reverse: true, toVersion: true }),
+  },
   subscribe: { ...session, streams: true },
   eventsOf: { ...owner, streams: true },
 
-  sessionsOf: owner,
-  describe: session,
-  fork: { ids: ["session", "session"] },
+  sessionsOf: { ...owner, ...optionsOf("sessionsOf", 1, { before: true, limit: true }) },
+  describe: { ...session, ...optionsOf("describe", 1, { owner: true, title: true }) },
+  fork: { ids: ["session", "session"], ...optionsOf("fork", 2, { atVersion: true }) },
   redact: session,
   delete: session,
   deleteOf: owner,
+}
+
+/**
+ * The first name in the options of a call that is no option of the operation: a typing mistake. `further` are names that a face has
+ * beside those of the operation.
+ */
+export const unknownOption = (
+  name: OperationName,
+  given: ReadonlyArray<unknown>,
+  further: ReadonlyArray<string> = [],
+): InvalidOption | null => {
+  const { options } = operations[name]
+  const found = options === undefined ? undefined : given[options.at]
+  if (options === undefined || !Predicate.isRecord(found)) return null
+  const names = [...options.names, ...further]
+  const unknown = Object.keys(found).find((one) => !names.includes(one))
+  return unknown === undefined ? null : InvalidOption.unknown(unknown, names)
 }
 
 /** A function for whatever an operation takes. */

@@ -233,7 +233,7 @@ export const tokenCommand = Command.make(
       const known = existsSync(path) ? yield* readTokens(path) : []
       const wanted = list.split(",").map((right) => right.trim())
       const wrong = wanted.find((right) => !(rights as ReadonlyArray<string>).includes(right))
-      if (wrong !== undefined) return yield* new UnknownName({ kind: "right", name: wrong, allowed: rights })
+      if (wrong !== undefined) return yield* new UnknownName({ kind: "right", given: wrong, allowed: rights })
       const { token, stored } = makeToken({
         ...(Option.isSome(name) ? { name: name.value } : {}),
         tenant,

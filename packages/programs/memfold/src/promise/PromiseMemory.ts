@@ -25,6 +25,9 @@ import type {
   Formats,
   GivenSummarizer,
   QueueUrl,
+  Known,
+  ShippedStrategy,
+  StoreForm,
   StoreUrl,
   StrategyName,
   SystemMessages,
@@ -263,6 +266,12 @@ export interface RequestOptions {
    * in the options of the memory. An unknown key is an error.
    */
   readonly settings?: Readonly<Record<string, unknown>>
+}
+
+/** Names in the options of a memory: a type checker refuses one that there is not. What is known when the program runs is checked then. */
+export interface NamedOptions<Url extends string, Name extends string> {
+  readonly store: (Url & Known<Url, StoreForm>) | object
+  readonly strategy?: (Name & Known<Name, ShippedStrategy>) | object
 }
 
 /** The options of a preview. */

@@ -4,7 +4,9 @@ import * as Layers from "@memfold/layers"
 import { Effect, Either, Layer, Predicate, Schema } from "effect"
 import {
   codecs,
+  type FormatOptions,
   type Formats,
+  strategies,
   strategyNamed,
   type SystemMessages,
   unknownSettings,
@@ -126,8 +128,8 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   if (shadow !== undefined) checkStrategy("shadow", shadow)
   const own = typeof wording === "string" ? {} : { wording: Memory.memoryOptions.wording }
   const wrong =
-    wrongIn({ ...createOptions, ...own }, { ...options, store: store ?? null }) ??
-    unknownIn(createOptions, options)
+    unknownIn(createOptions, options) ??
+    wrongIn({ ...createOptions, ...own }, { ...options, store: store ?? null })
   if (wrong !== null) throw wrong
   const dispatches = compaction?.mode === "dispatch"
   if (dispatches && queue === undefined) refuse("queue", "given: compaction.mode is dispatch")
@@ -136,9 +138,52 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   if (systemMessages === "inline" && format === "anthropic")
     refuse("systemMessages", "apart: the Messages API has a field for them")
   const [setting] = unknownSettings(options.settings)
-  if (setting !== undefined) refuse(`settings.${setting}`, "left out: no strategy has this setting")
+  if (setting !== undefined) {
+    const guess = OptionGroup.closest(
+      setting,
+      [...strategies.values()].flatMap(({ defaults }) => Object.keys(defaults)),
+    )
+    const meant = guess === undefined ? "" : `; did you mean "${guess}"?`
+    refuse(`settings.${setting}`, `left out: no strategy has this setting${meant}`)
+  }
   const wrongOne = summarizerWrong(options)
   if (wrongOne !== null) refuse("summarizer", wrongOne)
+}
+
+/** The options of one context that the format adds. */
+const formatOptions = {
+  model: true,
+  summaries: true,
+  cacheControl: true,
+  extraFields: true,
+} satisfies Record<keyof FormatOptions, true>
+
+/** The names that the options of an operation have here, beside those of core. */
+const furtherOf = (name: Memory.OperationName): ReadonlyArray<string> => [
+  ...(Memory.operations[name].options?.names.includes("strategy") === true ? ["settings"] : []),
+  ...(name === "context" ? Object.keys(formatOptions) : []),
+]
+
+type Operation = (...given: ReadonlyArray<unknown>) => unknown
+
+/**
+ * The operations, each of which refuses an option that it does not have, before anything is read or written. An operation that answers
+ * with a promise rejects it, and a loop throws it.
+ */
+export const checkingOptions = <Operations extends object>(operations: Operations): Operations => {
+  const checked = (name: Memory.OperationName, operation: Operation): Operation =>
+    function (...given) {
+      const wrong = Memory.unknownOption(name, given, furtherOf(name))
+      if (wrong === null) return operation(...given)
+      if (Memory.operations[name].streams === true) throw wrong
+      return Promise.reject(wrong)
+    }
+  const known = Object.entries(operations as Readonly<Record<string, unknown>>).flatMap(([name, operation]) =>
+    Object.hasOwn(Memory.operations, name)
+      ? [[name, checked(name as Memory.OperationName, operation as Operation)] as const]
+      : [],
+  )
+  return { ...operations, ...Object.fromEntries(known) }
 }
 
 /** Turns asynchronous hooks into hooks of the engine, which ignores a hook that throws. */
