@@ -82,7 +82,7 @@ const commands = new Map<string, ReadonlySet<string>>()
 
 beforeAll(async () => {
   // The list of all commands has each with its options; a command goes on in lines that are indented further.
-  const { out } = await memfold("--help")
+  const { out } = await memfold("help", "all")
   const list = /COMMANDS\n([\s\S]*?)\nOPTIONS/.exec(out)![1]!
   for (const entry of list.split(/\n\n+/)) {
     const usage = entry.replaceAll(/\s+/g, " ").trim()
@@ -163,7 +163,7 @@ const wrong = ({ document, words }: Shown): string | undefined => {
       const path = rest.find((word) => word.includes("/"))
       return path === undefined || existsSync(join(root, path)) ? undefined : `there is no ${path}`
     }
-    return /^(changeset|oxfmt|oxlint|pnpm@?|tsc|tsx|turbo|vite)/.test(first)
+    return /^(changeset|create-next-app|next|oxfmt|oxlint|pnpm@?|tsc|tsx|turbo|vite)/.test(first)
       ? undefined
       : `what is npx ${first}?`
   }

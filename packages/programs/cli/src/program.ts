@@ -4,66 +4,78 @@
  *
  * Exit codes: 0 success, 1 a check has findings, 2 the call or its input was wrong, 70 a bug in memfold.
  */
-import { Command, ValidationError } from "@effect/cli"
+import { Command, HelpDoc, Usage, ValidationError } from "@effect/cli"
 // The index of the package also loads servers, sockets and clusters, which doubles the start time.
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import { OptionGroup } from "@memfold/core"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
-import * as Archive from "./command/archive.js"
-import * as Compact from "./command/compact.js"
-import { copy, exportCommand } from "./command/copy.js"
-import { Ended, Findings } from "./command/failure.js"
-import { separated } from "./terminal/arguments.js"
-import { readableHelp } from "./terminal/help.js"
-import * as Import from "./command/import.js"
+import { stripVTControlCharacters } from "node:util"
+import { Ended, Findings, UsageError } from "./command/failure.js"
+import { type AnyCommand, commands, groups } from "./command/table.js"
 import { version } from "./installation.js"
-import * as Lab from "./lab/command.js"
-import { deadLetters } from "./command/queue.js"
-import { context, events, sessions } from "./command/look.js"
-import * as Recall from "./command/recall.js"
-import * as Serve from "./command/serve.js"
-import * as Repair from "./command/repair.js"
-import * as Replay from "./command/replay.js"
-import * as Spend from "./command/spend.js"
-import * as StoreFile from "./command/storeFile.js"
-import * as Studio from "./command/studio.js"
-import * as Summaries from "./command/summaries.js"
-import { clean, colorsWhereSeen } from "./terminal/terminal.js"
-import * as Trace from "./command/trace.js"
-import * as Tour from "./tour/command.js"
-import * as Worker from "./command/worker.js"
-import * as Verify from "./command/verify.js"
-import * as Wrap from "./command/wrap.js"
+import { separated } from "./terminal/arguments.js"
+import { examples, overview, readableHelp } from "./terminal/help.js"
+import { clean, colorsWhereSeen, columns } from "./terminal/terminal.js"
+import { wrongOption } from "./terminal/wrongCall.js"
 
-const memfold = Command.make("memfold").pipe(
-  Command.withDescription("Event-sourced conversation memory for LLM applications."),
-  Command.withSubcommands([
-    Tour.command,
-    Replay.command,
-    Lab.command,
-    sessions,
-    events,
-    context,
-    Recall.command,
-    Summaries.command,
-    Trace.command,
-    Compact.command,
-    Worker.command,
-    deadLetters,
-    Spend.command,
-    Import.command,
-    exportCommand,
-    copy,
-    Archive.command,
-    Archive.restore,
-    Verify.command,
-    Repair.command,
-    StoreFile.command,
-    Serve.command,
-    Serve.tokenCommand,
-    Studio.command,
-    Wrap.command,
-  ]),
-)
+/** `memfold help TOPIC` is the help of a command, of the commands of a group, or of all. */
+const withoutHelp = ([word, topic, ...rest]: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (word !== "help") return [word, topic, ...rest].filter((one) => one !== undefined)
+  return topic === undefined || topic === "all" || (Object.hasOwn(groups, topic) && !commands.has(topic))
+    ? ["--help"]
+    : [topic, ...rest, "--help"]
+}
+
+/** The commands that a call is about: the one that it names, those of the group that it asks for, or all. */
+const namesFor = (typed: ReadonlyArray<string>, args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [, topic] = typed
+  if (typed[0] === "help" && topic !== undefined && Object.hasOwn(groups, topic) && !commands.has(topic))
+    return Object.keys(groups[topic]!.commands)
+  const named = args.find((arg) => commands.has(arg))
+  return named === undefined || args.includes("--completions") ? [...commands.keys()] : [named]
+}
+
+/** The usage of a command, as the parser says it. */
+export const usageOf = (command: AnyCommand): string =>
+  stripVTControlCharacters(HelpDoc.toAnsiText(Usage.getHelp(Command.getUsage(command))))
+
+/** Fails for a word that is no command or no option, before the parser says so in a list of all. */
+const checked = (args: ReadonlyArray<string>): Effect.Effect<void, UsageError> =>
+  Effect.gen(function* () {
+    const at = args.findIndex((arg) => !arg.startsWith("-"))
+    const word = args[at]
+    if (word === undefined || args[at - 1] === "--log-level" || args[at - 1] === "--completions") return
+    const listed = commands.get(word)
+    if (listed === undefined) {
+      const guess = OptionGroup.closest(word, commands.keys())
+      // The parser lists all commands for a word that is like none of them.
+      if (guess === undefined) return
+      const problem = `there is no command "${word}"; did you mean "${guess}"? memfold --help lists the commands`
+      return yield* new UsageError({ problem })
+    }
+    const command = yield* Effect.promise(listed.load)
+    // A command is among its own. The parser looks after what is within one that has others.
+    if ([...Command.getSubcommands(command)].length > 1) return
+    const full = `memfold ${word}`
+    const example = examples[full]?.[0]
+    const problem = wrongOption(
+      full,
+      args.slice(at + 1),
+      usageOf(command),
+      example === undefined ? undefined : `memfold ${example}`,
+    )
+    if (problem !== undefined) return yield* new UsageError({ problem })
+  })
+
+/** The program with the commands of these names. */
+const programOf = (names: ReadonlyArray<string>) =>
+  Effect.promise(async () => {
+    const [one, ...others] = await Promise.all(names.map((name) => commands.get(name)!.load()))
+    return Command.make("memfold").pipe(
+      Command.withDescription("Event-sourced conversation memory for LLM applications."),
+      Command.withSubcommands([one!, ...others]),
+    )
+  })
 
 /** A call of the program. */
 export interface Call {
@@ -75,9 +87,19 @@ export interface Call {
 
 /** Calls the program with the arguments that stand behind its name. */
 export const call = (typed: ReadonlyArray<string>): Call => {
-  const args = separated(typed)
+  const args = withoutHelp(separated(typed))
+  const isOverview = args.length === 0 || (args.length === 1 && ["--help", "-h"].includes(args[0]!))
+  const started =
+    isOverview && (typed[0] !== "help" || typed[1] === undefined)
+      ? Effect.sync(() => process.stdout.write(`${overview(columns())}\n`))
+      : checked(args).pipe(
+          Effect.zipRight(programOf(namesFor(typed, args))),
+          Effect.flatMap((memfold) =>
+            Command.run(memfold, { name: "memfold", version })(["node", "memfold", ...args]),
+          ),
+        )
   const running = Effect.runFork(
-    Command.run(memfold, { name: "memfold", version })(["node", "memfold", ...args]).pipe(
+    started.pipe(
       Effect.provide(NodeContext.layer),
       Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
       Logger.withMinimumLogLevel(LogLevel.Error),

@@ -159,8 +159,8 @@ export const copyAll = (
 export const copy = Command.make(
   "copy",
   {
-    from: options.text("from", "URL", "The store to copy from."),
-    to: options.text("to", "URL", "The store to copy to; created if missing."),
+    from: options.storeText("from", "The store to copy from."),
+    to: options.storeText("to", "The store to copy to; created if missing."),
     session: chosen,
     json: options.json,
   },

@@ -311,7 +311,7 @@ export const command = Command.make(
   (given) =>
     Effect.gen(function* () {
       if (given.file.startsWith("-")) {
-        const problem = `${given.file} is not an option, is given twice, or lacks its value; see --help`
+        const problem = `${given.file} stands where a file is expected; see --help`
         return yield* new UsageError({ problem })
       }
       if (given.from === "memfold") {

@@ -49,10 +49,20 @@ export const flag = (name: string, about: string): Options.Options<boolean> =>
 
 export const json = flag("json", "Print JSON Lines instead of text.")
 
-export const store = text(
+/** A path stands for a SQLite file; a word that is the scheme of a store is none. */
+const storeNamed = (given: string): string =>
+  (given.includes(":") && !/^[a-z]:[\\/]/iu.test(given)) ||
+  /^(memory|sqlite|rediss?|postgres(ql)?|libsql)$/u.test(given)
+    ? given
+    : `sqlite:${given}`
+
+/** An option with a store: its URL, or the path of a SQLite file. */
+export const storeText = (name: string, about: string): Options.Options<string> =>
+  Options.map(text(name, "URL", about), storeNamed)
+
+export const store = storeText(
   "store",
-  "URL",
-  "The store: memory:, sqlite:PATH, redis://HOST, or postgres://HOST/DATABASE.",
+  "The store: the path of a SQLite file, memory:, redis://HOST, or postgres://HOST/DATABASE.",
 )
 
 export const owner = Options.text("owner").pipe(Options.withPseudoName("ID"), Options.optional)
@@ -68,7 +78,7 @@ export const settings = optionalText("settings", "FILE", "A settings file (JSON)
 export const environmentPrefix = text(
   "env-prefix",
   "PREFIX",
-  "What the environment variables with settings begin with, such as PRIZM_.",
+  "What the environment variables with settings begin with, in place of MEMFOLD_.",
 ).pipe(Options.withDefault(Strategy.ownPrefix))
 
 export const format = text("format", "NAME", `The transcript's format: ${formats.join(", ")}.`).pipe(

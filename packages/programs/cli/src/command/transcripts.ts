@@ -70,7 +70,7 @@ export const noOptionAmong = (files: ReadonlyArray<string>): Effect.Effect<void,
   return option === undefined
     ? Effect.void
     : new UsageError({
-        problem: `${option} is not an option, is given twice, or lacks its value; see --help`,
+        problem: `${option} stands where a file is expected; see --help`,
       })
 }
 

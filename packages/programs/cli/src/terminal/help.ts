@@ -4,11 +4,18 @@
  */
 import { Console, Effect } from "effect"
 import { stripVTControlCharacters } from "node:util"
+import { commands, first, groups } from "../command/table.js"
 import { color, columns, filled, wrapped } from "./terminal.js"
 
 /** Calls to try, by the full name of the command. Without its program, as in `replay chat.json`. */
-const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
-  memfold: ["tour", "replay chat.json --strategy rounds", "sessions --store sqlite:chats.db"],
+export const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
+  memfold: ["tour", "studio chats.db", "serve --upstream openai=https://api.openai.com"],
+  "memfold studio": ["studio", "studio chats.db", "studio ~/.claude/projects"],
+  "memfold serve": [
+    "serve",
+    "serve --store chats.db --studio",
+    "serve --upstream openai=https://api.openai.com",
+  ],
   "memfold tour": ["tour", "tour --long", "tour --sample support-zh"],
   "memfold replay": [
     "replay chat.json --strategy rounds",
@@ -145,6 +152,44 @@ export const readable = (given: string, args: ReadonlyArray<string>, width: numb
       (examples[full] ?? []).flatMap((call) => usage(`memfold ${call}`, width)),
     ),
     "",
+  ].join("\n")
+}
+
+/** The help of the program: its commands in groups, and the ones to begin with before them. */
+export const overview = (width: number): string => {
+  const entries = (names: ReadonlyArray<string>) =>
+    listed(
+      names.map((name) => ({ name, about: commands.get(name)?.about ?? "" })),
+      width,
+    )
+  const part = (heading: string, lines: ReadonlyArray<string>) => ["", color.bold(heading), "", ...lines]
+  return [
+    ...wrapped("memfold - Event-sourced conversation memory for LLM applications.", width, ""),
+    ...part("USAGE", ["  memfold COMMAND [OPTIONS]"]),
+    ...part("BEGIN WITH", entries(first)),
+    ...Object.entries(groups).flatMap(([name, { about, commands }]) =>
+      part(
+        `${name.toUpperCase()} ${about}`,
+        entries(Object.keys(commands).filter((one) => !first.includes(one))),
+      ),
+    ),
+    ...part(
+      "OPTIONS",
+      listed(
+        [
+          { name: "-h, --help", about: "This text; behind a command, its options and examples." },
+          { name: "--version", about: "The version." },
+          { name: "--completions SHELL", about: "Completions for bash, zsh or fish." },
+        ],
+        width,
+      ),
+    ),
+    ...part(
+      "EXAMPLES",
+      (examples["memfold"] ?? []).map((call) => `  memfold ${call}`),
+    ),
+    "",
+    `memfold help TOPIC says more: of a command, of a group (${Object.keys(groups).join(", ")}), or of all.`,
   ].join("\n")
 }
 
