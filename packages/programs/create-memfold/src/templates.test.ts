@@ -140,6 +140,16 @@ describe("offline", () => {
     )
   })
 
+  it.each(["terminal-chat", "coding-agent", "serverless"])(
+    "%s passes the tests that it brings along",
+    async (name) => {
+      const folder = made(name)
+      const args = ["--import", "tsx", "--test", "test.ts"]
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env })
+      expect(stdout).toMatch(/^# fail 0$/mu)
+    },
+  )
+
   it("serverless answers each request with the session's context", async () => {
     await serve(made("serverless"), "local.ts", async (url) => {
       await (await post(`${url}/chat-1`, { text: "Hello" })).json()

@@ -1,6 +1,6 @@
 /** What the agent can do, within the folder `project`. */
 import { execFile } from "node:child_process"
-import { mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises"
+import { lstat, mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises"
 import { dirname, relative, resolve } from "node:path"
 import { promisify } from "node:util"
 import { tool } from "ai"
@@ -8,10 +8,24 @@ import { z } from "zod"
 
 const project = await realpath("project")
 
-/** The file of a name, which has to be within the project. */
-const within = (name: string): string => {
+const isWithin = (file: string): boolean => !relative(project, file).startsWith("..")
+
+/** Where a path really is, behind links; for a file that is to be made, its folder decides. A link to nothing leads nowhere. */
+const placeOf = async (file: string): Promise<string | undefined> => {
+  const place = await realpath(file).catch(() => undefined)
+  if (place !== undefined) return place
+  const isLink = await lstat(file).then(
+    () => true,
+    () => false,
+  )
+  return isLink ? undefined : placeOf(dirname(file))
+}
+
+/** The file of a name, which has to be within the project, and no link that leads out of it. */
+const within = async (name: string): Promise<string> => {
   const file = resolve(project, name)
-  if (relative(project, file).startsWith("..")) throw new Error(`${name} is outside of the project`)
+  const place = isWithin(file) ? await placeOf(file) : undefined
+  if (place === undefined || !isWithin(place)) throw new Error(`${name} is outside of the project`)
   return file
 }
 
@@ -31,14 +45,15 @@ export const tools = {
   read: tool({
     description: "Read a file",
     inputSchema: z.object({ path }),
-    execute: async ({ path }) => await readFile(within(path), "utf8"),
+    execute: async ({ path }) => await readFile(await within(path), "utf8"),
   }),
   write: tool({
     description: "Write a file, with its whole text",
     inputSchema: z.object({ path, text: z.string() }),
     execute: async ({ path, text }) => {
-      await mkdir(dirname(within(path)), { recursive: true })
-      await writeFile(within(path), text)
+      const file = await within(path)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, text)
       return "written"
     },
   }),

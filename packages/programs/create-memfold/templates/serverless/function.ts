@@ -14,14 +14,18 @@ export default {
     const body: unknown = await request.json().catch(() => null)
     const text = body !== null && typeof body === "object" && "text" in body ? body.text : undefined
     if (typeof text !== "string") return new Response('{ "text": "…" }', { status: 400 })
-    // A request that the platform sends again is stored once.
+    // A request that the platform sends again is stored once, and gets the answer that was stored.
     const requestId = request.headers.get("x-request-id")
-    await memory.append(
+    const { duplicate, to } = await memory.append(
       session,
       { role: "user", content: text },
       requestId === null ? {} : { idempotencyKey: requestId },
     )
     const { messages, tokens } = await memory.context(session)
+    const page = duplicate ? await memory.messages(session) : undefined
+    const stored = page?.messages[to - page.from]
+    if (stored?.role === "assistant")
+      return Response.json({ answer: stored.content, tokens, messages: messages.length })
     const answer = await reply(messages as Array<ChatCompletionMessageParam>)
     await memory.append(session, { role: "assistant", content: answer })
     return Response.json({ answer, tokens, messages: messages.length })

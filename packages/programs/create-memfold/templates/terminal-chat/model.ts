@@ -30,15 +30,24 @@ export const complete =
 
 const wordsOf = (text: string) => new Set(text.toLowerCase().match(/\p{L}{4,}|\p{N}+/gu) ?? [])
 
-/** Quotes the sentence of the context that has most of the words of what was said last. */
+/** What the stand-in says: the sentence of the context that has most of the words of a question. Questions and its own answers tell nothing. */
+export const answerOf = (messages: Array<ChatCompletionMessageParam>): string => {
+  const said = messages.flatMap(({ role, content }) =>
+    role !== "assistant" && typeof content === "string" ? [content] : [],
+  )
+  const asked = said.pop() ?? ""
+  const told = said.flatMap((text) => text.split(/(?<=[.!?])\s+|\n/u)).filter((one) => !one.endsWith("?"))
+  if (!asked.trimEnd().endsWith("?")) return "I will remember that."
+  const words = wordsOf(asked)
+  const shared = (sentence: string) => [...wordsOf(sentence)].filter((word) => words.has(word)).length
+  const best = told.toSorted((one, other) => shared(other) - shared(one))[0] ?? ""
+  return shared(best) > 0
+    ? `You told me: ${best}`
+    : `You have not told me that; I was given ${messages.length} messages.`
+}
+
 async function* standIn(messages: Array<ChatCompletionMessageParam>): AsyncGenerator<string> {
-  const texts = messages.map(({ content }) => (typeof content === "string" ? content : ""))
-  const asked = wordsOf(texts.pop() ?? "")
-  const shared = (sentence: string) => [...wordsOf(sentence)].filter((word) => asked.has(word)).length
-  const sentences = texts.flatMap((text) => text.split(/(?<=[.!?])\s+|\n/u))
-  const best = sentences.toSorted((one, other) => shared(other) - shared(one))[0] ?? ""
-  const answer = shared(best) > 0 ? `You told me: ${best}` : "I will remember that."
-  for (const piece of answer.match(/\S+\s*/gu) ?? []) {
+  for (const piece of answerOf(messages).match(/\S+\s*/gu) ?? []) {
     await setTimeout(15)
     yield piece
   }
