@@ -65,12 +65,7 @@ export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralNames, neutralOf } from "./memory/Neutral.js"
 export type * from "./memory/operations/Operations.js"
 export { promised, type Runner } from "./memory/operations/promised.js"
-export {
-  type Operation,
-  type OperationName,
-  operations,
-  unknownOption,
-} from "./memory/operations/table.js"
+export { type Operation, type OperationName, operations, unknownOption } from "./memory/operations/table.js"
 export { withPrefix } from "./memory/operations/withPrefix.js"
 export type { AnsweredContext } from "./memory/context.js"
 export {
