@@ -156,6 +156,7 @@ const formatOptions = {
   summaries: true,
   cacheControl: true,
   extraFields: true,
+  server: true,
 } satisfies Record<keyof FormatOptions, true>
 
 /** The names that the options of an operation have here, beside those of core. */
