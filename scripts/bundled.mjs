@@ -91,7 +91,12 @@ const loaded = () => {
     return requiredFrom(process.cwd() + "/")
   }
 }
-export default loaded()`
+// Some bundlers run every module at the start: the driver is loaded when the first database is opened.
+export default class {
+  constructor(...given) {
+    return new (loaded())(...given)
+  }
+}`
       : undefined,
 }
 

@@ -82,6 +82,7 @@ const commands = new Map<string, ReadonlySet<string>>()
 
 beforeAll(async () => {
   // The list of all commands has each with its options; a command goes on in lines that are indented further.
+  commands.set("help", new Set())
   const { out } = await memfold("help", "all")
   const list = /COMMANDS\n([\s\S]*?)\nOPTIONS/.exec(out)![1]!
   for (const entry of list.split(/\n\n+/)) {

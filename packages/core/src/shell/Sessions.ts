@@ -37,7 +37,7 @@ import { projectionsOf } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
 import { makeSessionCache } from "./SessionCache.js"
 import { type Timeline, timelineIn } from "./timeline.js"
-import { makeTurns } from "./Turns.js"
+import { type InTurn, makeTurns } from "./Turns.js"
 import { eventsIn } from "./wholeRange.js"
 import { makeId } from "./id.js"
 
@@ -100,6 +100,8 @@ export interface Sessions {
     step: (state: SessionState, time: number) => Step<A>,
     batchId?: string,
   ) => Effect.Effect<Committed<A>, SessionError>
+  /** Runs the appends of a session in the order in which they were called, however long each one prepares. */
+  readonly inOrder: InTurn
   /** Deletes a session; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
   /** The last record of a session; `null` if it does not exist. */
@@ -285,6 +287,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     summariesAt: histories.summariesAt,
     timeline: (session) => timelineIn({ events, stateAt: past.at, history: histories.of }, session),
     transact,
+    inOrder: makeTurns(),
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,
     notifyChange: (session) => {

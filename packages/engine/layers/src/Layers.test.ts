@@ -669,11 +669,12 @@ describe("a failure", () => {
       { extractor: { name: "x" } as never },
       { userOf: "ann" as never },
       { extractorTimeout: -1 },
-      { mostUsers: 5 } as object,
     ]) {
       const making = Effect.provide(make(options), InMemoryEventLog.layer)
       expect(() => Effect.runSync(making)).toThrow(/The option "\w+" must be /)
     }
+    const mistyped = Effect.provide(make({ mostUsers: 5 } as object), InMemoryEventLog.layer)
+    expect(() => Effect.runSync(mistyped)).toThrow('There is no option "mostUsers"; did you mean "mostUser"?')
   })
 })
 

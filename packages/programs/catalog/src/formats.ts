@@ -178,11 +178,11 @@ const withSystem = (system: string | undefined, messages: unknown) => ({
   messages,
 })
 
-// These two APIs are those of many servers: what nearly all of them want harms at none.
-const inOpenAI: Codec["encode"] = (messages, { extraFields = [], server = "any" }) =>
+// Without a server, these are the APIs of OpenAI, where anyone may begin.
+const inOpenAI: Codec["encode"] = (messages, { extraFields = [], server = "openai" }) =>
   OpenAI.encodeAndReport(messages, { extraFields, server })
 
-const inResponses: Codec["encode"] = (messages, { server = "any", ...options }) => {
+const inResponses: Codec["encode"] = (messages, { server = "openai", ...options }) => {
   const { input, omitted } = OpenAI.Responses.encodeAndReport(messages, { ...options, server })
   return { messages: input, omitted }
 }

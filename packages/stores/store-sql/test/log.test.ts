@@ -115,7 +115,13 @@ it("tells writers, and the store, what was written", async () => {
       yield* log.delete("one")
     }).pipe(Effect.scoped),
   )
-  expect(heard).toEqual(["written one", "rewriting one c", "written one", "written one"])
+  expect(heard).toEqual([
+    "written one",
+    "rewriting one c",
+    "written one",
+    "rewriting one deleted",
+    "written one",
+  ])
 })
 
 it("writes to a database that was replaced by another copy, with other numbers of types", async () => {

@@ -188,7 +188,7 @@ export interface CreateOptions<
   /**
    * Who gets the contexts: the base URL of your client, or one of `"openai"`, `"anthropic"`, `"bedrock"`, `"deepseek"`, `"gemini"`,
    * `"groq"`, `"kimi"`, `"mistral"`, `"scaleway"`. A context has what that server wants beyond the API, such as
-   * `reasoning_content` at calls, and not more images than it takes. By default, `"any"`: what nearly all servers take.
+   * `reasoning_content` at calls, and not more images than it takes. By default, the server whose API the format is.
    */
   readonly server?: string
 }

@@ -192,9 +192,19 @@ const aiSdkProviders: ReadonlyArray<Target> = [
 
 setTracingDisabled(true)
 
+/** A part as an item that all APIs have: a custom tool is one of the Responses API alone. */
+const plain = (part: Message.Part): Message.Part => {
+  if (part.type !== "tool-call" && part.type !== "tool-result") return part
+  const { providerData: _own, ...rest } = part
+  return rest
+}
+
 /** Without items of the Responses API, which the library itself sends to no other API: a session stays with one. */
 const withoutItems = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> =>
-  messages.map((message) => ({ ...message, parts: message.parts.filter(({ type }) => type !== "opaque") }))
+  messages.map((message) => ({
+    ...message,
+    parts: message.parts.filter(({ type }) => type !== "opaque").map(plain),
+  }))
 
 /** The models of the Agents SDK, which write the requests. */
 const agents: ReadonlyArray<Target> = [
