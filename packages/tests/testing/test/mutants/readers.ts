@@ -69,7 +69,7 @@ export const readerMutants: ReadonlyArray<EngineMutant> = [
   fault("leaves out the text of attachments", kept, "claudeExport", "...attached(message)", ""),
   fault(
     "reads the branches of a tree one behind the other",
-    kept,
+    branch,
     "pi",
     '(typeof parentId === "string" || parentId === null ? parentId : undefined)',
     "(parentId === false ? null : undefined)",
