@@ -127,7 +127,7 @@ const inCommon = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): n
  * ```
  */
 export const encodeContext = (messages: ReadonlyArray<Message.Message>): EncodedContext => {
-  const { input, omitted } = Responses.encodeAndReport(messages, { summaries: "text" })
+  const { input, omitted } = Responses.encodeAndReport(messages, { summaries: "text", server: "any" })
   const accepted = input as unknown as ReadonlyArray<Codec.Fields>
   const names = toolNames(messages)
   const came = messages.flatMap(pieces).filter(({ message }) => ownItem(message) === undefined)

@@ -90,6 +90,7 @@ describe("a server of which nothing is known", () => {
     const server = await providerServer({ answer: seeded(3), chat: { server: "any" } })
     await using memory = createMemory({
       store: "memory:",
+      server: "any",
       strategy: "sliding-window",
       settings: { tailKeepSize: 1, contextSize: 2, compressionWindowSize: 1 },
       compaction: { mode: "inline" },
