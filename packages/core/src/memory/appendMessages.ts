@@ -14,7 +14,7 @@ import { changesOwner, type DescriptionChange } from "../session/description.js"
 import type { Prefix } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import type { Answered, SessionError, Sessions } from "../shell/Sessions.js"
+import type { Answered, Decide, SessionError, Sessions } from "../shell/Sessions.js"
 import {
   checkCount,
   checkDescription,
@@ -124,63 +124,61 @@ export const appendMessages = (
   Answered<AppendedMessages>,
   SessionError | InvalidInput | IdempotencyKeyReused | OwnerMismatch | VersionMismatch
 > =>
-  sessions.inOrder(
-    session,
-    Effect.gen(function* () {
-      const messages = yield* checkAppend(session, given, request)
-      const { strategy, idempotencyKey, prefix, ifVersion, ...description } = request
-      const added = yield* counted(counter, messages)
-      for (;;) {
-        const done = yield* sessions.transact<Range | OwnerMismatch | VersionMismatch>(
-          session,
-          (before, now) => {
-            // Without events, the state is read from the store first: a cached one may not know the owner or the version of now.
-            if (changesOwner(before.description, description))
-              return { events: [], answer: new OwnerMismatch({ session }) }
-            const mismatch = mismatchOf(before, ifVersion)
-            if (mismatch !== null) return { events: [], answer: mismatch }
-            return {
-              events: appended(before, added, {
-                strategy,
-                description,
-                origin: () => ({
-                  prefix,
-                  // Which facts were recalled, only the context knows.
-                  head: layers === null ? headOf(before, styleOf(strategy, before, now)) : undefined,
+  Effect.gen(function* () {
+    const messages = yield* checkAppend(session, given, request)
+    const { strategy, idempotencyKey, prefix, ifVersion, ...description } = request
+    for (;;) {
+      const done = yield* sessions.transact(
+        session,
+        // In its turn: while a long list is counted, no later append of the session overtakes it.
+        Effect.map(
+          counted(counter, messages),
+          (added): Decide<Range | OwnerMismatch | VersionMismatch> =>
+            (before, now) => {
+              // Without events, the state is read from the store first: a cached one may not know the owner or the version of now.
+              if (changesOwner(before.description, description))
+                return { events: [], answer: new OwnerMismatch({ session }) }
+              const mismatch = mismatchOf(before, ifVersion)
+              if (mismatch !== null) return { events: [], answer: mismatch }
+              return {
+                events: appended(before, added, {
+                  strategy,
+                  description,
+                  origin: () => ({
+                    prefix,
+                    // Which facts were recalled, only the context knows.
+                    head: layers === null ? headOf(before, styleOf(strategy, before, now)) : undefined,
+                  }),
                 }),
-              }),
-              answer: { from: before.total, to: before.total + added.length },
-            }
-          },
-          idempotencyKey,
-        )
-        const { answer, state } = done
-        // Without a key, a duplicate only says that the answer of the store had been lost: this append wrote the batch.
-        if (
-          idempotencyKey === undefined ||
-          (!(answer instanceof Error) && done.appended?.duplicate !== true)
-        ) {
-          if (answer instanceof Error) return yield* answer
-          return {
-            answer: { ...answer, version: done.appended?.version ?? state.version, duplicate: false },
-            state,
-          }
+                answer: { from: before.total, to: before.total + added.length },
+              }
+            },
+        ),
+        idempotencyKey,
+      )
+      const { answer, state } = done
+      // Without a key, a duplicate only says that the answer of the store had been lost: this append wrote the batch.
+      if (idempotencyKey === undefined || (!(answer instanceof Error) && done.appended?.duplicate !== true)) {
+        if (answer instanceof Error) return yield* answer
+        return {
+          answer: { ...answer, version: done.appended?.version ?? state.version, duplicate: false },
+          state,
         }
-        // A retry is answered as the first append, whoever the session belongs to since, and whatever came behind it.
-        const stored =
-          answer instanceof Error
-            ? ((yield* batchOf(sessions, session, idempotencyKey, ifVersion)) ?? (yield* answer))
-            : done.appended!
-        const first = yield* appendedBy(sessions, session, idempotencyKey, stored)
-        // The session was deleted in between, and the first append with it: now this one is the first.
-        if (first === null) continue
-        if (!isStored(messages, first)) return yield* new IdempotencyKeyReused({ session })
-        const from = first[0]?.index ?? 0
-        const { version: written, duplicate } = stored
-        return { answer: { from, to: from + first.length, version: written, duplicate }, state }
       }
-    }),
-  )
+      // A retry is answered as the first append, whoever the session belongs to since, and whatever came behind it.
+      const stored =
+        answer instanceof Error
+          ? ((yield* batchOf(sessions, session, idempotencyKey, ifVersion)) ?? (yield* answer))
+          : done.appended!
+      const first = yield* appendedBy(sessions, session, idempotencyKey, stored)
+      // The session was deleted in between, and the first append with it: now this one is the first.
+      if (first === null) continue
+      if (!isStored(messages, first)) return yield* new IdempotencyKeyReused({ session })
+      const from = first[0]?.index ?? 0
+      const { version: written, duplicate } = stored
+      return { answer: { from, to: from + first.length, version: written, duplicate }, state }
+    }
+  })
 
 /** Where a batch is in the log; `null` if it is not. The log is read from its end, and no further than behind a version. */
 export const batchOf = (

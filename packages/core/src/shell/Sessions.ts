@@ -37,7 +37,7 @@ import { projectionsOf } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
 import { makeSessionCache } from "./SessionCache.js"
 import { type Timeline, timelineIn } from "./timeline.js"
-import { type InTurn, makeTurns } from "./Turns.js"
+import { makeTurns } from "./Turns.js"
 import { eventsIn } from "./wholeRange.js"
 import { makeId } from "./id.js"
 
@@ -56,6 +56,9 @@ export interface Answered<A> {
   readonly answer: A
   readonly state: SessionState
 }
+
+/** What is to be appended to a state. `time` is the time of the events, in milliseconds since the epoch. */
+export type Decide<A> = (state: SessionState, time: number) => Step<A>
 
 /** The answer of a step, the state after it, and the versions of its events; `null` if it had none. */
 export interface Committed<A> extends Answered<A> {
@@ -89,19 +92,17 @@ export interface Sessions {
   /** Every version of a session, and every compaction. It reads the whole log. */
   readonly timeline: (session: string) => Effect.Effect<Timeline, SessionError>
   /**
-   * Runs a step on the state and appends its events in one batch, at the version of that state. If another writer was
-   * first, the step runs again on the newer state: it must be a pure function. Steps run in the order of the calls. `time`
-   * is the time of its events, in milliseconds since the epoch.
+   * Decides a step on the state and appends its events in one batch, at the version of that state. If another writer was
+   * first, it is decided again on the newer state: `decide` must be a pure function. What takes long to prepare is an effect that makes
+   * this function, once. Steps run in the order of the calls, and so do these effects.
    *
    * @param batchId - makes a retry harmless: a batch that is already in the log is not written again. A new id by default
    */
   readonly transact: <A>(
     session: string,
-    step: (state: SessionState, time: number) => Step<A>,
+    decide: Decide<A> | Effect.Effect<Decide<A>>,
     batchId?: string,
   ) => Effect.Effect<Committed<A>, SessionError>
-  /** Runs the appends of a session in the order in which they were called, however long each one prepares. */
-  readonly inOrder: InTurn
   /** Deletes a session; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
   /** The last record of a session; `null` if it does not exist. */
@@ -241,10 +242,11 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       return { state: next.state, appended }
     })
 
-  const transact: Sessions["transact"] = (session, step, given) =>
+  const transact: Sessions["transact"] = (session, decide, given) =>
     inTurn(
       session,
       Effect.gen(function* () {
+        const step = Effect.isEffect(decide) ? yield* decide : decide
         // A caller's id may come again at any version; an id of our own comes again only when the store's answer is lost.
         const batch = {
           batchId: given ?? (yield* makeId),
@@ -287,7 +289,6 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     summariesAt: histories.summariesAt,
     timeline: (session) => timelineIn({ events, stateAt: past.at, history: histories.of }, session),
     transact,
-    inOrder: makeTurns(),
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,
     notifyChange: (session) => {
