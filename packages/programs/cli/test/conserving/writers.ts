@@ -103,6 +103,31 @@ const branched = <A>(
     ...(compacted?.after === at + 1 ? write.compact(compacted, turns) : []),
   ])
 
+/**
+ * Writes the turns into a tree: those that were left hang on the turn that they went on from, and the conversation goes on from there, too.
+ *
+ * - `last`, `goBack`: the place of what was written last, and the way back to a place
+ */
+const inTree = <Place>(
+  { turns, left, compacted }: Conversation,
+  write: {
+    readonly turn: (turn: Turn, isKept: boolean) => void
+    readonly last: () => Place
+    readonly goBack: (place: Place) => void
+    readonly compact?: (at: NonNullable<Conversation["compacted"]>) => void
+  },
+): void => {
+  for (const [at, turn] of turns.entries()) {
+    write.turn(turn, true)
+    const here = write.last()
+    if (left?.after === at) {
+      for (const other of left.turns) write.turn(other, false)
+      write.goBack(here)
+    }
+    if (compacted?.after === at + 1) write.compact?.(compacted)
+  }
+}
+
 /** Entries in a chain: each names the one before it; `at` goes back to one. */
 class Chain {
   readonly rows: Array<Fields> = []
@@ -120,7 +145,7 @@ class Chain {
 }
 
 const claudeCode = (conversation: Conversation): string => {
-  const { turns, left, compacted, odd: texts } = conversation
+  const { odd: texts } = conversation
   const chain = new Chain({ id: "uuid", parent: "parentUuid" })
   const firsts: Array<string> = []
   const turn = ({ user, queued, file, steps }: Turn, isMain = true): void => {
@@ -152,14 +177,11 @@ const claudeCode = (conversation: Conversation): string => {
     }
   }
   for (const text of texts) chain.add({ type: "unheard-of", note: { text } })
-  for (const [at, one] of turns.entries()) {
-    turn(one)
-    const here = chain.last
-    if (left?.after === at) {
-      for (const other of left.turns) turn(other, false)
-      chain.last = here
-    }
-    if (compacted?.after === at + 1) {
+  inTree(conversation, {
+    turn,
+    last: () => chain.last,
+    goBack: (place) => void (chain.last = place),
+    compact: (compacted) => {
       const head = compacted.keeps === 0 ? undefined : firsts.at(-compacted.keeps)
       const logicalParentUuid = chain.last
       chain.last = null
@@ -177,8 +199,8 @@ const claudeCode = (conversation: Conversation): string => {
         isCompactSummary: true,
         message: { role: "user", content: compacted.summary },
       })
-    }
-  }
+    },
+  })
   return lines(chain.rows)
 }
 
@@ -294,7 +316,7 @@ const opencode = (conversation: Conversation): string => {
 }
 
 const pi = (conversation: Conversation): string => {
-  const { turns, left, compacted, odd: texts } = conversation
+  const { odd: texts } = conversation
   const chain = new Chain({ id: "id", parent: "parentId" })
   const firsts: Array<string> = []
   const say = (message: Fields): string => chain.add({ type: "message", message })
@@ -321,14 +343,11 @@ const pi = (conversation: Conversation): string => {
       if (at === 0) for (const content of some(queued)) chain.add({ type: "custom_message", content })
     }
   }
-  for (const [at, one] of turns.entries()) {
-    turn(one)
-    const here = chain.last
-    if (left?.after === at) {
-      for (const other of left.turns) turn(other, false)
-      chain.last = here
-    }
-    if (compacted?.after === at + 1)
+  inTree(conversation, {
+    turn,
+    last: () => chain.last,
+    goBack: (place) => void (chain.last = place),
+    compact: (compacted) => {
       chain.add(
         given({
           type: "compaction",
@@ -336,7 +355,8 @@ const pi = (conversation: Conversation): string => {
           firstKeptEntryId: compacted.keeps === 0 ? undefined : firsts.at(-compacted.keeps),
         }),
       )
-  }
+    },
+  })
   return lines([
     { type: "session", version: 3, cwd: "/" },
     ...texts.map((text) => ({ type: "unheard_of", text })),
@@ -367,7 +387,8 @@ const shareGpt = ({ system, turns, odd: texts }: Conversation): string =>
     }),
   ])
 
-const chatGpt = ({ turns, left, odd: texts }: Conversation): string => {
+const chatGpt = (conversation: Conversation): string => {
+  const { odd: texts } = conversation
   const mapping: Record<string, unknown> = { root: { id: "root", parent: null, children: [] } }
   let last = "root"
   const add = (role: string, content: Fields, more: Fields = {}): void => {
@@ -390,19 +411,13 @@ const chatGpt = ({ turns, left, odd: texts }: Conversation): string => {
   }
   for (const one of texts)
     add("assistant", { content_type: "unheard_of", blocks: [{ kind: "x", text: one }] })
-  for (const [at, one] of turns.entries()) {
-    turn(one)
-    const here = last
-    if (left?.after === at) {
-      for (const other of left.turns) turn(other)
-      last = here
-    }
-  }
+  inTree(conversation, { turn, last: () => last, goBack: (place) => void (last = place) })
   mapping["odd"] = null
   return JSON.stringify([{ mapping, current_node: last, conversation_id: "c" }, { title: "nothing" }])
 }
 
-const claudeExport = ({ turns, left, odd: texts }: Conversation): string => {
+const claudeExport = (conversation: Conversation): string => {
+  const { odd: texts } = conversation
   const messages: Array<Fields> = []
   let last = "00000000-0000-4000-8000-000000000000"
   const add = (fields: Fields): void => {
@@ -435,14 +450,7 @@ const claudeExport = ({ turns, left, odd: texts }: Conversation): string => {
   }
   for (const one of texts)
     add({ sender: "assistant", text: "", content: [{ type: "unheard_of", note: { text: one } }] })
-  for (const [at, one] of turns.entries()) {
-    turn(one)
-    const here = last
-    if (left?.after === at) {
-      for (const other of left.turns) turn(other)
-      last = here
-    }
-  }
+  inTree(conversation, { turn, last: () => last, goBack: (place) => void (last = place) })
   return JSON.stringify([{ uuid: "c", current_leaf_message_uuid: last, chat_messages: messages }])
 }
 
@@ -545,7 +553,8 @@ const langchain =
     ])
   }
 
-const grok = ({ turns, left, odd: texts }: Conversation): string => {
+const grok = (conversation: Conversation): string => {
+  const { odd: texts } = conversation
   const responses: Array<Fields> = []
   let last: string | undefined
   const add = (fields: Fields): void => {
@@ -559,14 +568,7 @@ const grok = ({ turns, left, odd: texts }: Conversation): string => {
       if (text !== undefined || reasoning !== undefined)
         add(given({ sender: "ASSISTANT", message: text, thinking_trace: reasoning, model: "grok-4" }))
   }
-  for (const [at, one] of turns.entries()) {
-    turn(one)
-    const here = last
-    if (left?.after === at) {
-      for (const other of left.turns) turn(other)
-      last = here
-    }
-  }
+  inTree(conversation, { turn, last: () => last, goBack: (place) => void (last = place) })
   return JSON.stringify({ conversations: [{ conversation: { id: "c", ...odd(texts) }, responses }] })
 }
 
