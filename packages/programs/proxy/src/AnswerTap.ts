@@ -1,12 +1,9 @@
 /** Reads a copy of an answer, and has it stored before the client knows that it is whole. */
 import { type Fields, isFields } from "@memfold/codec"
 import type { Dialect } from "./dialects.js"
-import type { Tap } from "./forward.js"
+import { mostRead, type Tap } from "./forward.js"
 import { eventReader } from "./sse.js"
 import { Unclear } from "./Unclear.js"
-
-/** The largest answer that is read, in bytes; a larger one passes unread. */
-const mostBytes = 64 * 2 ** 20
 
 /** Reads the body of an answer. `take` returns the whole answer as soon as it is there. */
 interface Reader {
@@ -107,7 +104,7 @@ export const answerTap = (dialect: Dialect, { onAnswer, onNone }: AnswerUse): Ta
     chunk: (bytes) =>
       safely((reader) => {
         size += bytes.length
-        if (size > mostBytes) throw new Unclear("too-large")
+        if (size > mostRead) throw new Unclear("too-large")
         return reader.take(bytes)
       }),
     end: () =>

@@ -125,14 +125,15 @@ export class Follower {
   async follow(named: Given): Promise<Followed> {
     const keys = await keysOf(named.messages)
     return this.settled(named.session, async () => {
-      const given = { ...named, session: await this.ownSession(named) }
+      const own = await this.heardBy(named.speaker, named.session)
+      const given = { ...named, session: own.session }
       if (given.idempotencyKey !== undefined && given.history !== "full") {
         const repeated = await this.repeated(given, given.idempotencyKey)
         if (repeated !== null) return repeated
       }
       const habit = this.habits.get(given.session)
       const seen = { habit, isUnheard: this.unheard.get(given.session) === true }
-      const found = await placeOf(given, keys, seen, (session) => this.heardBy(given.speaker, session))
+      const found = await placeOf(given, keys, seen, own, (session) => this.heardBy(given.speaker, session))
       const { target, known, step, how, isWhole } = found
       if (found.habit !== undefined && found.habit !== habit) this.habits.set(given.session, found.habit)
       if (known.version === 0) await given.mayBegin(target)

@@ -176,15 +176,18 @@ export class Proxy {
     }
     const bytes = given ?? (this.reads(request) ? await readBody(request, maxBody) : null)
     const text = textOf(bytes ?? Buffer.alloc(0), request.headers["content-encoding"], maxBody)
-    const amount = await run(inSteps(() => measured(text ?? "")))
-    if (!(await mayWork(text ?? "", amount))) {
-      refuse(response, 429, {
-        code: "TooManyRequests",
-        message: "This is too much work at once; wait a second",
-      })
-      return answeredHere(incoming)
+    // What passes unread is no work.
+    if (text !== null && text !== "") {
+      const amount = await run(inSteps(() => measured(text)))
+      if (!(await mayWork(text, amount))) {
+        refuse(response, 429, {
+          code: "TooManyRequests",
+          message: "This is too much work at once; wait a second",
+        })
+        return answeredHere(incoming)
+      }
+      if (isTooMuch(amount)) return this.tooMuch(incoming, bytes)
     }
-    if (isTooMuch(amount)) return this.tooMuch(incoming, bytes)
     if (this.isKept(request, text)) {
       const body = text === "" ? undefined : jsonOf(text ?? "not text")
       await conversations!.answer({ ...incoming, body })

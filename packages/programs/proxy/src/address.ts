@@ -49,10 +49,13 @@ export const dialectOf = (request: IncomingMessage): Dialect | null => {
   return dialects[path === countingPath ? "/v1/messages" : path] ?? null
 }
 
+/** A path or an address without slashes at its end. */
+export const withoutSlashes = (path: string): string => path.replace(/(?<!\/)\/+$/, "")
+
 /** The address of a request at its upstream. */
 export const addressOf = (request: IncomingMessage, upstream: URL): Addressed => {
   const path = pathOf(request)
-  const base = upstream.pathname.replace(/(?<!\/)\/+$/, "")
+  const base = withoutSlashes(upstream.pathname)
   const url = new URL(upstream)
   url.pathname = `${base}${path}`
   url.search = (request.url ?? "").slice(path.length)

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export type { Assembly } from "./answers.js"
-export type { Upstreams } from "./address.js"
+export { type Upstreams, withoutSlashes } from "./address.js"
 export type { Begins } from "./begins.js"
 export { type Call, Calls } from "./Calls.js"
 export type { Dialect, Provider, Usage } from "./dialects.js"

@@ -102,16 +102,17 @@ const isWholeIn = ({ history, messages }: Given, habit: Habit | undefined, main:
  * @param given - the request
  * @param keys - what its messages say
  * @param seen - what was seen of its session
+ * @param main - its session
  * @param keysOf - reads what the messages of a session say: of the one with this name that the speaker may hear
  */
 export const placeOf = async (
   given: Given,
   keys: ReadonlyArray<string>,
   { habit, isUnheard }: Seen,
+  main: KnownSession,
   keysOf: (session: string) => Promise<KnownSession>,
 ): Promise<FoundPlace> => {
   const { session, history, setting, isAside, isRetry } = given
-  const main = await keysOf(session)
   const begun = habit ?? { sendsAll: false, setting }
   if (!isWholeIn(given, habit, main)) {
     const step = newStep(main.keys, keys, (index) => isAnswerKey(main.keys[index]), isRetry || isUnheard)

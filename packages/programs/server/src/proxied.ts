@@ -2,7 +2,13 @@
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { toIncomingMessage, toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import { problem } from "@memfold/client/api"
-import { type ConversationRoutes, conversationRoutes, Proxy, type ProxyRecord } from "@memfold/proxy"
+import {
+  type ConversationRoutes,
+  conversationRoutes,
+  Proxy,
+  type ProxyRecord,
+  withoutSlashes,
+} from "@memfold/proxy"
 import { Duration, Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
 import { type admission, type Foreign, Noting } from "./guard.js"
@@ -37,7 +43,7 @@ const keptIn = (
   { shutdown = "10 seconds" }: ServeOptions,
 ): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
   const url = new URL(openai)
-  url.pathname = `${openai.pathname.replace(/(?<!\/)\/+$/, "")}/v1`
+  url.pathname = `${withoutSlashes(openai.pathname)}/v1`
   return Effect.acquireRelease(
     Effect.sync(() => conversationRoutes({ memory, calls, upstream: { url, api: "auto", patience } })),
     ({ settled, stop }) =>

@@ -10,6 +10,7 @@ import { summarizers } from "@memfold/catalog"
 import { type Summarizer, TokenCounter } from "@memfold/core"
 import { Effect, Layer, type Scope, Tracer } from "effect"
 import type { HttpClient } from "@effect/platform"
+import { withoutSlashes } from "@memfold/proxy"
 import type { ServeOptions } from "./options.js"
 
 /** The attributes that are sent, besides those of the GenAI conventions. No header and no query is among them. */
@@ -48,7 +49,7 @@ const guardedTracer = (
 > => Effect.map(Otlp.make(options), guarded)
 
 /** Where a signal is sent: `http://127.0.0.1:4318` has it at `/v1/traces`. */
-const urlOf = (url: string, signal: string): string => `${url.replace(/(?<!\/)\/+$/, "")}/v1/${signal}`
+const urlOf = (url: string, signal: string): string => `${withoutSlashes(url)}/v1/${signal}`
 
 /** Sends traces and metrics, if a collector is named. What is left is sent when the service ends. */
 export const telemetry = ({ otlp }: ServeOptions): Layer.Layer<never> => {
