@@ -1,12 +1,16 @@
 /** A short version of the benchmark: it never costs more, and the prefix upstream stays between compactions. */
 import { cacheMiss } from "@memfold/strict-providers"
-import { describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { agents } from "./agents.js"
-import { run } from "./session.js"
+import { type Cost, run } from "./session.js"
 
 describe.each(agents)("80 turns in $name", (agent) => {
+  let without: Cost
+  beforeAll(async () => {
+    without = await run(agent, 80, false)
+  })
+
   it("cost no more through the proxy than without it", async () => {
-    const without = await run(agent, 80, false)
     const through = await run(agent, 80, true)
     expect([without.refused, through.refused]).toEqual([0, 0])
     expect(through.summaries).toBeGreaterThan(0)
@@ -25,7 +29,6 @@ describe.each(agents)("80 turns in $name", (agent) => {
   })
 
   it("is answered while summaries are written in the background", async () => {
-    const without = await run(agent, 80, false)
     const through = await run(agent, 80, true, "background")
     expect(through.refused).toBe(0)
     expect(through.summaries).toBeGreaterThan(0)

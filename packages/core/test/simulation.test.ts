@@ -9,7 +9,7 @@ import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
 import { simulate } from "./simulation/simulation.js"
 
 const blocks = often(1, 20)
-const each = 100
+const each = often(40, 100)
 
 describe("the simulation", () => {
   let tally = nothing
@@ -44,7 +44,7 @@ describe("the simulation", () => {
 
   it("leaves no fibers behind, although processes are killed", () => {
     const before = Fiber.unsafeRoots().length
-    const { counts } = simulateAll(1, 30)
+    const { counts } = simulateAll(1, often(12, 30))
     expect(counts.get("crashes")).toBeGreaterThan(0)
     expect(Fiber.unsafeRoots().length).toBe(before)
   })

@@ -19,13 +19,13 @@ const append = async (options: Options, count: number) => {
 }
 
 describe("8 processes append to one session", () => {
-  it(`of a server with appendfsync always, ${often(40, 1_000)} records each`, async () => {
+  it(`of a server with appendfsync always, ${often(15, 1_000)} records each`, async () => {
     const { url } = await server({ config: ["appendonly yes", "appendfsync always"] })
-    await append({ url, prefix: tenant(), require: "fsync" }, often(40, 1_000))
+    await append({ url, prefix: tenant(), require: "fsync" }, often(15, 1_000))
   })
 
-  it(`of a cluster, ${often(40, 1_000)} records each`, async () => {
+  it(`of a cluster, ${often(15, 1_000)} records each`, async () => {
     const { addresses } = await cluster(["appendonly yes", "appendfsync everysec"])
-    await append({ cluster: addresses, prefix: tenant() }, often(40, 1_000))
+    await append({ cluster: addresses, prefix: tenant() }, often(15, 1_000))
   })
 })

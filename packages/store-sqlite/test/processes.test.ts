@@ -34,7 +34,7 @@ const numbered = (name: number | string, count: number): ReadonlyArray<string> =
   Array.from({ length: count }, (_, index) => `${name}.${index}`)
 
 /** How often two processes open a new file at the same moment. */
-const openings = often(25, 100)
+const openings = often(10, 100)
 
 describe("killed processes (L14)", () => {
   const turns = often(5, 200)

@@ -17,7 +17,7 @@ import { createMemory, type PromiseMemory } from "memfold"
 import { afterAll, describe, expect, it } from "vitest"
 
 const { seed = 1 } = fc.readConfigureGlobal()
-const attempts = often(200, 20_000)
+const attempts = often(80, 20_000)
 
 /** A word of the conversation, which no error may quote. */
 const secret = "Xylophon4711"

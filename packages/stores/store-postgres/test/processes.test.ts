@@ -17,7 +17,7 @@ beforeAll(async () => {
   pooled = await bouncer(one)
 })
 
-const count = often(40, 1_000)
+const count = often(15, 1_000)
 
 describe("8 processes append to one session", () => {
   it.each([

@@ -32,7 +32,7 @@ interface Listener {
 }
 
 /** Malformed requests to each listener. */
-const requests = often(2_000, 10_000)
+const requests = often(600, 10_000)
 
 const said = { role: "user", content: "Hello" }
 
@@ -77,7 +77,7 @@ const listeners: ReadonlyArray<Listener> = [
     body: { messages: [said], from: 0, query: "Hello", owner: "ann", settings: {} },
     answered: 201,
     neverFails: true,
-    count: often(1_500, 10_000),
+    count: often(600, 10_000),
     start: () => serve({ store: "memory:", port: 0, log: "none", timeout: "5 seconds" }),
   },
   {
@@ -95,7 +95,7 @@ const listeners: ReadonlyArray<Listener> = [
     body: { model: "claude-sonnet-5-5", max_tokens: 100, messages: [said], metadata: { session_id: "s" } },
     neverFails: true,
     asksFirst: true,
-    count: often(1_000, 10_000),
+    count: often(400, 10_000),
     start: async () => {
       const provider = await providerServer()
       const { url, close } = await serve({

@@ -20,7 +20,9 @@ const ofStores = chosen("store", stores, process.env["MEMFOLD_STORES"])
 const limits = { timeout: often(120_000, 900_000), timeLimit: 60_000 }
 
 /** Several conversations one after another, for settings that are meant for long ones. */
-const long = fc.array(Arbitrary.conversation, { minLength: 4, maxLength: 6 }).map((several) => several.flat())
+const long = fc
+  .array(Arbitrary.conversation, { minLength: 4, maxLength: often(4, 6) })
+  .map((several) => several.flat())
 
 for (const [name, { laws, defaults }] of ofStrategies) {
   lawSuite(`${name}: a strategy`, laws({ numRuns: often(2, 100) }), limits)
@@ -42,7 +44,7 @@ lawSuite(
 )
 
 for (const [name, store] of ofStores) {
-  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(3, 100) }), limits)
+  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(2, 100) }), limits)
   // A quick run tries all strategies together over each store, since they have the laws of a strategy to themselves above.
   const together = !deep && ofStrategies.length > 1
   const over = together
@@ -51,7 +53,7 @@ for (const [name, store] of ofStores) {
   for (const [strategy, some] of over) {
     lawSuite(
       `${strategy} over ${name}: a memory`,
-      memoryProperties({ layer: store.layer, strategies: some, numRuns: together ? 3 : often(2, 20) }),
+      memoryProperties({ layer: store.layer, strategies: some, numRuns: together ? 2 : often(2, 20) }),
       limits,
     )
   }
