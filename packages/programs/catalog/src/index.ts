@@ -21,7 +21,7 @@ export {
   wrongExtraFields,
   wrongServer,
 } from "./formats.js"
-export { MissingPackage } from "./MissingPackage.js"
+export { loading, MissingPackage, optional } from "./MissingPackage.js"
 export { byName, type Known, type Suggested, UnknownName } from "./names.js"
 export type { OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
 export { type OpenQueue, type QueueError, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"

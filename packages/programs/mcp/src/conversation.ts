@@ -1,9 +1,9 @@
 /** The tools of a conversation: appending to it, reading it, searching it. */
 import * as z from "zod"
 import { count, existing, givenMessage, message, session, shownTime } from "./schemas.js"
-import { type ServedMemory, tool } from "./tool.js"
+import { type ToolMemory, tool } from "./tool.js"
 
-type GivenMessages = Parameters<ServedMemory["append"]>[1]
+type GivenMessages = Parameters<ToolMemory["append"]>[1]
 
 export const appendMessages = tool({
   name: "append_messages",
@@ -219,9 +219,9 @@ export const listSessions = tool({
   },
 })
 
-type SessionInfo = ReturnType<ServedMemory["sessions"]> extends AsyncIterable<infer One> ? One : never
+type SessionInfo = ReturnType<ToolMemory["sessions"]> extends AsyncIterable<infer One> ? One : never
 
-const someSessions = async (memory: ServedMemory, limit: number) => {
+const someSessions = async (memory: ToolMemory, limit: number) => {
   const sessions: Array<SessionInfo> = []
   for await (const info of memory.sessions()) {
     if (sessions.length === limit) return { sessions, more: true }
@@ -230,7 +230,7 @@ const someSessions = async (memory: ServedMemory, limit: number) => {
   return { sessions, more: false }
 }
 
-const ownedSessions = async (memory: ServedMemory, owner: string, limit: number) => {
+const ownedSessions = async (memory: ToolMemory, owner: string, limit: number) => {
   const { sessions, before } = await memory.sessionsOf(owner, { limit })
   return { sessions, more: before !== null }
 }

@@ -30,6 +30,7 @@ const next: Readonly<Record<string, string>> = {
   OwnerMismatch: "Nothing was stored. Leave the owner out, or take another session.",
   NoSuchSummary: "list_summaries names the summaries of a session.",
   UnknownSummary: "The tool list_summaries names the summaries of a session.",
+  Refused: "Nothing was stored.",
   LogError:
     "Call again. An append with the same idempotency_key is stored once, whether this one was stored or not.",
   DamagedEvent: "Nothing was changed. `npx memfold verify` shows what is damaged in the store.",

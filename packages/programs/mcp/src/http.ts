@@ -8,8 +8,8 @@ import {
 import { createMcpHandler } from "@modelcontextprotocol/server"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type MemoryServerOptions, memoryServer } from "./server.js"
-import type { ServedMemory } from "./tool.js"
+import { type MemoryServerOptions, toolServer } from "./server.js"
+import type { ServedMemory, ToolMemory } from "./tool.js"
 
 /** Options of {@link serveHttp}. */
 export interface HttpOptions extends MemoryServerOptions {
@@ -28,6 +28,34 @@ export interface HttpOptions extends MemoryServerOptions {
    */
   readonly onError?: (error: Error) => void
 }
+
+/** Answers requests of the protocol, as web servers and workers have them. */
+export interface McpHandler {
+  readonly fetch: (request: Request) => Promise<Response>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Answers requests of the protocol. It asks nobody who they are: `serve` of `@memfold/server` puts its tokens before it.
+ *
+ * @param memory - a memory of `createMemory` in the default format, `"openai"`, or what the tools use of one
+ * @param options - which tools there are, how clients see the server, and who gets errors that no client is told about
+ *
+ * @example
+ * ```ts
+ * import { mcpHandler } from "@memfold/mcp"
+ * import { serve } from "@memfold/server"
+ *
+ * const { url, close } = await serve({ store: "sqlite:chats.db", mcp: mcpHandler })
+ * console.log(`${url}/mcp`)
+ * await close()
+ * ```
+ */
+export const mcpHandler = (
+  memory: ToolMemory,
+  { onError, ...options }: MemoryServerOptions & Pick<HttpOptions, "onError"> = {},
+): McpHandler =>
+  createMcpHandler(() => toolServer(memory, options), onError === undefined ? {} : { onerror: onError })
 
 /** A server that is listening. */
 export interface HttpServing {
@@ -89,7 +117,7 @@ export const serveHttp = async (
   const names = [...localNames, ...allowedHosts]
   const validHost = hostHeaderValidation(names)
   const validOrigin = originValidation(names)
-  const handler = createMcpHandler(() => memoryServer(memory, options), { onerror: report })
+  const handler = mcpHandler(memory, { ...options, onError: report })
   const serve = toNodeHandler(handler, { onerror: report })
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!validHost(request, response) || !validOrigin(request, response)) return

@@ -1,7 +1,7 @@
 /** The schemas that several tools share. */
 import * as z from "zod"
 import { NoSuchSession } from "./failure.js"
-import type { ServedMemory } from "./tool.js"
+import type { ToolMemory } from "./tool.js"
 
 /** The id of a session. */
 export const session = z.string().min(1).describe("The id of the session (the conversation)")
@@ -35,7 +35,7 @@ export const givenMessage = z
 export const message = z.looseObject({ role: z.string() })
 
 /** A session that exists: one with events. */
-export const existing = async (memory: ServedMemory, id: string): Promise<string> => {
+export const existing = async (memory: ToolMemory, id: string): Promise<string> => {
   const { version } = await memory.state(id)
   if (version === 0) throw new NoSuchSession(id)
   return id

@@ -2,7 +2,7 @@
 import { McpServer } from "@modelcontextprotocol/server"
 import { appendMessages, getContext, listSessions, readMessages, searchMemory } from "./conversation.js"
 import { compact, explainSummary, listSummaries, revert } from "./summaries.js"
-import type { ServedMemory, Tool } from "./tool.js"
+import type { ServedMemory, Tool, ToolMemory } from "./tool.js"
 
 const tools: ReadonlyArray<Tool> = [
   appendMessages,
@@ -47,9 +47,13 @@ export interface MemoryServerOptions {
  * serveStdio(() => memoryServer(memory))
  * ```
  */
-export const memoryServer = (
-  memory: ServedMemory,
-  { readOnly = false, name = "memfold", version = "0" }: MemoryServerOptions = {},
+export const memoryServer = (memory: ServedMemory, options: MemoryServerOptions = {}): McpServer =>
+  toolServer(memory, options)
+
+/** The server of a part of a memory. */
+export const toolServer = (
+  memory: ToolMemory,
+  { readOnly = false, name = "memfold", version = "0" }: MemoryServerOptions,
 ): McpServer => {
   const server = new McpServer({ name, version, title: "Conversation memory" }, { instructions })
   for (const tool of tools) {

@@ -3,7 +3,7 @@ import type { CompactionOutcome, RecordedEvent, SummaryRecord } from "memfold"
 import * as z from "zod"
 import { NoSuchSummary } from "./failure.js"
 import { count, existing, session, shownTime } from "./schemas.js"
-import { type ServedMemory, tool } from "./tool.js"
+import { type ToolMemory, tool } from "./tool.js"
 
 const summaryId = z.string().min(1).describe("The id of a summary, as list_summaries returns it")
 
@@ -44,7 +44,7 @@ export const listSummaries = tool({
 })
 
 const eventAt = async (
-  memory: ServedMemory,
+  memory: ToolMemory,
   id: string,
   version: number,
 ): Promise<RecordedEvent["event"] | undefined> => {
@@ -65,7 +65,7 @@ const search = async <A>(
 }
 
 /** Why a summary was written, by whom, and what it saved: what the log says besides its text. */
-const originOf = async (memory: ServedMemory, id: string, { version }: SummaryRecord) => {
+const originOf = async (memory: ToolMemory, id: string, { version }: SummaryRecord) => {
   const committed = await eventAt(memory, id, version)
   if (committed?._tag !== "SummaryCommitted") return null
   const started = await search(memory.events(id, { toVersion: version, reverse: true }), (event) =>

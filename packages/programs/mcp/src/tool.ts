@@ -8,6 +8,40 @@ import { failure } from "./failure.js"
 /** The memory that the tools use, with messages in the format of Chat Completions. */
 export type ServedMemory = PromiseMemory<"openai">
 
+type Names = "append" | "compact" | "events" | "messages" | "revert" | "sessions" | "state" | "summaries"
+
+type Found = Awaited<ReturnType<ServedMemory["recall"]>>
+
+/** A section of a context, as its tool tells it. */
+interface ToldSection {
+  readonly section: string
+  readonly from: number
+  readonly to: number
+  readonly tokens: number
+  readonly parts?: ReadonlyArray<string> | undefined
+}
+
+/** What the tools use of a memory: {@link ServedMemory} has it, and what a service makes of each tenant's sessions. */
+export interface ToolMemory extends Pick<ServedMemory, Names> {
+  readonly context: (...given: Parameters<ServedMemory["context"]>) => Promise<{
+    readonly messages: Awaited<ReturnType<ServedMemory["context"]>>["messages"]
+    readonly layout: ReadonlyArray<ToldSection>
+    readonly tokens: number
+  }>
+  readonly recall: (
+    session: string,
+    query: string,
+    options: Omit<NonNullable<Parameters<ServedMemory["recall"]>[2]>, "settings" | "strategy">,
+  ) => Promise<{
+    readonly messages: ReadonlyArray<Omit<Found["messages"][number], "message">>
+    readonly tokens: number
+  }>
+  readonly sessionsOf: (
+    owner: string,
+    page: { readonly limit: number },
+  ) => Promise<Pick<Awaited<ReturnType<ServedMemory["sessionsOf"]>>, "sessions" | "before">>
+}
+
 /**
  * What a tool may change.
  *
@@ -24,14 +58,14 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly changes: Changes
   readonly input: Input
   readonly output: Output
-  readonly run: (memory: ServedMemory, input: z.output<Input>) => Promise<z.input<Output>>
+  readonly run: (memory: ToolMemory, input: z.output<Input>) => Promise<z.input<Output>>
 }
 
 /** A tool that can be registered with a server. */
 export interface Tool {
   readonly name: string
   readonly changes: Changes
-  readonly register: (server: McpServer, memory: ServedMemory) => void
+  readonly register: (server: McpServer, memory: ToolMemory) => void
 }
 
 /** Makes a tool of its definition. The result is sent as structured content, and as JSON text for clients without it. */

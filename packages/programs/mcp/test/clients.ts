@@ -61,10 +61,11 @@ export const overStdio = async (...args: ReadonlyArray<string>): Promise<Connect
   return connected(client, transport.pid, () => log)
 }
 
-/** A client over HTTP. */
-export const overHttp = async (url: string): Promise<Connected> => {
+/** A client over HTTP, with a token if it needs one. */
+export const overHttp = async (url: string, token?: string): Promise<Connected> => {
   const client = new Client({ name: "test", version: "1" })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
   return connected(client, null, () => "")
 }
 

@@ -61,17 +61,16 @@ export const authorization = ({ tokens, readOnly = false, rate }: Authorization)
   }
 }
 
-/** The guard has asked for the rights of every route: what the declaration asks for is who has passed. */
-const passed = {
-  bearer: () =>
-    Effect.flatMap(
-      Effect.serviceOption(Caller),
-      Option.match({
-        onNone: () => Effect.dieMessage("a route was reached without the guard"),
-        onSome: (caller) => Effect.succeed(caller),
-      }),
-    ),
-}
+/** Who has passed the guard, which has asked for the rights of the route. */
+export const passedCaller: Effect.Effect<Caller["Type"]> = Effect.flatMap(
+  Effect.serviceOption(Caller),
+  Option.match({
+    onNone: () => Effect.dieMessage("a route was reached without the guard"),
+    onSome: (caller) => Effect.succeed(caller),
+  }),
+)
+
+const passed = { bearer: () => passedCaller }
 
 /** Callers for the handlers of the declaration. */
 export const callers = Layer.mergeAll(

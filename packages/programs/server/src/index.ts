@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export type { ToolHandler, ToolMemory } from "./mcp.js"
 export { ServeError, type ServeOptions } from "./options.js"
 export { serve, type Service } from "./serve.js"
 export type { Site, SiteFile } from "./site.js"

@@ -3,6 +3,7 @@ import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
 import { type EventLog, type Memory, OptionGroup } from "@memfold/core"
 import type { Options as LayersOptions } from "@memfold/layers"
 import { type Duration, type Layer, Schema } from "effect"
+import type { ToolHandler } from "./mcp.js"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
 
@@ -78,6 +79,8 @@ export interface ServeOptions {
   readonly shutdown?: Duration.DurationInput
   /** A page to serve under `/studio/`: the files of `@memfold/studio`, from its `pageFiles()`. */
   readonly site?: Site
+  /** Tools of MCP at `/mcp`: `mcpHandler` of `@memfold/mcp`. What a tool may do is what its token may. */
+  readonly mcp?: ToolHandler
   /**
    * An OpenTelemetry collector that gets traces and metrics, by OTLP over HTTP: its address, such as `http://127.0.0.1:4318`, and headers,
    * such as its token. Calls of the summarizer are spans by the GenAI conventions. Nothing of what was said is sent.

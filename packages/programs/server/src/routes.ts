@@ -63,8 +63,17 @@ const pages = ["/docs", "/openapi.json", "/studio/*"].map((path): Route => ({
   takes: new Set(),
 }))
 
+/** The tools of MCP: a token without the right to write has those that only read. */
+const tools = ["GET", "POST", "DELETE"].map((method): Route => ({
+  method,
+  path: "/mcp",
+  rights: ["read"],
+  begins: "found",
+  takes: new Set(),
+}))
+
 /** The routes of the service itself. */
-export const ownRoutes: ReadonlyArray<Route> = [...declared(), ...pages]
+export const ownRoutes: ReadonlyArray<Route> = [...declared(), ...pages, ...tools]
 
 /** What goes on to an upstream may store what was asked and answered, and takes the headers of its API. */
 const proxied: Route = {

@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net"
 import { callers } from "./authorization.js"
 import { boundBacklog } from "./backlog.js"
 import { documentation } from "./documentation.js"
+import { mcp } from "./mcp.js"
 import { admission, checked, guarded, type GuardOptions } from "./guard.js"
 import { handlersOf } from "./handlers.js"
 import type { Serving } from "./handlers/operation.js"
@@ -74,7 +75,7 @@ const application = (serving: Serving & Accounts, options: ServeOptions) => {
     return guarded(own, yield* foreign(serving, options, admission(guard), serving.isClosing), guard)
   }).pipe(
     Effect.provide(
-      Layer.mergeAll(HttpApiBuilder.middlewareOpenApi(), documentation).pipe(
+      Layer.mergeAll(HttpApiBuilder.middlewareOpenApi(), documentation, mcp(options.mcp, guard)).pipe(
         Layer.provideMerge(HttpApiBuilder.api(api)),
         Layer.provide(handlersOf(serving)),
         Layer.provide(callers),

@@ -2,6 +2,7 @@
  * Every route of every handler, as they are declared: who may ask, when the answer comes before the body, how many sessions may begin,
  * and that no tenant is told or given what another one has said.
  */
+import { mcpHandler } from "@memfold/mcp"
 import { providerServer } from "@memfold/strict-providers"
 import { request } from "node:http"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -38,8 +39,20 @@ const rows: ReadonlyArray<Row> = [
 
 const item = { type: "message", role: "user", content: "intruded" }
 
+/** A call of a tool that changes a session. */
+const called = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: {
+    name: "append_messages",
+    arguments: { session: "chat", messages: [{ ...item, type: undefined }] },
+  },
+}
+
 /** What each route with a body is sent; `{}` if it is not named. */
 const bodies: Readonly<Record<string, object>> = {
+  "POST /mcp": called,
   "POST /v1/recall": { owner: "ann", query: secret },
   "PATCH /v1/sessions/:session": { title: "Mine now" },
   "POST /v1/sessions/:session/fork": { to: "forked" },
@@ -81,6 +94,7 @@ const bodyOf = ({ method, path }: Row, { conversation }: Ids): object | undefine
 
 const headersOf = ({ isForeign }: Row, token: string | null): Record<string, string> => ({
   "x-session-id": isForeign ? "chat" : "",
+  accept: "application/json, text/event-stream",
   ...(token === null ? {} : isForeign ? { "x-memfold-token": token } : { authorization: `Bearer ${token}` }),
 })
 
@@ -119,6 +133,7 @@ const spoken = async (options: ServeOptions = {}) => {
     upstream: provider.anthropicURL,
     tokens: [mine, theirs, ...some].map(({ stored }) => stored),
     rate: 100_000,
+    mcp: mcpHandler,
     site: new Map([["index.html", { type: "text/html", body: Buffer.from("studio"), named: false }]]),
     ...options,
   })

@@ -1,6 +1,6 @@
 /** `memfold serve`: the memory as a service; and `memfold token`: who may use it. */
 import { Command, Options } from "@effect/cli"
-import { defaultStrategy, UnknownName, withoutSecrets } from "@memfold/catalog"
+import { defaultStrategy, loading, optional, UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { ServeOptions, StoredToken } from "@memfold/server"
 import { Console, Effect, Either, Option } from "effect"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
@@ -19,6 +19,11 @@ export const studioPage = Effect.tryPromise({
   catch: () =>
     new UsageError({ problem: "the page is not there: install @memfold/studio again, or build it" }),
 })
+
+/** The tools of `--mcp`: a package that only its users install. */
+const tools = loading(() =>
+  optional<{ readonly mcpHandler: NonNullable<ServeOptions["mcp"]> }>("@memfold/mcp"),
+)
 
 const tokenFile = Options.text("tokens").pipe(Options.withPseudoName("FILE"))
 
@@ -134,6 +139,10 @@ export const command = Command.make(
     ),
     maxSessions: options.optionalInteger("max-sessions", "N", "The most sessions of a tenant."),
     studio: options.flag("studio", "Serve the page that shows what the model saw, under /studio/."),
+    mcp: options.flag(
+      "mcp",
+      "Serve the tools of @memfold/mcp at /mcp; what a tool may do is what its token may.",
+    ),
     readOnly: options.flag("read-only", "Without --tokens: let every request read, and none write."),
     otlp: options.optionalText(
       "otlp",
@@ -150,6 +159,7 @@ export const command = Command.make(
     host,
     layers,
     maxBody,
+    mcp,
     port,
     quiet,
     readOnly,
@@ -181,6 +191,7 @@ export const command = Command.make(
           }
         : {}
       const site = studio ? { site: yield* studioPage } : {}
+      const tooling = mcp ? { mcp: (yield* tools).mcpHandler } : {}
       yield* served(
         {
           store: Option.match(rest.archive, {
@@ -201,6 +212,7 @@ export const command = Command.make(
           ...limits,
           ...caps,
           ...site,
+          ...tooling,
         },
         (url) =>
           `${color.green("memfold serves")} ${clean(withoutSecrets(store))} at ${url}\n` +
@@ -208,7 +220,7 @@ export const command = Command.make(
             ? `  ${color.green("and passes on")} to ${clean(rest.upstream.map(withoutSecrets).join(", "))}: name the session in x-session-id\n`
             : "") +
           color.dim(
-            `  ${studio ? `studio: ${url}/studio/   ` : ""}documentation: ${url}/docs   to end it: Ctrl+C`,
+            `  ${studio ? `studio: ${url}/studio/   ` : ""}${mcp ? `MCP: ${url}/mcp   ` : ""}documentation: ${url}/docs   to end it: Ctrl+C`,
           ),
       )
     }),

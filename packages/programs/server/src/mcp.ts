@@ -1,0 +1,165 @@
+/** The Model Context Protocol at `/mcp`, behind the guard: the token says whose sessions the tools see, and what they may do. */
+import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { codecs, type Formats } from "@memfold/catalog"
+import type { Caller, schemas } from "@memfold/client/api"
+import { type EventLog, Memory } from "@memfold/core"
+import { Cause, Chunk, Effect, Exit, Layer, Option, Stream } from "effect"
+import { passedCaller } from "./authorization.js"
+import { contextIn } from "./contexts.js"
+import type { GuardOptions } from "./guard.js"
+import { decoded, given } from "./requests.js"
+import { problemFor, type TenantMemory, tenantMemory } from "./TenantMemory.js"
+
+type Messages = Formats["openai"]["context"]
+type Answer<Name extends "append" | "messages" | "recall"> = Promise<
+  Effect.Effect.Success<ReturnType<TenantMemory[Name]>>
+>
+/** What is told of messages, with the messages of Chat Completions. */
+type In<Told> = Omit<Told, "messages"> & { readonly messages: Messages }
+
+const names = ["state", "summaries", "events", "compact", "revert"] as const
+
+/** The strategy of the service decides every call of a tool. */
+interface Requests extends Omit<Memory.Promises, "request"> {
+  readonly request: object
+}
+
+/** A memory as tools use it: with Promises, and with messages of Chat Completions. */
+export interface ToolMemory extends Pick<Memory.Operations<Requests>, (typeof names)[number]> {
+  readonly append: (
+    session: string,
+    messages: unknown,
+    options?: { readonly idempotencyKey?: string; readonly owner?: string; readonly title?: string },
+  ) => Answer<"append">
+  readonly context: (
+    session: string,
+    options?: Pick<NonNullable<Parameters<TenantMemory["context"]>[1]>, "atVersion" | "recall">,
+  ) => Promise<In<typeof schemas.Context.Type>>
+  readonly messages: (
+    session: string,
+    page?: { readonly limit?: number; readonly before?: string },
+  ) => Promise<In<Awaited<Answer<"messages">>>>
+  readonly recall: (
+    session: string,
+    query: string,
+    options?: Omit<NonNullable<Parameters<TenantMemory["recall"]>[2]>, "strategy">,
+  ) => Answer<"recall">
+  readonly sessions: () => AsyncIterable<EventLog.SessionInfo>
+  readonly sessionsOf: (
+    owner: string,
+    page: { readonly limit: number },
+  ) => Promise<{ readonly sessions: ReadonlyArray<EventLog.SessionInfo>; readonly before: string | null }>
+}
+
+/** Answers requests of MCP with the tools of a memory: `mcpHandler` of `@memfold/mcp`. */
+export type ToolHandler = (
+  memory: ToolMemory,
+  options: { readonly readOnly: boolean },
+) => { readonly fetch: (request: Request) => Promise<Response>; readonly close: () => Promise<void> }
+
+/** The most sessions that are read at once. */
+const page = 500
+
+/** An error of the memory, with the ids that its tenant knows. */
+const toldTo = (tenant: string | null) => (error: unknown) =>
+  Object.assign(new Error(problemFor(tenant, error).detail), {
+    _tag: error instanceof Error && "_tag" in error ? error._tag : "Refused",
+  })
+
+/** The memory of a caller as tools use it. */
+const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, tenant: string | null) => {
+  const memory = tenantMemory(options, tenant)
+  const run = async <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> => {
+    const exit = await Effect.runPromiseExit(Effect.mapError(use(memory), toldTo(tenant)))
+    if (Exit.isSuccess(exit)) return exit.value
+    throw Cause.squash(exit.cause)
+  }
+  const { encodeExact } = codecs.openai
+  const sessions = (after?: EventLog.SessionPosition): Stream.Stream<EventLog.SessionInfo, unknown> =>
+    Stream.paginateChunkEffect(after, (position) =>
+      Effect.map(memory.list({ limit: page, ...given({ after: position }) }), (found) => [
+        Chunk.fromIterable(found),
+        found.length < page ? Option.none() : Option.some(found.at(-1)),
+      ]),
+    )
+  return {
+    ...Memory.promised<(typeof names)[number], Requests>({
+      names: [...names],
+      run,
+      iterate: (use) => Stream.toAsyncIterable(Stream.mapError(use(memory), toldTo(tenant))),
+    }),
+    append: (session, messages, write = {}) =>
+      run(() =>
+        options.mayBegin(memory, tenant, session).pipe(
+          Effect.zipRight(decoded({}, messages)),
+          Effect.flatMap((list) => memory.append(session, list, given(write))),
+        ),
+      ),
+    context: (session, read = {}) =>
+      run(() =>
+        Effect.map(memory.context(session, given(read)), (context) => {
+          const told = contextIn("openai", context)
+          return { ...told, messages: told.messages as unknown as Messages }
+        }),
+      ),
+    messages: (session, read = {}) =>
+      run(() =>
+        Effect.map(memory.messages(session, given(read)), (found) => ({
+          ...found,
+          messages: encodeExact(found.messages) as Messages,
+        })),
+      ),
+    recall: (session, query, read) => run(() => memory.recall(session, query, read)),
+    sessions: () => Stream.toAsyncIterable(sessions()),
+    sessionsOf: (owner, { limit }) =>
+      run(() =>
+        Effect.map(memory.list({ owner, limit: limit + 1 }), (found) => ({
+          sessions: found.slice(0, limit),
+          before: found.length > limit ? found[limit]!.session : null,
+        })),
+      ),
+  } satisfies ToolMemory
+}
+
+/**
+ * Serves tools at `/mcp`. Each token has tools of its own, made at its first request: without the right to write, those that only read.
+ *
+ * @param handler - answers the requests; without it, there is no such path
+ * @param options - the memory, and the limit of sessions
+ */
+export const mcp = (
+  handler: ToolHandler | undefined,
+  options: Pick<GuardOptions, "memory" | "log" | "mayBegin">,
+): Layer.Layer<never, never, HttpApiBuilder.Router> =>
+  handler === undefined
+    ? Layer.empty
+    : HttpApiBuilder.Router.use((router) =>
+        Effect.gen(function* () {
+          const made = new Map<string, ReturnType<ToolHandler>>()
+          const handlerFor = ({ tenant, rights }: Caller["Type"]) => {
+            const readOnly = !rights.includes("write")
+            const key = JSON.stringify([tenant, readOnly])
+            const known = made.get(key)
+            if (known !== undefined) return known
+            const fresh = handler(toolMemory(options, tenant), { readOnly })
+            made.set(key, fresh)
+            return fresh
+          }
+          yield* Effect.addFinalizer(() =>
+            Effect.promise(() => Promise.all([...made.values()].map((one) => one.close()))),
+          )
+          const app = Effect.gen(function* () {
+            const request = yield* HttpServerRequest.HttpServerRequest
+            const { method, headers } = request
+            const body = yield* request.text
+            const asked = new Request(`http://${headers["host"] ?? "localhost"}${request.url}`, {
+              method,
+              headers,
+              ...(body === "" ? {} : { body }),
+            })
+            const { fetch } = handlerFor(yield* passedCaller)
+            return HttpServerResponse.fromWeb(yield* Effect.promise(() => fetch(asked)))
+          })
+          for (const method of ["get", "post", "del"] as const) yield* router[method]("/mcp", app)
+        }),
+      )
