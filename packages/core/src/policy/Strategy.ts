@@ -152,6 +152,9 @@ export const setting = <A, I>(
 ): Schema.PropertySignature<":", A, never, "?:", I | undefined, true> =>
   Schema.optionalWith(schema, { default: () => byDefault }).annotations({ description })
 
+/** The settings that these fields are: editors show the comment of each field. */
+export type SettingsOf<Fields> = { readonly [Name in keyof Fields]: Schema.Schema.Type<Fields[Name]> }
+
 /** What each setting is for, where that is said. */
 const descriptionsOf = ({ ast }: Schema.Schema.AnyNoContext): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -17,45 +17,64 @@ const share = (most: number) => Schema.Number.pipe(Schema.greaterThan(0), Schema
 
 const presetNames = Object.keys(Prices.presets) as [Prices.PresetName, ...ReadonlyArray<Prices.PresetName>]
 
-const Settings = Schema.Struct({
+const fields = {
+  /**
+   * The name of a preset in Prices.presets of @memfold/prices, which have a date, or prices of your own: they say
+   * when a compaction is worth it, and how long the provider's cache lives. By default `"claude-sonnet-5.5"`.
+   */
   prices: setting(
     Schema.Union(Schema.Literal(...presetNames), Prices.Prices),
     "claude-sonnet-5.5",
     "The name of a preset in Prices.presets of @memfold/prices, which have a date, or prices of your own: they say when a compaction is worth it, and how long the provider's cache lives.",
   ),
+  /**
+   * The model's context window, in tokens; also that of a summarizer that does not state its own. By default 200,000.
+   */
   contextLimit: setting(
     Positive,
     200_000,
     "The model's context window, in tokens; also that of a summarizer that does not state its own.",
   ),
+  /** Compact above this share of the window, whatever it costs; above 0 and at most 1. By default 0.7. */
   compactionThreshold: setting(
     share(1),
     0.7,
     "Compact above this share of the window, whatever it costs; above 0 and at most 1.",
   ),
+  /** How many tokens of the newest messages stay uncovered, at most a quarter of the window. By default 2,000. */
   keepTokens: setting(
     Positive,
     2_000,
     "How many tokens of the newest messages stay uncovered, at most a quarter of the window.",
   ),
+  /**
+   * How many of the newest messages stay uncovered, if they are more than keepTokens; at most a quarter of the
+   * window. By default 12.
+   */
   keepMessages: setting(
     Positive,
     12,
     "How many of the newest messages stay uncovered, if they are more than keepTokens; at most a quarter of the window.",
   ),
+  /** How many tokens of messages become one block, at the least. By default 6,000. */
   blockTokens: setting(Positive, 6_000, "How many tokens of messages become one block, at the least."),
+  /** The same as blockTokens when the provider's cache has expired. By default 1,500. */
   coldBlockTokens: setting(Positive, 1_500, "The same as blockTokens when the provider's cache has expired."),
+  /** The share of these tokens that a block takes; above 0 and at most 0.9. By default 0.12. */
   summaryShare: setting(
     share(0.9),
     0.12,
     "The share of these tokens that a block takes; above 0 and at most 0.9.",
   ),
+  /** When all blocks together take more tokens, they are merged into one of a quarter of that. By default 8,000. */
   summaryTokens: setting(
     Positive,
     8_000,
     "When all blocks together take more tokens, they are merged into one of a quarter of that.",
   ),
-})
+}
+
+const Settings = Schema.Struct(fields)
 
 /**
  * The settings of {@link BreakEven}. Tokens are integers from 1. `BreakEven.descriptions` says what each is for, and `BreakEven.defaults`
@@ -64,7 +83,7 @@ const Settings = Schema.Struct({
  * Use the `prices` of your model. If the summarizer asks in context, a compaction costs less, and pays sooner; and it is due half a
  * minute before the cache expires, not after it.
  */
-export type BreakEvenSettings = typeof Settings.Type
+export type BreakEvenSettings = Strategy.SettingsOf<typeof fields>
 
 /**
  * Keeps the newest tokens, or the newest messages if that is more, within a limit. The very newest stays even if it is
@@ -120,7 +139,7 @@ const shortest = 32
  * console.log(strategy.name)
  * ```
  */
-export const BreakEven = Strategy.define({
+export const BreakEven: Strategy.Definition<BreakEvenSettings> = Strategy.define({
   name: "break-even",
   settings: Settings,
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },

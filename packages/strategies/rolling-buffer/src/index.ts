@@ -9,12 +9,15 @@ const { setting } = Strategy
 
 const Positive = Schema.Int.pipe(Schema.positive())
 
-const Settings = Schema.Struct({
+const fields = {
+  /** How many of the newest messages stay uncovered after a compaction. By default 4. */
   bufferSize: setting(Positive, 4, "How many of the newest messages stay uncovered after a compaction."),
-})
+}
+
+const Settings = Schema.Struct(fields)
 
 /** The setting of {@link RollingBuffer}: `bufferSize`, how many of the newest messages stay uncovered after a compaction. */
-export type RollingBufferSettings = typeof Settings.Type
+export type RollingBufferSettings = Strategy.SettingsOf<typeof fields>
 
 /**
  * Keeps the newest messages verbatim and one rolling summary of all older ones. A compaction is due when more than
@@ -32,7 +35,7 @@ export type RollingBufferSettings = typeof Settings.Type
  * console.log(strategy.name)
  * ```
  */
-export const RollingBuffer = Strategy.define({
+export const RollingBuffer: Strategy.Definition<RollingBufferSettings> = Strategy.define({
   name: "rolling-buffer",
   settings: Settings,
   make: ({ bufferSize }) =>
@@ -46,9 +49,15 @@ export const RollingBuffer = Strategy.define({
     }),
 })
 
-const windowSize = setting(Positive, 20, "How many messages stay.")
+const windowFields = {
+  /** How many messages stay. By default 20. */
+  windowSize: setting(Positive, 20, "How many messages stay."),
+}
 
-const maxTokens = setting(Positive, 2_000, "How many tokens the kept messages may have together.")
+const tokenFields = {
+  /** How many tokens the kept messages may have together. By default 2,000. */
+  maxTokens: setting(Positive, 2_000, "How many tokens the kept messages may have together."),
+}
 
 /**
  * Keeps the newest messages and drops older ones from contexts, without a summary and without a model. The log keeps
@@ -66,9 +75,9 @@ const maxTokens = setting(Positive, 2_000, "How many tokens the kept messages ma
  * const strategy = Window({ windowSize: 12 })
  * ```
  */
-export const Window = Strategy.define({
+export const Window: Strategy.Definition<Strategy.SettingsOf<typeof windowFields>> = Strategy.define({
   name: "window",
-  settings: Schema.Struct({ windowSize }),
+  settings: Schema.Struct(windowFields),
   make: ({ windowSize }) =>
     Strategy.make({
       name: "window",
@@ -97,9 +106,9 @@ const recent = (tokens: number) => Keep.all(Keep.lastTokens(tokens), Keep.lastMe
  * const strategy = TokenBuffer({ maxTokens: 8_000 })
  * ```
  */
-export const TokenBuffer = Strategy.define({
+export const TokenBuffer: Strategy.Definition<Strategy.SettingsOf<typeof tokenFields>> = Strategy.define({
   name: "token-buffer",
-  settings: Schema.Struct({ maxTokens }),
+  settings: Schema.Struct(tokenFields),
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "token-buffer",
@@ -124,9 +133,9 @@ export const TokenBuffer = Strategy.define({
  * const strategy = SummaryBuffer({ maxTokens: 8_000 })
  * ```
  */
-export const SummaryBuffer = Strategy.define({
+export const SummaryBuffer: Strategy.Definition<Strategy.SettingsOf<typeof tokenFields>> = Strategy.define({
   name: "summary-buffer",
-  settings: Schema.Struct({ maxTokens }),
+  settings: Schema.Struct(tokenFields),
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "summary-buffer",

@@ -10,21 +10,31 @@ const { setting } = Strategy
 
 const Positive = Schema.Int.pipe(Schema.positive())
 
-const Settings = Schema.Struct({
+const fields = {
+  /** A: how many complete turns always stay word for word. By default 4. */
   fullContextTurns: setting(Positive, 4, "A: how many complete turns always stay word for word."),
+  /** B: how many turns become one block of the summary. By default 3. */
   cachedContextTurns: setting(Positive, 3, "B: how many turns become one block of the summary."),
+  /**
+   * The most tokens of the blocks in front of the messages; without it, all blocks are shown. If the blocks take
+   * more, each compaction chooses which to show: the newest, and the best matches for the newest user message. The
+   * block that a later question needs stands right before it; all of these take as many tokens at most. By default
+   * `null`.
+   */
   sessionMemoryTokens: setting(
     Schema.NullOr(Positive),
     null,
     "The most tokens of the blocks in front of the messages; without it, all blocks are shown. If the blocks take more, each compaction chooses which to show: the newest, and the best matches for the newest user message. The block that a later question needs stands right before it; all of these take as many tokens at most.",
   ),
-})
+}
+
+const Settings = Schema.Struct(fields)
 
 /**
  * The settings of {@link Rounds}: integers from 1, `sessionMemoryTokens` without a limit by default. A turn is a user message and
  * everything up to the next one. `Rounds.descriptions` says what each is for, and `Rounds.defaults` what it is by default.
  */
-export type RoundsSettings = typeof Settings.Type
+export type RoundsSettings = Strategy.SettingsOf<typeof fields>
 
 /**
  * Compacts the oldest B turns into one block when A + B complete turns are uncovered. Older blocks are never rewritten.
@@ -42,7 +52,7 @@ export type RoundsSettings = typeof Settings.Type
  * console.log(strategy.name)
  * ```
  */
-export const Rounds = Strategy.define({
+export const Rounds: Strategy.Definition<RoundsSettings> = Strategy.define({
   name: "rounds",
   settings: Settings,
   aliases: { A: "fullContextTurns", B: "cachedContextTurns", a: "fullContextTurns", b: "cachedContextTurns" },

@@ -9,33 +9,47 @@ const { setting } = Strategy
 
 const Positive = Schema.Int.pipe(Schema.positive())
 
-const Settings = Schema.Struct({
+const fields = {
+  /**
+   * The most uncovered messages in a context. When there are this many, a compaction is due. Older messages are left
+   * out, and named in the layout, only where no compaction is coming: they are off, run by hand, or failed three
+   * times in a row. By default 75.
+   */
   contextSize: setting(
     Positive,
     75,
     "The most uncovered messages in a context. When there are this many, a compaction is due. Older messages are left out, and named in the layout, only where no compaction is coming: they are off, run by hand, or failed three times in a row.",
   ),
+  /** How many of the newest messages are never compacted; smaller than contextSize. By default 40. */
   tailKeepSize: setting(
     Schema.NonNegativeInt,
     40,
     "How many of the newest messages are never compacted; smaller than contextSize.",
   ),
+  /** Compact when the backlog (uncovered messages before the tail) has this many messages. By default 12. */
   compressionWindowSize: setting(
     Positive,
     12,
     "Compact when the backlog (uncovered messages before the tail) has this many messages.",
   ),
+  /**
+   * Compact a smaller backlog this many seconds after the last compaction, or after the first message. By default
+   * 900.
+   */
   compressionCooldownSec: setting(
     Positive,
     900,
     "Compact a smaller backlog this many seconds after the last compaction, or after the first message.",
   ),
+  /** Compact when the backlog has this many messages, with a reason of its own in the log. By default 30. */
   compressionHardLimit: setting(
     Positive,
     30,
     "Compact when the backlog has this many messages, with a reason of its own in the log.",
   ),
-}).pipe(
+}
+
+const Settings = Schema.Struct(fields).pipe(
   Schema.filter(({ contextSize, tailKeepSize }) =>
     tailKeepSize < contextSize
       ? true
@@ -47,7 +61,7 @@ const Settings = Schema.Struct({
  * The settings of {@link SlidingWindow}: integers from 1, `tailKeepSize` from 0. `SlidingWindow.descriptions` says what each is for, and
  * `SlidingWindow.defaults` what it is by default.
  */
-export type SlidingWindowSettings = typeof Settings.Type
+export type SlidingWindowSettings = Strategy.SettingsOf<typeof fields>
 
 /**
  * Keeps the newest `tailKeepSize` messages verbatim and one rolling summary of all older ones. A compaction is due when
@@ -64,7 +78,7 @@ export type SlidingWindowSettings = typeof Settings.Type
  * console.log(strategy.name)
  * ```
  */
-export const SlidingWindow = Strategy.define({
+export const SlidingWindow: Strategy.Definition<SlidingWindowSettings> = Strategy.define({
   name: "sliding-window",
   settings: Settings,
   make: (settings) =>

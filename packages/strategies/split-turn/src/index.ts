@@ -31,49 +31,80 @@ const FileTools = Schema.Struct({
   pathArguments: Names,
 }).annotations({ parseOptions: { onExcessProperty: "error" } })
 
-const Settings = Schema.Struct({
+const fields = {
+  /**
+   * The model's context window, in tokens; also that of a summarizer that does not state its own. By default 200,000.
+   */
   contextLimit: setting(
     Tokens,
     200_000,
     "The model's context window, in tokens; also that of a summarizer that does not state its own.",
   ),
+  /** Compact when the context is above this share of the window. By default 0.7. */
   compactionThreshold: setting(Share, 0.7, "Compact when the context is above this share of the window."),
+  /**
+   * The share of the newest messages that stay uncovered besides the current turn; smaller than compactionThreshold.
+   * By default 0.1.
+   */
   keepRecentShare: setting(
     Share,
     0.1,
     "The share of the newest messages that stay uncovered besides the current turn; smaller than compactionThreshold.",
   ),
+  /**
+   * If the kept messages take more than this share times splitMargin, the turn is split; the prefix takes at most
+   * that product. By default 0.5.
+   */
   splitBudget: setting(
     Share,
     0.5,
     "If the kept messages take more than this share times splitMargin, the turn is split; the prefix takes at most that product.",
   ),
+  /** What splitBudget is multiplied by; at least 1. By default 1.2. */
   splitMargin: setting(
     Schema.Number.pipe(Schema.greaterThanOrEqualTo(1)),
     1.2,
     "What splitBudget is multiplied by; at least 1.",
   ),
+  /**
+   * The prefix of a split turn takes 0.4 of the window instead, down to 0.15 when each message takes more than a
+   * tenth of it on average. By default `false`.
+   */
   adaptiveSplit: setting(
     Schema.Boolean,
     false,
     "The prefix of a split turn takes 0.4 of the window instead, down to 0.15 when each message takes more than a tenth of it on average.",
   ),
+  /**
+   * Whether a compaction shortens long tool outputs in uncovered messages: to their two ends (soft-trim), or older
+   * ones to a note (hard-clear). By default `"off"`.
+   */
   pruneToolOutputs: setting(
     Schema.Literal("off", "soft-trim", "hard-clear"),
     "off",
     "Whether a compaction shortens long tool outputs in uncovered messages: to their two ends (soft-trim), or older ones to a note (hard-clear).",
   ),
+  /**
+   * How many failed tool calls are listed after a turn prefix, word for word, with at most 240 characters each. By
+   * default 8.
+   */
   toolFailures: setting(
     Schema.NonNegativeInt,
     8,
     "How many failed tool calls are listed after a turn prefix, word for word, with at most 240 characters each.",
   ),
+  /**
+   * Whether the files that tools read and changed are listed with the summary, across compactions. The tools of
+   * common agents are known; an object adds tools of your own (ToolNotes.FileNotes). By default `true`.
+   */
   trackFiles: setting(
     Schema.Union(Schema.Boolean, FileTools),
     true,
     "Whether the files that tools read and changed are listed with the summary, across compactions. The tools of common agents are known; an object adds tools of your own (ToolNotes.FileNotes).",
   ),
-}).pipe(
+}
+
+const Settings = Schema.Struct(fields).pipe(
   Schema.filter(({ keepRecentShare, compactionThreshold }) =>
     keepRecentShare < compactionThreshold
       ? true
@@ -85,7 +116,7 @@ const Settings = Schema.Struct({
  * The settings of {@link SplitTurn}. Shares are parts of `contextLimit`, above 0 and at most 1. `SplitTurn.descriptions` says what each is
  * for, and `SplitTurn.defaults` what it is by default.
  */
-export type SplitTurnSettings = typeof Settings.Type
+export type SplitTurnSettings = Strategy.SettingsOf<typeof fields>
 
 /**
  * The share of the window that an adaptive prefix takes. It shrinks when messages take more than a tenth of the window on
@@ -112,7 +143,7 @@ const failureCharacters = 240
  * console.log(strategy.name)
  * ```
  */
-export const SplitTurn = Strategy.define({
+export const SplitTurn: Strategy.Definition<SplitTurnSettings> = Strategy.define({
   name: "split-turn",
   settings: Settings,
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
