@@ -5,7 +5,7 @@ import { Options } from "@effect/cli"
 import { EventLog, Memory, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Console, Effect, Either, Layer, Option, Stream } from "effect"
+import { Console, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import {
   byName,
   storeLayer,
@@ -21,7 +21,7 @@ import { withoutMark } from "../transcript/source.js"
 import { formats } from "../transcript/Transcript.js"
 import { defaultLimit, InputLimit, largestLimit, readText } from "../input/Input.js"
 import { UsageError } from "./failure.js"
-import { clean, shownId } from "../terminal/terminal.js"
+import { clean, progress, progressDone, shownId } from "../terminal/terminal.js"
 
 /** An option with a text. `value` stands for it in the help, which says `about` beside it. */
 export const text = (name: string, value: string, about: string): Options.Options<string> =>
@@ -215,6 +215,19 @@ export const chosenStrategy = (
 export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>
   byName("summarizer", summarizers, name)
 
+/** A layer that says what it waits for, if a server takes its time to answer. */
+const waitedFor = <A, E>(url: string, layer: Layer.Layer<A, E>): Layer.Layer<A, E> =>
+  Layer.scopedContext(
+    Effect.gen(function* () {
+      const told = Effect.sync(() => progress(`waiting for ${withoutSecrets(url)}`))
+      const telling = yield* Effect.fork(Effect.delay(told, "1 second"))
+      return yield* Effect.ensuring(
+        Layer.build(layer),
+        Effect.zipRight(Fiber.interrupt(telling), Effect.sync(progressDone)),
+      )
+    }),
+  )
+
 /**
  * The layer of a store. Commands that only read pass `create: false`: a wrong path is an error then. The wait for a
  * server is shorter than in an application, because a person is waiting.
@@ -226,9 +239,12 @@ export const openStore = (
   Either.map(
     storeLayer(url, { retryFor: "3 seconds", ...options }),
     // What the commands do with it is print it.
-    Layer.mapError((error) =>
-      error._tag === "LogError" ? error : new EventLog.LogError({ operation: "open", reason: error.message }),
-    ),
+    (layer) =>
+      Layer.mapError(waitedFor(url, layer), (error) =>
+        error._tag === "LogError"
+          ? error
+          : new EventLog.LogError({ operation: "open", reason: error.message }),
+      ),
   )
 
 /** The layer of a store that must exist. It is not changed, unless `readonly` is `false`. */

@@ -91,7 +91,7 @@ export const command = Command.make(
   "serve",
   {
     store: options
-      .text("store", "URL", "The store, as for other commands; sqlite:memfold.db by default.")
+      .storeText("store", "The store, as for other commands; sqlite:memfold.db by default.")
       .pipe(Options.withDefault("sqlite:memfold.db")),
     port: options
       .integer("port", "N", "The port; 4710 by default, 0 for a free one.")

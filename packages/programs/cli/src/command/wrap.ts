@@ -67,11 +67,9 @@ export const command = Command.make(
       Args.repeated,
       Args.withDescription('Its arguments, behind "--".'),
     ),
-    store: options.optionalText(
-      "store",
-      "URL",
-      "Where its sessions are kept; a file of the user by default.",
-    ),
+    store: options
+      .storeText("store", "Where its sessions are kept; a file of the user by default.")
+      .pipe(Options.optional),
     proxy: options.optionalText(
       "proxy",
       "URL",
