@@ -27,6 +27,7 @@ export const floors = [
       "packages/store-redis",
       "packages/stores/sqlite-vec",
       "packages/stores/archive",
+      "packages/stores/sealed",
       "packages/stores/worker-bullmq",
       "packages/stores/worker-cluster",
       "packages/stores/worker-pg-boss",

@@ -1,0 +1,17 @@
+/**
+ * `@memfold/sealed`: what a store keeps, sealed with a key per owner. Whoever destroys the key erases backups, too.
+ *
+ * @packageDocumentation
+ */
+export {
+  destroyKeys,
+  erase,
+  type ErasedSession,
+  type EraseOptions,
+  type Receipt,
+  restoreKeys,
+} from "./erase.js"
+export { type FolderKeyring, folderKeyring, type FolderOptions } from "./folderKeyring.js"
+export { type Holder, type Key, type KeyInfo, type Keyring, KeyringError } from "./Keyring.js"
+export { environmentRoot, fileRoot, type Root } from "./Root.js"
+export { sealed, sealLog } from "./Sealed.js"

@@ -1,0 +1,91 @@
+/**
+ * The files of a keyring: a folder for each holder, in which every change is a file with the next number. Of two processes that change the
+ * keys of a holder at once, one writes the number, and the other decides again.
+ */
+import { createHash, randomBytes } from "node:crypto"
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { KeyInfo } from "./Keyring.js"
+
+/** A key in a file; `wrapped` is `null` once it is destroyed. */
+export interface StoredKey extends KeyInfo {
+  readonly wrapped: string | null
+}
+
+/** The keys of a holder. */
+export interface Stored {
+  readonly holder: string
+  /** The root that has wrapped the keys. */
+  readonly root: string
+  readonly hold: string | null
+  readonly keys: ReadonlyArray<StoredKey>
+}
+
+/** The folder of a holder. */
+export const placeOf = (holder: string): string =>
+  createHash("sha256").update(holder).digest("hex").slice(0, 32)
+
+/** The id of a new key of a holder. */
+export const newId = (holder: string): string => `${placeOf(holder)}-${randomBytes(6).toString("hex")}`
+
+/** The place that the id of a key names; `null` if it is no id of this keyring. */
+export const placeIn = (id: string): string | null => /^([0-9a-f]{32})-[0-9a-f]{12}$/.exec(id)?.[1] ?? null
+
+/** The places of all holders. */
+export const placesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder).filter((name) => /^[0-9a-f]{32}$/.test(name))
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT"
+
+/** The numbers of the files of a holder, the newest first. */
+const numbersIn = (folder: string): ReadonlyArray<number> => {
+  try {
+    return readdirSync(folder)
+      .flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))
+      .toSorted((one, other) => other - one)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** The newest keys of a holder, with the number of their file; number 0 and `null` if there are none. */
+export const readKeys = (folder: string): { readonly number: number; readonly stored: Stored | null } => {
+  for (;;) {
+    const [number = 0] = numbersIn(folder)
+    if (number === 0) return { number, stored: null }
+    try {
+      return { number, stored: JSON.parse(readFileSync(join(folder, `${number}.json`), "utf8")) as Stored }
+    } catch (error) {
+      // Another process has written the next one meanwhile.
+      if (!isMissing(error)) throw error
+    }
+  }
+}
+
+/** Overwrites a file and removes it: its place on the disk has no wrapped key. */
+const shred = (path: string): void => {
+  try {
+    writeFileSync(path, Buffer.alloc(statSync(path).size))
+    rmSync(path)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
+
+/** Writes the keys of a holder under the next number. `false` if another process has written it. */
+export const writeKeys = (folder: string, number: number, stored: Stored): boolean => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const draft = join(folder, `draft-${randomBytes(6).toString("hex")}`)
+  writeFileSync(draft, JSON.stringify(stored), { mode: 0o600, flush: true })
+  try {
+    linkSync(draft, join(folder, `${number}.json`))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    return false
+  } finally {
+    rmSync(draft)
+  }
+  for (const older of numbersIn(folder).filter((one) => one < number)) shred(join(folder, `${older}.json`))
+  return true
+}

@@ -1,0 +1,65 @@
+/** Sealing a text: AES-256-GCM, with what the text is bound to. */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto"
+
+/** The keys of a session, derived from the key of its holder. */
+export interface SessionKeys {
+  readonly id: string
+  readonly seal: Uint8Array
+  readonly nonce: Uint8Array
+}
+
+/** Derives the keys of a session: a key that leaks opens one session, and no other of its holder. */
+export const sessionKeys = (id: string, key: Uint8Array, session: string): SessionKeys => {
+  const bytes = new Uint8Array(hkdfSync("sha256", key, session, "memfold sealed 1", 64))
+  return { id, seal: bytes.subarray(0, 32), nonce: bytes.subarray(32) }
+}
+
+/**
+ * Seals a text. Equal texts at equal places are sealed equally, so that a batch that is sent again is the same batch: the nonce is a
+ * keyed hash of the text and its place, and no nonce is used for two texts.
+ *
+ * @param about - what the text is bound to: opening it elsewhere fails
+ */
+export const sealText = ({ id, seal, nonce: key }: SessionKeys, text: string, about: string): string => {
+  const bound = Buffer.from(about)
+  const nonce = createHmac("sha256", key)
+    .update(`${bound.length}:`)
+    .update(bound)
+    .update(text)
+    .digest()
+    .subarray(0, 12)
+  const cipher = createCipheriv("aes-256-gcm", seal, nonce).setAAD(bound)
+  const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()])
+  return JSON.stringify({ sealed: id, text: bytes.toString("base64") })
+}
+
+/** A sealed text: the id of its key, and its bytes. */
+export interface SealedText {
+  readonly key: string
+  readonly bytes: Buffer
+}
+
+/** The sealed text in stored data; `null` if it is none. */
+export const sealedIn = (data: string): SealedText | null => {
+  if (!data.startsWith('{"sealed":')) return null
+  try {
+    const { sealed: key, text } = JSON.parse(data) as { readonly sealed?: unknown; readonly text?: unknown }
+    if (typeof key !== "string" || typeof text !== "string") return null
+    const bytes = Buffer.from(text, "base64")
+    return bytes.length < 28 ? null : { key, bytes }
+  } catch {
+    return null
+  }
+}
+
+/** The text again; `null` if it was changed, moved, or sealed with another key. */
+export const openText = ({ seal }: SessionKeys, { bytes }: SealedText, about: string): string | null => {
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", seal, bytes.subarray(0, 12))
+      .setAAD(Buffer.from(about))
+      .setAuthTag(bytes.subarray(-16))
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8")
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,117 @@
+/** Whose key seals a text, and how it is opened again. */
+import { EventLog } from "@memfold/log"
+import type { ProjectionChange } from "@memfold/log/EventLog"
+import { Effect } from "effect"
+import type { Holder, Key, Keyring, KeyringError } from "./Keyring.js"
+import { openText, sealedIn, type SessionKeys, sessionKeys } from "./seal.js"
+
+/** What failed, as errors name it. */
+export type Operation = "append" | "read" | "list" | "delete" | "rewrite" | "projections"
+
+/** An error of the log. */
+export const failure = (operation: Operation, session: string, reason: string) =>
+  new EventLog.LogError({ operation, session, reason })
+
+export const ofKeyring = (operation: Operation, session: string) => (error: KeyringError) =>
+  new EventLog.LogError({ operation, session, reason: error.message, cause: error })
+
+/** The owner and the title in the data of a description. */
+export const describedBy = (
+  data: string | undefined,
+): { readonly owner: string | null; readonly title: string | null } => {
+  const { owner = null, title = null } = (data === undefined ? {} : JSON.parse(data)) as Partial<{
+    owner: string | null
+    title: string | null
+  }>
+  return { owner, title }
+}
+
+/** Keys that are derived are kept for so many sessions. */
+const mostKept = 10_000
+
+/** How texts of sessions are sealed and opened. */
+export const sealer = (log: EventLog.Service, keyring: Keyring) => {
+  const derived = new Map<string, SessionKeys>()
+  const keysOf = (id: string, bytes: Uint8Array, session: string): SessionKeys => {
+    const name = `${id} ${session}`
+    const known = derived.get(name)
+    if (known !== undefined) return known
+    const keys = sessionKeys(id, bytes, session)
+    if (derived.size >= mostKept) derived.clear()
+    derived.set(name, keys)
+    return keys
+  }
+  /**
+   * Whose key seals what is written now: the owner that the batch gives the session, or the owner that it has. An owner changes with an
+   * event, so whoever appends at the newest version knows it: after a conflict it is read again.
+   */
+  const holders = new Map<string, Holder>()
+  const holderOf = (session: string, isNew: boolean, changes: ReadonlyArray<ProjectionChange> = []) =>
+    Effect.gen(function* () {
+      const given = changes.findLast(({ kind }) => kind === "description")
+      const known = holders.get(session)
+      if (given === undefined && known !== undefined && !isNew) return known
+      const rows = given?.rows ?? (isNew ? [] : yield* log.projections.get(session, "description"))
+      const { owner } = describedBy(rows[0]?.data)
+      const holder: Holder = owner === null ? { session } : { owner }
+      if (holders.size >= mostKept) holders.clear()
+      holders.set(session, holder)
+      return holder
+    })
+  const keysNow = (
+    operation: Operation,
+    session: string,
+    isNew: boolean,
+    changes?: ReadonlyArray<ProjectionChange>,
+  ) =>
+    Effect.flatMap(holderOf(session, isNew, changes), (holder) =>
+      Effect.mapBoth(keyring.current(holder), {
+        onFailure: ofKeyring(operation, session),
+        onSuccess: ({ id, bytes }) => keysOf(id, bytes, session),
+      }),
+    )
+  /**
+   * The text that stored data has. Data from before the store was sealed is text already.
+   *
+   * @param asked - the keys that were asked for in this read: each is asked for once, and never kept for the next read
+   */
+  const open = (
+    operation: Operation,
+    session: string,
+    data: string,
+    about: string,
+    asked: Map<string, Key | null>,
+  ) => {
+    const found = sealedIn(data)
+    if (found === null) return Effect.succeed(data)
+    return Effect.gen(function* () {
+      const known = asked.get(found.key)
+      const key =
+        known === undefined
+          ? yield* Effect.mapError(keyring.find(found.key), ofKeyring(operation, session))
+          : known
+      asked.set(found.key, key)
+      if (key === null)
+        return yield* failure(
+          operation,
+          session,
+          `its texts are sealed with the key ${found.key}, which this keyring does not have or no longer has: they were erased, or the keyring is another one`,
+        )
+      const text = openText(keysOf(key.id, key.bytes, session), found, about)
+      if (text === null)
+        return yield* failure(
+          operation,
+          session,
+          `sealed data was changed, or comes from another place (key ${found.key})`,
+        )
+      return text
+    })
+  }
+  /** After a write that was refused, another process may have given the session another owner. */
+  const forgetting = <A, E>(session: string, write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.tapError(write, () => Effect.sync(() => holders.delete(session)))
+  return { keysNow, open, forgetting }
+}
+
+/** How texts of sessions are sealed and opened. */
+export type Sealer = ReturnType<typeof sealer>

@@ -1,0 +1,334 @@
+/** A sealed log: the laws of a log, and what its store and copies of it have. */
+import { EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { often } from "@memfold/harness/depth"
+import { layer as sqlite } from "@memfold/store-sqlite"
+import { eventLogProperties, memoryProperties } from "@memfold/testing"
+import { lawSuite } from "@memfold/testing/vitest"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Effect, Either, Layer } from "effect"
+import * as fc from "fast-check"
+import * as fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, describe, expect, it } from "vitest"
+import {
+  destroyKeys,
+  erase,
+  fileRoot,
+  type FolderKeyring,
+  folderKeyring,
+  restoreKeys,
+  sealed,
+  sealLog,
+} from "../src/index.js"
+
+const base = fs.mkdtempSync(join(tmpdir(), "memfold-sealed-"))
+afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
+
+let made = 0
+const newFolder = (): string => {
+  const folder = join(base, String(made++))
+  fs.mkdirSync(folder)
+  return folder
+}
+const newKeyring = (folder = newFolder()): FolderKeyring =>
+  folderKeyring({ folder: join(folder, "owners"), root: fileRoot(join(folder, "root.key")) })
+
+const shared = newKeyring()
+lawSuite(
+  "a sealed log in memory",
+  eventLogProperties({ layer: () => sealed(InMemoryEventLog.layer, shared), numRuns: often(2, 50) }),
+  { timeout: often(120_000, 900_000), timeLimit: 60_000 },
+)
+lawSuite(
+  "a sealed SQLite file",
+  eventLogProperties({
+    layer: () => sealed(sqlite({ filename: ":memory:" }), shared),
+    reopen: () => sealed(sqlite({ filename: join(newFolder(), "chats.db") }), shared),
+    numRuns: often(1, 20),
+  }),
+  { timeout: often(120_000, 900_000), timeLimit: 60_000 },
+)
+
+lawSuite(
+  "a memory over a sealed log",
+  memoryProperties({
+    layer: () => sealed(InMemoryEventLog.layer, shared),
+    strategies: fc.constant(SlidingWindow({ tailKeepSize: 2, contextSize: 8, compressionWindowSize: 3 })),
+    numRuns: often(1, 20),
+  }),
+  { timeout: often(120_000, 900_000), timeLimit: 60_000 },
+)
+
+const canary = "KANARIENVOGEL-4711"
+
+/** Says the canary in every place that a session has: messages, a title, a summary, the index. */
+const speak = (session: string, owner: string | null) =>
+  Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    yield* memory.append(session, Message.user(`Before anybody is known: ${canary}`))
+    yield* memory.describe(session, { ...(owner === null ? {} : { owner }), title: `About ${canary}` })
+    for (let at = 0; at < 6; at++) {
+      yield* memory.append(session, Message.user(`${at}: is ${canary} there?`))
+      yield* memory.append(session, Message.assistant(`${at}: ${canary} is there.`))
+    }
+    yield* memory.compact(session)
+    const found = yield* memory.recall(session, canary)
+    const { messages } = yield* memory.context(session)
+    return { found: found.messages.length, text: JSON.stringify(messages) }
+  })
+
+const quoting = Layer.succeed(Summarizer.Summarizer, {
+  name: "quoting",
+  summarize: () => Effect.succeed({ text: `They spoke of ${canary}.` }),
+} as unknown as Summarizer.Service)
+
+const memoryOver = (log: Layer.Layer<EventLog.EventLog, EventLog.LogError>) =>
+  Memory.layer({
+    strategy: SlidingWindow({ tailKeepSize: 2, contextSize: 8, compressionWindowSize: 4 }),
+    compaction: { mode: "manual" },
+  }).pipe(Layer.provide(quoting), Layer.provideMerge(log))
+
+const bytesOf = (folder: string): string =>
+  fs
+    .readdirSync(folder)
+    .map((name) => fs.readFileSync(join(folder, name)).toString("latin1"))
+    .join("")
+
+describe("a copy of a sealed SQLite file", () => {
+  it("has no byte of a text, and opens with no key that is left after an erasure", async () => {
+    const folder = newFolder()
+    const keyring = newKeyring()
+    const file = (name: string) => sqlite({ filename: join(folder, name, "chats.db") })
+    fs.mkdirSync(join(folder, "live"))
+    const spoken = await speak("chat", "ann").pipe(
+      Effect.zip(speak("other", "ben")),
+      Effect.provide(memoryOver(sealed(file("live"), keyring))),
+      Effect.runPromise,
+    )
+    for (const { found, text } of spoken) {
+      expect(found).toBeGreaterThan(0)
+      expect(text).toContain(canary)
+    }
+    expect(bytesOf(join(folder, "live"))).not.toContain(canary)
+    expect(bytesOf(join(folder, "live"))).toContain("ann")
+    fs.cpSync(join(folder, "live"), join(folder, "backup"), { recursive: true })
+
+    const receipt = await Effect.flatMap(EventLog.EventLog, (log) =>
+      Effect.zipLeft(
+        erase(log, keyring, { owner: "ann", actor: "dpo", reason: "asked for" }),
+        destroyKeys(log, keyring, "ann"),
+      ),
+    ).pipe(Effect.provide(file("live")), Effect.runPromise)
+    expect(receipt).toMatchObject({
+      owner: "ann",
+      actor: "dpo",
+      reason: "asked for",
+      sessions: [{ session: "chat", sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+    })
+    // The owner's, and that of the session from before it had an owner.
+    expect(receipt.keys).toHaveLength(2)
+    expect(JSON.stringify(receipt)).not.toContain(canary)
+
+    for (const name of ["live", "backup"]) {
+      const told = await Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        const log = yield* EventLog.EventLog
+        const refused = yield* Effect.forEach(
+          [
+            memory.context("chat"),
+            memory.messages("chat"),
+            memory.recall("chat", canary),
+            memory.summaries("chat"),
+          ],
+          (read) => Effect.either(read as Effect.Effect<unknown, Error>),
+        )
+        return {
+          refused: refused.map((one) => (Either.isLeft(one) ? one.left.message : "answered")),
+          list: (yield* log.list({ limit: 10 })).map(({ session, title }) => [session, title]),
+          other: JSON.stringify((yield* memory.context("other")).messages),
+        }
+      }).pipe(Effect.provide(memoryOver(sealed(file(name), keyring))), Effect.runPromise)
+      for (const message of told.refused) expect(message).toMatch(/session "chat".*erased/s)
+      expect(told.list).toEqual([
+        ["chat", undefined],
+        ["other", `About ${canary}`],
+      ])
+      expect(told.other).toContain(canary)
+    }
+  })
+})
+
+const run = <A, E>(
+  use: (log: EventLog.Service, inner: EventLog.Service, keyring: FolderKeyring) => Effect.Effect<A, E>,
+) =>
+  Effect.gen(function* () {
+    const keyring = newKeyring()
+    const inner = yield* InMemoryEventLog.make
+    return yield* use(sealLog(inner, keyring), inner, keyring)
+  }).pipe(Effect.runPromise)
+
+const record = (text: string): EventLog.NewRecord => ({
+  time: 1,
+  type: "MessageAppended",
+  schemaVersion: 1,
+  data: JSON.stringify({ text }),
+})
+const all = { fromVersion: 1, toVersion: 100, reverse: false, limit: 100 }
+const appended = (
+  log: EventLog.Service,
+  session: string,
+  texts: ReadonlyArray<string>,
+  owner?: string,
+  at = 0,
+) =>
+  log.append(session, texts.map(record) as [EventLog.NewRecord], {
+    expectedVersion: at,
+    batchId: `${session}-${at}`,
+    ...(owner === undefined
+      ? {}
+      : {
+          projections: [
+            { kind: "description", rows: [{ key: "", data: JSON.stringify({ owner, title: "T" }) }] },
+          ],
+        }),
+  })
+
+describe("a sealed record", () => {
+  it("is refused if it was moved or changed, whoever has the keys", () =>
+    run((log, inner, keyring) =>
+      Effect.gen(function* () {
+        yield* appended(log, "a", ["one", "two"])
+        const [first, second] = yield* inner.read("a", all)
+        const bare = ({ time, type, schemaVersion, data }: EventLog.LogRecord) => ({
+          time,
+          type,
+          schemaVersion,
+          data,
+        })
+        yield* appended(log, "b", ["three"])
+        const [other] = yield* inner.read("b", all)
+        const { sealed: key, text } = JSON.parse(first!.data) as {
+          readonly sealed: string
+          readonly text: string
+        }
+        const flipped = Buffer.from(text, "base64")
+        flipped[20]! ^= 1
+        const wrong = [
+          [bare(second!), bare(first!)],
+          [bare(other!), bare(second!)],
+          [{ ...bare(first!), type: "SummaryCommitted" }],
+          [{ ...bare(first!), schemaVersion: 2 }],
+          [{ ...bare(first!), data: JSON.stringify({ sealed: key, text: flipped.toString("base64") }) }],
+        ]
+        for (const records of wrong) {
+          const forged = yield* InMemoryEventLog.make
+          yield* forged.append("a", records as [EventLog.NewRecord], { expectedVersion: 0, batchId: "x" })
+          const opened = yield* Effect.either(sealLog(forged, keyring).read("a", all))
+          expect(Either.isLeft(opened) ? opened.left.message : "").toMatch(
+            /session "a".*was changed, or comes from another place/,
+          )
+        }
+        expect((yield* log.read("a", all)).map(({ data }) => data)).toEqual([
+          '{"text":"one"}',
+          '{"text":"two"}',
+        ])
+      }),
+    ))
+
+  it("is sealed with the key of the owner that its session has then, and stays as it is when keys and roots are rotated", () =>
+    run((log, inner, keyring) =>
+      Effect.gen(function* () {
+        yield* appended(log, "a", ["one"])
+        yield* appended(log, "a", ["two"], "ann", 1)
+        yield* appended(log, "a", ["three"], undefined, 2)
+        yield* keyring.rotate({ owner: "ann" })
+        yield* appended(log, "a", ["four"], undefined, 3)
+        const stored = yield* inner.read("a", all)
+        const ids = stored.map(({ data }) => (JSON.parse(data) as { readonly sealed: string }).sealed)
+        const ann = (yield* keyring.list({ owner: "ann" })).map(({ id }) => id)
+        const own = (yield* keyring.list({ session: "a" })).map(({ id }) => id)
+        expect(ids).toEqual([own[0], ann[0], ann[0], ann[1]])
+        expect((yield* log.read("a", all)).map(({ data }) => data)).toEqual(
+          ["one", "two", "three", "four"].map((text) => record(text).data),
+        )
+        expect(yield* inner.read("a", all)).toEqual(stored)
+      }),
+    ))
+
+  it("can be read by whoever has the new root, once keys were wrapped anew", async () => {
+    const [folder, rooms] = [newFolder(), newFolder()]
+    const [old, fresh] = [fileRoot(join(rooms, "old.key")), fileRoot(join(rooms, "new.key"))]
+    const inner = await Effect.runPromise(InMemoryEventLog.make)
+    const log = sealLog(inner, folderKeyring({ folder, root: old }))
+    await Effect.runPromise(appended(log, "a", ["one"], "ann"))
+    const both = folderKeyring({ folder, root: fresh, earlierRoots: [old] })
+    expect(await Effect.runPromise(both.rewrap)).toBe(1)
+    expect(await Effect.runPromise(both.rewrap)).toBe(0)
+    const read = (root: typeof old) =>
+      Effect.runPromise(Effect.either(sealLog(inner, folderKeyring({ folder, root })).read("a", all)))
+    expect(await read(fresh)).toMatchObject({ right: [{ data: '{"text":"one"}' }] })
+    expect(await read(old)).toMatchObject({ left: { reason: expect.stringContaining("new.key") } })
+  })
+})
+
+describe("a keyring in a folder", () => {
+  it("keeps each of the keys that two processes make at once, for its user alone", async () => {
+    const folder = newFolder()
+    const rings = [newKeyring(folder), newKeyring(folder)]
+    const keys = await Effect.runPromise(
+      Effect.forEach([...rings, ...rings, ...rings], (ring) => ring.rotate({ owner: "ann" }), {
+        concurrency: "unbounded",
+      }),
+    )
+    const listed = await Effect.runPromise(rings[0]!.list({ owner: "ann" }))
+    expect(listed.map(({ id }) => id).toSorted()).toEqual(keys.map(({ id }) => id).toSorted())
+    const files = fs.readdirSync(join(folder, "owners"), { recursive: true, withFileTypes: true })
+    const modes = files.flatMap((one) =>
+      one.isFile() ? [fs.statSync(join(one.parentPath, one.name)).mode & 0o777] : [],
+    )
+    expect(modes).toEqual([0o600])
+    expect(fs.statSync(join(folder, "root.key")).mode & 0o777).toBe(0o600)
+  })
+
+  it("takes a revocation back until its keys are destroyed, and keeps nothing new meanwhile", () =>
+    run((log, inner, keyring) =>
+      Effect.gen(function* () {
+        yield* appended(log, "a", ["one"], "ann")
+        yield* erase(inner, keyring, { owner: "ann", actor: "me", reason: "asked for" })
+        expect(Either.isLeft(yield* Effect.either(log.read("a", all)))).toBe(true)
+        const refused = yield* Effect.either(appended(log, "b", ["new"], "ann"))
+        expect(Either.isLeft(refused) && refused.left.message).toMatch(/revoked/)
+        expect(yield* restoreKeys(inner, keyring, "ann")).toHaveLength(1)
+        expect(yield* log.read("a", all)).toHaveLength(1)
+        yield* erase(inner, keyring, { owner: "ann", actor: "me", reason: "asked for" })
+        yield* destroyKeys(inner, keyring, "ann")
+        expect(yield* restoreKeys(inner, keyring, "ann")).toEqual([])
+        expect(Either.isLeft(yield* Effect.either(log.read("a", all)))).toBe(true)
+        // Who comes back begins anew.
+        yield* appended(log, "b", ["new"], "ann")
+        expect(yield* log.read("b", all)).toHaveLength(1)
+      }),
+    ))
+
+  it("lets a hold win over erasure, deletion and redaction, and names it", () =>
+    run((log, inner, keyring) =>
+      Effect.gen(function* () {
+        yield* appended(log, "a", ["one"], "ann")
+        yield* keyring.hold({ owner: "ann" }, "case 17")
+        const written = { version: 1, schemaVersion: 1, data: "{}" }
+        for (const attempt of [
+          erase(inner, keyring, { owner: "ann", actor: "me", reason: "asked for" }),
+          destroyKeys(inner, keyring, "ann"),
+          log.delete("a"),
+          log.rewrite("a", [written], [record("two")], { expectedVersion: 1, batchId: "r" }),
+        ]) {
+          const refused = yield* Effect.either(attempt as Effect.Effect<unknown, Error>)
+          expect(Either.isLeft(refused) && refused.left.message).toContain("case 17")
+        }
+        expect(yield* log.read("a", all)).toMatchObject([{ data: '{"text":"one"}' }])
+        yield* keyring.hold({ owner: "ann" }, null)
+        expect(yield* log.delete("a")).toBe(true)
+      }),
+    ))
+})
