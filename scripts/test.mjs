@@ -41,11 +41,11 @@ const runs = (...packages) =>
   words.every((word) => word.startsWith("-")) ||
   words.some((word) => [...packages, "harness"].some((name) => word.includes(name)))
 // Without its programs, the tests of a package fail with a message.
-if (runs("redis", "worker-bullmq", "cli", "server")) {
+if (runs("redis", "worker-bullmq", "cli", "server", "sealed")) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
 }
-if (runs("postgres", "worker-pg-boss", "worker-cluster", "cli", "server", "create-memfold")) {
+if (runs("postgres", "worker-pg-boss", "worker-cluster", "cli", "server", "create-memfold", "sealed")) {
   const programs = postgresPrograms()
   if (programs !== undefined) {
     env.MEMFOLD_POSTGRES_BIN = programs.bin

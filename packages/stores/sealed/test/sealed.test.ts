@@ -1,16 +1,15 @@
 /** A sealed log: the laws of a log, and what its store and copies of it have. */
-import { EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { type EventLog, InMemoryEventLog } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
 import { layer as sqlite } from "@memfold/store-sqlite"
 import { eventLogProperties, memoryProperties } from "@memfold/testing"
 import { lawSuite } from "@memfold/testing/vitest"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Effect, Either, Layer } from "effect"
+import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import * as fs from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import {
   destroyKeys,
   erase,
@@ -21,18 +20,7 @@ import {
   sealed,
   sealLog,
 } from "../src/index.js"
-
-const base = fs.mkdtempSync(join(tmpdir(), "memfold-sealed-"))
-afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
-
-let made = 0
-const newFolder = (): string => {
-  const folder = join(base, String(made++))
-  fs.mkdirSync(folder)
-  return folder
-}
-const newKeyring = (folder = newFolder()): FolderKeyring =>
-  folderKeyring({ folder: join(folder, "owners"), root: fileRoot(join(folder, "root.key")) })
+import { newFolder, newKeyring } from "./support.js"
 
 const shared = newKeyring()
 lawSuite(
@@ -59,105 +47,6 @@ lawSuite(
   }),
   { timeout: often(120_000, 900_000), timeLimit: 60_000 },
 )
-
-const canary = "KANARIENVOGEL-4711"
-
-/** Says the canary in every place that a session has: messages, a title, a summary, the index. */
-const speak = (session: string, owner: string | null) =>
-  Effect.gen(function* () {
-    const memory = yield* Memory.Memory
-    yield* memory.append(session, Message.user(`Before anybody is known: ${canary}`))
-    yield* memory.describe(session, { ...(owner === null ? {} : { owner }), title: `About ${canary}` })
-    for (let at = 0; at < 6; at++) {
-      yield* memory.append(session, Message.user(`${at}: is ${canary} there?`))
-      yield* memory.append(session, Message.assistant(`${at}: ${canary} is there.`))
-    }
-    yield* memory.compact(session)
-    const found = yield* memory.recall(session, canary)
-    const { messages } = yield* memory.context(session)
-    return { found: found.messages.length, text: JSON.stringify(messages) }
-  })
-
-const quoting = Layer.succeed(Summarizer.Summarizer, {
-  name: "quoting",
-  summarize: () => Effect.succeed({ text: `They spoke of ${canary}.` }),
-} as unknown as Summarizer.Service)
-
-const memoryOver = (log: Layer.Layer<EventLog.EventLog, EventLog.LogError>) =>
-  Memory.layer({
-    strategy: SlidingWindow({ tailKeepSize: 2, contextSize: 8, compressionWindowSize: 4 }),
-    compaction: { mode: "manual" },
-  }).pipe(Layer.provide(quoting), Layer.provideMerge(log))
-
-const bytesOf = (folder: string): string =>
-  fs
-    .readdirSync(folder)
-    .map((name) => fs.readFileSync(join(folder, name)).toString("latin1"))
-    .join("")
-
-describe("a copy of a sealed SQLite file", () => {
-  it("has no byte of a text, and opens with no key that is left after an erasure", async () => {
-    const folder = newFolder()
-    const keyring = newKeyring()
-    const file = (name: string) => sqlite({ filename: join(folder, name, "chats.db") })
-    fs.mkdirSync(join(folder, "live"))
-    const spoken = await speak("chat", "ann").pipe(
-      Effect.zip(speak("other", "ben")),
-      Effect.provide(memoryOver(sealed(file("live"), keyring))),
-      Effect.runPromise,
-    )
-    for (const { found, text } of spoken) {
-      expect(found).toBeGreaterThan(0)
-      expect(text).toContain(canary)
-    }
-    expect(bytesOf(join(folder, "live"))).not.toContain(canary)
-    expect(bytesOf(join(folder, "live"))).toContain("ann")
-    fs.cpSync(join(folder, "live"), join(folder, "backup"), { recursive: true })
-
-    const receipt = await Effect.flatMap(EventLog.EventLog, (log) =>
-      Effect.zipLeft(
-        erase(log, keyring, { owner: "ann", actor: "dpo", reason: "asked for" }),
-        destroyKeys(log, keyring, "ann"),
-      ),
-    ).pipe(Effect.provide(file("live")), Effect.runPromise)
-    expect(receipt).toMatchObject({
-      owner: "ann",
-      actor: "dpo",
-      reason: "asked for",
-      sessions: [{ session: "chat", sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-    })
-    // The owner's, and that of the session from before it had an owner.
-    expect(receipt.keys).toHaveLength(2)
-    expect(JSON.stringify(receipt)).not.toContain(canary)
-
-    for (const name of ["live", "backup"]) {
-      const told = await Effect.gen(function* () {
-        const memory = yield* Memory.Memory
-        const log = yield* EventLog.EventLog
-        const refused = yield* Effect.forEach(
-          [
-            memory.context("chat"),
-            memory.messages("chat"),
-            memory.recall("chat", canary),
-            memory.summaries("chat"),
-          ],
-          (read) => Effect.either(read as Effect.Effect<unknown, Error>),
-        )
-        return {
-          refused: refused.map((one) => (Either.isLeft(one) ? one.left.message : "answered")),
-          list: (yield* log.list({ limit: 10 })).map(({ session, title }) => [session, title]),
-          other: JSON.stringify((yield* memory.context("other")).messages),
-        }
-      }).pipe(Effect.provide(memoryOver(sealed(file(name), keyring))), Effect.runPromise)
-      for (const message of told.refused) expect(message).toMatch(/session "chat".*erased/s)
-      expect(told.list).toEqual([
-        ["chat", undefined],
-        ["other", `About ${canary}`],
-      ])
-      expect(told.other).toContain(canary)
-    }
-  })
-})
 
 const run = <A, E>(
   use: (log: EventLog.Service, inner: EventLog.Service, keyring: FolderKeyring) => Effect.Effect<A, E>,
