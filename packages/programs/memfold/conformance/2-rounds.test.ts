@@ -328,6 +328,10 @@ describe("what is sent", () => {
     const contents = contentsOf(await memory.context("s", bounded))
     expect(contents[0]).toBe("[Session Memory]\nabout question 6")
     expect(contents.at(-2)).toContain("about question 0")
+    // Without one, retrieval could only take blocks away: all of them are there, whatever is asked.
+    expect(contentsOf(await memory.context("s"))[0]).toBe(
+      "[Session Memory]\nabout question 0\n\nabout question 6",
+    )
   })
 
   it("2.14 the blocks stand in the order of time, the oldest first", async () => {
@@ -434,6 +438,14 @@ describe("the layers of memory", () => {
       ["digest", "digest", "plan"],
       ["digest", "digest", "plan", "digest", "document"],
     ])
+    // A plan may be a sentence, in the languages of the rules.
+    for (const answer of ["Next steps are to call Bob.", "We'll first call Bob, then deploy.", "我们先联系银行，然后部署。"]) {
+      const told = [Message.user("And then?"), Message.assistant(answer)]
+      const facts = await withLayers((memory) =>
+        Effect.zipRight(memory.append("ada/1", told), memory.facts("ada/1")),
+      )
+      expect(facts.find(({ kind }) => kind === "plan")?.text).toBe(`Plan: ${answer.slice(0, -1)}`)
+    }
   })
 
   it("2.24 Session: when a batch is compacted, the log of the compressed rounds", async () => {

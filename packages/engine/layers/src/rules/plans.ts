@@ -30,6 +30,24 @@ const divided = (line: Line): ReadonlyArray<Line> => {
   ]
 }
 
+const will = "(?:i|we)(?:['’]ll| will|(?: am| are|['’]m|['’]re) going to)(?! need\\b)"
+
+/** Sentences that say in which order things will be done: "We'll first call Bob, then …", 我们先…，然后…. */
+const inTurn = [
+  `^(?:so,? |now,? |ok(?:ay)?,? )?${will} (?:first|next|start (?:by|with)|begin (?:by|with))\\b`,
+  `^${will} (?!be )[^,]{4,}(?: first)?(?:,(?: and)?| and) then\\b`,
+  `^(?:first(?: of all|ly)?|next|after (?:that|this)|afterwards|finally),? (?:${will}|(?:i|we)(?: still)? (?:need|have) to)\\b`,
+  `^(?:i|we) still (?:need|have) to\\b`,
+  "^(?:首先[，,]?)?(?:我|我们|我們|咱们|咱們)?(?:首先|(?:会|會|将|將|要|得|准备|準備|打算)?先)[^了过過]{2,}(?:再|然后|然後|之后|之後|接着|接著|最后|最後)[^了过過]{2,}$",
+  "^(?:我|我们|我們)(?:还|還)(?:需要|要|得)[^了过過]{2,}$",
+].map((form) => new RegExp(form, "iu"))
+
+/** What is not going to be done, or was only supposed, is no step. */
+const notMeant = /\b(?:never|not|no longer|if|unless)\b|n['’]t\b|如果|要是|不会|不會|不再/iu
+
+const comesInTurn = (text: string): boolean =>
+  !notMeant.test(text) && inTurn.some((form) => form.test(text.replace(/[.。!！]$/u, "")))
+
 /** A sentence that says what comes next. */
 const sentence =
   /^(?:(?:so,? |then,? |now,? )?(?:the |my |our |your )?(?:(?:next step|plan) is (?:to )?|next steps (?:are|will be) (?:now )?to )|(?:i|we)(?: am|['’]m| are|['’]re)? plan(?:ning)? to |my plan is (?:to )?|todo\s*[:：-]\s*|to-do\s*[:：-]\s*|下一步(?:是|要|将|將|我们|我們|准备|準備|打算)[，,]?|(?:我|我们|我們)(?:打算|计划|計劃)|接下来(?:我们|要|需要|打算|计划)[，,]?)(.{4,})$/iu
@@ -57,7 +75,8 @@ const stepsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
     }
     listed = false
     for (const { text, question, quoted } of sentences([line])) {
-      if (!question && !quoted && text.length <= 300 && sentence.test(text)) steps.push(text)
+      if (!question && !quoted && text.length <= 300 && (sentence.test(text) || comesInTurn(text)))
+        steps.push(text)
     }
   }
   return steps
