@@ -120,7 +120,8 @@ export interface Sources {
   readonly request?: Readonly<Record<string, unknown>> | undefined
   /**
    * A parsed settings file. The definition's section is used if the file has it, and the whole file otherwise. Unknown
-   * names are ignored, because files outlive the programs that wrote them; `unknownIn` returns them for a warning.
+   * names are ignored, because files outlive the programs that wrote them; `unknownIn` returns them, so that a mistyped one can be
+   * refused and any other be a warning.
    */
   readonly file?: unknown
   /** The environment variables. Only variables that the definition names are used, with the prefix before the name. */

@@ -34,6 +34,8 @@ export {
   strategies,
   strategyNamed,
   type StrategyName,
+  ignoredSettings,
+  type UnknownSetting,
   unknownSettings,
 } from "./strategies.js"
 export {

@@ -1,5 +1,5 @@
 /** The shipped strategies by their names. */
-import type { Strategy } from "@memfold/core"
+import { OptionGroup, Strategy } from "@memfold/core"
 import { BreakEven } from "@memfold/strategy-break-even"
 import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
 import { Rounds } from "@memfold/strategy-rounds"
@@ -47,26 +47,44 @@ const strategyNames: ReadonlyMap<string, AnyStrategy> = new Map<string, AnyStrat
   ["rolling", RollingBuffer],
 ])
 
+/** A name in a settings file that is no setting; `guess` is the setting that was meant, if its name is near one. */
+export interface UnknownSetting {
+  readonly name: string
+  readonly guess: string | undefined
+}
+
 /**
  * The names in a settings file that no shipped strategy knows as a setting. If the file has the section of one, only
- * that section counts.
+ * that section counts. A mistyped one, which has a guess, is refused; any other belongs to another program or to another version, and
+ * is worth a warning.
  */
-export const unknownSettings = (file: unknown): ReadonlyArray<string> => {
+export const unknownSettings = (file: unknown): ReadonlyArray<UnknownSetting> => {
   const found = [...strategies.values()].map(({ unknownIn }) => unknownIn(file))
   const section = found.find(({ inSection }) => inSection)
-  if (section !== undefined) return section.names
   const [first, ...others] = found
-  return first?.names.filter((name) => others.every(({ names }) => names.includes(name))) ?? []
+  const names =
+    section?.names ?? first?.names.filter((name) => others.every((one) => one.names.includes(name))) ?? []
+  const known = [...strategies.values()].flatMap(({ defaults }) => Object.keys(defaults))
+  return names.map((name) => ({ name, guess: OptionGroup.closest(name, known) }))
+}
+
+/** What a warning says of the names in a settings file that are no settings, and are ignored; `null` if there are none. */
+export const ignoredSettings = (file: unknown): string | null => {
+  const names = unknownSettings(file).map(({ name }) => JSON.stringify(name))
+  return names.length === 0 ? null : `no strategy has a setting ${names.join(", ")}; ignored`
 }
 
 /**
  * The shipped strategy of a name. Settings come from the request, the settings file, and the environment, in this order
- * of precedence.
+ * of precedence. A settings file with a mistyped name is refused; other names that are no settings are ignored.
  */
 export const strategyNamed = (
   name: string,
   sources: Pick<Strategy.Sources, "request" | "file" | "environmentPrefix">,
 ): Either.Either<Strategy.Strategy, UnknownName | Strategy.SettingsError> =>
-  Either.flatMap(byName("strategy", strategyNames, name), ({ resolve }) =>
-    resolve({ ...sources, environment: globalThis.process?.env ?? {} }),
-  )
+  Either.flatMap(byName("strategy", strategyNames, name), ({ resolve }) => {
+    const typo = unknownSettings(sources.file).find(({ guess }) => guess !== undefined)
+    if (typo === undefined) return resolve({ ...sources, environment: globalThis.process?.env ?? {} })
+    const detail = `there is no setting "${typo.name}"; did you mean "${typo.guess}"? (in the settings file)`
+    return Either.left(new Strategy.SettingsError({ strategy: name, detail }))
+  })

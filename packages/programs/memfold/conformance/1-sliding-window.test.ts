@@ -546,5 +546,10 @@ describe("compatibility and migration", () => {
     expect(await replayed(before)).toEqual([[52, 12]])
     expect(await replayed({ ...before, tail_keep_size: 39 })).toEqual([[51, 12]])
     expect(await replayed({ ...before, tail_keep_size: null })).toEqual([[52, 12]])
+    // A program that makes a memory takes the file as the command line does, and both refuse a mistyped setting.
+    expect(await rhythm(53, { ...before, tail_keep_size: 39 })).toEqual([[51, 12]])
+    const mistyped = { ...before, tail_keep_sise: 39 }
+    await expect(rhythm(53, mistyped)).rejects.toThrow('did you mean "tailKeepSize"?')
+    await expect(replayed(mistyped)).rejects.toThrow('did you mean "tailKeepSize"?')
   })
 })

@@ -183,8 +183,8 @@ describe("createMemory", () => {
       [{ store: "memory:", compaction: { lease: "2 parsecs" } }, "a duration"],
       [{ store: "memory:", settings: { tail_keep_sise: 20 } }, '"settings.tail_keep_sise" must be left out'],
       [
-        { store: "memory:", settings: { agent: { contextWindow: { fullTurns: 3 } } } },
-        '"settings.fullTurns"',
+        { store: "memory:", settings: { agent: { contextWindow: { fullContextTurn: 3 } } } },
+        '"settings.fullContextTurn"',
       ],
       [{ store: "memory:", environmentPrefix: 5 }, "PRIZM_"],
       [
@@ -277,6 +277,31 @@ describe("createMemory", () => {
     }))
     await memory.append("c", turns, { strategy: "rounds" })
     expect((await memory.state("c")).compressedThroughRound).toBe(3)
+    await memory.close()
+  })
+
+  it("takes a settings file of another program or of an earlier version, with a warning of what no strategy knows", async () => {
+    const entries: Array<LogEntry> = []
+    const memory = createMemory({
+      store: "memory:",
+      strategy: "rounds",
+      settings: {
+        theme: "dark",
+        agent: { name: "a", contextWindow: { fullContextTurns: 1, cachedContextTurns: 1, turns: 3 } },
+      },
+      compaction: { mode: "inline" },
+      summarizer: "echo",
+      logger: (entry) => void entries.push(entry),
+    })
+    for (let turn = 0; turn < 4; turn++)
+      await memory.append("c", [
+        { role: "user", content: `question ${turn} with some more words in it` },
+        { role: "assistant", content: `answer ${turn} with some more words in it` },
+      ])
+    expect((await memory.state("c")).compressedThroughRound).toBe(3)
+    expect(entries.map(({ level, message }) => [level, message])).toEqual([
+      ["warning", 'settings: no strategy has a setting "turns"; ignored'],
+    ])
     await memory.close()
   })
 

@@ -1,6 +1,7 @@
 /** Opens the store of the service, and the memory over it. */
 import {
   defaultStrategy,
+  ignoredSettings,
   type StoreError,
   storeLayer,
   strategyNamed,
@@ -50,6 +51,8 @@ export const openMemory = (
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
+    const ignored = ignoredSettings(file)
+    if (ignored !== null) yield* Effect.logWarning(`settings: ${ignored}`)
     const untraced = summarizerFor(options, accounts)
     const writer = options.otlp === undefined ? untraced : tracedSummarizer(untraced)
     const stored = typeof store === "string" ? yield* storeLayer(store) : store

@@ -8,13 +8,13 @@ import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Console, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import {
   byName,
+  ignoredSettings,
   storeLayer,
   type StoreOptions,
   strategies,
   strategyNamed,
   summarizers,
   type UnknownName,
-  unknownSettings,
   withoutSecrets,
 } from "@memfold/catalog"
 import { withoutMark } from "../transcript/source.js"
@@ -171,11 +171,10 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
     onNone: () => Effect.succeed({}),
     onSome: (path) =>
       Effect.tap(parsedFile("--settings", path), (settings) => {
-        const unknown = unknownSettings(settings)
-        const named = `no strategy has a setting ${unknown.map((name) => JSON.stringify(name)).join(", ")}; ignored`
-        return unknown.length === 0
+        const ignored = ignoredSettings(settings)
+        return ignored === null
           ? Effect.void
-          : Console.error(clean(`memfold: --settings ${path}: ${named}`))
+          : Console.error(clean(`memfold: --settings ${path}: ${ignored}`))
       }),
   })
 

@@ -126,7 +126,8 @@ export interface CreateOptions<
   /**
    * A parsed settings file, for a strategy given by its name. Keys are in camelCase or snake_case. Its values take
    * precedence over environment variables and defaults. If it has the section of a strategy, such as
-   * `agent.contextWindow`, only that section counts. A setting that no shipped strategy knows is an error.
+   * `agent.contextWindow`, only that section counts. A name that is near that of a setting is a typing mistake, and an error; any other name that no strategy
+   * knows belongs to another program or version: it is ignored, with a warning to the `logger`.
    */
   readonly settings?: object
   /**

@@ -6,7 +6,6 @@ import {
   codecs,
   type FormatOptions,
   type Formats,
-  strategies,
   strategyNamed,
   type SystemMessages,
   unknownSettings,
@@ -79,7 +78,7 @@ const createOptions = {
   ),
   queue: option(orLayer(Schema.String), "redis://HOST, postgres://HOST/DATABASE, or a layer"),
   strategy: namedStrategy,
-  // A setting that no strategy knows, and a summarizer, are checked below.
+  // A mistyped setting, and a summarizer, are checked below.
   settings: Schema.Unknown,
   environmentPrefix: option(Schema.String, "a text, such as PRIZM_"),
   wording: option(
@@ -137,15 +136,12 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
     refuse("queue", 'left out, or used: compaction: { mode: "dispatch" }')
   if (systemMessages === "inline" && format === "anthropic")
     refuse("systemMessages", "apart: the Messages API has a field for them")
-  const [setting] = unknownSettings(options.settings)
-  if (setting !== undefined) {
-    const guess = OptionGroup.closest(
-      setting,
-      [...strategies.values()].flatMap(({ defaults }) => Object.keys(defaults)),
+  const typo = unknownSettings(options.settings).find(({ guess }) => guess !== undefined)
+  if (typo !== undefined)
+    refuse(
+      `settings.${typo.name}`,
+      `left out: no strategy has this setting; did you mean "${typo.guess}"?`,
     )
-    const meant = guess === undefined ? "" : `; did you mean "${guess}"?`
-    refuse(`settings.${setting}`, `left out: no strategy has this setting${meant}`)
-  }
   const wrongOne = summarizerWrong(options)
   if (wrongOne !== null) refuse("summarizer", wrongOne)
 }

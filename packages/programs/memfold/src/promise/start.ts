@@ -14,6 +14,7 @@ import {
 import {
   defaultStrategy,
   type Formats,
+  ignoredSettings,
   type QueueError,
   queueOf,
   type StoreError,
@@ -84,6 +85,8 @@ export const startOf = (
   // Not a layer of layers: to build those takes longer in a new process than everything else that is done here.
   return Effect.gen(function* () {
     yield* logTo(logger)
+    const ignored = ignoredSettings(options.settings)
+    if (ignored !== null) yield* Effect.logWarning(`settings: ${ignored}`)
     const scope = yield* Effect.scope
     // What several of the given layers share is built once.
     const shared = yield* Layer.makeMemoMap
