@@ -1,12 +1,14 @@
 /** Reference design 2, the A/B rounds, row by row; the rows are in docs/conformance.md. */
 import { InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
 import { Effect, Layer } from "effect"
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, describe, expect, it, vi } from "vitest"
+import { createClient } from "@memfold/client"
 import { type Extractor, layer as memoryLayers, rules } from "@memfold/layers"
 import { createMemory, type CreateOptions, type PromiseMemory, Rounds } from "../src/index.js"
+import { serve } from "@memfold/server"
 import * as Replay from "@memfold/cli/command/replay"
 import { chat, commandLine, contentsOf, inFolder, layoutOf, toolUse, watched } from "./talk.js"
 
@@ -439,7 +441,11 @@ describe("the layers of memory", () => {
       ["digest", "digest", "plan", "digest", "document"],
     ])
     // A plan may be a sentence, in the languages of the rules.
-    for (const answer of ["Next steps are to call Bob.", "We'll first call Bob, then deploy.", "我们先联系银行，然后部署。"]) {
+    for (const answer of [
+      "Next steps are to call Bob.",
+      "We'll first call Bob, then deploy.",
+      "我们先联系银行，然后部署。",
+    ]) {
       const told = [Message.user("And then?"), Message.assistant(answer)]
       const facts = await withLayers((memory) =>
         Effect.zipRight(memory.append("ada/1", told), memory.facts("ada/1")),
@@ -560,11 +566,25 @@ describe("configuration", () => {
     expect(await manual.compact("s", request)).toMatchObject({ _tag: "Idle" })
   })
 
-  it("2.31 what a client saved in agent-tools.json works from the command line", () =>
+  it("2.31 what the dialog sets is saved in agent-tools.json, and works from the command line", () =>
     inFolder(async (folder) => {
       const settings = join(folder, "agent-tools.json")
+      // The form of studio sends what is set in it to the service, which saves it beside what others have in the file.
+      writeFileSync(
+        settings,
+        JSON.stringify({ theme: "dark", agent: { contextWindow: { fullContextTurns: 9 } } }),
+      )
+      const service = await serve({
+        store: "memory:",
+        port: 0,
+        log: "none",
+        strategy: "rounds",
+        settingsFile: settings,
+      })
       const contextWindow = { fullContextTurns: 2, cachedContextTurns: 2 }
-      writeFileSync(settings, JSON.stringify({ agent: { contextWindow } }))
+      await createClient({ url: service.url }).changeSettings({ settings: contextWindow })
+      await service.close()
+      expect(JSON.parse(readFileSync(settings, "utf8"))).toEqual({ theme: "dark", agent: { contextWindow } })
       const transcript = join(folder, "chat.json")
       writeFileSync(transcript, JSON.stringify(turns(1, 6)))
       const options = ["--strategy", "rounds", "--settings", settings, "--summarizer", "echo", "--json"]
