@@ -9,7 +9,7 @@ import type { Options } from "./Options.js"
 /** The `application_id` of memfold's files ("mfld"). The files of other programs are never written to. */
 export const applicationId = 0x6d66_6c64
 
-/** The `user_version` of the present tables. Files with another one are refused. */
+/** The `user_version` of the present tables. Files with another one can only be read: what is read stands in all versions. */
 export const schemaVersion = 6
 
 /** A problem that is found when a file is opened. */
@@ -63,10 +63,11 @@ export const checkFile = ({ filename, create = true, readonly = false }: Options
     return Effect.void
   })
 
-/** Checks that the file is empty, or memfold's with the tables of this version; returns whether it is empty. */
+/** Checks that the file is empty, or memfold's with tables that this version may use; returns whether it is empty. */
 export const checkOwner = (
   file: string,
   query: Database["query"],
+  readonly: boolean,
 ): Effect.Effect<boolean, EventLog.LogError> =>
   Effect.gen(function* () {
     // One statement sees one state: another process may be creating the tables right now.
@@ -79,8 +80,11 @@ export const checkOwner = (
     if (owner !== applicationId && (owner !== 0 || tables > 0))
       return yield* refused(file, "is a database of another program; choose another file")
     if (tables === 0) return true
-    if (version !== schemaVersion) {
-      const advice = version > schemaVersion ? "update memfold" : "start a new file"
+    if (version !== schemaVersion && !readonly) {
+      const advice =
+        version > schemaVersion
+          ? "update memfold, or read it with memfold export"
+          : "start a new file, and import into it what memfold export reads of this one"
       return yield* refused(
         file,
         `has schema ${version}, this memfold knows schema ${schemaVersion}; ${advice}`,

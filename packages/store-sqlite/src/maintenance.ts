@@ -4,7 +4,7 @@ import { integer, text } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { createPrivate } from "./checks.js"
+import { createPrivate, schemaVersion } from "./checks.js"
 import type { File } from "./File.js"
 import { definitions } from "./derived.js"
 import { open } from "./open.js"
@@ -268,6 +268,9 @@ export const integrity = (options: FileOptions): Effect.Effect<ReadonlyArray<str
     const defined = yield* query(about, "SELECT sql FROM sqlite_master")
     const found = new Set(defined.map((row) => row["sql"]))
     // One changed letter can give a column another meaning, which SQLite takes as it is: rows are then found no more.
-    const changed = definitions.filter((definition) => !found.has(definition))
+    // A file of another version has other ones.
+    const [version = {}] = yield* query(about, "PRAGMA user_version")
+    const isOwn = Number(version["user_version"]) === schemaVersion
+    const changed = isOwn ? definitions.filter((definition) => !found.has(definition)) : []
     return [...problems, ...changed.map((definition) => `its definitions lack: ${firstLine(definition)}`)]
   }).pipe(Effect.scoped)

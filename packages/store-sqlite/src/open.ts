@@ -1,7 +1,7 @@
 /** Opens a SQLite file through the client of Effect SQL, and creates its tables if it is new. */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { type Database, database, type DatabaseOptions, sqlite } from "@memfold/store-sql"
+import { type Database, database, refusingWrites, sqlite } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { applicationId, checkFile, checkOwner, refused, schemaVersion } from "./checks.js"
 import { driver } from "./connect.js"
@@ -37,7 +37,7 @@ const create = (file: string, { transaction }: Database) =>
     Effect.gen(function* () {
       // Checked again under the lock: another process may have created the tables in the meantime.
       const query: Database["query"] = (_about, sql, parameters) => Effect.orDie(run(sql, parameters))
-      if (!(yield* checkOwner(file, query))) return
+      if (!(yield* checkOwner(file, query, false))) return
       yield* Effect.forEach(definitions, (definition) => run(definition), { discard: true })
       yield* run(`PRAGMA application_id = ${applicationId}`)
       yield* run(`PRAGMA user_version = ${schemaVersion}`)
@@ -80,20 +80,16 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
     const same = sameFile(file, Effect.ignore(moveLog))
     const reading: typeof inTurn.reading = (work) => same(inTurn.reading(work))
     const writing: typeof inTurn.writing = (work) => same(inTurn.writing(work))
-    const readOnly: DatabaseOptions["writing"] = () =>
-      Effect.fail(
-        new SqlError({ cause: { code: "SQLITE_READONLY" }, message: "the file is open to be read" }),
-      )
     const uses = {
       dialect: sqlite,
       reasonOf: reasonOf(file),
       reading,
-      writing: readonly ? readOnly : writing,
+      writing: readonly ? refusingWrites : writing,
     }
     const once = database(client.use, uses)
     const { query } = once
     yield* query({ operation: "open" }, "PRAGMA busy_timeout = 0")
-    const isNew = yield* checkOwner(file, query)
+    const isNew = yield* checkOwner(file, query, readonly)
     if (readonly && isNew) return yield* refused(file, "is empty; open it for writing once")
     yield* configure(once, options)
     if (isNew) yield* create(file, once)

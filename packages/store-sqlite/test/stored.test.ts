@@ -7,6 +7,7 @@ import {
   fill,
   problemsOf,
   readStored,
+  recordsOf,
   storedFile,
   storedVersions,
   writeStored,
@@ -30,5 +31,23 @@ describe.each(storedVersions)("a file of memfold %s", (version) => {
     )
     expect(await withLog({ filename: file }, problemsOf)).toEqual([])
     expect(await readStored(`sqlite:${file}`)).toEqual(expectedOf(version, "sqlite"))
+  })
+
+  it("reads as it did with what a later form adds, and is not written to", async () => {
+    const file = join(folder(), "chats.db")
+    copyFileSync(storedFile(version, "sqlite.db"), file)
+    const all = (readonly: boolean) => withLog({ filename: file, readonly }, recordsOf)
+    const before = await all(false)
+    expect(before.length).toBeGreaterThan(100)
+    for (const later of [5, 99]) {
+      withDriver(file, (driver) =>
+        driver.exec(`PRAGMA user_version = ${later}; ALTER TABLE events ADD COLUMN later_${later} TEXT;
+          ALTER TABLE sessions ADD COLUMN later_${later} TEXT DEFAULT 'x'; CREATE TABLE later_${later} (id INTEGER)`),
+      )
+      const bytes = readFileSync(file)
+      await expect(all(false)).rejects.toThrow("memfold export")
+      expect(await all(true)).toEqual(before)
+      expect(readFileSync(file).equals(bytes)).toBe(true)
+    }
   })
 })

@@ -30,14 +30,14 @@ const redis: Open = (_path, { retryFor }, url) =>
 const postgres: Open = (_path, { create = true, readonly = false, retryFor }, url) =>
   lazy(
     () => import("@memfold/store-postgres"),
-    ({ make }) => make({ url, create: create && !readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
+    ({ make }) => make({ url, create, readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
   )
 
 /** No bundle has this store: whoever uses it installs it. */
 const libsql: Open = (_path, { create = true, readonly = false }, url) =>
   lazy(
     () => optional<typeof Libsql>("@memfold/store-libsql"),
-    ({ make }) => make({ url, create: create && !readonly }),
+    ({ make }) => make({ url, create, readonly }),
   )
 
 /** How to open the store of each URL scheme. */

@@ -9,6 +9,10 @@ export interface Options {
   readonly authToken?: string
   /** Creates the tables if there are none; `true` by default. */
   readonly create?: boolean
+  /**
+   * Opens the database to read it: every write fails, and tables of a newer memfold are read, too. `false` by default.
+   */
+  readonly readonly?: boolean
   /** How long a write waits for the lock of other writers, in milliseconds; 30 seconds by default. */
   readonly busyTimeout?: number
 }

@@ -4,7 +4,7 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { changesOf, createTables, database, logOf, tryingAgain } from "@memfold/store-sql"
+import { changesOf, createTables, database, logOf, refusingWrites, tryingAgain } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import { connect } from "./connect.js"
 import { dialect } from "./dialect.js"
@@ -46,8 +46,14 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       )
     const use = yield* connect(options)
     const again = tryingAgain(isBusy, { total: options.busyTimeout ?? 30_000, ...tryAgain })
-    const opened = database(use, { dialect, reasonOf: reasonOf(options.url), reading: again, writing: again })
-    yield* createTables(opened, { name: nameOf(options.url), create: options.create ?? true })
+    const { url, create = true, readonly = false } = options
+    const opened = database(use, {
+      dialect,
+      reasonOf: reasonOf(url),
+      reading: again,
+      writing: readonly ? refusingWrites : again,
+    })
+    yield* createTables(opened, { name: nameOf(url), create: create && !readonly, readonly })
     const changes = yield* changesOf(opened, { every: () => "250 millis" })
     return { ...logOf(opened, { onWritten: changes.tell }), changes: changes.of }
   })

@@ -7,6 +7,7 @@ import {
   fill,
   problemsOf,
   readStored,
+  recordsOf,
   storedFile,
   storedVersions,
   writeStored,
@@ -68,5 +69,17 @@ describe.each(storedVersions)("a database of memfold %s", (version) => {
     )
     expect(await withLog({ url }, problemsOf)).toEqual([])
     expect(await readStored(layer({ url }))).toEqual(expectedOf(version, "libsql"))
+    // What a later form adds is passed over by who reads, and not written to.
+    const before = await withLog({ url, readonly: true }, recordsOf)
+    const client = createClient({ url })
+    await client.execute("ALTER TABLE events ADD COLUMN later TEXT")
+    await client.execute("UPDATE memfold SET version = 99")
+    client.close()
+    await expect(withLog({ url }, recordsOf)).rejects.toThrow(
+      "update memfold, or read it with memfold export",
+    )
+    expect(await withLog({ url, readonly: true }, recordsOf)).toEqual(before)
+    const deleted = withLog({ url, readonly: true }, (log) => log.delete("support"))
+    await expect(deleted).rejects.toThrow("takes no writes")
   })
 })

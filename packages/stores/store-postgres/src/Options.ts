@@ -27,6 +27,10 @@ export interface Options {
   readonly schema?: string
   /** Whether to create the schema and its tables, or to bring them to the present version; `true` by default. */
   readonly create?: boolean
+  /**
+   * Opens the schema to read it: every write fails, and tables of a newer memfold are read, too. `false` by default.
+   */
+  readonly readonly?: boolean
   /** TLS with these settings, for example your own certificate authority or a client certificate. */
   readonly tls?: ConnectionOptions
   /** The most connections of this process at a time, beside one that listens; 10 by default. */

@@ -3,7 +3,7 @@
  * compare-and-swap on a session's version decides which writer wins.
  */
 import { EventLog } from "@memfold/log"
-import { database, type DatabaseOptions, type Dialect, logOf } from "@memfold/store-sql"
+import { database, type DatabaseOptions, type Dialect, logOf, refusingWrites } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import * as Changes from "./changes.js"
 import { clientOf, configOf, connect, nameOf, retrying, useOf } from "./connect.js"
@@ -39,7 +39,8 @@ export { tenants } from "./tenants.js"
 export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const { url, schema } = yield* parse(options)
-    const { create = true, notifications = true, retryFor = "15 seconds", connections = 10 } = options
+    const { readonly = false, create = true, notifications = true } = options
+    const { retryFor = "15 seconds", connections = 10 } = options
     const config = url === null ? null : configOf(url, options)
     const name = config === null ? "the given connection" : nameOf(config)
     const reason = reasonOf(name)
@@ -61,10 +62,10 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       reasonOf: reason,
       // Who is interrupted does not wait for the answer.
       reading: (read) => Effect.disconnect(again(read)),
-      writing: again,
+      writing: readonly ? refusingWrites : again,
     } satisfies DatabaseOptions
     const checked = database(use, opening)
-    yield* migrate(checked, { schema, name, create })
+    yield* migrate(checked, { schema, name, create: create && !readonly, readonly })
     const dialect: Dialect = (yield* hasPolicies(checked, schema))
       ? plain
       : { ...plain, start: { by: "append" } }

@@ -156,6 +156,7 @@ const versionIn = (
   schema: string,
   name: string,
   query: Database["query"],
+  readonly = false,
 ): Effect.Effect<number, EventLog.LogError> =>
   Effect.gen(function* () {
     const about = { operation: "open" }
@@ -174,10 +175,10 @@ const versionIn = (
     }
     const [applied = {}] = yield* query(about, "SELECT coalesce(max(version), 0) AS version FROM migrations")
     const version = integer(applied, "version")
-    return version > steps.length
+    return version > steps.length && !readonly
       ? yield* refused(
           name,
-          `has version ${version} of the tables in the schema ${schema}, this memfold knows version ${steps.length}; update memfold`,
+          `has version ${version} of the tables in the schema ${schema}, this memfold knows version ${steps.length}; update memfold, or read it with memfold export`,
         )
       : version
   })
@@ -185,11 +186,23 @@ const versionIn = (
 /** Checks the tables of a schema, and creates or changes them: one process at a time, all or nothing. */
 export const migrate = (
   { query, transaction }: Database,
-  { schema, name, create }: { readonly schema: string; readonly name: string; readonly create: boolean },
+  {
+    schema,
+    name,
+    create,
+    readonly = false,
+  }: {
+    readonly schema: string
+    readonly name: string
+    readonly create: boolean
+    /** Whether the tables are only read: then those of any version will do. */
+    readonly readonly?: boolean
+  },
 ): Effect.Effect<void, EventLog.LogError> =>
   Effect.gen(function* () {
     yield* checkServer(name, query)
-    if ((yield* versionIn(schema, name, query)) === steps.length) return
+    const version = yield* versionIn(schema, name, query, readonly)
+    if (version === steps.length || (readonly && version > 0)) return
     if (!create)
       return yield* refused(
         name,

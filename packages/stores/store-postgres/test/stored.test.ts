@@ -10,6 +10,7 @@ import {
   fill,
   problemsOf,
   readStored,
+  recordsOf,
   storedFile,
   storedVersions,
   writeStored,
@@ -42,5 +43,17 @@ describe.each(storedVersions)("a schema of memfold %s", (version) => {
     await writeStored(version, "postgres.json", async () => `${JSON.stringify(await readStored(url))}\n`)
     expect(await withLog({ url }, problemsOf)).toEqual([])
     expect(await readStored(url)).toEqual(expectedOf(version, "postgres"))
+    // What a later form adds is passed over by who reads, and not written to.
+    const before = await withLog({ url, readonly: true }, recordsOf)
+    await client.query(
+      "ALTER TABLE memfold.events ADD COLUMN later TEXT; INSERT INTO memfold.migrations (version) VALUES (99)",
+    )
+    await expect(withLog({ url }, recordsOf)).rejects.toThrow(
+      "update memfold, or read it with memfold export",
+    )
+    expect(await withLog({ url, readonly: true }, recordsOf)).toEqual(before)
+    const deleted = withLog({ url, readonly: true }, (log) => log.delete("support"))
+    await expect(deleted).rejects.toThrow("it is open to be read")
+    expect(await withLog({ url, readonly: true }, recordsOf)).toEqual(before)
   })
 })

@@ -46,6 +46,17 @@ export interface DatabaseOptions {
   readonly isInTransaction?: boolean | undefined
 }
 
+/** How a database is written that is open to be read: every write fails. So one of a newer memfold can be read, and not be harmed. */
+export const refusingWrites: NonNullable<DatabaseOptions["writing"]> = () =>
+  Effect.fail(
+    new SqlError({
+      cause: Object.assign(new Error("it is open to be read, and takes no writes"), {
+        code: "SQLITE_READONLY",
+      }),
+      message: "a write to a database that is open to be read",
+    }),
+  )
+
 /** The statements around a transaction. */
 interface Bounds {
   readonly begin: string

@@ -8,19 +8,20 @@ const tablesVersion = 1
 
 const about = { operation: "open" }
 
-/** The database by its name, for errors, and whether to create tables in it. */
+/** The database by its name, for errors, whether to create tables in it, and whether it is only read. */
 export interface CreateTablesOptions {
   readonly name: string
   readonly create: boolean
+  readonly readonly?: boolean
 }
 
 /**
  * Creates the tables, all or none, if there are none. A table `memfold` has their version. Fails if the database has tables of another
- * program or of another version, or none and none are to be created.
+ * program or, unless it is only read, of another version, or none and none are to be created. What is read stands in all versions.
  */
 export const createTables = (
   { dialect, query, transaction }: Database,
-  { name, create }: CreateTablesOptions,
+  { name, create, readonly = false }: CreateTablesOptions,
 ): Effect.Effect<void, EventLog.LogError> => {
   const refused = (problem: string) =>
     new EventLog.LogError({ operation: "open", reason: `${name} ${problem}` })
@@ -39,10 +40,10 @@ export const createTables = (
           : 0
       const [row = {}] = yield* look(about, "SELECT version FROM memfold")
       const version = integer(row, "version")
-      return version === tablesVersion
+      return version === tablesVersion || readonly
         ? version
         : yield* refused(
-            `has version ${version} of the tables, this memfold knows version ${tablesVersion}; update memfold`,
+            `has version ${version} of the tables, this memfold knows version ${tablesVersion}; update memfold, or read it with memfold export`,
           )
     })
 

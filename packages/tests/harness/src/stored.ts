@@ -140,3 +140,13 @@ export const problemsOf = (log: EventLog.Service) =>
     const sessions = [...(yield* Stream.runCollect(EventLog.sessions(log)))]
     return yield* Effect.forEach(sessions, ({ session }) => Verify.session(log, session))
   }).pipe(Effect.map((findings) => findings.flat()))
+
+/** All records of a log. */
+export const recordsOf = (log: EventLog.Service) =>
+  Effect.gen(function* () {
+    const sessions = [...(yield* Stream.runCollect(EventLog.sessions(log)))]
+    const all = yield* Effect.forEach(sessions, ({ session }) =>
+      Stream.runCollect(EventLog.records(log, session)),
+    )
+    return all.flatMap((records) => [...records])
+  })
