@@ -19,4 +19,5 @@ export {
   type PageMessage,
   type ShownOptions,
   textsBehind,
+  withUnseen,
 } from "./shown.js"

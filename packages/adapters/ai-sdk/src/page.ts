@@ -4,9 +4,9 @@ import type { Memory, Message } from "@memfold/core"
 import type { UIMessage } from "ai"
 import { Either } from "effect"
 import { decodeMessages } from "./decode.js"
-import { formOf, metadataOf } from "./form.js"
+import { formOf } from "./form.js"
 import { answersOf } from "./received.js"
-import { changeOf, type NewestMessages, textsBehind } from "./shown.js"
+import { changeOf, type NewestMessages, textsBehind, withUnseen } from "./shown.js"
 import { encodeUIMessages, type Group, groupsOf } from "./ui/encode.js"
 
 /** The body of a request of `useChat`, as `DefaultChatTransport` sends it. */
@@ -37,17 +37,6 @@ export const regenerates = ({ trigger }: PageOptions): boolean => trigger === "r
 /** Messages of the AI SDK as messages of the memory. It throws `AiSdkDecodeError`. */
 export const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrThrowWith(decodeMessages(messages), (error) => error)
-
-/** The messages of a page, with a note of what the page did not show before them. */
-const withUnseen = (
-  messages: ReadonlyArray<Message.Message>,
-  unseen: ReadonlyArray<string> | undefined,
-): ReadonlyArray<Message.Message> => {
-  const [first, ...others] = messages
-  if (first === undefined || unseen === undefined) return messages
-  const form = formOf(first)
-  return [{ ...first, ...metadataOf({ ...form, ui: { ...form.ui, unseen } }) }, ...others]
-}
 
 /**
  * What messages of a page answer after the conversation went on: results of tools of the page, and approvals. Each stands behind the

@@ -1,7 +1,6 @@
 /** A conversation that is sent again without ids: what of it is stored is known by what it says. */
 import { Message } from "@memfold/core"
-import { isUnfinished } from "./shown.js"
-import { isAnswer } from "./ui/encode.js"
+import { isAnswer, isUnfinished } from "@memfold/codec"
 
 /** What a session has of the messages behind an answer. */
 export interface Resent {

@@ -2,9 +2,10 @@
  * What a page shows, compared with the newest stored messages. A page sends its list of messages again with each request; an
  * edited message keeps its id, and messages that were taken back are missing.
  */
+import { isAnswer, isUnfinished, isWaiting, unseenOf } from "@memfold/codec"
 import { Message } from "@memfold/core"
-import { formOf } from "./form.js"
-import { type Group, groupsOf, isAnswer, type PageId } from "./ui/encode.js"
+import { formOf, metadataOf } from "./form.js"
+import { type Group, groupsOf, type PageId } from "./ui/encode.js"
 
 /** A message of a page: the message of the AI SDK, or of a library that is built on it. */
 export interface PageMessage {
@@ -62,13 +63,6 @@ const isRedacted = (message: Message.Message): boolean =>
   )
 
 const isOfAnswer = ({ messages: [first] }: Group): boolean => first !== undefined && isAnswer(first)
-
-/** Whether nothing but an answer follows, whose next step is still to come. */
-export const isUnfinished = (messages: ReadonlyArray<Message.Message>): boolean => {
-  const last = messages.at(-1)
-  const waits = last?.role === "tool" || last?.parts.some(({ type }) => type === "tool-call") === true
-  return waits && messages.every(isAnswer)
-}
 
 /** The place up to which a list and the stored messages are the same. */
 interface Place<Page> {
@@ -187,32 +181,16 @@ const goesOnWithout = <Page extends PageMessage>(
 
 const storedAgain = ({ messages }: Group) => messages.map((stored) => ({ stored }))
 
-const unseenBy = ({ messages: [first] }: Group): ReadonlyArray<string> =>
-  (first === undefined ? undefined : formOf(first).ui?.unseen) ?? []
-
-/**
- * The groups that the page of a list never saw: two pages sent their messages at once, each without that of the other. What a page
- * never saw is not taken back by it.
- */
-const unseenOf = (given: ReadonlyArray<PageMessage>, groups: ReadonlyArray<Group>): ReadonlySet<Group> => {
-  const shown = new Set(given.map(({ id }) => id))
-  const missed = new Set(groups.filter(({ id }) => shown.has(id)).flatMap(unseenBy))
-  const unseen = new Set<Group>()
-  for (const [at, group] of groups.entries()) {
-    const isUnseen = missed.has(group.id) || unseenBy(group).some((id) => shown.has(id))
-    if (shown.has(group.id) || isOfAnswer(group) || !isUnseen) continue
-    unseen.add(group)
-    const answer = groups.slice(at).find((one) => isOfAnswer(one) && !shown.has(one.id) && !unseen.has(one))
-    if (answer !== undefined) unseen.add(answer)
-  }
-  return unseen
-}
-
-/** Whether the messages end with a question that has no whole answer yet. */
-const isWaiting = (messages: ReadonlyArray<Message.Message>): boolean => {
-  const asked = messages.findLastIndex(({ role }) => role === "user")
-  const answer = messages.slice(asked + 1)
-  return asked !== -1 && (answer.length === 0 || isUnfinished(answer))
+/** The messages of a page, with a note of what the page did not show before them. */
+export const withUnseen = (
+  messages: ReadonlyArray<Message.Message>,
+  unseen: ReadonlyArray<string> | undefined,
+): ReadonlyArray<Message.Message> => {
+  const [first, ...others] = messages
+  if (first === undefined || unseen === undefined) return messages
+  const form = formOf(first)
+  const { metadata } = metadataOf({ ...form, ui: { ...form.ui, unseen } })
+  return [{ ...first, metadata: { ...first.metadata, ...metadata } }, ...others]
 }
 
 /**
@@ -227,7 +205,11 @@ export const changeOf = <Page extends PageMessage>(
   options: ShownOptions<Page>,
 ): Change<Page> => {
   const all = groupsOf(messages, (position) => options.idOf(from + position))
-  const unseen = unseenOf(given, all)
+  const unseen = unseenOf(new Set(given.map(({ id }) => id)), all, (group) => ({
+    id: group.id,
+    isAnswer: isOfAnswer(group),
+    unseen: formOf(group.messages[0]!).ui?.unseen,
+  }))
   const change = changeOfSeen(
     given,
     { messages, from },

@@ -1,7 +1,7 @@
 /** What a list of messages that an application gives changes in the stored conversation. */
-import { behindStored, isSame } from "@memfold/codec"
+import { behindStored, isAnswer, isSame, isWaiting, unseenOf } from "@memfold/codec"
 import { Message } from "@memfold/core"
-import { formOf } from "./form.js"
+import { formOf, metadataOf } from "./form.js"
 
 type Messages = ReadonlyArray<Message.Message>
 
@@ -74,6 +74,8 @@ class Comparison {
   readonly hasKnownIds: boolean
 
   private readonly stored: Messages
+  /** The questions of other pages that this one never saw, and their answers. */
+  private readonly unseen: ReadonlySet<Message.Message>
   /** Whether the stored messages are the whole conversation. */
   private readonly isWhole: boolean
 
@@ -86,6 +88,12 @@ class Comparison {
     this.positions = new Map(stored.map((message, position) => [idOf(message), position]))
     this.givenIds = new Set(given.map(idOf))
     this.hasKnownIds = given.some((message) => this.isKnown(message))
+    this.unseen = unseenOf(this.givenIds, stored, (message) => ({
+      id: idOf(message),
+      // A step with tools may be missing as it is.
+      isAnswer: isAnswer(message) && !isStep(message),
+      unseen: formOf(message).unseen,
+    }))
   }
 
   private isKnown(message: Message.Message): boolean {
@@ -105,7 +113,24 @@ class Comparison {
 
   /** Whether the list need not have a stored message. */
   private mayBeMissing(stored: Message.Message): boolean {
-    return this.isForeign(stored) || (isStep(stored) && !this.givenIds.has(idOf(stored)))
+    if (this.isForeign(stored) || this.unseen.has(stored)) return true
+    return isStep(stored) && !this.givenIds.has(idOf(stored))
+  }
+
+  /** Those of stored messages that the page never saw: it takes none of them back. */
+  unseenIn(stored: Messages): Messages {
+    return stored.filter((one) => this.unseen.has(one))
+  }
+
+  /**
+   * The ids of what another page asked a moment ago, if nothing but that stands behind a position, and what is given behind another is
+   * new; `undefined` if it is not so.
+   */
+  asksAtOnce({ given, stored }: Walk): ReadonlyArray<string> | undefined {
+    const [added, behind] = [this.given.slice(given), this.stored.slice(stored)]
+    const isNew = added.length > 0 && added.every((one) => one.role === "user" && !this.isKnown(one))
+    if (!this.hasKnownIds || stored === 0 || !isNew || !isWaiting(behind)) return undefined
+    return behind.flatMap((one) => (one.role === "user" ? (idOf(one) ?? []) : []))
   }
 
   private walk(start: Start): Walk {
@@ -164,6 +189,13 @@ class Comparison {
   }
 }
 
+/** The messages of a page, with a note of what the page did not show before them. */
+const withUnseen = ([first, ...others]: Messages, unseen: ReadonlyArray<string>): Messages => {
+  if (first === undefined) return []
+  const { metadata } = metadataOf({ ...formOf(first), unseen })
+  return [{ ...first, metadata: { ...first.metadata, ...metadata } }, ...others]
+}
+
 /**
  * What the list of an application changes, with which it begins a call of an agent; `null` if nothing of the list is stored. The
  * list is the conversation as the application shows it, or its newest messages:
@@ -171,14 +203,21 @@ class Comparison {
  * - a message with a stored id and another content replaces the stored one, and what was said behind it
  * - a stored message that is missing behind a given one was removed, with what was said behind it
  * - without ids, messages are the same if a page shows the same; a list without an answer that is stored is new
- * - steps with tools may be missing, and messages that came through another adapter
+ * - steps with tools may be missing, messages that came through another adapter, and what another page said that this one never saw
  */
 export const changeOf = (given: Messages, stored: StoredMessages): Change | null => {
   const comparison = new Comparison(given, stored)
   const walk = comparison.compare()
   if (walk === undefined) return null
+  const added = given.slice(walk.given)
   const missing = comparison.missingFrom(walk.stored)
-  return { from: missing === null ? null : stored.from + missing, added: given.slice(walk.given) }
+  if (missing === null) return { from: null, added }
+  const unseen = comparison.asksAtOnce(walk)
+  if (unseen !== undefined) return { from: null, added: withUnseen(added, unseen) }
+  return {
+    from: stored.from + missing,
+    added: [...comparison.unseenIn(stored.messages.slice(missing)), ...added],
+  }
 }
 
 /** What messages that are added change: like {@link changeOf}, but they are no list of what there is. */

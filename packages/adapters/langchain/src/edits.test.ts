@@ -9,6 +9,7 @@ import {
   HumanMessage,
   modelRetryMiddleware,
   tool,
+  ToolMessage,
 } from "langchain"
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import { Effect, Layer } from "effect"
@@ -270,6 +271,60 @@ describe("two requests at once", () => {
     await agent.invoke({ messages: [human("qa", "a")] }, thread)
     expect(await stored(memory)).toEqual(["q0", "a0", "qa", "qb", "ab", "call", "found a", "done"])
     expect(await memory.branches("chat")).toHaveLength(1)
+  })
+})
+
+describe("two pages of one conversation", () => {
+  it("that ask at once keep both questions and both answers, and each goes on with what it shows", async () => {
+    await using memory = inMemory()
+    const begun = await ask(memory, [human("begin", "0")], ["to begin"])
+    let other: Promise<unknown> | undefined
+    const second = async () => ask(memory, [...begun.state, human("second", "b")], ["to second"])
+    const model = fakeModel().respond(new AIMessage({ content: "to first", id: "a-first" }))
+    const agent = createAgent({
+      model,
+      tools: [search],
+      middleware: [
+        memfold({ memory }),
+        loose((middleware: unknown) => middleware, {
+          name: "other",
+          wrapModelCall: async (request: never, handler: (request: never) => Promise<unknown>) => {
+            other = second()
+            await other
+            return handler(request)
+          },
+        }),
+      ],
+    })
+    const { messages: one } = await agent.invoke({ messages: [...begun.state, human("first", "a")] }, thread)
+    const all = ["begin", "to begin", "first", "second", "to second", "to first"]
+    expect(await stored(memory)).toEqual(all)
+    expect(await memory.branches("chat")).toHaveLength(1)
+    // Each page goes on with what it shows.
+    await ask(memory, [...one, human("more a", "c")], ["to a"])
+    expect(await stored(memory)).toEqual([...all, "more a", "to a"])
+    expect(await memory.branches("chat")).toHaveLength(1)
+    const { state } = (await other) as Awaited<ReturnType<typeof ask>>
+    await ask(memory, [...state, human("more b", "d")], ["to b"])
+    const said = await stored(memory)
+    for (const text of ["first", "second", "to second", "more b", "to b"]) expect(said).toContain(text)
+  })
+})
+
+describe("what a page answers late", () => {
+  const open = new AIMessage({ content: "", id: "2", tool_calls: call("colour") })
+  const result = new ToolMessage({ content: "green", tool_call_id: "call-colour", id: "r" })
+
+  it.each([
+    ["in its place", [human("q1", "1"), open, result, human("q2", "3"), ai("a2", "4"), human("q3", "5")]],
+    ["at the end", [human("q1", "1"), open, human("q2", "3"), ai("a2", "4"), result, human("q3", "5")]],
+  ])("stands behind its call, wherever the list has it: %s", async (_where, list) => {
+    await using memory = inMemory()
+    const history = new MemfoldChatMessageHistory({ memory, session: "chat" })
+    await history.addMessages([human("q1", "1"), open, human("q2", "3"), ai("a2", "4")])
+    const { got } = await ask(memory, list, ["a3"])
+    expect(got).toEqual(["q1", "call", "green", "q2", "a2", "q3"])
+    expect(await stored(memory)).toEqual(["q1", "call", "green", "q2", "a2", "q3", "a3"])
   })
 })
 

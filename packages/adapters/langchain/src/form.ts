@@ -15,6 +15,7 @@ import { Schema } from "effect"
  * - `raw`: the whole message, if it does not follow from the parts, such as one whose calls have another order in its
  *   content
  * - `special`: the values that are no JSON
+ * - `unseen`: the ids of messages before it that its page did not show, because another page had sent them
  */
 export const Form = Schema.Struct({
   id: Schema.optional(Schema.String),
@@ -24,6 +25,7 @@ export const Form = Schema.Struct({
   fields: Schema.optional(JsonFields),
   raw: Schema.optional(JsonFields),
   special: Schema.optional(Schema.Array(Special)),
+  unseen: Schema.optional(Schema.Array(Schema.String)),
 })
 export type Form = typeof Form.Type
 

@@ -1,6 +1,6 @@
 /** A stored session, as LangChain reads and writes it. */
 import type { BaseMessage } from "@langchain/core/messages"
-import { type ContextParts, StoredSession, type StoreOptions } from "@memfold/codec"
+import { type ContextParts, lateResults, StoredSession, type StoreOptions } from "@memfold/codec"
 import type { Memory, Message, Session } from "@memfold/core"
 import { Either } from "effect"
 import { additionOf, type Change, changeOf, progressOf, type StoredMessages } from "./changes.js"
@@ -105,7 +105,10 @@ export class LangChainSession {
         reach = further
         continue
       }
-      const { from, added } = found ?? { from: null, added: given }
+      const change = found ?? { from: null, added: given }
+      const stay = stored.messages.slice(0, change.from === null ? undefined : change.from - stored.from)
+      const { keep, added } = lateResults(stay, change.added)
+      const from = keep < stay.length ? stored.from + keep : change.from
       if (from === null && added.length === 0) return
       const named = [...(from === null ? [] : [from]), ...added, ...(times === 0 ? [] : [times])]
       const options = { idempotencyKey: this.stored.keyOf(kind, named), prefix: prefixOf(added) }

@@ -18,9 +18,6 @@ export interface Group {
   readonly messages: Array<Message.Message>
 }
 
-/** Whether a message is a part of an answer. */
-export const isAnswer = ({ role }: Message.Message): boolean => role === "assistant" || role === "tool"
-
 /**
  * Groups of messages that form one message on the page: the messages of an answer, and messages with the same id. Answers
  * to two simultaneous requests may be interleaved in the log.
@@ -32,12 +29,12 @@ export const groupsOf = (messages: ReadonlyArray<Message.Message>, idOf: PageId)
     const { ui } = formOf(message)
     const last = groups.at(-1)
     const same = ui?.id === undefined ? last : answers.get(ui.id)
-    if (isAnswer(message) && same !== undefined && isAnswer(same.messages[0]!)) {
+    if (Codec.isAnswer(message) && same !== undefined && Codec.isAnswer(same.messages[0]!)) {
       same.messages.push(message)
     } else {
       const group = { id: ui?.id ?? idOf(position), position, messages: [message] }
       groups.push(group)
-      if (isAnswer(message)) answers.set(group.id, group)
+      if (Codec.isAnswer(message)) answers.set(group.id, group)
     }
   }
   return groups

@@ -1,0 +1,67 @@
+/** Results that come after the user has gone on: a tool that runs on a page, or a person, answers when it is done. */
+import { Message } from "@memfold/message"
+
+/** What follows the stored messages that stay. */
+export interface LatePlaced {
+  /** How many of the stored messages stay. */
+  readonly keep: number
+  /** What comes behind them: stored messages again, and the added ones. */
+  readonly added: ReadonlyArray<Message.Message>
+}
+
+/** The place behind a call and what has been answered of its step. */
+const behindStep = (messages: ReadonlyArray<Message.Message>, call: number): number => {
+  const end = messages.findIndex((message, at) => at > call && message.role !== "tool")
+  return end === -1 ? messages.length : end
+}
+
+/**
+ * Added messages, with each result whose call the user went on from behind that call: where it stands last, no model would read it,
+ * because the call has been closed as interrupted.
+ *
+ * @param stored - the newest stored messages, which stay unless a result belongs before their end
+ * @param added - the messages that are to come behind them
+ *
+ * @example
+ * ```ts
+ * import { lateResults } from "@memfold/codec"
+ * import { Message } from "@memfold/core"
+ *
+ * const call = Message.call([{ id: "c1", name: "ask", arguments: "{}" }])
+ * const stored = [Message.user("Paint it."), call, Message.user("And be quick.")]
+ * const { keep, added } = lateResults(stored, [Message.result({ id: "c1", output: "green" })])
+ * console.log(keep, added.map(({ role }) => role)) // 2 ["tool", "user"]
+ * ```
+ */
+export const lateResults = (
+  stored: ReadonlyArray<Message.Message>,
+  added: ReadonlyArray<Message.Message>,
+): LatePlaced => {
+  if (!added.some(({ role }) => role === "tool")) return { keep: stored.length, added }
+  /** The messages in which open calls are. */
+  const open = new Map<string, Message.Message>()
+  const all: Array<Message.Message> = []
+  let keep = stored.length
+  for (const [at, message] of [...stored, ...added].entries()) {
+    const results = at < stored.length ? [] : Message.results(message)
+    /** The late results of each call's message. */
+    const late = new Map<Message.Message, Array<Message.Part>>()
+    for (const result of results) {
+      const call = open.get(result.id)
+      if (call !== undefined && all.slice(all.indexOf(call)).some(({ role }) => role === "user"))
+        late.set(call, [...(late.get(call) ?? []), result])
+    }
+    for (const [call, parts] of late) {
+      const place = behindStep(all, all.indexOf(call))
+      keep = Math.min(keep, place)
+      all.splice(place, 0, { ...message, parts })
+    }
+    const moved = new Set([...late.values()].flat())
+    const parts = message.parts.filter((part) => !moved.has(part))
+    if (moved.size === 0) all.push(message)
+    else if (parts.length > 0) all.push({ ...message, parts })
+    for (const { id } of Message.results(message)) open.delete(id)
+    for (const { id } of Message.calls(message)) open.set(id, message)
+  }
+  return { keep, added: all.slice(keep) }
+}
