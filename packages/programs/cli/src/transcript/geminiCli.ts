@@ -6,6 +6,8 @@
  * - `$rewindTo` takes messages back from the named one on; they are a branch that was left
  * - `$set` with other `messages` is how the program compacts: a compaction, whose messages up to there stay
  * - notices of the program (`info`, `warning`, `error`) are not read
+ *
+ * What `/chat save` and checkpoints keep is a list of `Content` of Gemini's API, alone or in `history` or `clientHistory`.
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
@@ -15,6 +17,7 @@ import { readerOf, type Said } from "./Log.js"
 import {
   allRecorded,
   call,
+  type Called,
   file,
   inlined,
   joined,
@@ -55,6 +58,8 @@ const readLine = Field.reads({
 interface Entry extends ReturnType<typeof readMessage> {
   readonly isSaid: boolean
   readonly rewindTo?: string
+  /** What a content of Gemini's API says. */
+  readonly messages?: ReadonlyArray<Message.Message>
   readonly list?: { readonly ids: ReadonlySet<unknown>; readonly time: number | undefined }
 }
 
@@ -66,6 +71,64 @@ const isMessage = (value: unknown): boolean =>
 
 const isSession = (value: unknown): boolean =>
   isObject(value) && typeof value["sessionId"] === "string" && "startTime" in value && !("uuid" in value)
+
+const readContent = Field.reads({ role: Field.text, parts: Field.list })
+
+const readCalls = Field.reads({
+  functionCall: Field.record({ id: Field.text, name: Field.text, args: Field.any }),
+  functionResponse: Field.record({ id: Field.text, name: Field.text }),
+})
+
+const isContent = (value: unknown): boolean =>
+  isObject(value) &&
+  (value["role"] === "user" || value["role"] === "model") &&
+  Array.isArray(value["parts"]) &&
+  value["parts"].every((part) => isObject(part) && !("type" in part))
+
+/** The contents of a file that has them, in place of messages. */
+const contentsIn = ({ document }: Source): ReadonlyArray<Row> | undefined => {
+  const { clientHistory, history } = isObject(document) ? document : { history: document }
+  const list = [clientHistory, history].find((one) => Array.isArray(one) && one.length > 0)
+  return Array.isArray(list) && list.every(isContent)
+    ? list.map((value, index) => ({ value, index }))
+    : undefined
+}
+
+/** The entries of contents: calls have no ids in older versions, and a response answers the oldest open call of its name. */
+const entriesOfContents = (rows: ReadonlyArray<Row>): ReadonlyArray<Row<Entry>> => {
+  const open: Array<Called> = []
+  let count = 0
+  const stepOf = (part: unknown): Message.Part | undefined => {
+    if (!isObject(part)) return undefined
+    const { functionCall, functionResponse } = readCalls(part)
+    if (isObject(part["functionCall"])) {
+      const made = call(functionCall.id ?? `call-${(count += 1)}`, functionCall.name, functionCall.args)
+      open.push(made)
+      return made
+    }
+    if (!isObject(part["functionResponse"])) return undefined
+    const { id, name = "" } = functionResponse
+    const byId = open.findIndex((one) => one.id === id)
+    const at = byId >= 0 ? byId : open.findIndex((one) => one.name === name)
+    const [called = { id: id ?? `call-${(count += 1)}`, name }] = at < 0 ? [] : open.splice(at, 1)
+    return result(called, outputOf(part))
+  }
+  return rows.map(({ value, index = 0 }) => {
+    const { role, parts } = readContent(value)
+    const read = parts.map((part) => stepOf(part) ?? partOf(part))
+    const results = read.filter(({ type }) => type === "tool-result")
+    const said = read.filter(
+      (part) => part.type !== "tool-result" && !(part.type === "text" && part.text === ""),
+    )
+    const messages: ReadonlyArray<Message.Message> = [
+      ...(results.length === 0 ? [] : [{ role: "tool" as const, parts: results }]),
+      ...(said.length === 0
+        ? []
+        : [{ role: role === "model" ? ("assistant" as const) : ("user" as const), parts: said }]),
+    ]
+    return { index, value: { ...entryOf(undefined), isSaid: true, messages } }
+  })
+}
 
 const entryOf = (value: unknown): Entry => ({ ...readMessage(value), isSaid: isMessage(value) })
 
@@ -142,6 +205,7 @@ const outputOf = (given: unknown): string =>
 
 const says = (message: Entry): Said =>
   Either.gen(function* () {
+    if (message.messages !== undefined) return message.messages
     const kept = {
       id: typeof message.id === "string" && message.id !== "" ? message.id : undefined,
       time: yield* timeAt(message, "timestamp"),
@@ -170,11 +234,20 @@ const says = (message: Entry): Said =>
   })
 
 export const reader = readerOf<Entry>({
-  recognizes: ({ rows }: Source) =>
-    rows.some(({ value }) => isSession(value)) && rows.flatMap(rowsOf).some(({ value }) => value.isSaid),
-  logs: ({ rows, broken }) => Either.right([{ rows: rows.flatMap(rowsOf), broken }]),
-  id: ({ id, isSaid }) => (isSaid ? Field.written(id) : undefined),
-  again: () => "newer",
+  recognizes: (source) => {
+    const { rows } = source
+    if (rows.some(({ value }) => isSession(value)))
+      return rows.flatMap(rowsOf).some(({ value }) => value.isSaid)
+    return contentsIn(source) !== undefined
+  },
+  logs: (source) => {
+    const contents = contentsIn(source)
+    if (contents !== undefined) return Either.right([{ rows: entriesOfContents(contents) }])
+    return Either.right([{ rows: source.rows.flatMap(rowsOf), broken: source.broken }])
+  },
+  id: ({ id, isSaid }) => (isSaid && (id ?? "") !== "" ? Field.written(id) : undefined),
+  // What the user said and what the model said is not the same entry, whatever their ids are.
+  again: (known, { type }) => (known.type === type ? "newer" : "other"),
   takesBack: ({ rewindTo }, way) =>
     rewindTo === undefined ? undefined : way().find(({ id, isSaid }) => isSaid && id === rewindTo),
   isSaid: ({ isSaid }) => isSaid,

@@ -29,8 +29,12 @@ const ofPrograms =
 
 const words = /\p{L}\s+\S*\p{L}|[^\p{ASCII}\P{L}]/u
 
-const isSaid = (name: string, text: string): boolean =>
-  /[\p{L}\p{N}]/u.test(text) && (spoken.test(name) || (!ofPrograms.test(name) && words.test(text)))
+const isSaid = (name: string, text: string): boolean => {
+  if (!/[\p{L}\p{N}]/u.test(text)) return false
+  if (spoken.test(name) || (!ofPrograms.test(name) && words.test(text))) return true
+  const value = jsonIn(text)
+  return value !== undefined && spokenIn(value).length > 0
+}
 
 /** A value within a row, and how it is reached: by a name, or by a position in a list. */
 interface Place {

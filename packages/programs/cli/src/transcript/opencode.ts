@@ -4,6 +4,7 @@
  * - an answer has its steps, each with its calls and their results, which become a message and one with results
  * - a part `compaction` and the summary behind it (`summary: true`) are a compaction, and no messages. The messages from
  *   `tail_start_id` on were kept
+ * - `revert` of the session says from which message, or part, on the user took it back: that is a branch that was left
  * - marks of steps, snapshots and patches are of the program, and not read
  */
 import type { Message } from "@memfold/core"
@@ -62,7 +63,16 @@ const readPart = Field.reads({
   tail_start_id: Field.text,
 })
 
-type Entry = ReturnType<typeof readMessage> & { readonly isMessage: boolean }
+const readSession = Field.reads({
+  info: Field.record({ revert: Field.record({ messageID: Field.text, partID: Field.text }) }),
+})
+
+/** A message, what of one is behind the part from which on it was taken back, or the mark of what was taken back. */
+type Entry = ReturnType<typeof readMessage> & {
+  readonly isMessage: boolean
+  readonly isRest?: boolean
+  readonly reverts?: Entry
+}
 
 const isMessage = (value: unknown): boolean =>
   isObject(value) && isObject(value["info"]) && Array.isArray(value["parts"])
@@ -70,6 +80,28 @@ const isMessage = (value: unknown): boolean =>
 const rowsIn = ({ document }: Source): ReadonlyArray<Row> | undefined => {
   const list: unknown = isObject(document) ? document["messages"] : document
   return Array.isArray(list) && list.some(isMessage) ? rowsOf(list) : undefined
+}
+
+const entryOf = (value: unknown): Entry => ({ ...readMessage(value), isMessage: isMessage(value) })
+
+const readId = Field.reads({ id: Field.text })
+
+/** The entries, and behind them what of them the user took back, if the session says so. */
+const entriesOf = ({ document }: Source, rows: ReadonlyArray<Row>): ReadonlyArray<Row<Entry>> => {
+  const { messageID, partID } = readSession(document).info.revert
+  const entries: Array<Row<Entry>> = []
+  let reverts: Entry | undefined
+  for (const { value, ...row } of rows) {
+    const entry = entryOf(value)
+    const isFirst = messageID !== undefined && entry.info.id === messageID && reverts === undefined
+    const at =
+      isFirst && partID !== undefined ? entry.parts.findIndex((part) => readId(part).id === partID) : -1
+    const split = at > 0 ? [entry.parts.slice(0, at), entry.parts.slice(at)] : [entry.parts]
+    for (const [index, parts] of split.entries())
+      entries.push({ ...row, value: { ...entry, parts, ...(index === 0 ? {} : { isRest: true }) } })
+    if (isFirst) reverts = entries.at(-1)!.value
+  }
+  return reverts === undefined ? entries : [...entries, { value: { ...entryOf(undefined), reverts } }]
 }
 
 /** Parts of the program, in which nothing is said. */
@@ -151,17 +183,10 @@ export const reader = readerOf<Entry>({
     Either.fromNullable(rowsIn(source), () => ({
       problem: "the file holds no session of opencode",
       allowed: "what opencode export writes",
-    })).pipe(
-      Either.map((rows) => [
-        {
-          rows: rows.map(({ value, ...row }) => ({
-            ...row,
-            value: { ...readMessage(value), isMessage: isMessage(value) },
-          })),
-        },
-      ]),
-    ),
-  id: ({ info }) => info.id,
+    })).pipe(Either.map((rows) => [{ rows: entriesOf(source, rows) }])),
+  id: ({ info, isRest }) => (isRest === true ? undefined : info.id),
+  isSaid: ({ reverts }) => reverts === undefined,
+  takesBack: ({ reverts }) => reverts,
   compaction,
   says: ([message]) => says(message),
 })

@@ -185,10 +185,12 @@ export const readSource = (text: string, skips = false): Either.Either<Source, P
     return Either.right({ document: value, rows: [{ value }], broken: undefined, skips, damaged: [] })
   }
   const lines = textLines(bare)
-  const hasObject = () =>
-    lines.slice(0, 2).some((one) => Option.exists(Either.getRight(json(one.text)), isObject))
-  const isList = bare.trimStart().startsWith("[")
-  if (!isList && hasObject()) return Either.right(readLines(lines, skips))
+  const isWhole = (is: (value: unknown) => boolean, count: number) =>
+    lines.slice(0, count).some((one) => Option.exists(Either.getRight(json(one.text)), is))
+  const hasObject = () => isWhole(isObject, 2)
+  // Lines may be lists: then the first one is whole.
+  const isList = bare.trimStart().startsWith("[") && (lines.length === 1 || !isWhole(Array.isArray, 1))
+  if (!isList && (hasObject() || isWhole(Array.isArray, 1))) return Either.right(readLines(lines, skips))
   const { position } = document.left
   const problem: Problem = {
     ...(position === undefined ? {} : { line: lineAt(bare, position) }),

@@ -312,8 +312,48 @@ const opencode = (conversation: Conversation): string => {
       ],
     },
   )
-  return JSON.stringify({ info: { id: "s", ...odd(conversation.odd) }, messages })
+  // What the user took back stands at the end, until the next prompt.
+  const left = conversation.left?.turns.flatMap(turn) ?? []
+  const [first] = left as ReadonlyArray<{ readonly info?: Fields }>
+  const revert = first === undefined ? {} : { revert: { messageID: first.info?.["id"], snapshot: "abc" } }
+  return JSON.stringify({
+    info: { id: "s", ...revert, ...odd(conversation.odd) },
+    messages: [...messages, ...left],
+  })
 }
+
+/** What `/chat save` of Gemini CLI keeps: contents of Gemini's API, without ids in older versions. */
+const geminiContents = ({ turns }: Conversation): string =>
+  JSON.stringify(
+    turns.flatMap(({ user, steps }) => [
+      { role: "user", parts: [{ text: user }] },
+      ...steps.flatMap(({ reasoning, text, calls }, at) => {
+        const ids = (id: string): Fields => (at % 2 === 0 ? { id } : {})
+        return [
+          {
+            role: "model",
+            parts: [
+              ...some(reasoning).map((one) => ({ text: one, thought: true })),
+              ...some(text).map((one) => ({ text: one })),
+              ...calls.map(({ id, name, input }) => ({
+                functionCall: { ...ids(id), name, args: { q: input } },
+              })),
+            ],
+          },
+          ...(calls.length === 0
+            ? []
+            : [
+                {
+                  role: "user",
+                  parts: calls.map(({ id, name, output }) => ({
+                    functionResponse: { ...ids(id), name, response: { output } },
+                  })),
+                },
+              ]),
+        ]
+      }),
+    ]),
+  )
 
 const pi = (conversation: Conversation): string => {
   const { odd: texts } = conversation
@@ -656,7 +696,12 @@ export const writers: ReadonlyArray<Writer> = [
       })
     },
   },
-  { format: "opencode", has: ["calls", "reasoning", "compacted", "keeps", "odd"], write: opencode },
+  { format: "gemini-cli", has: ["calls", "reasoning"], write: geminiContents },
+  {
+    format: "opencode",
+    has: ["calls", "reasoning", "left", "compacted", "keeps", "odd"],
+    write: opencode,
+  },
   {
     format: "pi",
     has: ["calls", "reasoning", "queued", "left", "compacted", "keeps", "odd", "lines"],
