@@ -5,6 +5,8 @@ import { type Answering, providerServer, seeded } from "@memfold/strict-provider
 import { generateText, stepCountIs, streamText, tool, ToolLoopAgent, wrapLanguageModel } from "ai"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
+import { often } from "@memfold/harness/depth"
+import { compacting, toolLoop } from "@memfold/harness/toolLoops"
 import { createMemory } from "memfold"
 import { aiSdk } from "../src/index.js"
 
@@ -188,6 +190,37 @@ describe("a long loop of tools, compacted while it runs", () => {
       expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
     })
   }
+})
+
+describe("generated loops of tools, compacted at every step", () => {
+  it("are never refused, whatever the model says and calls", async () => {
+    for (let seed = 1; seed <= often(3, 12); seed++) {
+      const { answer, output } = toolLoop(seed)
+      const { server, model } = await connected(answer)
+      const finds = tool({
+        inputSchema: z.object({ request: z.string(), depth: z.number() }),
+        execute: async () => output(),
+      })
+      await using memory = createMemory(compacting)
+      for (const text of ["How many?", "And now?"]) {
+        const chat = aiSdk(memory).session("chat")
+        const context = await chat.messages(text)
+        const { prepareStep } = chat
+        const options = {
+          model,
+          tools: { lookUp: finds },
+          ...context,
+          prepareStep,
+          stopWhen: stepCountIs(12),
+        }
+        await chat.onEnd(await generateText(options))
+      }
+      await server.close()
+      const refused = server.refused.map(({ violations }) => violations)
+      expect([seed, refused]).toEqual([seed, []])
+      expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
+    }
+  })
 })
 
 describe("a stream that breaks", () => {

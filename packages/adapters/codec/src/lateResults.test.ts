@@ -10,12 +10,10 @@ const message: fc.Arbitrary<Message.Message> = fc.oneof(
   fc
     .uniqueArray(id, { minLength: 1, maxLength: 2 })
     .map((ids) => Message.call(ids.map((one) => ({ id: one, name: "ask", arguments: "{}" })))),
-  fc
-    .uniqueArray(id, { minLength: 1, maxLength: 2 })
-    .map((ids): Message.Message => ({
-      role: "tool",
-      parts: ids.map((one) => ({ type: "tool-result", id: one, output: "green" })),
-    })),
+  fc.uniqueArray(id, { minLength: 1, maxLength: 2 }).map((ids): Message.Message => ({
+    role: "tool",
+    parts: ids.map((one) => ({ type: "tool-result", id: one, output: "green" })),
+  })),
 )
 const messages = fc.array(message, { maxLength: 8 })
 

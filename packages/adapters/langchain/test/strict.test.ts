@@ -23,6 +23,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { deep, often } from "@memfold/harness/depth"
+import { compacting, toolLoop } from "@memfold/harness/toolLoops"
 import { createMemory } from "memfold"
 import { loose } from "./loose.js"
 import { memfold, MemfoldChatMessageHistory } from "../src/index.js"
@@ -111,6 +112,30 @@ describe("an agent on one session", () => {
         expect(all.filter(({ type }) => type === "human")).toHaveLength(turns)
       })
     }
+  }
+})
+
+describe("generated loops of tools, compacted at every step", () => {
+  for (const { name, model: make } of providers) {
+    it(`are never refused, whatever the model says and calls: ${name}`, async () => {
+      for (let seed = 1; seed <= often(3, 12); seed++) {
+        const { answer, output } = toolLoop(seed)
+        const { server, model } = await connected(answer, make)
+        const finds = tool(async () => output(), {
+          name: "lookUp",
+          description: "Looks up what is known about a request.",
+          schema: z.object({ request: z.string(), depth: z.number() }),
+        })
+        await using memory = createMemory(compacting)
+        const agent = createAgent({ model, tools: [finds], middleware: [memfold({ memory })] })
+        for (const text of ["How many?", "And now?"])
+          await agent.invoke({ messages: [new HumanMessage(text)] }, { ...thread, recursionLimit: 60 })
+        await server.close()
+        const refused = server.refused.map(({ violations }) => violations)
+        expect([seed, refused]).toEqual([seed, []])
+        expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
+      }
+    })
   }
 })
 

@@ -55,6 +55,8 @@ interface CallState {
   sent?: ReadonlySet<string>
   /** The ids of messages that the application sent again without the ids that the session has. */
   known?: ReadonlySet<string>
+  /** The ids of messages that another page has sent, and this one did not see. */
+  unseen?: ReadonlyArray<string> | undefined
   place?: PlaceOfCall
   signal?: AbortSignal
 }
@@ -89,10 +91,14 @@ const save = async (
   const given = sources.filter(({ source }) => source !== "memory").map(({ message }) => message)
   // A call that goes on after an approval, in any process, has its own answer in the list. Nobody sent that list.
   const goesOn = sources.some(({ message, source }) => source === "response" && chat.says(message))
-  call.known ??= new Set(goesOn ? [] : await chat.receive(given))
+  if (call.known === undefined) {
+    const { known, unseen } = goesOn ? { known: [] } : await chat.receive(given)
+    call.known = new Set(known)
+    call.unseen = unseen
+  }
   const own = given.filter(({ id }) => call.known?.has(id) !== true)
   const messages = call.signal?.aborted === true ? withoutEcho(own) : own
-  await chat.save(messages, { sent: call.sent, ended, prefix: call.prefix })
+  await chat.save(messages, { sent: call.sent, unseen: call.unseen, ended, prefix: call.prefix })
 }
 
 /** Ends a call whose question was edited meanwhile, or that is to be answered anew. */

@@ -1,6 +1,6 @@
 /** A stored session, as Mastra reads and writes it. */
-import { changeOf, resentBehind, textsBehind } from "@memfold/ai-sdk/codec"
-import { type ContextParts, type PlaceOfCall, isSame, StoredSession } from "@memfold/codec"
+import { changeOf, resentBehind, textsBehind, withUnseen } from "@memfold/ai-sdk/codec"
+import { type ContextParts, isSame, lateResults, type PlaceOfCall, StoredSession } from "@memfold/codec"
 import { type Memory, Message, type Session } from "@memfold/core"
 import type { MastraDBMessage } from "@mastra/core/agent"
 import { Either } from "effect"
@@ -175,6 +175,14 @@ const knownByText = (
   return { ids: [], isAnswered: false }
 }
 
+/** What a list of an application is, compared with the session. */
+export interface Received {
+  /** The ids of messages that the session has under other ids. */
+  readonly known: ReadonlyArray<string>
+  /** The ids of messages that another page has sent a moment ago, and this one did not see. */
+  readonly unseen?: ReadonlyArray<string> | undefined
+}
+
 /** A session of a memory. It keeps nothing, so it costs nothing to make one. */
 export class MastraSession {
   private readonly stored: StoredSession
@@ -208,34 +216,33 @@ export class MastraSession {
    * messages back or asks for another answer, the conversation goes on from that place.
    *
    * @param given the messages that the application sent
-   * @returns the ids of messages that the session has under other ids
    */
-  async receive(given: ReadonlyArray<MastraDBMessage>): Promise<ReadonlyArray<string>> {
+  async receive(given: ReadonlyArray<MastraDBMessage>): Promise<Received> {
     const { memory, id } = this.stored
     const sent = given.map(sentMessage).filter(({ messages }) => messages.length > 0)
     const idAt = (message: Message.Message, index: number) => idOf(message) ?? positionId(index)
     const ids = new Set(sent.map((one) => one.id))
     let { messages, from, before, total } = await memory.messages(id, { limit: 100 + sent.length })
-    if (total === 0) return []
+    if (total === 0) return { known: [] }
     const isNamed = () => messages.some((one, position) => ids.has(idAt(one, from + position)))
     if (!isNamed()) {
       const known = knownByText(sent, messages)
       if (known.isAnswered) await memory.regenerate(id)
-      if (known.ids.length > 0 || sent.length < 2 || before === null) return known.ids
+      if (known.ids.length > 0 || sent.length < 2 || before === null) return { known: known.ids }
       const page = await memory.messages(id, { limit: farBack, before })
       messages = [...page.messages, ...messages]
       ;({ from } = page)
-      if (!isNamed()) return []
+      if (!isNamed()) return { known: [] }
     }
     const options = { idOf: positionId, isWhole: true, regenerates: false, isEdited }
     const change = changeOf(sent, { messages, from }, options)
-    if (change.from === null) return []
+    if (change.from === null) return { known: [], unseen: change.unseen }
     const added = change.added.flatMap((one) => {
       if ("stored" in one) return [one.stored]
       return "page" in one ? one.page.messages : textsBehind(one.answer.messages, one.behind)
     })
     await this.stored.editShown(change.from, added)
-    return []
+    return { known: [] }
   }
 
   /** The id of the branch in force. */
@@ -252,6 +259,7 @@ export class MastraSession {
    * Stores the messages of a call of an agent that are new.
    *
    * @param sent the ids of the messages that the application sent
+   * @param unseen the ids of messages of another page that the application did not see
    * @param ended whether the call is over: then calls that wait for a result of the application are stored, too
    * @param prefix what the newest answer was produced behind, if it is known
    */
@@ -259,17 +267,21 @@ export class MastraSession {
     messages: ReadonlyArray<MastraDBMessage>,
     {
       sent,
+      unseen,
       ended,
       prefix,
     }: {
       readonly sent: ReadonlySet<string>
+      readonly unseen?: ReadonlyArray<string> | undefined
       readonly ended: boolean
       readonly prefix: Session.Prefix | undefined
     },
   ): Promise<void> {
     const given = messages.map((one) => ({ messages: decoded(one), sent: sent.has(one.id) }))
     const all = given.flatMap((one) => one.messages)
-    const fresh = newOf(given, await this.stored.newest(all.length), ended)
+    const newest = await this.stored.newestPage(all.length)
+    const found = newOf(given, newest.messages, ended)
+    const fresh = found[0]?.role === "user" ? withUnseen(found, unseen) : found
     const forms = new Map(all.map((one) => [idOf(one), formOf(one)] as const))
     const formed = fresh.map((message, index) => {
       // Each append says the other fields of its messages, as they are now.
@@ -278,6 +290,8 @@ export class MastraSession {
       const form = isLast ? forms.get(idOf(message)) : undefined
       return form === undefined ? message : withForm(message, form)
     })
+    const { keep, added } = lateResults(newest.messages, formed)
+    if (keep < newest.messages.length) return void (await this.stored.editShown(newest.from + keep, added))
     await this.stored.append(formed, {
       idempotencyKey: this.stored.keyOf("call", formed),
       prefix: fresh[0]?.role === "assistant" ? prefix : undefined,

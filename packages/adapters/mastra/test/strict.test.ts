@@ -10,6 +10,7 @@ import { type Answering, type ProviderServer, providerServer, seeded } from "@me
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { often } from "@memfold/harness/depth"
+import { compacting, toolLoop } from "@memfold/harness/toolLoops"
 import { createMemory } from "memfold"
 import { loose } from "./loose.js"
 import { memfold, messagesOf } from "../src/index.js"
@@ -84,6 +85,25 @@ describe("an agent on one session", () => {
         expect(all.filter(({ role }) => role === "user")).toHaveLength(turns)
       })
     }
+  }
+})
+
+describe("generated loops of tools, compacted at every step", () => {
+  for (const { name, model: make } of providers) {
+    it(`are never refused, whatever the model says and calls: ${name}`, async () => {
+      for (let seed = 1; seed <= often(3, 12); seed++) {
+        const { answer, output } = toolLoop(seed)
+        const { server, model } = await connected(answer, make)
+        const finds = createTool({ ...lookUp, execute: async () => output() } as never) as typeof lookUp
+        await using memory = createMemory(compacting)
+        const agent = new Agent({ ...base, tools: { lookUp: finds }, model, ...memfold({ memory }) })
+        for (const text of ["How many?", "And now?"]) await agent.generate(text, { ...thread, maxSteps: 12 })
+        await server.close()
+        const refused = server.refused.map(({ violations }) => violations)
+        expect([seed, refused]).toEqual([seed, []])
+        expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
+      }
+    })
   }
 })
 
