@@ -59,6 +59,14 @@ const rawCalls = ["tool_calls", "function_call"]
 const without = (fields: unknown, names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(Object.entries(isFields(fields) ? fields : {}).filter(([name]) => !names.includes(name)))
 
+/** The names of the calls among the items that the Responses API answered with, as the model said them. */
+const namesIn = (metadata: unknown): ReadonlyArray<unknown> => {
+  const items = isFields(metadata) ? metadata["output"] : undefined
+  return (Array.isArray(items) ? items : []).flatMap((item: unknown) =>
+    isFields(item) && item["type"] === "function_call" ? [item["name"]] : [],
+  )
+}
+
 /** The message, or nothing if nothing is left of it. */
 const written = (
   message: Message.Message,
@@ -105,7 +113,9 @@ class Encoder {
     const foreign = author === "other"
     const left = message.parts.filter(Message.isBound)
     const calls: Array<Fields> = []
-    let renamed = false
+    // A name that the model made up is another one here; LangChain would send the items as they are.
+    const sentNames = new Set<unknown>(Message.calls(message).map(({ name }) => name))
+    let renamed = namesIn(form.fields?.["response_metadata"]).some((name) => !sentNames.has(name))
     const blocks = message.parts.flatMap((part): ReadonlyArray<unknown> => {
       if (partFormOf(part).block === "kwargs") return foreign ? this.omissions.add("opaque") : []
       if (part.type !== "tool-call") return this.blocks.block(part, "assistant", author)

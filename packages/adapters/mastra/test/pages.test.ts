@@ -3,8 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { Agent } from "@mastra/core/agent"
 import { createTool } from "@mastra/core/tools"
 import { type Answering, providerServer } from "@memfold/strict-providers"
-import type { UIMessage } from "ai"
-import { createMemory, type PromiseMemory } from "memfold"
+import { createMemory } from "memfold"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { memfold, messagesOf } from "../src/index.js"
@@ -12,6 +11,13 @@ import { loose } from "./loose.js"
 import { quiet } from "./quiet.js"
 
 quiet()
+
+/** A message of a page. */
+interface UIMessage {
+  readonly id: string
+  readonly role: string
+  readonly parts: ReadonlyArray<{ readonly type: string; readonly [field: string]: unknown }>
+}
 
 /** A promise, and the function that resolves it. */
 const signal = () => {
@@ -40,7 +46,7 @@ const opened = async (answer: Answering) => {
   const model = loose(
     createAnthropic({ apiKey: "local", baseURL: `${server.anthropicURL}/v1` })("claude-sonnet-5-5"),
   )
-  const memory: PromiseMemory = createMemory({ store: "memory:", compaction: { mode: "off" } })
+  const memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
   // Each request may come to a process of its own.
   const agent = () =>
     new Agent({
