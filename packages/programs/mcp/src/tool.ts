@@ -8,24 +8,20 @@ import { failure } from "./failure.js"
 /** The memory that the tools use, with messages in the format of Chat Completions. */
 export type ServedMemory = PromiseMemory<"openai">
 
-type Names = "append" | "compact" | "events" | "messages" | "revert" | "sessions" | "state" | "summaries"
-
-type Found = Awaited<ReturnType<ServedMemory["recall"]>>
-
-/** A section of a context, as its tool tells it. */
-interface ToldSection {
-  readonly section: string
-  readonly from: number
-  readonly to: number
-  readonly tokens: number
-  readonly parts?: ReadonlyArray<string> | undefined
-}
-
 /** What the tools use of a memory: {@link ServedMemory} has it, and what a service makes of each tenant's sessions. */
-export interface ToolMemory extends Pick<ServedMemory, Names> {
+export interface ToolMemory extends Pick<
+  ServedMemory,
+  "append" | "compact" | "events" | "messages" | "revert" | "sessions" | "state" | "summaries"
+> {
   readonly context: (...given: Parameters<ServedMemory["context"]>) => Promise<{
     readonly messages: Awaited<ReturnType<ServedMemory["context"]>>["messages"]
-    readonly layout: ReadonlyArray<ToldSection>
+    readonly layout: ReadonlyArray<{
+      readonly section: string
+      readonly from: number
+      readonly to: number
+      readonly tokens: number
+      readonly parts?: ReadonlyArray<string> | undefined
+    }>
     readonly tokens: number
   }>
   readonly recall: (
@@ -33,7 +29,9 @@ export interface ToolMemory extends Pick<ServedMemory, Names> {
     query: string,
     options: Omit<NonNullable<Parameters<ServedMemory["recall"]>[2]>, "settings" | "strategy">,
   ) => Promise<{
-    readonly messages: ReadonlyArray<Omit<Found["messages"][number], "message">>
+    readonly messages: ReadonlyArray<
+      Omit<Awaited<ReturnType<ServedMemory["recall"]>>["messages"][number], "message">
+    >
     readonly tokens: number
   }>
   readonly sessionsOf: (

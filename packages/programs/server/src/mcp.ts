@@ -2,7 +2,7 @@
 import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { codecs, type Formats } from "@memfold/catalog"
 import type { Caller, schemas } from "@memfold/client/api"
-import { type EventLog, Memory } from "@memfold/core"
+import { type EventLog, Memory, type Recall } from "@memfold/core"
 import { Cause, Chunk, Effect, Exit, Layer, Option, Stream } from "effect"
 import { passedCaller } from "./authorization.js"
 import { contextIn } from "./contexts.js"
@@ -11,39 +11,34 @@ import { decoded, given } from "./requests.js"
 import { problemFor, type TenantMemory, tenantMemory } from "./TenantMemory.js"
 
 type Messages = Formats["openai"]["context"]
-type Answer<Name extends "append" | "messages" | "recall"> = Promise<
-  Effect.Effect.Success<ReturnType<TenantMemory[Name]>>
->
-/** What is told of messages, with the messages of Chat Completions. */
-type In<Told> = Omit<Told, "messages"> & { readonly messages: Messages }
 
 const names = ["state", "summaries", "events", "compact", "revert"] as const
 
-/** The strategy of the service decides every call of a tool. */
-interface Requests extends Omit<Memory.Promises, "request"> {
-  readonly request: object
-}
-
-/** A memory as tools use it: with Promises, and with messages of Chat Completions. */
-export interface ToolMemory extends Pick<Memory.Operations<Requests>, (typeof names)[number]> {
+/** A memory as tools use it: with Promises, and with messages of Chat Completions. The strategy of the service decides every call. */
+export interface ToolMemory extends Pick<
+  Memory.Operations<Omit<Memory.Promises, "request"> & { readonly request: object }>,
+  "state" | "summaries" | "events" | "compact" | "revert"
+> {
   readonly append: (
     session: string,
     messages: unknown,
     options?: { readonly idempotencyKey?: string; readonly owner?: string; readonly title?: string },
-  ) => Answer<"append">
+  ) => Promise<Memory.AppendedMessages>
   readonly context: (
     session: string,
-    options?: Pick<NonNullable<Parameters<TenantMemory["context"]>[1]>, "atVersion" | "recall">,
-  ) => Promise<In<typeof schemas.Context.Type>>
+    options?: Pick<Memory.ContextOptions, "atVersion" | "recall">,
+  ) => Promise<
+    Omit<typeof schemas.Context.Type, "messages"> & { readonly messages: Formats["openai"]["context"] }
+  >
   readonly messages: (
     session: string,
     page?: { readonly limit?: number; readonly before?: string },
-  ) => Promise<In<Awaited<Answer<"messages">>>>
+  ) => Promise<Omit<Memory.MessagePage, "messages"> & { readonly messages: Formats["openai"]["context"] }>
   readonly recall: (
     session: string,
     query: string,
-    options?: Omit<NonNullable<Parameters<TenantMemory["recall"]>[2]>, "strategy">,
-  ) => Answer<"recall">
+    options?: Memory.RecallOptions,
+  ) => Promise<Recall.Recalled>
   readonly sessions: () => AsyncIterable<EventLog.SessionInfo>
   readonly sessionsOf: (
     owner: string,
@@ -83,7 +78,10 @@ const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, 
       ]),
     )
   return {
-    ...Memory.promised<(typeof names)[number], Requests>({
+    ...Memory.promised<
+      (typeof names)[number],
+      Omit<Memory.Promises, "request"> & { readonly request: object }
+    >({
       names: [...names],
       run,
       iterate: (use) => Stream.toAsyncIterable(Stream.mapError(use(memory), toldTo(tenant))),
