@@ -31,6 +31,9 @@ const opened = async (
   return page
 }
 
+/** Nothing is compacted in the background meanwhile, so that a test knows what there is. */
+const manual = { compaction: { mode: "manual" } } as const
+
 /** A conversation that was compacted twice. */
 const filled = async (url: string) => {
   const memory = createClient({ url })
@@ -44,7 +47,7 @@ const filled = async (url: string) => {
 }
 /** A service with it, for one test. */
 const withSession = async (options: Parameters<typeof started>[0] = {}) =>
-  filled((await started(options)).url)
+  filled((await started({ ...manual, ...options })).url)
 
 /** A context without the ids of summaries: what is committed again has new ones. */
 const shown = ({ messages, layout, tokens }: { messages: unknown; layout: unknown; tokens: number }) => ({
@@ -289,6 +292,29 @@ describe("a session through time", () => {
     const cards = await page.locator("article").count()
     expect(cards).toBeGreaterThan(3)
     expect(cards).toBeLessThan(80)
+  })
+
+  it("leads from an answer to its prompt, and says one number of it: in the bar and beside the compaction", async () => {
+    const { url, memory } = await withSession()
+    const summaries = await memory.summaries("chat-1")
+    for (const size of ["wide", "narrow"] as const) {
+      const page = await opened(url, `#session=chat-1&version=${summaries.at(-1)!.version}`, { size })
+      const bar = page.locator(".token-bar strong")
+      await expect.poll(() => bar.textContent()).toMatch(/^[\d,]+ tokens$/)
+      const line = await page.getByRole("group", name("Compaction")).textContent()
+      expect(line).toContain(`→ ${await bar.textContent()}`)
+      const said = page.getByRole("tab", name("As it was said"))
+      if (await said.isVisible()) await said.click()
+      const list = page.getByRole("group", name("The conversation as it was said"))
+      const prompt = list.getByRole("button", name(/what the model got for message 16/))
+      await prompt.click()
+      const got = page.getByRole("group", name("What the model got"))
+      await got.waitFor()
+      await got.focus()
+      await page.keyboard.press("End")
+      await got.getByText("Question 7").first().waitFor()
+      expect(await got.getByText("Answer 7").count()).toBe(0)
+    }
   })
 
   it("folds long tool outputs until they are opened", async () => {
@@ -537,7 +563,7 @@ describe("other strategies", () => {
     const { url, memory } = await withSession()
     const page = await opened(url, "#session=chat-1&view=settings")
     await page.getByRole("combobox", { name: "Strategy" }).selectOption("rounds")
-    await page.getByRole("spinbutton", { name: /^A: fullContextTurns/ }).fill("2")
+    await page.getByRole("spinbutton", { name: /^A: how many complete turns/ }).fill("2")
     await page.getByRole("spinbutton", { name: /^B: cachedContextTurns/ }).fill("2")
     const preview = page.getByRole("status", name("Preview"))
     await expect.poll(() => preview.textContent(), { timeout: 30_000 }).toMatch(/the context goes from/)
@@ -549,7 +575,7 @@ describe("other strategies", () => {
       settings: { fullContextTurns: 2, cachedContextTurns: 2 },
     })
     expect(await memory.summaries("chat-1")).toHaveLength(2)
-    await page.getByRole("spinbutton", { name: /^A: fullContextTurns/ }).fill("0")
+    await page.getByRole("spinbutton", { name: /^A: how many complete turns/ }).fill("0")
     await expect.poll(() => preview.textContent()).toContain("fullContextTurns")
   })
 })
@@ -843,71 +869,95 @@ describe("what messages have in them", () => {
   })
 })
 
-/** A view or a form: its title, its address, the size and the colours, and the button that opens the form. */
-const viewsOf = (
-  views: ReadonlyArray<
-    readonly [title: string, fragment: string, size: keyof typeof sizes, dark: boolean, button?: string]
-  >,
-) => views.map(([title, fragment, size, dark, button]) => ({ title, fragment, size, dark, button }))
-
 describe("everybody can use it", () => {
   let service: Service
   beforeAll(async () => {
-    service = await serve({ store: "memory:", port: 0, log: "none", site: pageFiles() })
+    service = await serve({ ...manual, store: "memory:", port: 0, log: "none", site: pageFiles() })
     await filled(service.url)
   })
   afterAll(() => service.close())
-  it.each(
-    viewsOf([
-      ["the list", "", "wide", false],
-      ["the list, dark and narrow", "", "narrow", true],
-      ["a session", "#session=chat-1", "wide", false],
-      ["a session, dark and narrow", "#session=chat-1", "narrow", true],
-      ["settings", "#session=chat-1&view=settings", "narrow", false],
-      ["compare", "#session=chat-1&view=compare", "wide", true],
-      ["a trace", "#session=chat-1&view=trace", "narrow", true],
-      ["tokens", "#session=chat-1&view=tokens", "wide", true],
-      ["tokens, narrow", "#session=chat-1&view=tokens", "narrow", false],
-      ["compacting", "#session=chat-1", "wide", false, "Compact…"],
-      ["undoing, dark and narrow", "#session=chat-1", "narrow", true, "Undo…"],
-      ["recompacting", "#session=chat-1", "narrow", false, "Recompact…"],
-      ["reverting, dark", "#session=chat-1&version=3", "wide", true, "Revert…"],
-      ["forking", "#session=chat-1", "wide", false, "Fork…"],
-      ["describing, dark", "#session=chat-1", "narrow", true, "Describe…"],
-      ["exporting", "#session=chat-1", "wide", false, "Export…"],
-      ["a message", "#session=chat-1", "wide", false, "What to do with message 24"],
-    ]),
-  )("$title has no violation of axe", async ({ fragment, size, dark, button }) => {
-    const { url } = service
-    const page = await opened(url, fragment, { size, dark })
-    await page
-      .locator(fragment === "" ? "tbody tr" : /trace|compare|settings/.test(fragment) ? "form" : ".where")
-      .first()
-      .waitFor()
+  /** A view or a form: its title, its address, and the button that opens the form. */
+  const views: ReadonlyArray<readonly [title: string, fragment: string, button?: string]> = [
+    ["the list", ""],
+    ["a session", "#session=chat-1"],
+    ["tokens", "#session=chat-1&view=tokens"],
+    ["a trace", "#session=chat-1&view=trace"],
+    ["compare", "#session=chat-1&view=compare"],
+    ["settings", "#session=chat-1&view=settings"],
+    ["compacting", "#session=chat-1", "Compact…"],
+    ["undoing", "#session=chat-1", "Undo…"],
+    ["recompacting", "#session=chat-1", "Recompact…"],
+    ["reverting", "#session=chat-1&version=3", "Revert…"],
+    ["forking", "#session=chat-1", "Fork…"],
+    ["describing", "#session=chat-1", "Describe…"],
+    ["exporting", "#session=chat-1", "Export…"],
+    ["a message", "#session=chat-1", "What to do with message 24"],
+  ]
+  const shownAt = async (page: Page, fragment: string, button?: string): Promise<void> => {
+    const first = fragment === "" ? "tbody tr" : /trace|compare|settings/.test(fragment) ? "form" : ".where"
+    await page.locator(first).first().waitFor()
     if (fragment.includes("tokens")) await page.locator("figure").waitFor()
-    if (button !== undefined) {
-      await press(page, button)
-      await page.getByRole("dialog").waitFor()
+    if (fragment.includes("compare")) {
+      await page.locator("form").getByRole("button", name("Compare")).click()
+      await page.getByText(/is cheapest/).waitFor({ timeout: 60_000 })
+      await page.getByText(/^What break-even would have sent/).click()
     }
+    if (button === undefined) return
+    const said = page.getByRole("tab", name("As it was said"))
+    if (button.startsWith("What") && (await said.isVisible())) await said.click()
+    await press(page, button)
+    await page.getByRole("dialog").waitFor()
+  }
+  /** What axe finds on a page. */
+  const violationsOf = async (page: Page): Promise<unknown> => {
     // As an extension of the browser would: the policy takes no program from elsewhere.
     const session = await page.context().newCDPSession(page)
     const evaluated = async (expression: string) => {
-      const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
-        expression,
-        awaitPromise: true,
-        returnByValue: true,
-      })
+      const asked = { expression, awaitPromise: true, returnByValue: true }
+      const { result, exceptionDetails } = await session.send("Runtime.evaluate", asked)
       expect(exceptionDetails).toBe(undefined)
       return result.value as unknown
     }
     await evaluated(`${axe.source}; undefined`)
-    const found = await evaluated(
+    return evaluated(
       "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + failureSummary) })))",
     )
-    expect(found).toEqual([])
-    // Nothing is wider than the page.
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      sizes[size].width,
-    )
-  })
+  }
+  const looks = views.flatMap(([title, fragment, button]) =>
+    (["wide", "narrow"] as const).map((size) => ({ title, fragment, button, size })),
+  )
+
+  it.each(looks)(
+    "$title, $size: axe finds nothing in either colours, and the keyboard reaches everything",
+    async ({ fragment, size, button }) => {
+      const page = await opened(service.url, fragment, { size })
+      await shownAt(page, fragment, button)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme })
+        const found = await violationsOf(page)
+        expect({ colorScheme, found }).toEqual({ colorScheme, found: [] })
+      }
+      // Nothing is wider than the page.
+      const width = await page.evaluate(() => document.documentElement.scrollWidth)
+      expect(width).toBeLessThanOrEqual(sizes[size].width)
+      await page.evaluate(() => {
+        document.addEventListener("focusin", ({ target }) =>
+          (target as Element).setAttribute("data-reached", ""),
+        )
+      })
+      // Rows of lists come and go; arrows go from tab to tab.
+      const missed = () =>
+        page.evaluate(() => {
+          const within = document.querySelector("dialog") ?? document
+          const all = "a, button, input, select, textarea, summary, [tabindex='0']"
+          return [...within.querySelectorAll(all)]
+            .filter((one) => one.checkVisibility() && one.closest(".scroll .virtual, :disabled") === null)
+            .filter((one) => one.getAttribute("tabindex") !== "-1" && !one.hasAttribute("data-reached"))
+            .map(({ outerHTML }) => outerHTML.slice(0, 200))
+        })
+      for (let times = 0; times < 9 && (await missed()).length > 0; times++)
+        for (let tabs = 0; tabs < 10; tabs++) await page.keyboard.press("Tab")
+      expect(await missed()).toEqual([])
+    },
+  )
 })

@@ -3,7 +3,7 @@ import { createClient } from "@memfold/client"
 import { type EventCodec, Render } from "@memfold/core"
 import { expect, it } from "vitest"
 import { marksOf } from "../src/page/session/marks.js"
-import { sharesOf } from "../src/page/session/shares.js"
+import { sharesOf, sizeOf } from "../src/page/session/shares.js"
 import { Timeline } from "../src/page/session/Timeline.js"
 import { started, turn } from "./services.js"
 
@@ -20,6 +20,8 @@ const expectSame = async (url: string, session: string): Promise<Timeline> => {
     expect(plain, `version ${version}`).toMatchObject({ version, messages, layout, tokens })
     const sent = sharesOf(timeline.at(version), own).filter(({ share }) => share !== "left-out")
     expect(sent.reduce((sum, one) => sum + one.tokens, 0)).toBe(tokens)
+    // The curve and the lines of compactions say the number of the bar.
+    expect(sizeOf(timeline.at(version)), `version ${version}`).toBe(tokens)
   }
   const { messages } = await memory.messages(session, { limit: 1_000 })
   const said = timeline.said(timeline.version).map(({ message }) => message)
@@ -34,7 +36,10 @@ it("has what the service says at every version: compactions, reverts, edits, ret
   for (let n = 0; n < 6; n++) await memory.append("s", turn(n), strategy)
   await memory.compact("s", strategy)
   for (let n = 6; n < 9; n++) await memory.append("s", turn(n), strategy)
+  const called = { id: "c", type: "function", function: { name: "read", arguments: "{}" } }
+  await memory.append("s", { role: "assistant", content: null, tool_calls: [called] })
   await memory.compact("s", strategy)
+  await memory.append("s", { role: "tool", tool_call_id: "c", content: "Nothing is there." })
   expect(await memory.revert("s")).toBeGreaterThan(0)
   await memory.compact("s", strategy)
   await memory.edit("s", 2, turn(20))

@@ -55,5 +55,6 @@ export const messages = ({ from, to }: { readonly from: number; readonly to: num
   return to === from + 1 ? `message ${count(from)}` : `messages ${count(from)} to ${count(to - 1)}`
 }
 
-/** What an event says, in words: `session described`. */
-export const happened = (tag: string): string => tag.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
+/** A name of the code in words: `Session described`, `context size`. */
+export const inWords = (name: string): string =>
+  name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

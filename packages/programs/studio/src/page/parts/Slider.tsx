@@ -1,8 +1,8 @@
 /** All versions of a session: the size of the context as a curve, the compactions as marks, and a slider over them. */
-import { Session } from "@memfold/core"
 import { useMemo } from "preact/hooks"
-import { count, happened, moment, several, short } from "../format.js"
+import { count, inWords, moment, several, short } from "../format.js"
 import type { Mark } from "../session/marks.js"
+import { sizeOf } from "../session/shares.js"
 import type { ViewProps } from "../session/ViewProps.js"
 import { Chart, useWidth } from "./Chart.js"
 
@@ -97,12 +97,12 @@ export const Slider = (props: ViewProps) => {
   const { timeline, version, marks, choose, changes } = props
   const newest = timeline.version
   const series = useMemo(() => {
-    const values = timeline.states.slice(1).map((state) => Session.contextTokens(state))
+    const values = timeline.states.slice(1).map(sizeOf)
     const said = (at: number) => several(values[at] ?? 0, "token")
     return [{ name: "Context", ink: "verbatim", values, said }]
   }, [timeline, changes])
   const recorded = timeline.events[version - 1]
-  const happening = recorded === undefined ? "" : happened(recorded.event._tag)
+  const happening = recorded === undefined ? "" : inWords(recorded.event._tag).toLowerCase()
   const steps = {
     back: ["◂◂", "Compaction before", "[", marks.findLast((mark) => mark.version < version)?.version],
     less: ["‹", "One version back", "←", version > 1 ? version - 1 : undefined],

@@ -1,7 +1,7 @@
 /** What is near its limit: the sizes of a session against the settings of the strategy, and what providers allow. */
 import type { schemas } from "@memfold/client"
 import type { Session } from "@memfold/core"
-import { dollars, several } from "../format.js"
+import { dollars, inWords, several } from "../format.js"
 
 type Settings = Readonly<Record<string, unknown>>
 type Spend = typeof schemas.SpentToday.Type
@@ -52,7 +52,7 @@ const ofStrategy = (
     unit: Limit["unit"],
     about: string,
     most = numberIn(settings, name),
-  ): ReadonlyArray<Limit> => (most === null ? [] : [{ name, used, limit: most, unit, about }])
+  ): ReadonlyArray<Limit> => (most === null ? [] : [{ name: inWords(name), used, limit: most, unit, about }])
   switch (strategy) {
     case "sliding-window":
       return [

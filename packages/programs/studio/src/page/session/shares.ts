@@ -1,5 +1,5 @@
 /** Where the tokens of a context are. */
-import type { Render, Session } from "@memfold/core"
+import { type Render, Session } from "@memfold/core"
 
 /** What the tokens of a context are for. */
 export type Share = "system" | "pinned" | "facts" | "summary" | "verbatim" | "recalled" | "left-out"
@@ -46,6 +46,16 @@ export const whyLeftOut: Readonly<Partial<Record<Render.SectionName, string>>> =
   open: "tool calls that wait for results, and what follows; left out until then",
   "left-out":
     "the provider would refuse it here, because what stood before it has changed, or its pair is missing",
+}
+
+/**
+ * The tokens of what a model gets at a state, counted: the curve, the bar and the line of a compaction say this number. It is without
+ * open calls, which wait for their results.
+ */
+export const sizeOf = (state: Session.SessionState): number => {
+  const upTo = (index: number) => state.uncovered.at(index - 1)?.cumulativeTokens ?? state.coveredTokens
+  const open = upTo(state.total) - upTo(state.structure.open?.from ?? state.total)
+  return Session.contextTokens({ ...state, reported: null }) - open
 }
 
 /** A share of a context. */

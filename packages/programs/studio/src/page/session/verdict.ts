@@ -2,6 +2,9 @@
 import type { schemas } from "@memfold/client"
 import { count, dollars, percent } from "../format.js"
 
+/** What a session is compared as without any strategy. */
+export const fullHistory = "full history"
+
 /** A strategy, and how the session went under it. */
 export type Comparison = readonly [strategy: string, compared: typeof schemas.Compared.Type]
 
@@ -9,7 +12,8 @@ export type Comparison = readonly [strategy: string, compared: typeof schemas.Co
 const endOf = ([, { points }]: Comparison) => points.at(-1)
 
 /**
- * Says which strategy cost least, how much less that is than the dearest, and what it lost; `null` with fewer than two strategies.
+ * Says which strategy cost least, how much less that is than the full history, or else the dearest, and what it lost; `null` with fewer
+ * than two strategies.
  */
 export const verdictOf = (all: ReadonlyArray<Comparison>): string | null => {
   const byCost = all
@@ -17,12 +21,13 @@ export const verdictOf = (all: ReadonlyArray<Comparison>): string | null => {
     .toSorted((one, other) => endOf(one)!.dollars - endOf(other)!.dollars)
   const [cheapest, dearest] = [byCost[0], byCost.at(-1)]
   if (cheapest === undefined || dearest === undefined || byCost.length < 2) return null
-  const [{ dollars: cost, needed, there }, most] = [endOf(cheapest)!, endOf(dearest)!.dollars]
+  const beside = byCost.find(([name]) => name === fullHistory && name !== cheapest[0]) ?? dearest
+  const [{ dollars: cost, needed, there }, most] = [endOf(cheapest)!, endOf(beside)!.dollars]
   const lost = needed - there
   const what =
     needed === 0
       ? "no later answer needed an identifier"
       : `${count(lost)} of ${count(needed)} needed identifiers ${lost === 1 ? "was" : "were"} not in its context`
-  const less = most > cost ? `, ${percent(most - cost, most)} less than ${dearest[0]}` : ""
+  const less = most > cost ? `, ${percent(most - cost, most)} less than ${beside[0]}` : ""
   return `${cheapest[0]} is cheapest: ${dollars(cost)}${less}; ${what}.`
 }

@@ -56,7 +56,7 @@ const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
       </ul>
       {segments.length === 0 ? null : (
         <details>
-          <summary>The summary that would stand there, as {summarizer} writes it</summary>
+          <summary>The summary that would stand there, as the {summarizer} summarizer writes it</summary>
           <pre tabIndex={0}>{segments.map(({ text }) => text).join("\n\n")}</pre>
         </details>
       )}

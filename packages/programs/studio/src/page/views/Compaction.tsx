@@ -6,6 +6,7 @@ import { MessageCard } from "../parts/MessageCard.js"
 import { Badge } from "../parts/Notices.js"
 import { VirtualList } from "../parts/VirtualList.js"
 import { hasChanged, type Mark, textOf } from "../session/marks.js"
+import { sizeOf } from "../session/shares.js"
 import type { Timeline } from "../session/Timeline.js"
 
 interface Props {
@@ -32,16 +33,21 @@ const badgesOf = (mark: Mark): ReadonlyArray<string> => [
 /** A compaction in one line. */
 export const CompactionLine = ({
   mark,
+  timeline,
   marks,
   choose,
 }: {
   readonly mark: Mark | null
+  readonly timeline: Timeline
   readonly marks: ReadonlyArray<Mark>
   readonly choose: (version: number) => void
 }) => {
   if (mark === null)
     return <p class="strip soft">No compaction yet: the model got everything word for word.</p>
-  const { started, committed, pruned, failed } = mark
+  const { started, version, committed, pruned, failed } = mark
+  // A compaction that does both shortens tool outputs in the event before its commit.
+  const first = committed !== null && pruned !== null ? version - 1 : version
+  const [before, after] = [sizeOf(timeline.at(first - 1)), sizeOf(timeline.at(version))]
   const changed = marks.filter(hasChanged)
   const number = changed.indexOf(mark) + 1
   const which = number > 0 ? ` ${count(number)} of ${count(changed.length)}` : ""
@@ -59,9 +65,8 @@ export const CompactionLine = ({
       </span>
       {committed === null ? null : (
         <span>
-          {count(committed.tokensBefore)} → {count(committed.tokensAfter)} tokens,{" "}
-          {committed.tokensAfter > committed.tokensBefore ? "+" : "−"}
-          {percent(Math.abs(committed.tokensBefore - committed.tokensAfter), committed.tokensBefore)}
+          {count(before)} → {count(after)} tokens, {after > before ? "+" : "−"}
+          {percent(Math.abs(before - after), before)}
         </span>
       )}
       {pruned === null ? null : <span>{several(pruned.outputs.length, "tool output")} shortened</span>}

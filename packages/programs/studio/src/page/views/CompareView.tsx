@@ -8,14 +8,14 @@ import { Choice } from "../parts/Choice.js"
 import { Problem, Swatch } from "../parts/Notices.js"
 import { type Column, Table } from "../parts/Table.js"
 import { ofSession, ask, reasonOf } from "../service/ask.js"
-import { type Comparison, verdictOf } from "../session/verdict.js"
+import { type Comparison, fullHistory, verdictOf } from "../session/verdict.js"
 import type { ViewProps } from "../session/ViewProps.js"
+import { Preview } from "./Compact.js"
 import { models, strategies } from "./offered.js"
 
 type Compared = typeof schemas.Compared.Type
 type Point = Compared["points"][number]
 
-const fullHistory = "full history"
 const offered = [fullHistory, ...strategies] as const
 const inks = ["system", "summary", "verbatim", "recalled", "facts", "pinned"] as const
 const inkOf = (name: string): string => inks[offered.findIndex((one) => one === name)] ?? "system"
@@ -93,6 +93,17 @@ const priced = {
   output: "output",
   cacheMinutes: "minutes in the cache",
 } as const
+
+/** What the model would get now under another strategy, for who asks. */
+const Would = ({ session, strategy }: { readonly session: string; readonly strategy: string }) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>What {strategy} would have sent by now</summary>
+      {open ? <Preview session={session} wanted={{ which: "all", strategy, settings: {} }} /> : null}
+    </details>
+  )
+}
 
 /** The service reads no longer session anew for each call, in messages. */
 const mostInFull = 3_000
@@ -207,6 +218,11 @@ export const CompareView = ({ timeline }: ViewProps) => {
         <>
           {working === null ? <p class="verdict">{verdictOf(all)}</p> : null}
           <Table label="The strategies compared" rows={all} keyOf={([name]) => name} columns={totals} />
+          {all
+            .filter(([name]) => name !== fullHistory)
+            .map(([name]) => (
+              <Would key={name} session={timeline.session} strategy={name} />
+            ))}
           {curves.map((curve) => (
             <Curve key={curve.title} {...curve} all={all} />
           ))}

@@ -27,9 +27,12 @@ export const SaidList = ({
   timeline,
   version,
   message = null,
+  look,
 }: Place & {
   /** The message to show, by its index; the newest by default. */
   readonly message?: number | null
+  /** Shows what the model got at a version. */
+  readonly look: (version: number) => void
 }) => {
   const [chosen, choose] = useState<Said | null>(null)
   const said = timeline.said(version)
@@ -47,13 +50,24 @@ export const SaidList = ({
         badges={found}
         look={one.index === message ? "sought" : found.includes("Covered") ? "faded" : ""}
         actions={
-          <button
-            class="plain"
-            aria-label={`What to do with message ${one.index}`}
-            onClick={() => choose(one)}
-          >
-            ⋯
-          </button>
+          <>
+            {one.message?.role === "assistant" && one.version > 1 ? (
+              <button
+                class="plain"
+                aria-label={`its prompt: what the model got for message ${one.index}`}
+                onClick={() => look(one.version - 1)}
+              >
+                its prompt
+              </button>
+            ) : null}
+            <button
+              class="plain"
+              aria-label={`What to do with message ${one.index}`}
+              onClick={() => choose(one)}
+            >
+              ⋯
+            </button>
+          </>
         }
       />
     )

@@ -1,6 +1,7 @@
 /** The settings of the strategies, in forms made from their schemas, with what they would have done to this session. */
 import type { schemas } from "@memfold/client"
 import { useState } from "preact/hooks"
+import { inWords } from "../format.js"
 import { Choice } from "../parts/Choice.js"
 import { Problem } from "../parts/Notices.js"
 import { ask, reasonOf } from "../service/ask.js"
@@ -24,9 +25,6 @@ interface Property {
   readonly exclusiveMaximum?: number
   readonly enum?: ReadonlyArray<unknown>
 }
-
-/** How the two settings of rounds are known. */
-const letters: Readonly<Record<string, string>> = { fullContextTurns: "A", cachedContextTurns: "B" }
 
 const limitsOf = ({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Property): string =>
   [
@@ -66,13 +64,15 @@ const Field = ({
 }) => {
   const value = values[name]
   const shown = value ?? fallback
+  // What a setting is for is its label; its name is for who writes it into a file.
+  const [label = "", more = ""] = (property.description ?? inWords(name)).split(/[.;](?:\s+|$)(.*)/su)
   const about = [
-    property.description ?? "",
+    more,
+    name,
     limitsOf(property),
     fallback == null ? "no default" : `default ${JSON.stringify(fallback)}`,
   ]
   const hint = `${name}-about`
-  const label = letters[name] === undefined ? name : `${letters[name]}: ${name}`
   const isFlag = typeof shown === "boolean" || property.type === "boolean"
   const options = isFlag ? ["true", "false"] : property.enum?.map(String)
   const input = isNumber(property, shown) ? (
@@ -180,13 +180,15 @@ const Strategy = ({
           : "It holds until the service ends: it was started without a settings file."}
       </p>
       <Problem>{problem}</Problem>
-      <button class="primary" disabled={!mayWrite} title={mayWrite ? undefined : "You may only read"}>
-        Save for the service
-      </button>{" "}
-      <button type="button" onClick={() => setValues({})}>
-        Defaults
-      </button>{" "}
-      {saved ? <span role="status">Saved.</span> : null}
+      <div class="row">
+        <button class="primary" disabled={!mayWrite} title={mayWrite ? undefined : "You may only read"}>
+          Save for the service
+        </button>
+        <button type="button" onClick={() => setValues({})}>
+          Defaults
+        </button>
+        {saved ? <span role="status">Saved.</span> : null}
+      </div>
     </form>
   )
 }

@@ -40,16 +40,26 @@ export const TimeView = (props: ViewProps) => {
   const isWide = matchMedia("(min-width: 860px)").matches
   const shown: Pane = pane in offered && !(isWide && pane === "said") ? pane : "context"
   const place = { timeline, version }
+  const said = (
+    <SaidList
+      {...place}
+      message={message}
+      look={(to) => {
+        choose(to)
+        setPane("context")
+      }}
+    />
+  )
   return (
     <div class="time">
       <Slider {...props} />
       <TokenBar taken={sharesOf(state, context)} tokens={context.tokens} />
-      <CompactionLine mark={mark} marks={marks} choose={choose} />
+      <CompactionLine mark={mark} timeline={timeline} marks={marks} choose={choose} />
       <Branches {...place} choose={choose} />
       <div class="panes">
         <section class="pane said-pane" aria-labelledby="said-heading">
           <h2 id="said-heading">As it was said</h2>
-          <SaidList {...place} message={message} />
+          {said}
         </section>
         <section class="pane" aria-label={offered[shown]}>
           <div role="tablist" aria-label="Panes" class="tabs" onKeyDown={chooseByKey}>
@@ -67,7 +77,7 @@ export const TimeView = (props: ViewProps) => {
             ))}
           </div>
           {shown === "said" ? (
-            <SaidList {...place} message={message} />
+            said
           ) : shown === "summary" && mark !== null ? (
             <SummaryText mark={mark} timeline={timeline} />
           ) : shown === "difference" && mark !== null ? (

@@ -1,9 +1,9 @@
 /** Taking back what was done last. */
 import type { schemas } from "@memfold/client"
-import { Session } from "@memfold/core"
 import { count, moment, several } from "../format.js"
 import { Dialog } from "../parts/Dialog.js"
 import { post } from "../service/ask.js"
+import { sizeOf } from "../session/shares.js"
 import { type Undoable, undoable } from "../session/undoable.js"
 import type { Timeline } from "../session/Timeline.js"
 import type { ActionProps } from "./Actions.js"
@@ -16,7 +16,7 @@ const Before = ({ timeline, version }: { readonly timeline: Timeline; readonly v
       {state.summary === null
         ? "the messages are in the context word for word"
         : `the summary for the first ${several(state.summary.coveredTo, "message")} is in force`}
-      , about {count(Session.contextTokens(state))} tokens at that version
+      , about {count(sizeOf(state))} tokens at that version
     </>
   )
 }
