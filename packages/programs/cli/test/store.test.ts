@@ -95,6 +95,24 @@ describe("a store", () => {
     )
   })
 
+  it("that has a damaged summary says so beside the context", async () => {
+    const path = join(folder, "summary.db")
+    const store = ["--store", `sqlite:${path}`]
+    await memfold("replay", file("s.json", JSON.stringify(chat(60))), ...store, "--session", "s")
+    expect((await memfold("context", "s", ...store)).err).toBe("")
+    const committed = lines((await memfold("events", "s", ...store, "--json")).out).findLast(
+      ({ type }) => type === "SummaryCommitted",
+    )
+    tamper(
+      path,
+      `UPDATE events SET data = '{' WHERE version = ${Number(committed?.["version"])}; DELETE FROM projections`,
+    )
+    const { code, out, err } = await memfold("context", "s", ...store)
+    expect(code).toBe(0)
+    expect(err).toContain(`memfold: the summary of event ${Number(committed?.["version"])} is damaged`)
+    expect(out).not.toContain("is damaged")
+  })
+
   it("with a session that cannot be read: it is a finding, and the others are gone through", async () => {
     const path = join(folder, "page.db")
     const at = (session: string) => ["--store", `sqlite:${path}`, "--session", session]

@@ -135,6 +135,10 @@ const styleOf = ({
     )
   })
 
+/** Why a context has what a summary stood for word for word. */
+const damagedSummary = ({ version }: Session.SessionState["damaged"][number]): string =>
+  `the summary of event ${version} is damaged where it is stored; what it stood for is in the context word for word, and "memfold repair" lets it be made anew`
+
 /** What a context leaves out of the facts that memory layers have learned: shared logs do not say whose sessions share them. */
 const leftOut = (
   log: EventLog.Service,
@@ -202,7 +206,7 @@ export const context = Command.make(
       const context = yield* memory.context(given.session, at === undefined ? {} : { atVersion: at })
       const state = yield* memory.state(given.session, at === undefined ? {} : { atVersion: at })
       yield* Effect.forEach(
-        yield* leftOut(log, state, given),
+        [...state.damaged.map(damagedSummary), ...(yield* leftOut(log, state, given))],
         (note) => Console.error(clean(`memfold: ${note}`)),
         {
           discard: true,
