@@ -22,6 +22,9 @@ const entries = new Map(
   ),
 )
 
+/** The packages that come before all others. */
+const first = ["memfold", "@memfold/core"]
+
 /** Names each module as it is imported, and leaves out the places of what other libraries declare. */
 const namedAsImported = (app) => {
   const names = new Map(
@@ -38,6 +41,16 @@ const namedAsImported = (app) => {
       if (own !== undefined) reflection.sources = own.length === 0 ? undefined : own
     }
   })
+  // What most people import comes first; the groups are there at the very end.
+  const rank = ({ name }) => (first.includes(name) ? first.indexOf(name) : first.length)
+  app.converter.on(
+    Converter.EVENT_RESOLVE_END,
+    ({ project: { children = [], groups = [] } }) => {
+      for (const list of [children, ...groups.map((group) => group.children)])
+        list.sort((one, other) => rank(one) - rank(other))
+    },
+    -1_000_000,
+  )
 }
 
 /** @type {import("typedoc").TypeDocOptions & import("typedoc-plugin-markdown").PluginOptions} */
@@ -47,7 +60,9 @@ export default {
   tsconfig: "tsconfig.typedoc.json",
   plugin: ["typedoc-plugin-markdown", "typedoc-vitepress-theme", namedAsImported],
   out: "api",
-  router: "module",
+  // Most of a page were its interfaces: each has a page of its own, and the page of a package begins with its functions.
+  router: "member",
+  membersWithOwnFile: ["Interface", "Class"],
   entryFileName: "index",
   readme: "none",
   docsRoot: ".",

@@ -62,6 +62,7 @@ export const groups = [
       "packages/programs/server/**/*.test.ts",
       "packages/programs/studio/test/{page,timeline}.test.ts",
       "site/src/commands.test.ts",
+      "site/src/firstPage.test.ts",
       "site/src/printed.test.ts",
     ],
   },

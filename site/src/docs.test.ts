@@ -17,6 +17,7 @@ it("every page is in the navigation, once", () => {
 
 it("every page says what it is about in its first paragraph", () => {
   expect(listed.filter((document) => aboutOf(document).length < 20)).toEqual([])
+  expect(listed.filter((document) => aboutOf(document).endsWith(":"))).toEqual([])
 })
 
 it("a link leads to a page, or to the repository", () => {

@@ -55,17 +55,21 @@ export const aboutOf = (document: string): string => {
   const blocks = text.split(/\n{2,}/).filter((block) => block.trim() !== "")
   const paragraph = blocks.find((block) => !/^\s*(#|```|!\[|[|<>-])/.test(block))
   return (
-    paragraph ??
-    blocks
-      .find((block) => block.startsWith("- "))
-      ?.slice(2)
-      .split("\n- ")[0] ??
-    ""
+    (
+      paragraph ??
+      blocks
+        .find((block) => block.startsWith("- "))
+        ?.slice(2)
+        .split("\n- ")[0] ??
+      ""
+    )
+      .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .replaceAll(/[*_`]/g, "")
+      .replaceAll(/\s+/g, " ")
+      .trim()
+      // What only announces a list or a block says nothing without it.
+      .replace(/(?<=[.?!]) (?:(?![.?!] ).)*:$/, "")
   )
-    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replaceAll(/[*_`]/g, "")
-    .replaceAll(/\s+/g, " ")
-    .trim()
 }
 
 /** The published packages by their names: the folder of each one. */

@@ -3,84 +3,16 @@
  * messages word for word; and when it compacted.
  */
 import { strategies } from "@memfold/catalog"
-import { readTranscripts } from "@memfold/cli/transcripts"
-import {
-  InMemoryEventLog,
-  Memory,
-  type Message,
-  Policy,
-  type Strategy,
-  TokenCounter,
-  withMargin,
-} from "@memfold/core"
-import { fullHistory, TranscriptClock, withoutPromptSize } from "@memfold/lab"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Effect, Either, Layer } from "effect"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { root } from "./pages.js"
-
-/** The conversation that is replayed: a coding agent at work, which comes with the command line. */
-const sample = "packages/programs/cli/samples/coding-agent.jsonl"
-
-/** A call of the model: the tokens of its context, by what they are. */
-interface Call {
-  readonly summary: number
-  readonly messages: number
-  /** How many compactions ended between the call before it and this one. */
-  readonly compactions: number
-}
-
-const messages: ReadonlyArray<Message.Message> =
-  readTranscripts(readFileSync(join(root, sample), "utf8"), { file: sample })[0]?.messages ?? []
+import type { Strategy } from "@memfold/core"
+import { fullHistory } from "@memfold/lab"
+import { Prices } from "@memfold/prices"
+import { Either } from "effect"
+import { type Call, replay } from "./replay.js"
+import sample from "./sample.data.js"
 
 /** Replays the sample under a strategy. */
-const replay = async (strategy: Strategy.Strategy): Promise<ReadonlyArray<Call>> => {
-  const { clock, now, moveTo } = TranscriptClock.make(messages[0]?.time ?? 0)
-  const inMemory = withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
-  const calls: Array<Call> = []
-  const program = Effect.gen(function* () {
-    const memory = yield* Memory.Memory
-    let compactions = 0
-    const compact = Effect.map(memory.compact("s", { which: "due" }), (outcomes) => {
-      compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
-    })
-    /** What a memory does by itself while nothing is said. */
-    const waitUntil = (time: number) =>
-      Effect.gen(function* () {
-        for (;;) {
-          const due = Policy.nextCheck(inMemory, yield* memory.state("s"), {
-            now: now(),
-            asksInContext: false,
-          })
-          if (due === null || due >= time || due <= now()) break
-          moveTo(due)
-          yield* compact
-        }
-        moveTo(time)
-      })
-    for (const [index, message] of messages.entries()) {
-      if (message.time !== undefined && index > 0) yield* waitUntil(message.time)
-      let origin = {}
-      if (message.role === "assistant") {
-        const { layout, tokens, prefix } = yield* memory.context("s")
-        origin = { prefix }
-        const summary = layout
-          .filter(({ section }) => section === "summary")
-          .reduce((sum, part) => sum + part.tokens, 0)
-        calls.push({ summary, messages: tokens - summary, compactions })
-        compactions = 0
-      }
-      yield* memory.append("s", withoutPromptSize(message), origin)
-      yield* compact
-    }
-  }).pipe(Effect.withClock(clock))
-  const live = Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
-    Layer.provide([InMemoryEventLog.layer, ExtractiveSummarizer.layer()]),
-  )
-  await Effect.runPromise(program.pipe(Effect.provide(live)))
-  return calls
-}
+const callsOf = (strategy: Strategy.Strategy): Promise<ReadonlyArray<Call>> =>
+  replay(sample.load(), strategy, Prices.presets["claude-sonnet-5.5"])
 
 const width = 760
 const height = 300
@@ -204,5 +136,5 @@ export const rhythmOf = async ({ strategy: name, settings }: (typeof rhythms)[nu
   if (shipped === undefined) throw new Error(`there is no strategy ${name}`)
   const strategy = Either.getOrThrow(shipped.resolve({ request: settings, environment: {} }))
   const set = Object.entries(settings).map(([setting, value]) => `, ${nameOf(setting)} ${count(value)}`)
-  return drawn(`${name}${set.join("")}`, await replay(strategy), await (reference ??= replay(fullHistory)))
+  return drawn(`${name}${set.join("")}`, await callsOf(strategy), await (reference ??= callsOf(fullHistory)))
 }

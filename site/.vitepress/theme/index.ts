@@ -1,4 +1,9 @@
 import DefaultTheme from "vitepress/theme"
+import type { App } from "vue"
+import TryIt from "./TryIt.vue"
 import "./style.css"
 
-export default DefaultTheme
+export default {
+  extends: DefaultTheme,
+  enhanceApp: ({ app }: { readonly app: App }) => void app.component("TryIt", TryIt),
+}
