@@ -39,6 +39,7 @@ export interface ChartProps {
 
 /** The space for the numbers at the left and for half a thumb of a slider at the right, in pixels; `style.scss` has both. */
 const [left, right] = [48, 10]
+const wideLeft = 60
 /** The steps between the numbers of places, which are whole. */
 const steps = Array.from({ length: 8 }, (_, zeros) => [1, 2, 5].map((step) => step * 10 ** zeros)).flat()
 
@@ -117,7 +118,16 @@ const optionsOf = (
     },
     axes: [
       { ...axis, show: !bare, size: 24, gap: 4, incrs: steps, grid: { show: false } },
-      { ...axis, size: left, gap: 6, space: 28, grid: line, values: (_plot, splits) => splits.map(unit) },
+      {
+        ...axis,
+        // Small sums have more digits than tokens have, and only the slider has to stand below its curve.
+        size: bare ? left : wideLeft,
+        gap: 6,
+        space: 28,
+        grid: line,
+        values: (_plot, splits) =>
+          splits.map((value) => (unit === count && !Number.isInteger(value) ? "" : unit(value))),
+      },
     ],
     series: [
       { label: across, value: (plot, _value, _series, at) => count(plot.data[0][at ?? chosen()] ?? 0) },

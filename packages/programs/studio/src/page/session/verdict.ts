@@ -28,6 +28,7 @@ export const verdictOf = (all: ReadonlyArray<Comparison>): string | null => {
     needed === 0
       ? "no later answer needed an identifier"
       : `${count(lost)} of ${count(needed)} needed identifiers ${lost === 1 ? "was" : "were"} not in its context`
+  if (endOf(dearest)!.dollars === cost) return `All cost ${dollars(cost)}: there was nothing to save yet.`
   const less = most > cost ? `, ${percent(most - cost, most)} less than ${beside[0]}` : ""
   return `${cheapest[0]} is cheapest: ${dollars(cost)}${less}; ${what}.`
 }

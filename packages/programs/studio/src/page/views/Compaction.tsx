@@ -42,8 +42,7 @@ export const CompactionLine = ({
   readonly marks: ReadonlyArray<Mark>
   readonly choose: (version: number) => void
 }) => {
-  if (mark === null)
-    return <p class="strip soft">No compaction yet: the model got everything word for word.</p>
+  if (mark === null) return <p class="strip">No compaction yet: the model got everything word for word.</p>
   const { started, version, committed, pruned, failed } = mark
   // A compaction that does both shortens tool outputs in the event before its commit.
   const first = committed !== null && pruned !== null ? version - 1 : version

@@ -212,12 +212,6 @@ export const SettingsView = ({ timeline: { session } }: ViewProps) => {
         value={name}
         choose={choose}
       />
-      {name === "rounds" ? (
-        <p>
-          A is how many turns stay word for word, B how many turns become one block of the summary. Once A + B
-          turns are uncovered, the oldest B of them are compacted. The defaults suit most conversations.
-        </p>
-      ) : null}
       {form === undefined ? null : (
         <Strategy
           key={name}
