@@ -30,7 +30,7 @@ const expectSame = async (url: string, session: string): Promise<Timeline> => {
 }
 
 it("has what the service says at every version: compactions, reverts, edits, returns, and a clear", async () => {
-  const { url } = await started()
+  const { url } = await started({ compaction: { mode: "manual" } })
   const memory = createClient({ url })
   const strategy = { strategy: "rounds" } as const
   for (let n = 0; n < 6; n++) await memory.append("s", turn(n), strategy)
