@@ -1,3 +1,6 @@
+/** The most calls, or blocks, of an answer: each of its pieces is looked for among them. */
+export const mostParts = 1_000
+
 /** An answer that cannot be put together with certainty, or that did not come to its end: it passes, and is not stored. */
 export class Unclear extends Error {
   override readonly name = "Unclear"

@@ -1,7 +1,7 @@
 /** Whole answers, put together from the events of their streams. */
 import { type Fields, isFields } from "@memfold/codec"
 import { CallDeltas } from "./callDeltas.js"
-import { Unclear } from "./Unclear.js"
+import { mostParts, Unclear } from "./Unclear.js"
 
 /** Puts an answer together. Both methods throw {@link Unclear} if that cannot be done with certainty, or if the answer has failed. */
 export interface Assembly {
@@ -14,6 +14,9 @@ export interface Assembly {
 type Draft = Record<string, unknown>
 
 const listIn = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+/** What a table has under a name that somebody else has written: the names that every object has are none. */
+const own = <A>(table: Readonly<Record<string, A>>, name: unknown): A | undefined =>
+  Object.hasOwn(table, String(name)) ? table[String(name)] : undefined
 const append = (before: unknown, text: unknown): unknown =>
   typeof text === "string" ? `${typeof before === "string" ? before : ""}${text}` : before
 
@@ -34,7 +37,8 @@ const addEntry = (list: Array<Draft>, { index, ...entry }: Fields): void => {
 /** Adds a part of a message: texts and lists grow, and any other value is the newest one. */
 const grow = (draft: Draft, delta: Fields): void => {
   for (const [name, value] of Object.entries(delta)) {
-    const before = draft[name]
+    // Its own field: grown under the name `__proto__`, the prototype of all objects would be another one.
+    const before = own(draft, name)
     if (typeof value === "string") {
       if (Array.isArray(before)) addEntry(before as Array<Draft>, { type: "text", text: value })
       else if (name === "role" || name === "type" || (before ?? "") === "") draft[name] = value
@@ -45,16 +49,17 @@ const grow = (draft: Draft, delta: Fields): void => {
       const list = (draft[name] = Array.isArray(before) ? before : texts) as Array<Draft>
       for (const one of value.filter(isFields)) addEntry(list, one)
     } else if (isFields(value)) {
-      if (!isFields(before)) draft[name] = {}
-      grow(draft[name] as Draft, value)
+      const inner = isFields(before) ? (before as Draft) : {}
+      draft[name] = inner
+      grow(inner, value)
     } else if (value !== null || !(name in draft)) draft[name] = value
   }
 }
 
+/** Adds to fields that nobody else has: a copy for each piece would take the square of their length. */
 const grown = (fields: Fields, more: Fields): Fields => {
-  const draft = structuredClone(fields) as Draft
-  grow(draft, more)
-  return draft
+  grow(fields as Draft, more)
+  return fields
 }
 
 /** An answer of Chat Completions: its first choice. */
@@ -166,12 +171,13 @@ export const messagesAssembly = (): Assembly => {
       const before = open(index)
       if (before !== undefined) before.isOpen = false
       if (!isFields(block)) throw new Unclear("unclear-parts")
+      if (blocks.length === mostParts) throw new Unclear("too-large")
       blocks.push({ index, draft: { ...block }, isOpen: true })
     },
     content_block_delta: ({ index, delta }) => {
       if (delta === null) return
       const block = open(index)
-      const add = isFields(delta) ? blockDeltas[String(delta["type"])] : undefined
+      const add = isFields(delta) ? own(blockDeltas, delta["type"]) : undefined
       // A part of an unknown kind would be missing in what is stored.
       if (block === undefined || add === undefined) throw new Unclear("unclear-parts")
       add(block.draft, delta as Fields)
@@ -196,7 +202,7 @@ export const messagesAssembly = (): Assembly => {
     },
   }
   return {
-    take: (data) => events[String(data["type"])]?.(data),
+    take: (data) => own(events, data["type"])?.(data),
     whole: () => {
       if (!isWhole && typeof message?.["stop_reason"] !== "string") return null
       if (message === null) throw new Unclear("unclear-parts")

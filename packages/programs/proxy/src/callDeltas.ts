@@ -3,7 +3,7 @@
  * the id out, number all of them 0, or repeat id and name with each piece: so number, id and name say together which call goes on.
  */
 import { type Fields, isFields } from "@memfold/codec"
-import { Unclear } from "./Unclear.js"
+import { mostParts, Unclear } from "./Unclear.js"
 
 interface Growing {
   readonly index: number | undefined
@@ -63,6 +63,7 @@ export class CallDeltas {
   private isInferred = false
 
   private begun({ index, id }: Piece): Growing {
+    if (this.calls.length === mostParts) throw new Unclear("too-large")
     const call: Growing = { index, id, name: "", input: undefined, fields: {} }
     this.calls.push(call)
     return call

@@ -87,6 +87,9 @@ const wrongIn = ({ statusCode = 0, statusMessage = "", headers }: IncomingMessag
   return coding.toLowerCase() === "chunked" ? null : "HPE_INVALID_TRANSFER_ENCODING"
 }
 
+/** The most answers of the kind 1xx before the answer itself. */
+const mostInterim = 100
+
 /** What a connection fails with that its other side has closed. */
 const closings: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"])
 
@@ -110,6 +113,8 @@ const attempt = (
       ...(target === undefined ? {} : { path: target }),
       ...(isAlone ? { agent: false } : {}),
     })
+    // All fields that its size allows: Node would leave out those behind the thousandth.
+    outgoing.maxHeadersCount = 0
     let hasBegun = false
     const begin = (): void => void (hasBegun = true)
     outgoing.once("socket", (socket) => {
@@ -128,6 +133,13 @@ const attempt = (
       if (wrong === null) return resolve(answer)
       outgoing.destroy()
       fail(broken(wrong))
+    })
+    // Each of these is a sign of life, and none is an answer.
+    let interim = 0
+    outgoing.on("information", () => {
+      if (++interim <= mostInterim) return
+      fail(broken("HPE_TOO_MANY_INTERIM"))
+      outgoing.destroy()
     })
     outgoing.once("timeout", () => outgoing.destroy(broken("ETIMEDOUT")))
     outgoing.on("error", fail)
@@ -208,12 +220,12 @@ export interface Exchange {
 }
 
 /** The encodings that Node takes apart. */
-const decoders: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-}
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+])
 
 /** A tap that may throw, behind what takes the encoding of the answer apart. */
 const readerOf = (tap: Tap, encoding: string | undefined) => {
@@ -228,7 +240,7 @@ const readerOf = (tap: Tap, encoding: string | undefined) => {
   const end = (): Promise<void> => safely(() => tap.end?.())
   const name = (encoding ?? "identity").trim().toLowerCase()
   if (name === "identity") return { see, end, drop: (): void => {} }
-  const decoder = decoders[name]?.()
+  const decoder = decoders.get(name)?.()
   // The tap sees no body, and its end finds nothing whole.
   if (decoder === undefined) return { see: (): Promise<void> => Promise.resolve(), end, drop: (): void => {} }
   decoder.on("data", (bytes: Buffer) => void see(bytes))

@@ -5,7 +5,7 @@
 import { HttpServerResponse } from "@effect/platform"
 import type { EventCodec } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
-import { Cause, Chunk, Duration, Effect, Fiber, Option, Stream } from "effect"
+import { Cause, Duration, Effect, Fiber, Option, Stream } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
 
 /** How often something is sent to a connection that would be silent otherwise: proxies end what is silent. */
@@ -45,21 +45,24 @@ const readOn = (memory: TenantMemory, session: string, { last, from, window }: P
   Effect.gen(function* () {
     const first = last?.version ?? from
     const range = { fromVersion: first, toVersion: first + window }
-    const found = Chunk.toReadonlyArray(yield* Stream.runCollect(memory.events(session, range)))
-    if (last !== null && (found[0] === undefined || idOf(found[0]) !== last.id))
-      return { text: "", next: { last: null, from: 1, window }, isAgain: true }
-    const events = last === null ? found : found.slice(1)
-    let [text, count] = ["", 0]
-    for (const recorded of events) {
-      if (text.length > mostText) break
-      text += written(recorded)
-      count++
-    }
-    const newest = events[count - 1]
+    let [text, count, isThere, newest] = ["", 0, last === null, last]
+    // One by one, and none behind what is sent: each may be as large as a body.
+    yield* Stream.runForEachWhile(memory.events(session, range), (recorded) =>
+      Effect.sync(() => {
+        if (recorded.version === last?.version) isThere = idOf(recorded) === last.id
+        else {
+          text += written(recorded)
+          count++
+          newest = placeOf(recorded)
+        }
+        return isThere && text.length <= mostText
+      }),
+    )
+    if (!isThere) return { text: "", next: { last: null, from: 1, window }, isAgain: true }
     const next = {
-      last: newest === undefined ? last : placeOf(newest),
+      last: newest,
       from,
-      window: count < events.length ? count : Math.min(window * 2, mostEvents),
+      window: text.length > mostText ? count : Math.min(window * 2, mostEvents),
     }
     return { text, next, isAgain: false }
   }).pipe(reading.withPermits(1))

@@ -2,7 +2,7 @@
 import { type Problem, problem } from "@memfold/client/api"
 import type { Memory } from "@memfold/core"
 import type { Measured } from "@memfold/proxy"
-import { Effect, Either } from "effect"
+import { Effect, Either, type Scope } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
 
 /** How many items of a body, and how many of its characters, are about a second of work. */
@@ -44,15 +44,15 @@ export const makeRate = (perSecond: number | null) => {
   }
 }
 
-/** How much bodies have in memory that are not whole yet. */
+/** What is there for all: bytes of bodies that are not whole yet, places of subscribers. */
 export interface Room {
-  /** Takes so many bytes for a key; `false` if there are not so many left. */
-  readonly take: (key: string, bytes: number) => boolean
-  readonly give: (key: string, bytes: number) => void
+  /** Takes so many for a key; `false` if there are not so many left. */
+  readonly take: (key: string, count: number) => boolean
+  readonly give: (key: string, count: number) => void
 }
 
 /**
- * Limits the bytes that wait, of all keys together; one key has half of them at most.
+ * Limits what all keys have together; one key has half of it at most.
  *
  * @param most - how many, of all keys
  */
@@ -74,6 +74,17 @@ export const makeRoom = (most: number): Room => {
     give: (key, bytes) => add(key, -bytes),
   }
 }
+
+/** Takes one place of a room until the response is over; fails with a problem if there is none. */
+export const onePlace = (
+  room: Room,
+  key: string,
+  refused: Problem,
+): Effect.Effect<void, Problem, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.suspend(() => (room.take(key, 1) ? Effect.void : Effect.fail(refused))),
+    () => Effect.sync(() => room.give(key, 1)),
+  )
 
 /** Checks that one more session may begin, if this one does not exist yet. */
 export type MayBegin = (

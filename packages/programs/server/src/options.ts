@@ -69,6 +69,8 @@ export interface ServeOptions {
   readonly maxBodies?: number
   /** The most connections at the same time; 10,000 by default. */
   readonly maxConnections?: number
+  /** The most subscribers to changes at the same time; 10,000 by default. Those of one token are half of them at most. */
+  readonly maxSubscribers?: number
   /** The most requests a second for each token; 100 by default with tokens, and any number without. */
   readonly rate?: number
   /** The most sessions of a tenant; any number by default. */
@@ -108,6 +110,16 @@ export const namesOf = ({ host = "127.0.0.1", allowedHosts = [] }: ServeOptions)
     ),
   )
 
+/** The limits of a service, where its options say nothing else. */
+export const limitsOf = ({
+  maxBody = 10 * 2 ** 20,
+  maxBodies = 2 ** 28,
+  maxConnections = 10_000,
+  maxSubscribers = 10_000,
+  timeout = "60 seconds",
+  shutdown = "10 seconds",
+}: ServeOptions) => ({ maxBody, maxBodies, maxConnections, maxSubscribers, timeout, shutdown })
+
 /** The upstreams, by whose API they have. */
 export const upstreamsOf = ({ upstream }: ServeOptions): Readonly<{ openai?: URL; anthropic?: URL }> => {
   const given = typeof upstream === "string" ? { openai: upstream, anthropic: upstream } : (upstream ?? {})
@@ -129,6 +141,7 @@ const numbers = {
   maxBody: option(Schema.Int.pipe(Schema.between(1, 2 ** 29)), "a number of bytes from 1 to 512 MiB"),
   maxBodies: option(Schema.Int.pipe(Schema.between(2, 2 ** 40)), "a number of bytes from 2 on"),
   maxConnections: numberOf({ from: 1, to: 1_000_000, unit: "connections" }),
+  maxSubscribers: numberOf({ from: 2, to: 1_000_000, unit: "subscribers" }),
   rate: numberOf({ from: 1, to: 1_000_000, unit: "requests" }),
   maxSessions: numberOf({ from: 1, to: 1_000_000 }),
 }

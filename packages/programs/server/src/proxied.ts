@@ -13,7 +13,7 @@ import { Duration, Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
 import { type admission, type Foreign, Noting } from "./guard.js"
 import type { Accounts } from "./openMemory.js"
-import { type ServeOptions, upstreamsOf } from "./options.js"
+import { limitsOf, type ServeOptions, upstreamsOf } from "./options.js"
 import { workOf } from "./limits.js"
 import { foreignRouteOf, isOwnPath } from "./routes.js"
 import type { Served } from "./TenantMemory.js"
@@ -40,7 +40,7 @@ const keptIn = (
   { memory, calls }: Pick<Served & Accounts, "memory" | "calls">,
   openai: URL,
   patience: number | undefined,
-  { shutdown = "10 seconds" }: ServeOptions,
+  shutdown: Duration.DurationInput,
 ): Effect.Effect<ConversationRoutes, never, Scope.Scope> => {
   const url = new URL(openai)
   url.pathname = `${withoutSlashes(openai.pathname)}/v1`
@@ -88,16 +88,17 @@ export const foreign = (
     if (Object.keys(upstreams).length === 0) return null
     const { openai } = upstreams
     const { upstreamTimeout } = options
+    const { maxBody, shutdown } = limitsOf(options)
     const patience = upstreamTimeout === undefined ? undefined : Duration.toMillis(upstreamTimeout)
     const conversations =
-      openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, patience, options)
+      openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, patience, shutdown)
     const proxy = new Proxy({
       memory,
       calls,
       savings,
       upstreams,
       patience,
-      maxBody: options.maxBody ?? 10 * 2 ** 20,
+      maxBody,
       ...(conversations === undefined ? {} : { conversations }),
       onRequest: () => undefined,
     })

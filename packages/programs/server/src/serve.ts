@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { api } from "@memfold/client/api"
 import { Cause, Deferred, Effect, Exit, Layer, Logger, LogLevel, Schedule, Scope } from "effect"
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { callers } from "./authorization.js"
 import { boundBacklog } from "./backlog.js"
 import { documentation } from "./documentation.js"
@@ -16,7 +16,7 @@ import { makeRate, makeRoom, makeSessionLimit } from "./limits.js"
 import { type Accounts, openMemory, strategySetting } from "./openMemory.js"
 import { telemetry } from "./telemetry.js"
 import { serviceSettings } from "./settings.js"
-import { checkOptions, namesOf, ServeError, type ServeOptions } from "./options.js"
+import { checkOptions, limitsOf, namesOf, ServeError, type ServeOptions } from "./options.js"
 import { withSite } from "./site.js"
 import { foreign } from "./proxied.js"
 
@@ -42,6 +42,9 @@ const patience = {
 /** How many connections may wait to be accepted: more than a thousand clients that begin at once. */
 const backlog = 4_096
 
+/** How many requests of one connection may be under way: a client may send others before the first one is answered. */
+const mostPipelined = 100
+
 const levels = { error: LogLevel.Error, info: LogLevel.Info, none: LogLevel.None } as const
 
 /** Lines of JSON on standard error, instead of what Effect prints. */
@@ -57,7 +60,8 @@ const rateOf = ({ tokens, rate = tokens === undefined ? undefined : 100 }: Serve
 
 /** The application: all routes behind the guard. */
 const application = (serving: Serving & Accounts, options: ServeOptions) => {
-  const { tokens, readOnly, maxBody = 10 * 2 ** 20, maxBodies = 2 ** 28, timeout = "60 seconds" } = options
+  const { tokens, readOnly } = options
+  const { maxBody, maxBodies, timeout } = limitsOf(options)
   const guard: GuardOptions = {
     ...serving,
     tokens,
@@ -106,14 +110,24 @@ const listen = (server: Server, { port = 4710, host = "127.0.0.1" }: ServeOption
  */
 const makeListener = (
   handler: RequestListener,
-  { shutdown = "10 seconds", maxConnections = 10_000 }: ServeOptions,
+  { shutdown, maxConnections }: ReturnType<typeof limitsOf>,
 ) => {
   const server = createServer(patience)
   server.maxConnections = maxConnections
+  // All fields that their size allows: Node would leave out those behind the thousandth, as if they had not been sent.
+  server.maxHeadersCount = 0
   const underWay = new Set<ServerResponse>()
+  const pipelined = new WeakMap<Socket, number>()
   server.on("request", (request, response) => {
+    const { socket } = request
+    const count = (pipelined.get(socket) ?? 0) + 1
+    if (count > mostPipelined) return void socket.destroy()
+    pipelined.set(socket, count)
     underWay.add(response)
-    response.once("close", () => underWay.delete(response))
+    response.once("close", () => {
+      underWay.delete(response)
+      pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1)
+    })
     // A client that has gone is no failure of the process, whoever writes to it.
     response.on("error", () => undefined)
     handler(request, response)
@@ -166,11 +180,12 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       closing: Deferred.await(closing),
       isClosing: () => isClosing,
       spend: options.spend,
+      subscribers: makeRoom(limitsOf(options).maxSubscribers),
     }
     const handler = yield* NodeHttpServer.makeHandler(
       yield* application({ ...served, ...serving }, options),
     ).pipe(Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => !isTraced))
-    const { server, bounded, end } = makeListener(handler, options)
+    const { server, bounded, end } = makeListener(handler, limitsOf(options))
     const url = yield* listen(server, options)
     yield* Effect.forkScoped(bounded)
     yield* Effect.addFinalizer(() => Effect.zipRight(Deferred.succeed(closing, undefined), end))

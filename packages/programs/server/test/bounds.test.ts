@@ -2,7 +2,7 @@
 import { often } from "@memfold/harness/depth"
 import { storeFile } from "@memfold/harness/storeFile"
 import { once } from "node:events"
-import { connect, type Socket } from "node:net"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { memoryUsage } from "node:process"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -151,6 +151,47 @@ describe("L19: memory has bounds", () => {
         body: { messages: { role: "user", content: "x".repeat(9 * mebi) } },
       })
     while ((await append()).status !== 201) await rounds(url, 1)
+  })
+
+  it("requests of one connection that are sent before the first is answered are bounded", async () => {
+    const upstream = createServer()
+    let most = 0
+    upstream.listen(0, "127.0.0.1")
+    await once(upstream, "listening")
+    onTestFinished(() => void upstream.close())
+    upstream.on("connection", (socket) => {
+      onTestFinished(() => void socket.destroy())
+      upstream.getConnections((_, count) => (most = Math.max(most, count)))
+    })
+    const { url } = await busy({ upstream: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}` })
+    const [socket] = await silent(url, 1, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(5_000))
+    await new Promise((resolve) => socket!.resume().once("close", resolve))
+    await rounds(url, 1)
+    expect(most).toBeLessThanOrEqual(100)
+  })
+
+  it("subscribers are bounded, those of a tenant and all of them", async () => {
+    const tokens = ["acme", "other", "third"].map((tenant) => makeToken({ tenant, rights: ["read"] }))
+    const { url } = await busy({
+      tokens: tokens.map(({ stored }) => stored),
+      rate: 1_000_000,
+      maxSubscribers: 40,
+    })
+    const statuses = async (token: string, count: number) => {
+      const head = `GET /v1/sessions/s/changes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`
+      const sockets = await silent(url, count, head)
+      const lines = await Promise.all(sockets.map((socket) => once(socket.resume(), "data")))
+      const refused = lines.filter(([line]) => String(line).startsWith("HTTP/1.1 503"))
+      return { sockets, refused: refused.length }
+    }
+    const [acme, other, third] = tokens.map(({ token }) => token) as [string, string, string]
+    const first = await statuses(acme, 30)
+    expect(first.refused).toBe(10)
+    expect((await statuses(other, 20)).refused).toBe(0)
+    expect((await statuses(third, 3)).refused).toBe(3)
+    // A place is free once its subscriber has left.
+    for (const socket of first.sockets) socket.destroy()
+    while ((await statuses(third, 1)).refused > 0);
   })
 
   it("connections are bounded", async () => {

@@ -52,6 +52,7 @@ const upstreamOf = async () => {
     }
     void reply()
   })
+  server.maxHeadersCount = 0
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   onTestFinished(() => {
@@ -165,7 +166,13 @@ const send = async (
   const [method = "", path = ""] = line.split(" ")
   const framing = isChunked ? ["Transfer-Encoding", "chunked"] : ["Content-Length", String(body.length)]
   const own = ["Host", new URL(url).host, ...(body.length > 0 ? framing : [])]
-  const sent = request(url, { method, path, headers: [...fields.flat(), ...own], agent })
+  const sent = request(url, {
+    method,
+    path,
+    headers: [...fields.flat(), ...own],
+    agent,
+  })
+  sent.maxHeadersCount = 0
   sent.end(body)
   const [answer] = (await once(sent, "response")) as [IncomingMessage]
   const { statusCode, statusMessage, rawHeaders } = answer
@@ -195,6 +202,23 @@ describe("a request that the memory does not change", () => {
       }),
       { numRuns: often(300, 5_000) },
     )
+  })
+
+  it("L22: keeps all fields that a head has room for, and so does its answer", async () => {
+    const upstream = await upstreamOf()
+    const { url } = await started({ upstream: upstream.url })
+    const agent = new Agent({ keepAlive: true })
+    onTestFinished(() => agent.destroy())
+    // Node leaves out what is behind the thousandth field, without a word.
+    const many = Array.from({ length: 1_500 }, (_, at): Fields[number] => [`y${at.toString(36)}`, ""])
+    upstream.answers({ line: "200 OK", fields: many, body: Buffer.from("ok"), isChunked: false })
+    const said = { line: "POST /v1/files", fields: many, body: Buffer.from("a file") }
+    const { fields: heard, ...got } = await send(url, agent, said, true)
+    expect(sumOf(upstream.received.at(-1)!)).toBe(sumOf(said))
+    expect([got.line, heard.filter((one) => !isTold(one) && !ofTheHop.test(one[0])).length]).toEqual([
+      "200 OK",
+      many.length,
+    ])
   })
 
   it("L22: leaves no path that an upstream is given with", async () => {

@@ -224,5 +224,10 @@ describe("an upstream that answers with anything", () => {
     ])
     expect(await codes("HTTP/1.1 200 OK\r\n", "silent")).toEqual([502, "ETIMEDOUT"])
     expect(await codes("")).toEqual([502, "ECONNRESET"])
+    // A client would wait for ever: each of these says that the upstream lives.
+    const early = (count: number) =>
+      `${"HTTP/1.1 102 Processing\r\n\r\n".repeat(count)}HTTP/1.1 200 OK\r\n${whole}`
+    expect(await codes(early(100))).toEqual([200, undefined])
+    expect(await codes(early(101))).toEqual([502, "HPE_TOO_MANY_INTERIM"])
   })
 })

@@ -50,18 +50,18 @@ export const sessionOf = (response: string): string | null => {
 export const isConversationId = (id: string): boolean => /^conv_[0-9a-f]{32}(?:[0-9a-f]{12})?$/.test(id)
 
 /** How the ids of items of each type begin. */
-const prefixes: Readonly<Record<string, string>> = {
-  message: "msg",
-  function_call: "fc",
-  function_call_output: "fco",
-  custom_tool_call: "ctc",
-  custom_tool_call_output: "ctco",
-  reasoning: "rs",
-  compaction: "cmp",
-}
+const prefixes: ReadonlyMap<string, string> = new Map([
+  ["message", "msg"],
+  ["function_call", "fc"],
+  ["function_call_output", "fco"],
+  ["custom_tool_call", "ctc"],
+  ["custom_tool_call_output", "ctco"],
+  ["reasoning", "rs"],
+  ["compaction", "cmp"],
+])
 
 /** An id for an item that came without one. */
-export const itemId = (type: string): string => `${prefixes[type] ?? "item"}_mf${random(12)}`
+export const itemId = (type: string): string => `${prefixes.get(type) ?? "item"}_mf${random(12)}`
 
 /** Whether an item got its id here: no upstream knows it. */
 export const isOwnItemId = (id: unknown): boolean =>

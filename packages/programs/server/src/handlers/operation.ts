@@ -5,6 +5,7 @@ import { Caller, type Problem, problem, type schemas } from "@memfold/client/api
 import { type Memory, Session, type Strategy } from "@memfold/core"
 import { Effect } from "effect"
 import { failureFor, problemOf } from "../failure.js"
+import type { Room } from "../limits.js"
 import { given, strategyOf, tagOf, versionIn, type StrategyRequest } from "../requests.js"
 import type { ServiceSettings } from "../settings.js"
 import { problemFor, type Served, type TenantMemory, tenantMemory } from "../TenantMemory.js"
@@ -16,6 +17,8 @@ export interface Serving extends Served {
   readonly closing: Effect.Effect<void>
   /** Whether it has begun to. */
   readonly isClosing: () => boolean
+  /** The places of subscribers to changes. */
+  readonly subscribers: Room
   /** What calls may cost in a day. */
   readonly spend: Memory.SpendOptions | undefined
 }

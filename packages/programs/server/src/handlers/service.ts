@@ -4,9 +4,12 @@ import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import { Chunk, Effect, Stream } from "effect"
 import { changes, type Steps } from "../changes.js"
 import { problemOf } from "../failure.js"
+import { onePlace } from "../limits.js"
 import { given } from "../requests.js"
 import { problemFor } from "../TenantMemory.js"
 import { type Serving, using } from "./operation.js"
+
+const crowded = problem(503, "Busy", "As many subscribe to changes as may; end others, or come again later")
 
 /** The log of a session. */
 export const log = (serving: Serving) =>
@@ -31,7 +34,7 @@ export const log = (serving: Serving) =>
         run((memory, tenant) =>
           // What is wrong with the session is a problem of this response, and not of a stream that nobody understands.
           Effect.as(
-            memory.state(session),
+            Effect.zipLeft(memory.state(session), onePlace(serving.subscribers, tenant ?? "", crowded)),
             changes(memory, session, {
               steps,
               tenant,

@@ -1,9 +1,9 @@
 /** The handlers of sessions and their owners. */
 import { HttpApiBuilder } from "@effect/platform"
-import { api } from "@memfold/client/api"
+import { api, problem } from "@memfold/client/api"
 import { Effect } from "effect"
 import { exported } from "../exported.js"
-import { makeRoom } from "../limits.js"
+import { makeRoom, onePlace } from "../limits.js"
 import { encoded, given, tagOf } from "../requests.js"
 import { sessionPage } from "../sessionPages.js"
 import { spentToday } from "../spent.js"
@@ -45,6 +45,8 @@ export const sessions = (serving: Serving) =>
       )
   })
 
+const busy = problem(503, "Busy", "As many exports are under way as may be; ask again when one has ended")
+
 /** Owners. */
 export const owners = (serving: Serving) =>
   HttpApiBuilder.group(api, "owners", (handlers) => {
@@ -53,8 +55,10 @@ export const owners = (serving: Serving) =>
     return handlers
       .handle("eventsOf", ({ path: { owner } }) =>
         run((memory, tenant) =>
-          Effect.succeed(
-            exported(memory.eventsOf(owner), (error) => problemFor(tenant, error), exports, tenant ?? ""),
+          Effect.as(
+            // Each has a page of a log in memory, as long as its client reads.
+            onePlace(exports, tenant ?? "", busy),
+            exported(memory.eventsOf(owner), (error) => problemFor(tenant, error)),
           ),
         ),
       )
