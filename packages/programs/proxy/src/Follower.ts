@@ -1,6 +1,6 @@
 /** Keeps the sessions of the memory beside the conversations of clients: finds the session, stores what is new, begins branches. */
 import { allMessages, inOrder } from "@memfold/codec"
-import { Memory, type Message, type Session } from "@memfold/core"
+import type { Memory, Message, Session } from "@memfold/core"
 import { inSteps, mapped } from "@memfold/log/breathe"
 import { Cause, Effect, Exit } from "effect"
 import { keyOf, wholeStep } from "./conversation.js"
@@ -34,9 +34,9 @@ export const makeRecent = <Value>(most: number) => {
   }
 }
 
-/** Runs an operation of the memory; rejects with its error, and not with a cause. */
-export const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
-  const exit = await Effect.runPromiseExit(effect)
+/** Runs an operation of the memory until a signal ends it; rejects with its error, and not with a cause. */
+export const run = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
+  const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
   if (Exit.isSuccess(exit)) return exit.value
   throw Cause.squash(exit.cause)
 }
@@ -45,8 +45,14 @@ const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
 
 /** What messages say. Others have their turn while many are read. */
-export const keysOf = (messages: ReadonlyArray<Message.Message>): Promise<ReadonlyArray<string>> =>
-  run(inSteps(() => mapped(messages, keyOf)))
+export const keysOf = (
+  messages: ReadonlyArray<Message.Message>,
+  signal?: AbortSignal,
+): Promise<ReadonlyArray<string>> =>
+  run(
+    inSteps(() => mapped(messages, keyOf)),
+    signal,
+  )
 
 /** Follows the conversations of clients in a memory. */
 export class Follower {
@@ -58,13 +64,14 @@ export class Follower {
   constructor(private readonly memory: Memory.Service) {}
 
   /** What the messages of a session say, and its version. */
-  private async keysOf(session: string): Promise<Known> {
-    const { version, total } = await run(this.memory.state(session))
+  private async keysOf(session: string, signal?: AbortSignal): Promise<Known> {
+    const { version, total } = await run(this.memory.state(session), signal)
     const known = this.known.get(session)
     if (known?.version === version) return known
     if (total === 0) return { version, keys: [], mark: null }
-    const { messages } = await allMessages(Memory.neutralOf(this.memory), session)
-    const read = { version, keys: await keysOf(messages), mark: markIn(messages) }
+    const page: Memory.Neutral["messages"] = (...asked) => run(this.memory.messages(...asked), signal)
+    const { messages } = await allMessages({ messages: page }, session)
+    const read = { version, keys: await keysOf(messages, signal), mark: markIn(messages) }
     this.known.set(session, read)
     return read
   }
@@ -73,11 +80,13 @@ export class Follower {
    * The session with a name that a speaker may hear. If somebody else has spoken there, it is another one under this name, which is the
    * same each time.
    */
-  private async heardBy(speaker: Speaker, session: string): Promise<KnownSession> {
-    const known = await this.keysOf(session)
+  private async heardBy(speaker: Speaker, session: string, signal?: AbortSignal): Promise<KnownSession> {
+    const known = await this.keysOf(session, signal)
     const isOwn =
       speaker === null || (belongsTo(session, speaker) && (known.mark ?? markOf(speaker)) === markOf(speaker))
-    return isOwn ? { ...known, session } : this.heardBy(speaker, `${session}~${signed(speaker, session, 16)}`)
+    return isOwn
+      ? { ...known, session }
+      : this.heardBy(speaker, `${session}~${signed(speaker, session, 16)}`, signal)
   }
 
   /** Writes messages behind the first `keep` ones of a session, if it has the version that was looked at. */
@@ -118,14 +127,15 @@ export class Follower {
   }
 
   /**
-   * Stores what a request says and its session does not.
+   * Stores what a request says and its session does not. Nothing of a request is stored whose client has left before.
    *
-   * @throws the errors of the memory
+   * @throws the errors of the memory; the reason of the signal
    */
   async follow(named: Given): Promise<Followed> {
-    const keys = await keysOf(named.messages)
+    const { signal } = named
+    const keys = await keysOf(named.messages, signal)
     return this.settled(named.session, async () => {
-      const own = await this.heardBy(named.speaker, named.session)
+      const own = await this.heardBy(named.speaker, named.session, signal)
       const given = { ...named, session: own.session }
       if (given.idempotencyKey !== undefined && given.history !== "full") {
         const repeated = await this.repeated(given, given.idempotencyKey)
@@ -133,10 +143,13 @@ export class Follower {
       }
       const habit = this.habits.get(given.session)
       const seen = { habit, isUnheard: this.unheard.get(given.session) === true }
-      const found = await placeOf(given, keys, seen, own, (session) => this.heardBy(given.speaker, session))
+      const found = await placeOf(given, keys, seen, own, (session) =>
+        this.heardBy(given.speaker, session, signal),
+      )
       const { target, known, step, how, isWhole } = found
       if (found.habit !== undefined && found.habit !== habit) this.habits.set(given.session, found.habit)
       if (known.version === 0) await given.mayBegin(target)
+      signal?.throwIfAborted()
       await this.write(target, known, step.keep, given.messages.slice(step.from), given.speaker)
       this.unheard.delete(target)
       return { session: target, how, isWhole }
@@ -188,8 +201,12 @@ export class Follower {
   }
 
   /** The session with the name in a request that its speaker may hear. */
-  async ownSession({ session, speaker }: Pick<Given, "session" | "speaker">): Promise<string> {
-    return (await this.heardBy(speaker, session)).session
+  async ownSession({
+    session,
+    speaker,
+    signal,
+  }: Pick<Given, "session" | "speaker" | "signal">): Promise<string> {
+    return (await this.heardBy(speaker, session, signal)).session
   }
 
   /** What the messages of a session say now. */

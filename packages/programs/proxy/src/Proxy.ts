@@ -57,6 +57,8 @@ interface Incoming extends Addressed {
   readonly prefix: string
   readonly speaker: Speaker
   readonly mayBegin: Begins
+  /** Ends the work on the request: its client has left. */
+  readonly signal: AbortSignal
 }
 
 /** An error in the form of both APIs. */
@@ -137,14 +139,17 @@ export class Proxy {
       // Behind a prefix, somebody has said already who it is.
       const speaker = prefix === "" ? speakerOf(request.rawHeaders) : null
       const begins = beginning(mayBegin)
-      const incoming = { ...address, patience, request, response, prefix, speaker, mayBegin: begins }
+      const left = new AbortController()
+      response.once("close", () => left.abort(new Error("the client closed the connection")))
+      const { signal } = left
+      const incoming = { ...address, patience, request, response, prefix, speaker, mayBegin: begins, signal }
       const record = await this.answered(incoming, body, mayWork)
       count(record)
       onRequest(record)
       return record
     } catch (error) {
       // Otherwise, only a bug, or a client whose connection broke while it was read, comes here.
-      if (response.headersSent || request.errored !== null) response.destroy()
+      if (response.headersSent || response.destroyed || request.errored !== null) response.destroy()
       else if (error instanceof BodyTooLarge) refuse(response, 413, { message: error.message })
       else refuse(response, 500, { type: "api_error", message: "the proxy has failed" })
       return null
@@ -178,7 +183,10 @@ export class Proxy {
     const text = textOf(bytes ?? Buffer.alloc(0), request.headers["content-encoding"], maxBody)
     // What passes unread is no work.
     if (text !== null && text !== "") {
-      const amount = await run(inSteps(() => measured(text)))
+      const amount = await run(
+        inSteps(() => measured(text)),
+        incoming.signal,
+      )
       if (!(await mayWork(text, amount))) {
         refuse(response, 429, {
           code: "TooManyRequests",

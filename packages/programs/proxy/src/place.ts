@@ -20,6 +20,8 @@ export interface Given {
   /** The client says that it sends the request again. */
   readonly isRetry: boolean
   readonly idempotencyKey: string | undefined
+  /** Ends the work on the request: its client has left. */
+  readonly signal?: AbortSignal
   /** Rejects if the session may not begin. */
   readonly mayBegin: Begins
 }

@@ -23,6 +23,8 @@ export interface Conversing extends Addressed {
   readonly prefix: string
   readonly speaker: Speaker
   readonly mayBegin: Begins
+  /** Ends the work on the request: its client has left. */
+  readonly signal: AbortSignal
 }
 
 /** What sessions are followed with. */
@@ -107,7 +109,7 @@ function* parsedOf({ request, dialect }: Conversing, text: string | null): Steps
 
 /** What the request says of its conversation. */
 const givenIn = (
-  { request, prefix, speaker, mayBegin }: Conversing,
+  { request, prefix, speaker, mayBegin, signal }: Conversing,
   { parsed, named, messages }: ParsedRequest,
 ): Given => {
   const tools = toolsOf(parsed)
@@ -121,6 +123,7 @@ const givenIn = (
     isRetry: Number(request.headers["x-stainless-retry-count"] ?? 0) > 0,
     idempotencyKey: [request.headers["idempotency-key"]].flat()[0],
     mayBegin: (id) => mayBegin(id.slice(prefix.length)),
+    signal,
   }
 }
 
@@ -141,11 +144,11 @@ const composed = async (
   { memory, follower }: Following,
   { parsed, given }: ParsedRequest,
   followed: Followed,
-  { url }: Conversing,
+  { url, signal }: Conversing,
 ): Promise<Omit<Prepared, "name">> => {
   const { session, isWhole } = followed
   const asked = await follower.said(session)
-  const context = await run(memory.context(session))
+  const context = await run(memory.context(session), signal)
   const text = compose(parsed, context, isWhole, url.href)
   if (text === null) throw new Doubtful("not-sayable")
   const { appendedTokens: before } = await run(memory.state(session))
@@ -170,7 +173,10 @@ export const prepare = async (
   text: string | null,
 ): Promise<Prepared | Doubt> => {
   try {
-    const request = await run(inSteps(() => parsedOf(conversing, text)))
+    const request = await run(
+      inSteps(() => parsedOf(conversing, text)),
+      conversing.signal,
+    )
     if ("doubt" in request) return request
     const given = givenIn(conversing, request)
     const followed = conversing.isCounting

@@ -117,17 +117,26 @@ const makeListener = (
   // All fields that their size allows: Node would leave out those behind the thousandth, as if they had not been sent.
   server.maxHeadersCount = 0
   const underWay = new Set<ServerResponse>()
-  const pipelined = new WeakMap<Socket, number>()
+  const bySocket = new WeakMap<Socket, Set<ServerResponse>>()
+  /** The responses of a connection that are not over. Of those that wait behind another one, Node tells nobody that their client has left. */
+  const responsesOf = (socket: Socket): Set<ServerResponse> => {
+    const known = bySocket.get(socket)
+    if (known !== undefined) return known
+    const begun = new Set<ServerResponse>()
+    bySocket.set(socket, begun)
+    socket.once("close", () => {
+      for (const response of begun) if (response.socket === null) response.destroy().emit("close")
+    })
+    return begun
+  }
   server.on("request", (request, response) => {
     const { socket } = request
-    const count = (pipelined.get(socket) ?? 0) + 1
-    if (count > mostPipelined) return void socket.destroy()
-    pipelined.set(socket, count)
-    underWay.add(response)
-    response.once("close", () => {
-      underWay.delete(response)
-      pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1)
-    })
+    const pipelined = responsesOf(socket)
+    if (pipelined.size === mostPipelined) return void socket.destroy()
+    for (const all of [underWay, pipelined]) {
+      all.add(response)
+      response.once("close", () => all.delete(response))
+    }
     // A client that has gone is no failure of the process, whoever writes to it.
     response.on("error", () => undefined)
     handler(request, response)
