@@ -4,6 +4,7 @@ import { databases } from "./databases.js"
 import { fairness } from "./fairness.js"
 import { firstContext } from "./first.js"
 import { history } from "./history.js"
+import { hostile } from "./hostile.js"
 import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
 import { moving } from "./moving.js"
@@ -25,6 +26,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["backlog", () => backlog(2)],
   ["stores", () => stores()],
   ["serve", () => service()],
+  ["hostile", () => hostile()],
   ["studio", () => studio()],
   ["waiting", () => waiting()],
   ["fairness", () => fairness()],

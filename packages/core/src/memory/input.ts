@@ -55,12 +55,14 @@ export const checkMessages = (
 const copyOfTexts = (given: ReadonlyArray<unknown>): ReadonlyArray<Message> | null => {
   const messages: Array<Message> = []
   for (const message of given) {
-    const fields = fieldsOf(message, "role", "parts")
-    const [role, parts] = fields ?? []
+    const [role, parts, noted] =
+      fieldsOf(message, "role", "parts") ?? fieldsOf(message, "role", "parts", "metadata") ?? []
     if (!isRole(role) || !Array.isArray(parts) || parts.length !== 1) return null
     const [type, text] = fieldsOf(parts[0], "type", "text") ?? []
     if (type !== "text" || typeof text !== "string") return null
-    messages.push({ role, parts: [{ type, text }] })
+    const metadata = noted === undefined ? undefined : copyOfNotes(noted)
+    if (metadata === null) return null
+    messages.push({ role, parts: [{ type, text }], ...(metadata === undefined ? {} : { metadata }) })
   }
   return messages
 }
@@ -68,14 +70,31 @@ const copyOfTexts = (given: ReadonlyArray<unknown>): ReadonlyArray<Message> | nu
 const isRole = (value: unknown): value is Message["role"] =>
   value === "user" || value === "assistant" || value === "system" || value === "tool"
 
-/** The values of an object that has these two fields and no others; each is read once. */
-const fieldsOf = (value: unknown, first: string, second: string): readonly [unknown, unknown] | null => {
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
-    return null
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.getPrototypeOf(value) === Object.prototype &&
+  !("toJSON" in value)
+
+/** A copy of metadata that is texts under names of its own, as whoever marks messages gives them; `null` for any other. */
+const copyOfNotes = (value: unknown): Readonly<Record<string, string>> | null => {
+  if (!isPlain(value)) return null
+  const copy: Record<string, string> = {}
+  for (const name of Object.keys(value)) {
+    const text = value[name]
+    if (typeof text !== "string" || name === "__proto__") return null
+    copy[name] = text
+  }
+  return copy
+}
+
+/** The values of an object that has these fields, in their order, and no others; each is read once. */
+const fieldsOf = (value: unknown, ...wanted: ReadonlyArray<string>): ReadonlyArray<unknown> | null => {
+  if (!isPlain(value)) return null
   const names = Object.keys(value)
-  if (names.length !== 2 || names[0] !== first || names[1] !== second) return null
-  const fields = value as Readonly<Record<string, unknown>>
-  return "toJSON" in fields ? null : [fields[first], fields[second]]
+  if (names.length !== wanted.length) return null
+  for (let at = 0; at < names.length; at++) if (names[at] !== wanted[at]) return null
+  return wanted.map((name) => value[name])
 }
 
 /** The messages, or the path of the first mistake; only its message if the schema cannot even look at the value. */

@@ -34,11 +34,11 @@ export const countMessage = (
 
 /** The counts after more entries, which follow the counted messages. */
 export const countEntries = (counts: CoveredCounts, entries: ReadonlyArray<Entry>): CoveredCounts => {
-  let next = counts
+  let next: MessageCounts = counts
   for (const entry of entries) {
     const { structure } = Structures.addMessage(next.structure, entry.index, entry.message)
-    const tokens = entry.appendedTokens ?? entry.tokens
-    next = { ...countMessage(next, structure, { ...entry, tokens }), version: entry.version }
+    const { index, message, time, appendedTokens: tokens = entry.tokens } = entry
+    next = countMessage(next, structure, { index, message, time, tokens })
   }
-  return next
+  return { ...next, version: entries.at(-1)?.version ?? counts.version }
 }

@@ -33,9 +33,20 @@ const learnedOf = ({ learnedTo, turnStarts, covered }: SessionState, index: numb
   return starts.at(-1) ?? Math.min(covered.structure.turn?.from ?? index, index)
 }
 
+/** The last cut of a state: a switch is tried before it is written, and a long conversation is counted once for both. */
+const cuts = new WeakMap<SessionState, { readonly index: number; readonly cut: SessionState }>()
+
 /** The state as if only its first `index` messages had been appended. It must reach them: see {@link reaches}. */
 const cutTo = (state: SessionState, index: number): SessionState => {
   if (index === state.total) return state
+  const known = cuts.get(state)
+  if (known?.index === index) return known.cut
+  const cut = cutAnew(state, index)
+  cuts.set(state, { index, cut })
+  return cut
+}
+
+const cutAnew = (state: SessionState, index: number): SessionState => {
   const entries = state.uncovered.slice(state.coveredTo, index)
   const { version: _version, ...counts } = countEntries(state.covered, entries)
   const learnedTo = learnedOf(state, index)

@@ -16,7 +16,7 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { Summarizer, TokenCounter } from "@memfold/core"
-import { inSteps, type Steps } from "@memfold/log/breathe"
+import { inSteps, mapped, type Steps } from "@memfold/log/breathe"
 import type { Piece, Source } from "./digest.js"
 import { read, write } from "./digest.js"
 import { isMinor, list, ranked, splitList } from "./identifiers.js"
@@ -143,7 +143,8 @@ function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<s
     })
     const text = [quoted, line].filter((one) => one !== "").join("\n")
     const said = text.toLowerCase()
-    return { text, missing: major.filter((one) => !said.includes(one)).length }
+    const isSaid = yield* mapped(major, (one) => said.includes(one))
+    return { text, missing: isSaid.filter((one) => !one).length }
   }
   let best = yield* withShare(identifierShares[0]!)
   for (const share of identifierShares.slice(1)) {

@@ -26,8 +26,12 @@ export function* measured(text: string): Steps<Measured> {
   /** The items of each list and object that is open. */
   const open: Array<number> = []
   let [depth, longest, items, isInText] = [0, 0, 0, false]
-  for (let at = 0; at < text.length; at++) {
-    if (at % stepLength === 0) yield
+  for (let [at, step] = [0, 0]; at < text.length; at++) {
+    // What is escaped is skipped, and may stand at any place.
+    if (at >= step) {
+      step = at + stepLength
+      yield
+    }
     const one = text.charCodeAt(at)
     if (one === 0x22) isInText = !isInText
     else if (isInText) {

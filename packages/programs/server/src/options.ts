@@ -2,7 +2,7 @@
 import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
 import { type EventLog, type Memory, OptionGroup } from "@memfold/core"
 import type { Options as LayersOptions } from "@memfold/layers"
-import { type Duration, type Layer, Schema } from "effect"
+import { Duration, type Layer, Schema } from "effect"
 import type { ToolHandler } from "./mcp.js"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
@@ -155,6 +155,8 @@ export const checkOptions = (options: ServeOptions): void => {
   const { host = "127.0.0.1", tokens } = options
   const wrong = wrongIn(numbers, options)
   if (wrong !== null) throw new ServeError(`${wrong.option} is ${wrong.allowed}`)
+  if (Duration.toMillis(options.upstreamTimeout ?? 1) < 1)
+    throw new ServeError("upstreamTimeout is a time of a millisecond or more")
   if (options.otlp !== undefined && !/^https?:\/\/[^/]/.test(options.otlp.url))
     throw new ServeError("otlp is the address of a collector, such as http://127.0.0.1:4318")
   if (!localAddresses.has(host) && tokens === undefined)

@@ -170,6 +170,27 @@ describe("L19: memory has bounds", () => {
     expect(most).toBeLessThanOrEqual(100)
   })
 
+  it("whoever subscribes hears the own tenant, also where others wait at one place", async () => {
+    const tokens = ["acme", "other"].map((tenant) => makeToken({ tenant, rights: ["read", "write"] }))
+    const { url } = await busy({ tokens: tokens.map(({ stored }) => stored) })
+    const heard: Array<string> = ["", ""]
+    for (const [at, { token }] of tokens.entries()) {
+      const head = `GET /v1/sessions/s/changes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`
+      const [socket] = await silent(url, 1, head)
+      socket!.on("data", (chunk) => void (heard[at] += String(chunk)))
+      while (!heard[at]!.includes(":\n\n")) await rounds(url, 1)
+      await rounds(url, 20)
+    }
+    const headers = { authorization: `Bearer ${tokens[0]!.token}` }
+    await ask(`${url}/v1/sessions/s/messages`, {
+      headers,
+      body: { messages: { role: "user", content: "4711" } },
+    })
+    while (!heard[0]!.includes("4711")) await rounds(url, 1)
+    await rounds(url, 20)
+    expect(heard[1]).not.toContain("4711")
+  })
+
   it("subscribers are bounded, those of a tenant and all of them", async () => {
     const tokens = ["acme", "other", "third"].map((tenant) => makeToken({ tenant, rights: ["read"] }))
     const { url } = await busy({

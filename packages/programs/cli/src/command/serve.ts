@@ -64,6 +64,8 @@ export const served = (given: ServeOptions, announce: (url: string) => string) =
     yield* asked
   }).pipe(Effect.scoped)
 
+const mebibytes = (count: number): number => count * 2 ** 20
+
 /** The headers for a collector: `key=value` pairs of the environment, as OpenTelemetry has them. */
 const otlpHeaders = (): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -132,6 +134,26 @@ export const command = Command.make(
       "MIB",
       "The largest body of a request, in MiB; 10 by default.",
     ),
+    maxBodies: options.optionalInteger(
+      "max-bodies",
+      "MIB",
+      "What bodies that are not whole may have in memory, of all clients, in MiB; 256 by default.",
+    ),
+    maxConnections: options.optionalInteger(
+      "max-connections",
+      "N",
+      "The most connections at the same time; 10,000 by default.",
+    ),
+    maxSubscribers: options.optionalInteger(
+      "max-subscribers",
+      "N",
+      "The most subscribers to changes, one tenant half of them; 10,000 by default.",
+    ),
+    upstreamTimeout: options.optionalInteger(
+      "upstream-timeout",
+      "SECONDS",
+      "How long an upstream may be silent; 900 by default.",
+    ),
     rate: options.optionalInteger(
       "rate",
       "N",
@@ -158,7 +180,6 @@ export const command = Command.make(
     environmentPrefix,
     host,
     layers,
-    maxBody,
     mcp,
     port,
     quiet,
@@ -170,7 +191,7 @@ export const command = Command.make(
     Effect.gen(function* () {
       // What the store and the summarizer are called is checked here: their errors name what is allowed.
       yield* options.summarizerOf(rest.summarizer)
-      const { strategy, summarizer, rate, maxSessions } = rest
+      const { strategy, summarizer, rate, maxConnections, maxSessions, maxSubscribers } = rest
       const tokens = yield* Effect.transposeMapOption(rest.tokens, readTokens)
       const collector = Option.orElse(rest.otlp, () =>
         Option.fromNullable(process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] || null),
@@ -179,8 +200,12 @@ export const command = Command.make(
         otlp: Option.map(collector, (url) => ({ url, headers: otlpHeaders() })),
         tokens,
         rate,
+        maxConnections,
         maxSessions,
-        maxBody: Option.map(maxBody, (mib) => mib * 2 ** 20),
+        maxSubscribers,
+        maxBody: Option.map(rest.maxBody, mebibytes),
+        maxBodies: Option.map(rest.maxBodies, mebibytes),
+        upstreamTimeout: Option.map(rest.upstreamTimeout, (seconds) => `${seconds} seconds` as const),
         summaryModel: rest.summaryModel,
       })
       const caps = yield* spendOf(rest)

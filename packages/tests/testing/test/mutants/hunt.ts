@@ -1,15 +1,22 @@
 /** Runs the simulation, or laws of a memory, over a mutant of the engine, in a process of its own. */
 import { execFile } from "node:child_process"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { bundle } from "../../../../../scripts/bundle.mjs"
 import type { EngineMutant } from "./engines.js"
 import type { Caught } from "./Mutant.js"
+import type { RimMutant } from "./rim.js"
 
-/** Where the engine is, the log that it runs on, and the readers of transcripts. */
-const sources = ["packages/core/src", "packages/ports/log/src", "packages/programs/cli/src"]
+/** Where the engine is, the log that it runs on, the readers of transcripts, and the service with its proxy. */
+const sources = [
+  "packages/core/src",
+  "packages/ports/log/src",
+  "packages/programs/cli/src",
+  "packages/programs",
+]
 
 /** Makes the changes, or fails: a mutant must not quietly become the original. */
-const mutation = ({ name, changes }: EngineMutant) => ({
+export const mutation = ({ name, changes }: EngineMutant) => ({
   name: `mutant: ${name}`,
   enforce: "pre" as const,
   transform: (code: string, id: string) => {
@@ -32,11 +39,10 @@ const bundled = (mutant: EngineMutant, program: string, outDir: string): Promise
   })
 
 /** What a program prints on both streams. */
-const printedBy = (program: string, args: ReadonlyArray<string>): Promise<string> =>
+const printedBy = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv = {}): Promise<string> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { maxBuffer: 1 << 26 }, (_error, out, err) =>
-      resolve(`${out}${err}`),
-    )
+    const options = { maxBuffer: 1 << 26, env: { ...process.env, ...env } }
+    execFile(process.execPath, [...args], options, (_error, out, err) => resolve(`${out}\n${err}`))
   })
 
 /** Runs the law that names the fault: of a memory, or of what `program` tests; `null` if it holds. */
@@ -47,7 +53,8 @@ export const huntByLaws = async (
   laws = "packages/tests/testing/test/mutants/laws.main.ts",
 ): Promise<Caught | null> => {
   const program = await bundled(mutant, laws, outDir)
-  const printed = await printedBy(program, [
+  const printed = await printedBy([
+    program,
     "--law",
     mutant.law,
     "--runs",
@@ -58,6 +65,30 @@ export const huntByLaws = async (
   const answer = /^caught: (.*)$/mu.exec(printed)?.[1]
   if (answer === undefined) throw new Error(`the laws came to no end: ${printed.slice(-2_000)}`)
   return JSON.parse(answer) as Caught | null
+}
+
+/** Runs the test of the service that names the fault; `null` if it passes. */
+export const huntByTests = async (mutant: RimMutant): Promise<Caught | null> => {
+  const vitest = fileURLToPath(new URL("../../../../../node_modules/vitest/vitest.mjs", import.meta.url))
+  const config = fileURLToPath(new URL("rim.config.ts", import.meta.url))
+  const pattern = `^${mutant.law.replaceAll(/[.*+?^${}()|[\]\\]/gu, "\\$&")}`
+  const args = [vitest, "run", mutant.test, "-t", pattern, "--config", config, "--reporter", "json"]
+  const printed = await printedBy(args, {
+    MEMFOLD_MUTANT: JSON.stringify(mutant),
+    MEMFOLD_TEST_DEPTH: "quick",
+  })
+  const report = /^\{"numTotalTestSuites".*$/mu.exec(printed)?.[0]
+  if (report === undefined) throw new Error(`the tests came to no end: ${printed.slice(-2_000)}`)
+  const { testResults } = JSON.parse(report) as {
+    readonly testResults: ReadonlyArray<{
+      readonly assertionResults: ReadonlyArray<{ readonly status: string; readonly fullName: string }>
+    }>
+  }
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults)
+  const tried = results.filter(({ status }) => status === "passed" || status === "failed")
+  if (tried.length === 0) throw new Error(`there is no test "${mutant.law}": ${printed.slice(-2_000)}`)
+  const failed = tried.find(({ status }) => status === "failed")
+  return failed === undefined ? null : { law: failed.fullName.trim(), runs: 1 }
 }
 
 /**
@@ -76,7 +107,7 @@ export const hunt = async (mutant: EngineMutant, outDir: string, seeds: number):
 
 /** Runs seeds from one on until any law is broken; `null` if none is. */
 const firstBroken = async (program: string, from: number, to: number): Promise<Caught | null> => {
-  const printed = await printedBy(program, ["--from", String(from), "--seeds", String(to + 1 - from)])
+  const printed = await printedBy([program, "--from", String(from), "--seeds", String(to + 1 - from)])
   const found = /seed ([\d,]+) fails after [\d,]+ steps: (\w+): (.*)/u.exec(printed)
   if (found === null) {
     if (/simulation: [\d,]+ seeds/u.test(printed)) return null

@@ -8,10 +8,11 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { branchMutants } from "./branches.js"
 import { type EngineMutant, engineMutants } from "./engines.js"
-import { hunt, huntByLaws } from "./hunt.js"
+import { hunt, huntByLaws, huntByTests } from "./hunt.js"
 import { type Caught, catchMutant, type Mutant } from "./Mutant.js"
 import { readerMutants } from "./readers.js"
 import { rendererMutants } from "./renderers.js"
+import { rimMutants } from "./rim.js"
 import { storeMutants } from "./stores.js"
 import { strategyMutants } from "./strategies.js"
 import { deep } from "@memfold/harness/depth"
@@ -72,6 +73,12 @@ describe("a reader of transcripts that", () => {
   const laws = "packages/programs/cli/test/conserving/law.main.ts"
   it.each(tried(readerMutants))("$name", { timeout: 600_000 }, async (mutant) => {
     note("a reader of transcripts", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }, laws))
+  })
+})
+
+describe("a service that", () => {
+  it.each(tried(rimMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+    note("a service", mutant.name, await huntByTests(mutant))
   })
 })
 
