@@ -175,19 +175,7 @@ export const command = Command.make(
     ...spend,
     quiet: options.flag("quiet", "Log failures only, and not each request."),
   },
-  ({
-    allowedHosts,
-    environmentPrefix,
-    host,
-    layers,
-    mcp,
-    port,
-    quiet,
-    readOnly,
-    store,
-    studio,
-    ...rest
-  }) =>
+  ({ allowedHosts, environmentPrefix, host, layers, mcp, port, quiet, readOnly, store, studio, ...rest }) =>
     Effect.gen(function* () {
       // What the store and the summarizer are called is checked here: their errors name what is allowed.
       yield* options.summarizerOf(rest.summarizer)
