@@ -54,6 +54,21 @@ export const keysOf = (
     signal,
   )
 
+/** What the messages of a session say, and the mark of who has spoken there. */
+const readAll = async (
+  memory: Memory.Service,
+  session: string,
+  signal: AbortSignal | undefined,
+): Promise<Omit<Known, "version">> => {
+  const page: Memory.Neutral["messages"] = (...asked) => run(memory.messages(...asked), signal)
+  const { messages } = await allMessages({ messages: page }, session)
+  return { keys: await keysOf(messages, signal), mark: markIn(messages) }
+}
+
+/** Whether a session is the speaker's, or nobody's. */
+const isHeardBy = (speaker: string, session: string, mark: string | null): boolean =>
+  belongsTo(session, speaker) && (mark ?? markOf(speaker)) === markOf(speaker)
+
 /** Follows the conversations of clients in a memory. */
 export class Follower {
   private readonly known = makeRecent<Known>(1_000)
@@ -69,9 +84,7 @@ export class Follower {
     const known = this.known.get(session)
     if (known?.version === version) return known
     if (total === 0) return { version, keys: [], mark: null }
-    const page: Memory.Neutral["messages"] = (...asked) => run(this.memory.messages(...asked), signal)
-    const { messages } = await allMessages({ messages: page }, session)
-    const read = { version, keys: await keysOf(messages, signal), mark: markIn(messages) }
+    const read = { version, ...(await readAll(this.memory, session, signal)) }
     this.known.set(session, read)
     return read
   }
@@ -80,13 +93,11 @@ export class Follower {
    * The session with a name that a speaker may hear. If somebody else has spoken there, it is another one under this name, which is the
    * same each time.
    */
-  private async heardBy(speaker: Speaker, session: string, signal?: AbortSignal): Promise<KnownSession> {
+  private async heardBy(asked: Pick<Given, "speaker" | "signal">, session: string): Promise<KnownSession> {
+    const { speaker, signal } = asked
     const known = await this.keysOf(session, signal)
-    const isOwn =
-      speaker === null || (belongsTo(session, speaker) && (known.mark ?? markOf(speaker)) === markOf(speaker))
-    return isOwn
-      ? { ...known, session }
-      : this.heardBy(speaker, `${session}~${signed(speaker, session, 16)}`, signal)
+    if (speaker === null || isHeardBy(speaker, session, known.mark)) return { ...known, session }
+    return this.heardBy(asked, `${session}~${signed(speaker, session, 16)}`)
   }
 
   /** Writes messages behind the first `keep` ones of a session, if it has the version that was looked at. */
@@ -135,7 +146,7 @@ export class Follower {
     const { signal } = named
     const keys = await keysOf(named.messages, signal)
     return this.settled(named.session, async () => {
-      const own = await this.heardBy(named.speaker, named.session, signal)
+      const own = await this.heardBy(named, named.session)
       const given = { ...named, session: own.session }
       if (given.idempotencyKey !== undefined && given.history !== "full") {
         const repeated = await this.repeated(given, given.idempotencyKey)
@@ -143,9 +154,7 @@ export class Follower {
       }
       const habit = this.habits.get(given.session)
       const seen = { habit, isUnheard: this.unheard.get(given.session) === true }
-      const found = await placeOf(given, keys, seen, own, (session) =>
-        this.heardBy(given.speaker, session, signal),
-      )
+      const found = await placeOf(given, keys, seen, own, (session) => this.heardBy(given, session))
       const { target, known, step, how, isWhole } = found
       if (found.habit !== undefined && found.habit !== habit) this.habits.set(given.session, found.habit)
       if (known.version === 0) await given.mayBegin(target)
@@ -201,12 +210,8 @@ export class Follower {
   }
 
   /** The session with the name in a request that its speaker may hear. */
-  async ownSession({
-    session,
-    speaker,
-    signal,
-  }: Pick<Given, "session" | "speaker" | "signal">): Promise<string> {
-    return (await this.heardBy(speaker, session, signal)).session
+  async ownSession(given: Pick<Given, "session" | "speaker" | "signal">): Promise<string> {
+    return (await this.heardBy(given, given.session)).session
   }
 
   /** What the messages of a session say now. */

@@ -95,7 +95,8 @@ it.each(works)(
       sent
         .on("response", (answer) => void answer.resume())
         .end(body === null ? undefined : JSON.stringify(body))
-      if (path === "v1/chat/completions" && !leaves) while (asked === askedBefore) await ask(`${url}/health`)
+      const isAsked = () => asked > askedBefore
+      if (path === "v1/chat/completions" && !leaves) while (!isAsked()) await ask(`${url}/health`)
       else await isOver
       // What goes on all the same would be counted.
       for (let round = 0; round < 50; round++) await ask(`${url}/health`)

@@ -4,7 +4,6 @@ import * as fc from "fast-check"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { buffer } from "node:stream/consumers"
 import { expect, it, onTestFinished } from "vitest"
 import { ask, started } from "./services.js"
 
@@ -157,7 +156,7 @@ const streams: ReadonlyArray<readonly [path: string, request: object, events: Re
 const upstreamOf = async () => {
   let [answer, encoding] = ["", "identity"]
   const server = createServer((request, response) => {
-    void buffer(request).then(() => {
+    request.resume().once("end", () => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": encoding })
       response.end(answer)
     })

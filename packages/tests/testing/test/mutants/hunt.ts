@@ -1,6 +1,7 @@
 /** Runs the simulation, or laws of a memory, over a mutant of the engine, in a process of its own. */
 import { execFile } from "node:child_process"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
+import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 import { bundle } from "../../../../../scripts/bundle.mjs"
 import type { EngineMutant } from "./engines.js"
@@ -69,7 +70,8 @@ export const huntByLaws = async (
 
 /** Runs the test of the service that names the fault; `null` if it passes. */
 export const huntByTests = async (mutant: RimMutant): Promise<Caught | null> => {
-  const vitest = fileURLToPath(new URL("../../../../../node_modules/vitest/vitest.mjs", import.meta.url))
+  const { resolve } = createRequire(import.meta.url)
+  const vitest = join(dirname(resolve("vitest/package.json")), "vitest.mjs")
   const config = fileURLToPath(new URL("rim.config.ts", import.meta.url))
   const pattern = `^${mutant.law.replaceAll(/[.*+?^${}()|[\]\\]/gu, "\\$&")}`
   const args = [vitest, "run", mutant.test, "-t", pattern, "--config", config, "--reporter", "json"]
