@@ -197,3 +197,20 @@ describe("identifiers", () => {
     expect(identifiersOf(text).map((one) => one.text)).toEqual(expected)
   })
 })
+
+it("a sentence that goes on without an end is looked at in pieces, none within a character", () => {
+  for (const text of ["word ".repeat(4_000), "a".repeat(9_999), "😀".repeat(4_000)]) {
+    const found = sentencesOf(text)
+    expect(Math.max(...found.map(({ from, to }) => to - from))).toBeLessThanOrEqual(2_000)
+    expect(
+      found
+        .map((one) => one.text)
+        .join("")
+        .replaceAll(" ", ""),
+    ).toBe(text.replaceAll(" ", ""))
+    for (const { text: piece, from, to } of found) {
+      expect(text.slice(from, to)).toBe(piece)
+      expect(piece.isWellFormed()).toBe(true)
+    }
+  }
+})
