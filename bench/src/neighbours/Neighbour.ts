@@ -10,9 +10,22 @@ export interface Chat {
   readonly close: () => Promise<unknown>
 }
 
+/** What a turn may take at most, measured by a turn of another neighbour of the library in the same run. */
+export interface Bound {
+  /** The name of the other neighbour. */
+  readonly than: string
+  /** So many times its processor time; once by default. */
+  readonly times?: number
+  /** And so many milliseconds of processor time more; none by default. */
+  readonly more?: number
+  /** Whether what it keeps on the disk is a bound, too. */
+  readonly disk?: boolean
+}
+
 /** An agent of one library with one memory. */
 export interface Neighbour {
   readonly name: string
+  readonly bound?: Bound
   /** What the store waits for at a commit, or that there is none. */
   readonly durability: string
   readonly open: (folder: string, model: Model) => Promise<Chat>

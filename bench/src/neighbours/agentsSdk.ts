@@ -61,6 +61,7 @@ const memorySession: Neighbour = {
 
 const withMemfold: Neighbour = {
   name: "Agents SDK: memfold",
+  bound: { than: memorySession.name, times: 1.2 },
   durability: "SQLite FULL",
   open: async (folder, model) => {
     const memory = memoryIn(folder, "full")

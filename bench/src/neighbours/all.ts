@@ -4,6 +4,7 @@ import type { Neighbour } from "./Neighbour.js"
 const libraries = {
   langGraph: async () => (await import("./langGraph.js")).langGraph,
   mastra: async () => (await import("./mastra.js")).mastra,
+  aiSdk: async () => (await import("./aiSdk.js")).aiSdk,
   agentsSdk: async () => (await import("./agentsSdk.js")).agentsSdk,
 }
 

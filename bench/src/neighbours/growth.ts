@@ -4,6 +4,7 @@ import { join } from "node:path"
 import Sqlite from "better-sqlite3"
 import { type Turn, turnAt } from "../turn/conversation.js"
 import { type Cost, costOf } from "../turn/cost.js"
+import { claim } from "../measure.js"
 import { middle } from "../turn/pairs.js"
 import { libraryNames, neighboursOf } from "./all.js"
 import type { Chat, Neighbour } from "./Neighbour.js"
@@ -65,8 +66,20 @@ const open = async (neighbour: Neighbour, root: string, index: number): Promise<
   return growing
 }
 
-/** Prints a line for each neighbour. */
-const show = (growing: ReadonlyArray<Growing>, messages: number): void => {
+/** Whether the turns of a neighbour are within its bound. Other programs use the machine as well, so processor time is compared. */
+const isBound = (growing: ReadonlyArray<Growing>, { neighbour, folder, costs }: Growing): boolean => {
+  const { name, bound } = neighbour
+  const other = growing.find((one) => one.neighbour.name === bound?.than)
+  if (bound === undefined || other === undefined) return true
+  const cpu = (of: ReadonlyArray<Cost>) => middle(of.slice(-counted)).cpu
+  const most = cpu(other.costs) * (bound.times ?? 1) + (bound.more ?? 0)
+  const held = claim(`${name}: processor time, of the most that it may take`, cpu(costs) / most, 1)
+  if (bound.disk !== true) return held
+  return claim(`${name}: on the disk, of "${bound.than}"`, bytesIn(folder) / bytesIn(other.folder), 1) && held
+}
+
+/** Prints a line for each neighbour, and the bounds. Returns whether all of them are held. */
+const show = (growing: ReadonlyArray<Growing>, messages: number): boolean => {
   console.log(`\nAfter ${messages.toLocaleString("en")} messages`)
   const columns = ["a turn", "processor", "on the disk", "prompt"]
     .map((column) => column.padStart(13))
@@ -78,20 +91,22 @@ const show = (growing: ReadonlyArray<Growing>, messages: number): void => {
     const row = cells.map((cell) => cell.padStart(13)).join("")
     console.log(`  ${neighbour.name.padEnd(64)}${row}  ${neighbour.durability}`)
   }
+  return growing.map((one) => isBound(growing, one)).every(Boolean)
 }
 
-/** Plays turns with each neighbour, and prints at each size, in messages. */
+/** Plays turns with each neighbour, and prints at each size, in messages. Returns whether memfold is within its bounds. */
 export const grow = async (
   root: string,
   turns: (index: number) => Turn,
   sizes: ReadonlyArray<number>,
-): Promise<void> => {
+): Promise<boolean> => {
   const growing = await Promise.all(
     (await Promise.all(libraryNames.map(neighboursOf)))
       .flat()
       .map((neighbour, index) => open(neighbour, root, index)),
   )
   let played = 0
+  let held = true
   for (const messages of sizes) {
     const until = Math.floor(messages / 2)
     while (played < until) {
@@ -104,13 +119,14 @@ export const grow = async (
         }
       played = next
     }
-    show(growing, messages)
+    held = show(growing, messages) && held
   }
   await Promise.all(growing.map(({ chat }) => chat.close()))
+  return held
 }
 
 /** Generated turns: questions of 120 characters and answers of 480. */
-export const growth = (root: string, sizes: ReadonlyArray<number>): Promise<void> => {
+export const growth = (root: string, sizes: ReadonlyArray<number>): Promise<boolean> => {
   console.log("\nA turn is a question of 120 characters and an answer of 480. The model answers at once.")
   return grow(root, turnAt, sizes)
 }

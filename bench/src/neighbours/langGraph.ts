@@ -79,6 +79,7 @@ const smallest: Neighbour = {
 
 const withMemfold: Neighbour = {
   name: "LangGraph: memfold",
+  bound: { than: smallest.name, disk: true },
   durability: "SQLite NORMAL",
   open: async (folder, model) => {
     const memory = memoryIn(folder, "normal")

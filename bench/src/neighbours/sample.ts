@@ -24,7 +24,7 @@ const turnsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Turn> => {
   return turns
 }
 
-export const sample = async (root: string): Promise<void> => {
+export const sample = async (root: string): Promise<boolean> => {
   const cli = dirname(createRequire(import.meta.url).resolve("@memfold/cli/package.json"))
   const file = readFileSync(join(cli, "samples/support-zh.jsonl"), "utf8")
   const turns = turnsOf(
@@ -37,5 +37,5 @@ export const sample = async (root: string): Promise<void> => {
   console.log(
     `\nThe shipped support chat: ${turns.length} turns, ${Math.round(bytes / 1_024)} KiB of text. The model answers at once.`,
   )
-  await grow(root, (index) => turns[index]!, [2 * turns.length])
+  return grow(root, (index) => turns[index]!, [2 * turns.length])
 }

@@ -27,6 +27,7 @@ import { makeParts, type MemoryParts } from "./memory/MemoryParts.js"
 import {
   type AtVersionOptions,
   type Compact,
+  type KnownMemory,
   Memory,
   type Options,
   type Service,
@@ -44,7 +45,7 @@ import * as metrics from "./observe/metrics.js"
 import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { describe } from "./session/description.js"
-import type { Answered } from "./shell/Sessions.js"
+import type { Answered, Sessions } from "./shell/Sessions.js"
 import { raceFirst } from "./shell/raceFirst.js"
 import { subscribe } from "./shell/subscribe.js"
 import type { Summarizer } from "./summarize/Summarizer.js"
@@ -62,7 +63,7 @@ export type { SupportingMessage, Trace, Traced, TracedSentence, TracedSummary } 
 export type { Sentence } from "./trace/sentences.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
-export { type AnyMemory, type Neutral, neutralNames, neutralOf } from "./memory/Neutral.js"
+export { type AnyMemory, knownOf, type Neutral, neutralBy, neutralOf } from "./memory/Neutral.js"
 export type * from "./memory/operations/Operations.js"
 export { promised, type Runner } from "./memory/operations/promised.js"
 export { type Operation, type OperationName, operations, unknownOption } from "./memory/operations/table.js"
@@ -197,6 +198,20 @@ const operations = (parts: MemoryParts): Service => {
   }
 }
 
+/** The reads of sessions as this process knows them. */
+const knownOperations = (parts: MemoryParts): KnownMemory => {
+  const { sessions } = parts
+  const load: Sessions["load"] = (session) =>
+    Effect.suspend(() => {
+      const state = sessions.cached(session)
+      return state === null ? sessions.load(session) : Effect.succeed(state)
+    })
+  const { branches, context, messages } = operations({ ...parts, sessions: { ...sessions, load } })
+  const version: KnownMemory["version"] = (session) =>
+    Effect.sync(() => sessions.cached(session)?.version ?? null)
+  return { branches, context, messages, version }
+}
+
 /**
  * Makes a memory from the event log, the summarizer, the token counter and the memory layers in the context. Its
  * background work ends with the scope. Most programs use {@link layer}. It dies with an {@link InvalidOption} if an option
@@ -227,7 +242,7 @@ const operations = (parts: MemoryParts): Service => {
  * ```
  */
 export const make = (options: Options): Effect.Effect<Service, never, EventLog | Summarizer | Scope.Scope> =>
-  Effect.map(makeParts(options), operations)
+  Effect.map(makeParts(options), (parts) => ({ ...operations(parts), known: knownOperations(parts) }))
 
 /**
  * A layer that provides the memory. Its background work ends with the layer's scope.

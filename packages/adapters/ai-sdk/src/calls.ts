@@ -138,9 +138,9 @@ export class Calls {
   }
 
   /** The context, behind the instructions of the session. */
-  async read(): Promise<CallStart> {
-    const context = await this.stored.memory.context(this.stored.id)
-    const { system, ...rest } = rendered(context, await openGroup(this.stored, context), {
+  async read(session = this.stored): Promise<CallStart> {
+    const context = await session.memory.context(session.id)
+    const { system, ...rest } = rendered(context, await openGroup(session.known, context), {
       ...this.options,
       server: this.server,
     })
@@ -156,7 +156,8 @@ export class Calls {
   }
 
   private async turnOf(context: CallStart): Promise<Turn> {
-    return begunTurn(context, await this.stored.newest(), await this.stored.branch())
+    const { known } = this.stored
+    return begunTurn(context, await known.newest(), await known.branch())
   }
 
   private async current(): Promise<Turn> {
@@ -195,7 +196,7 @@ export class Calls {
 
   /** Stores messages that the model and the tools produced, behind the stored messages of the same call. */
   private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
-    if (produced.length === 0 || (await this.stored.isLeft(turn))) return
+    if (produced.length === 0) return
     const named = produced.map((message, index) => {
       const form = formOf(message)
       if (turn.responseId === undefined || form.ui !== undefined) return message
@@ -204,7 +205,12 @@ export class Calls {
       return { ...message, ...metadataOf({ ...form, ui: { id: turn.responseId, ...continues, ...step } }) }
     })
     const idempotencyKey = `ai-sdk/produced/${turn.id}/${turn.saved}`
-    await this.stored.append(named, { idempotencyKey, prefix: turn.prefix })
+    const isSaved = await this.stored.compare(async (session) => {
+      if (await session.isLeft(turn)) return false
+      await session.append(named, { idempotencyKey, prefix: turn.prefix })
+      return true
+    })
+    if (!isSaved) return
     turn.saved += produced.length
     turn.answers += produced.filter(isStep).length
   }
@@ -228,11 +234,16 @@ export class Calls {
     await this.save(turn, produced.slice(Math.max(turn.saved - unknown, 0)))
   }
 
+  /** Ends a call whose question was edited meanwhile, or that is to be answered anew. */
+  private async refuseLeft(turn: Turn): Promise<void> {
+    if (await this.stored.known.isLeft(turn)) throw new BranchLeft({ session: this.stored.id })
+  }
+
   /** Stores what came before a step, and reads the context for it. */
   async prepare(step: StepToPrepare): Promise<AiSdkContext> {
     this.meet(step.model)
     const turn = await this.current()
-    if (await this.stored.isLeft(turn)) throw new BranchLeft({ session: this.stored.id })
+    await this.refuseLeft(turn)
     const { stepNumber, steps, responseMessages, experimental_steeringMessages: steering = [] } = step
     // In versions 5 and 6, tools that had been approved run before the first step, and only its messages say so.
     if (stepNumber === 0 && turn.saved === 0 && responseMessages === undefined)
@@ -241,7 +252,9 @@ export class Calls {
     await this.stored.append(decoded(steering), {
       idempotencyKey: `ai-sdk/steering/${turn.id}/${stepNumber}`,
     })
-    const { system, messages, prefix } = await this.read()
+    // A call that has only begun has read the context a moment ago.
+    const { system, messages, prefix } = await this.read(turn.saved === 0 ? this.stored.known : this.stored)
+    await this.refuseLeft(turn)
     turn.prefix = prefix
     turn.total = prefix.total
     return { ...instructed(turn, step, system, this.options.instructions), messages }
@@ -250,7 +263,7 @@ export class Calls {
   /** Stores what a message of a page has beyond what is stored of it. */
   async savePage({ responseMessage, isContinuation = false }: EndOfPage): Promise<void> {
     const turn = await this.current()
-    const answers = answersOf(responseMessage, await this.stored.newest(), false)
+    const answers = answersOf(responseMessage, await this.stored.known.newest(), false)
     const produced = decoded([responseMessage])
     const skip = turn.answers + (isContinuation ? turn.earlier : 0)
     if (answers !== undefined) await this.save(turn, [answers])

@@ -81,7 +81,20 @@ class Middleware {
       await this.calls.saveBehind(this.decodedStep(step), step.prefix)
     }
     this.step = undefined
-    const stored = await this.stored.newest()
+    const name = this.name === undefined ? newId() : `${this.name}/${named}`
+    await this.stored.compare((session) => this.take(session, given, name))
+    this.calls.end()
+  }
+
+  /** Stores what the session does not have of the messages of a call that begins. */
+  private async take(
+    session: StoredSession,
+    given: ReadonlyArray<PromptMessage>,
+    name: string,
+  ): Promise<void> {
+    const last = given.findLastIndex(({ role }) => role === "assistant")
+    const answer = given[last]
+    const stored = await session.newest()
     let from = last + 1
     if (stored.length === 0) from = 0
     else if (answer !== undefined && openCalls(answer).length > 0) {
@@ -94,11 +107,9 @@ class Middleware {
     const isAsked = answer !== undefined && from === last + 1 && !isResult && behind.length > 0
     const said = isAsked ? decoded([answer]).map(Message.text).join("") : ""
     const resent = resentBehind(said, behind, stored)
-    if (resent?.isAnswered === true) await this.stored.memory.regenerate(this.stored.id)
-    const name = this.name === undefined ? newId() : `${this.name}/${named}`
+    if (resent?.isAnswered === true) await session.memory.regenerate(session.id)
     const fresh = isAgain ? [] : behind.slice(resent?.known ?? 0)
-    await this.stored.append(fresh, { idempotencyKey: `ai-sdk/given/${name}` })
-    this.calls.end()
+    await session.append(fresh, { idempotencyKey: `ai-sdk/given/${name}` })
   }
 
   async transform(params: CallParams, model: unknown): Promise<CallParams> {

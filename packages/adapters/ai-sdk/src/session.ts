@@ -180,7 +180,8 @@ export class AiSdkSession extends OpenSession {
     const one = typeof given === "string" ? { role: "user" as const, content: given } : given
     const isList = Array.isArray(one)
     const list = [one].flat() as ReadonlyArray<UIMessage | ModelMessage>
-    if (list.length > 0 && list.every(isOfPage)) return this.page.receive(list, isList, options)
+    if (list.length > 0 && list.every(isOfPage))
+      return this.stored.compare((stored) => new Page(stored).receive(list, isList, options))
     const { idempotencyKey = `ai-sdk/given/${newId()}` } = options
     await this.stored.append(decoded(list), { idempotencyKey })
   }

@@ -1,5 +1,6 @@
 /** A session of a memory, as an adapter of a library reads and writes it: the one door between the two. */
 import { Memory, type Render, type Session } from "@memfold/core"
+import { Predicate } from "effect"
 import type { Message } from "@memfold/message"
 import { allMessages } from "./allMessages.js"
 import { digest } from "./digest.js"
@@ -77,19 +78,41 @@ export const behindStored = <A>(given: ReadonlyArray<A>, isStored: (one: A) => b
  * ```
  */
 export class StoredSession {
-  readonly memory: Memory.Neutral
+  /** Whether something was written through this object. */
+  private hasWritten = false
 
   /**
    * @param owner - a memory of `createMemory` in any format, or the service of `@memfold/core`
    * @param id - the id of the session
    * @param library - names the library in idempotency keys
+   * @param memory - the operations; those of the owner by default
    */
   constructor(
     private readonly owner: Memory.AnyMemory,
     readonly id: string,
     private readonly library: string,
-  ) {
-    this.memory = Memory.neutralOf(owner)
+    readonly memory: Memory.Neutral = Memory.neutralOf(owner),
+  ) {}
+
+  /** The session as this process knows it: what it reads asks the store for nothing, if the process knows the session. */
+  get known(): StoredSession {
+    return new StoredSession(this.owner, this.id, this.library, Memory.knownOf(this.owner))
+  }
+
+  /**
+   * Runs work that compares what it is given with the session, and writes what differs: on the session as this process knows it,
+   * which takes no statement but the write. The store refuses the write if somebody else was first. Then, and if there was nothing
+   * to write, the work runs again on the session as the store has it.
+   */
+  async compare<A>(work: (session: StoredSession) => Promise<A>): Promise<A> {
+    const { known } = this
+    try {
+      const answer = await work(known)
+      if (known.hasWritten) return answer
+    } catch (error) {
+      if (!Predicate.isTagged(error, "VersionMismatch")) throw error
+    }
+    return work(this)
   }
 
   /** Runs work behind all earlier work of this process on the session. */
@@ -137,7 +160,9 @@ export class StoredSession {
     options: StoreOptions = {},
   ): Promise<Memory.AppendedMessages | undefined> {
     if (messages.length === 0) return undefined
-    return this.memory.append(this.id, messages, passed(options))
+    const appended = await this.memory.append(this.id, messages, passed(options))
+    this.hasWritten = true
+    return appended
   }
 
   /**
@@ -151,7 +176,9 @@ export class StoredSession {
     messages: ReadonlyArray<Message.Message>,
     options: StoreOptions = {},
   ): Promise<Memory.Edited> {
-    return this.memory.edit(this.id, from, messages, passed(options))
+    const edited = await this.memory.edit(this.id, from, messages, passed(options))
+    this.hasWritten = true
+    return edited
   }
 
   /**

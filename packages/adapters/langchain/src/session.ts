@@ -97,30 +97,30 @@ export class LangChainSession {
     given: ReadonlyArray<Message.Message>,
     { find, isOld, prefixOf }: Changes,
   ): Promise<void> {
-    for (let [reach, times] = [given.length, 0]; ;) {
-      const stored = await this.stored.newestPage(reach)
-      const found = find(given, stored)
-      const further = (stored.to - stored.from) * 10
-      if (found === null && isOld && stored.from > 0) {
-        reach = further
-        continue
+    await this.stored.compare(async (session) => {
+      for (let [reach, times] = [given.length, 0]; ;) {
+        const stored = await session.newestPage(reach)
+        const found = find(given, stored)
+        const further = (stored.to - stored.from) * 10
+        if (found === null && isOld && stored.from > 0) {
+          reach = further
+          continue
+        }
+        const change = found ?? { from: null, added: given }
+        const stay = stored.messages.slice(0, change.from === null ? undefined : change.from - stored.from)
+        const { keep, added } = lateResults(stay, change.added)
+        const from = keep < stay.length ? stored.from + keep : change.from
+        if (from === null && added.length === 0) return
+        const named = [...(from === null ? [] : [from]), ...added, ...(times === 0 ? [] : [times])]
+        const options = { idempotencyKey: this.stored.keyOf(kind, named), prefix: prefixOf(added) }
+        const done =
+          from === null ? await session.append(added, options) : await session.edit(from, added, options)
+        if (done?.duplicate !== true) return
+        // It was made before: the messages are older, or another change has taken them back.
+        if (stored.from > 0) reach = further
+        else times++
       }
-      const change = found ?? { from: null, added: given }
-      const stay = stored.messages.slice(0, change.from === null ? undefined : change.from - stored.from)
-      const { keep, added } = lateResults(stay, change.added)
-      const from = keep < stay.length ? stored.from + keep : change.from
-      if (from === null && added.length === 0) return
-      const named = [...(from === null ? [] : [from]), ...added, ...(times === 0 ? [] : [times])]
-      const options = { idempotencyKey: this.stored.keyOf(kind, named), prefix: prefixOf(added) }
-      const done =
-        from === null
-          ? await this.stored.append(added, options)
-          : await this.stored.edit(from, added, options)
-      if (done?.duplicate !== true) return
-      // It was made before: the messages are older, or another change has taken them back.
-      if (stored.from > 0) reach = further
-      else times++
-    }
+    })
   }
 
   /** The whole conversation, covered messages included. */

@@ -85,20 +85,22 @@ const save = async (
   const { getSource } = list.makeMessageSourceChecker()
   const sources = list.get.all.db().map((message) => ({ message, source: getSource(message) }))
   // What the model adds to such a message makes it one of the model for Mastra.
-  call.sent ??= new Set(
-    sources.filter(({ source }) => source !== "response").map(({ message }) => message.id),
-  )
+  const sent =
+    call.sent ??
+    new Set(sources.filter(({ source }) => source !== "response").map(({ message }) => message.id))
   const given = sources.filter(({ source }) => source !== "memory").map(({ message }) => message)
   // A call that goes on after an approval, in any process, has its own answer in the list. Nobody sent that list.
   const goesOn = sources.some(({ message, source }) => source === "response" && chat.says(message))
-  if (call.known === undefined) {
+  const compared = { known: call.known, unseen: call.unseen }
+  if (compared.known === undefined) {
     const { known, unseen } = goesOn ? { known: [] } : await chat.receive(given)
-    call.known = new Set(known)
-    call.unseen = unseen
+    Object.assign(compared, { known: new Set(known), unseen })
   }
-  const own = given.filter(({ id }) => call.known?.has(id) !== true)
+  const own = given.filter(({ id }) => compared.known?.has(id) !== true)
   const messages = call.signal?.aborted === true ? withoutEcho(own) : own
-  await chat.save(messages, { sent: call.sent, unseen: call.unseen, ended, prefix: call.prefix })
+  await chat.save(messages, { sent, unseen: compared.unseen, ended, prefix: call.prefix })
+  // Behind the write: what was compared with an older session is compared again.
+  Object.assign(call, { ...compared, sent })
 }
 
 /** Ends a call whose question was edited meanwhile, or that is to be answered anew. */
@@ -158,10 +160,12 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
         const call = state as CallState
         if (abortSignal !== undefined) call.signal = abortSignal
         const context = await chat.inOrder(async () => {
-          await refuseLeft(chat, call)
-          await save(chat, messageList, call, false)
+          await chat.compare(async (session) => {
+            await refuseLeft(session, call)
+            await save(session, messageList, call, false)
+          })
           const read = await chat.read(model)
-          const branch = call.place?.branch ?? (await chat.branch())
+          const branch = call.place?.branch ?? (await chat.known.branch())
           call.place = { branch, total: read.prefix.total }
           return read
         })
@@ -173,10 +177,13 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
       legible(async () => {
         const chat = sessionOf(messageList, requestContext)
         const call = state as CallState
-        await chat.inOrder(async () => {
-          const { place } = call
-          if (place === undefined || !(await chat.isLeft(place))) await save(chat, messageList, call, true)
-        })
+        await chat.inOrder(() =>
+          chat.compare(async (session) => {
+            const { place } = call
+            if (place === undefined || !(await session.isLeft(place)))
+              await save(session, messageList, call, true)
+          }),
+        )
         return messageList
       }),
   } satisfies Processor<"memfold">

@@ -185,13 +185,24 @@ export interface Received {
 
 /** A session of a memory. It keeps nothing, so it costs nothing to make one. */
 export class MastraSession {
-  private readonly stored: StoredSession
-
   constructor(
-    memory: Memory.AnyMemory,
+    private readonly memory: Memory.AnyMemory,
     readonly id: string,
-  ) {
-    this.stored = new StoredSession(memory, id, "mastra")
+    private readonly stored = new StoredSession(memory, id, "mastra"),
+  ) {}
+
+  private with(stored: StoredSession): MastraSession {
+    return new MastraSession(this.memory, this.id, stored)
+  }
+
+  /** The session as this process knows it. */
+  get known(): MastraSession {
+    return this.with(this.stored.known)
+  }
+
+  /** Runs work that stores what is new in what it is given, as {@link StoredSession.compare}. */
+  compare(work: (session: MastraSession) => Promise<void>): Promise<void> {
+    return this.stored.compare((stored) => work(this.with(stored)))
   }
 
   /** Runs work behind all earlier work of this process on the session. */

@@ -146,8 +146,8 @@ export class StoredItems {
 
   async read(): Promise<View> {
     const { memory, id } = this.session
-    const branch = await this.session.branch()
     const { messages, layout, prefix } = await memory.context(id)
+    const branch = await this.session.known.branch()
     this.prefix = prefix
     const open = layout.find(({ section }) => section === "open")
     return {
@@ -159,11 +159,14 @@ export class StoredItems {
   }
 
   /** The messages from an index on, and how many there are. */
-  async since(index: number): Promise<{ messages: ReadonlyArray<Message.Message>; total: number }> {
+  async since(
+    index: number,
+    session = this.session,
+  ): Promise<{ messages: ReadonlyArray<Message.Message>; total: number }> {
     const pages: Array<ReadonlyArray<Message.Message>> = []
     let total = 0
     const limit = (read: number) => (read === 0 ? firstPage : nextPage)
-    for await (const page of pagesBack(this.session.memory, this.session.id, { limit })) {
+    for await (const page of pagesBack(session.memory, session.id, { limit })) {
       total = page.total
       pages.unshift(page.messages.slice(Math.max(index - page.from, 0)))
       if (page.from <= index) break

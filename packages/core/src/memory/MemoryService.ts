@@ -20,8 +20,19 @@ export type TransactionMemory = Pick<
   "append" | "edit" | "regenerate" | "describe" | "messages" | "state"
 >
 
+/**
+ * Reads of sessions as this process knows them: they ask the store for nothing, unless the process does not know the session. Give
+ * what is written on their ground the `version` as its `ifVersion`: then it is refused if somebody else was first.
+ */
+export interface KnownMemory extends Pick<Service, "branches" | "context" | "messages"> {
+  /** The version that this process knows; `null` if it does not know the session. */
+  version(session: string): Effect.Effect<number | null>
+}
+
 /** The operations of a memory, and what only programs with Effect and workers use. */
 export interface Service extends Operations<Effects> {
+  /** For adapters, which compare what they are given with the session many times in a turn. */
+  readonly known?: KnownMemory
   /**
    * The memory as a transaction of the application sees it, if the store is in the same database: an append is committed or rolled
    * back together with the application's own rows. Compactions that become due start in the background once the transaction is

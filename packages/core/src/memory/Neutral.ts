@@ -1,5 +1,5 @@
 /** What adapters use of a memory: its own messages, with Promises. */
-import { Effect } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import type { Service } from "./MemoryService.js"
 import type { BranchOperations } from "./operations/BranchOperations.js"
 import type { ConversationOperations } from "./operations/ConversationOperations.js"
@@ -10,26 +10,61 @@ import { promised } from "./operations/promised.js"
  * Appends, contexts, pages and changes of a memory in messages of `@memfold/core`, whatever its format is. A memory of
  * `createMemory` has them in `neutral`.
  */
-export interface Neutral extends ConversationOperations<Promises>, BranchOperations<Promises> {}
+export interface Neutral extends ConversationOperations<Promises>, BranchOperations<Promises> {
+  /** Reads of sessions as this process knows them; see `KnownMemory`. */
+  readonly known?: Pick<Neutral, "branches" | "context" | "messages"> & {
+    readonly version: (session: string) => Promise<number | null>
+  }
+}
 
 /** A memory: of `createMemory`, or the service for programs with Effect. */
 export type AnyMemory = Service | { readonly neutral: Neutral }
 
-/** The names of the neutral operations. */
-export const neutralNames = [
-  "append",
-  "context",
-  "messages",
-  "rewrite",
-  "edit",
-  "regenerate",
-  "branches",
-  "checkout",
-  "clear",
-] as const satisfies ReadonlyArray<keyof Neutral>
+/**
+ * The neutral operations, by a function that runs them.
+ *
+ * @example
+ * ```ts
+ * import { Memory } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const neutral = (memory: Memory.Service) => Memory.neutralBy((use) => Effect.runPromise(use(memory)))
+ * ```
+ */
+export const neutralBy = (
+  run: <A>(
+    use: (memory: Service) => Effect.Effect<A, Error>,
+    options: { readonly finishes: boolean },
+  ) => Promise<A>,
+): Neutral => ({
+  ...promised({
+    names: [
+      "append",
+      "context",
+      "messages",
+      "rewrite",
+      "edit",
+      "regenerate",
+      "branches",
+      "checkout",
+      "clear",
+    ],
+    run,
+  }),
+  known: {
+    ...promised({
+      names: ["branches", "context", "messages"],
+      run: (use, options) => run((memory) => use(memory.known ?? memory), options),
+    }),
+    version: (session) =>
+      run(({ known }) => known?.version(session) ?? Effect.succeed(null), { finishes: false }),
+  },
+})
+
+const ofServices = new WeakMap<Service, Neutral>()
 
 /**
- * The neutral operations of a memory of either kind.
+ * The neutral operations of a memory of either kind. Its promises reject with the errors of the memory.
  *
  * @example
  * ```ts
@@ -39,7 +74,47 @@ export const neutralNames = [
  *   Memory.neutralOf(memory).append("chat-1", Message.user(text))
  * ```
  */
-export const neutralOf = (memory: AnyMemory): Neutral =>
-  "neutral" in memory
-    ? memory.neutral
-    : promised({ names: neutralNames, run: (use) => Effect.runPromise(use(memory)) })
+export const neutralOf = (memory: AnyMemory): Neutral => {
+  if ("neutral" in memory) return memory.neutral
+  const made =
+    ofServices.get(memory) ??
+    neutralBy(async (use) => {
+      const exit = await Effect.runPromiseExit(use(memory))
+      if (Exit.isSuccess(exit)) return exit.value
+      throw Cause.squash(exit.cause)
+    })
+  ofServices.set(memory, made)
+  return made
+}
+
+/**
+ * The neutral operations of a memory on sessions as this process knows them, where it has any (see `KnownMemory`): reads ask the
+ * store for nothing, and a write fails with `VersionMismatch` if somebody else has written.
+ *
+ * @example
+ * ```ts
+ * import { Memory } from "@memfold/core"
+ *
+ * const newest = (memory: Memory.AnyMemory) => Memory.knownOf(memory).messages("chat-1", { limit: 20 })
+ * ```
+ */
+export const knownOf = (memory: AnyMemory): Neutral => {
+  const neutral = neutralOf(memory)
+  const { known } = neutral
+  if (known === undefined) return neutral
+  const { version, ...reads } = known
+  const ifKnown = async (session: string) => {
+    const ifVersion = await version(session)
+    return ifVersion === null ? {} : { ifVersion }
+  }
+  return {
+    ...neutral,
+    ...reads,
+    append: async (session, messages, options) =>
+      neutral.append(session, messages, { ...options, ...(await ifKnown(session)) }),
+    edit: async (session, from, messages, options) =>
+      neutral.edit(session, from, messages, { ...options, ...(await ifKnown(session)) }),
+    regenerate: async (session, options) =>
+      neutral.regenerate(session, { ...options, ...(await ifKnown(session)) }),
+  }
+}

@@ -2,6 +2,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { appendedMessage, unreadable } from "../event/EventCodec.js"
 import type { Message } from "@memfold/message/Message"
+import type { PageMessage } from "../shell/NewestMessages.js"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -59,44 +60,54 @@ const parse = (text: unknown): Cursor | null => {
     : { clears: Number(clears), index: Number(index), version: Number(version) }
 }
 
-/** The page in front of a position. The log is read backwards from there, so the cost does not depend on the length of the history. */
-const pageBefore = (
+/** The messages in front of a position, at most `count`, oldest first. The log is read backwards from there, so the cost does not depend on the length of the history. */
+const messagesBefore = (
   sessions: Pick<Sessions, "events">,
-  { session, clears, total, gaps }: Pick<SessionState, "session" | "clears" | "total" | "gaps">,
+  { session, gaps }: Pick<SessionState, "session" | "gaps">,
+  version: number,
+  count: number,
+): Effect.Effect<ReadonlyArray<PageMessage>, SessionError> =>
+  Effect.gen(function* () {
+    const found: Array<PageMessage> = []
+    for (const range of rangesBetween(gaps, 1, version - 1).toReversed()) {
+      if (found.length === count) break
+      yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
+        Stream.filterMap((recorded) =>
+          Option.map(Option.fromNullable(appendedMessage(recorded.event)), (message) => ({
+            message,
+            time: message.time ?? recorded.time,
+            version: recorded.version,
+          })),
+        ),
+        Stream.take(count - found.length),
+        Stream.runForEach((one) => Effect.sync(() => void found.push(one))),
+      )
+    }
+    return found.toReversed()
+  })
+
+/** The page in front of a position. */
+const pageBefore = (
+  sessions: Pick<Sessions, "events" | "newest">,
+  state: SessionState,
   cursor: Cursor,
   limit: number,
 ): Effect.Effect<MessagePage, SessionError> =>
   Effect.gen(function* () {
+    const { clears, total } = state
     const to = cursor.index
-    const from = Math.max(to - limit, 0)
-    const found: Array<{ readonly message: Message; readonly time: number; readonly version: number }> = []
-    const damaged: Array<number> = []
-    for (const range of rangesBetween(gaps, 1, cursor.version - 1).toReversed()) {
-      if (found.length === to - from) break
-      yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
-        Stream.filterMap(({ event, time, version }) =>
-          Option.map(Option.fromNullable(appendedMessage(event)), (message) => ({
-            message,
-            time: message.time ?? time,
-            version,
-          })),
-        ),
-        Stream.take(to - from - found.length),
-        Stream.runForEach((one) =>
-          Effect.sync(() => {
-            if (one.message === unreadable) damaged.push(to - 1 - found.length)
-            found.push(one)
-          }),
-        ),
-      )
-    }
-    found.reverse()
+    const count = Math.min(limit, to)
+    const isNewest = to === total
+    const known = isNewest ? sessions.newest.of(state, count) : null
+    const found = known ?? (yield* messagesBefore(sessions, state, cursor.version, count))
+    if (isNewest && known === null) sessions.newest.keep(state, found)
+    const from = to - found.length
     return {
       messages: found.map(({ message }) => message),
       times: found.map(({ time }) => time),
-      from: to - found.length,
+      from,
       to,
-      unreadable: damaged.toReversed(),
+      unreadable: found.flatMap(({ message }, at) => (message === unreadable ? [from + at] : [])),
       total,
       before: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
     }
@@ -117,7 +128,7 @@ export const branchState = (
 
 /** A page of the conversation of a state. */
 export const pageOf = (
-  sessions: Pick<Sessions, "events">,
+  sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,
   { limit = 50, before }: PageOptions,
 ): Effect.Effect<MessagePage, SessionError | InvalidInput> =>
@@ -152,7 +163,7 @@ export const readMessages = (
 
 /** The newest messages of a state, at most `limit`, oldest first. */
 export const newestOf = (
-  sessions: Pick<Sessions, "events">,
+  sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,
   limit: number,
 ): Effect.Effect<MessagePage, SessionError> => {

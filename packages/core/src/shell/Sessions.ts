@@ -31,6 +31,7 @@ import type { States } from "../session/switchBranch.js"
 import { makeListeners } from "./listeners.js"
 import { stateBack, stateReaching } from "./earlierStates.js"
 import type { SessionError } from "./openSession.js"
+import { NewestMessages } from "./NewestMessages.js"
 import { makePastStates } from "./PastStates.js"
 import { makeHistories } from "./histories.js"
 import { projectionsOf } from "./replay.js"
@@ -71,6 +72,8 @@ export interface Sessions {
   readonly load: (session: string) => Effect.Effect<SessionState, SessionError>
   /** The state that this process knows, which may not be the newest any more; `null` if it knows none. It reads nothing. */
   readonly cached: (session: string) => SessionState | null
+  /** The newest messages that this process has read or written. */
+  readonly newest: NewestMessages
   /** The state at a version; the newest state if the session has not reached that version. */
   readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
   /** The state at an earlier version, as it counts now: without the commits that were declared invalid since. */
@@ -176,6 +179,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const inTurn = makeTurns()
   const listeners = makeListeners(log)
   const past = makePastStates(log)
+  const newest = new NewestMessages()
 
   const events: Sessions["events"] = (session, options) => eventsIn(log, session, options)
 
@@ -281,6 +285,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   return {
     load: (session) => Effect.map(cache.refresh(session), ({ state }) => state),
     cached: (session) => cache.peek(session)?.newest?.state ?? null,
+    newest,
     stateAt: past.at,
     stateBack: (now, version) => stateBack(log, events, now, version),
     stateReaching: (now, index) => stateReaching(log, events, now, index),
@@ -292,6 +297,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,
     notifyChange: (session) => {
+      // What was erased is in the state, too.
+      const cached = cache.peek(session)
+      if (cached !== undefined) cached.newest = null
+      newest.forget(session)
       past.forget(session)
       listeners.tell(session)
     },
@@ -301,6 +310,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         Effect.tap(log.delete(session), () =>
           Effect.sync(() => {
             cache.forget(session)
+            newest.forget(session)
             past.forget(session)
           }),
         ),

@@ -192,7 +192,7 @@ export const createMemory = <
         finishes: true,
       }),
     sessions: () => iterate((memory) => memory.sessions),
-    neutral: Memory.promised({ names: Memory.neutralNames, run }),
+    neutral: Memory.neutralBy(run),
     close,
     [Symbol.asyncDispose]: close,
   })

@@ -4,7 +4,7 @@ import { InvalidOption } from "../../options/OptionGroup.js"
 import type { Service } from "../MemoryService.js"
 
 /** The operations that begin with an id. */
-export type OperationName = Exclude<keyof Service, "within" | "sessions">
+export type OperationName = Exclude<keyof Service, "within" | "sessions" | "known">
 
 /** What has to be known of an operation to hand it on. */
 export interface Operation {

@@ -1,0 +1,74 @@
+/**
+ * The newest messages of sessions, as pages have them. While a conversation goes on behind what this process has read or written, its
+ * newest page needs no read of the log.
+ */
+import { unreadable } from "../event/EventCodec.js"
+import type { Message } from "@memfold/message/Message"
+import type { Entry, SessionState } from "../session/SessionState.js"
+
+/** A message as a page has it. `version` is the version of the event that appended it, `time` is in milliseconds since the epoch. */
+export interface PageMessage {
+  readonly message: Message
+  readonly time: number
+  readonly version: number
+}
+
+/** How many messages of a session are kept, and of all sessions together. */
+const most = { ofSession: 1_000, ofAll: 20_000 }
+
+interface Kept {
+  /** A branch that is left, a clear and a state that is read anew (after a redaction, for example) all come with gaps of their own. */
+  readonly gaps: SessionState["gaps"]
+  readonly from: number
+  readonly messages: ReadonlyArray<PageMessage>
+}
+
+/** The messages of entries as they were appended; `null` if one was pruned since, or cannot be read. */
+const asAppended = (entries: ReadonlyArray<Entry>): ReadonlyArray<PageMessage> | null => {
+  const isAsAppended = ({ appendedTokens, message }: Entry) =>
+    appendedTokens === undefined && message !== unreadable
+  if (!entries.every(isAsAppended)) return null
+  return entries.map(({ message, time, version }) => ({ message, time: message.time ?? time, version }))
+}
+
+/** The newest messages of the sessions of a log. */
+export class NewestMessages {
+  private readonly sessions = new Map<string, Kept>()
+  private size = 0
+
+  /** The newest messages of a state, at most `limit`, oldest first; `null` if the log has to be read for them. */
+  of({ session, gaps, total, coveredTo, uncovered }: SessionState, limit: number): Kept["messages"] | null {
+    const from = Math.max(total - limit, 0)
+    const found = this.sessions.get(session)
+    const kept = found?.gaps === gaps ? found : undefined
+    const end = kept === undefined ? from : kept.from + kept.messages.length
+    if (end < coveredTo || total < end || (kept !== undefined && kept.from > from)) return null
+    const added = asAppended(uncovered.slice(end))
+    if (added === null) return null
+    const all = kept === undefined ? added : [...kept.messages, ...added]
+    if (kept !== undefined && added.length > 0) this.set(session, { gaps, from: kept.from, messages: all })
+    return all.slice(all.length - (total - from))
+  }
+
+  /** Keeps messages that were read: the newest of a state. */
+  keep({ session, gaps, total }: SessionState, messages: ReadonlyArray<PageMessage>): void {
+    if (messages.some(({ message }) => message === unreadable)) return
+    this.set(session, { gaps, from: total - messages.length, messages })
+  }
+
+  forget(session: string): void {
+    this.size -= this.sessions.get(session)?.messages.length ?? 0
+    this.sessions.delete(session)
+  }
+
+  private set(session: string, { gaps, from, messages: all }: Kept): void {
+    this.forget(session)
+    const messages = all.slice(-most.ofSession)
+    this.sessions.set(session, { gaps, from: from + all.length - messages.length, messages })
+    this.size += messages.length
+    for (const oldest of this.sessions.keys()) {
+      if (this.size <= most.ofAll) break
+      this.forget(oldest)
+    }
+  }
+}
