@@ -113,6 +113,22 @@ const begunTurn = (context: CallStart, stored: ReadonlyArray<Message.Message>, b
   }
 }
 
+/** The messages of a step, with its tokens. */
+const withUsage = (
+  messages: ReadonlyArray<Message.Message>,
+  step: Step | undefined,
+): ReadonlyArray<Message.Message> => {
+  const usage = usageOf(step?.usage)
+  return messages.map((message) =>
+    message.role === "assistant" && usage !== undefined ? { ...message, usage } : message,
+  )
+}
+
+/** Ends a call whose question was edited meanwhile, or that is to be answered anew. */
+const refuseLeft = async ({ known, id }: StoredSession, turn: PlaceOfCall): Promise<void> => {
+  if (await known.isLeft(turn)) throw new BranchLeft({ session: id })
+}
+
 /** The calls of a session, one at a time. */
 export class Calls {
   private turn: Turn | undefined
@@ -222,28 +238,15 @@ export class Calls {
     if (all !== undefined) turn.initial = all.length - own.flat().length
     const before = all?.slice(0, turn.initial) ?? []
     const unknown = turn.initial - before.length
-    const produced = [
-      ...decoded(before),
-      ...own.flatMap((messages, index) => {
-        const usage = usageOf(steps[index]?.usage)
-        return decoded(messages).map((message) =>
-          message.role === "assistant" && usage !== undefined ? { ...message, usage } : message,
-        )
-      }),
-    ]
+    const produced = [...decoded(before), ...own.flatMap((one, at) => withUsage(decoded(one), steps[at]))]
     await this.save(turn, produced.slice(Math.max(turn.saved - unknown, 0)))
-  }
-
-  /** Ends a call whose question was edited meanwhile, or that is to be answered anew. */
-  private async refuseLeft(turn: Turn): Promise<void> {
-    if (await this.stored.known.isLeft(turn)) throw new BranchLeft({ session: this.stored.id })
   }
 
   /** Stores what came before a step, and reads the context for it. */
   async prepare(step: StepToPrepare): Promise<AiSdkContext> {
     this.meet(step.model)
     const turn = await this.current()
-    await this.refuseLeft(turn)
+    await refuseLeft(this.stored, turn)
     const { stepNumber, steps, responseMessages, experimental_steeringMessages: steering = [] } = step
     // In versions 5 and 6, tools that had been approved run before the first step, and only its messages say so.
     if (stepNumber === 0 && turn.saved === 0 && responseMessages === undefined)
@@ -254,7 +257,7 @@ export class Calls {
     })
     // A call that has only begun has read the context a moment ago.
     const { system, messages, prefix } = await this.read(turn.saved === 0 ? this.stored.known : this.stored)
-    await this.refuseLeft(turn)
+    await refuseLeft(this.stored, turn)
     turn.prefix = prefix
     turn.total = prefix.total
     return { ...instructed(turn, step, system, this.options.instructions), messages }

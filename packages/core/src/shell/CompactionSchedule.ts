@@ -10,6 +10,7 @@
  * {@link Dispatcher} tells (`dispatch`). In modes `manual` and `off`, only explicit calls start it, or none.
  */
 import { Clock, type Duration, Effect, Schedule, type Scope } from "effect"
+import { breathe } from "@memfold/log/breathe"
 import { look } from "../engine/look.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { marginOf } from "@memfold/message/TokenCounter"
@@ -180,6 +181,9 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
           yield* compareShadow(shadow, looked.due, { ...circumstances, now: looked.now })
         if (mode.isAutomatic) yield* notes.note(looked.due)
         yield* mode.written(looked)
+        // Appends to a store in memory, one after the other, never end the turn of the event loop: what is due would not start, and
+        // what runs would get no answer.
+        if (looked.isDue || state.running !== null) yield* breathe
       }).pipe(logFailures(state.session), span("memfold.decide"))
 
     const allDue = (session: string, strategy: Strategy) =>

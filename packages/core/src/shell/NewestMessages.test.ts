@@ -1,5 +1,5 @@
 /** What a process keeps of the newest messages: never anything else than the log has, and for the reads of what it knows no statement. */
-import { InMemoryEventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
+import { InMemoryEventLog, Keep, type Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
 import { often } from "@memfold/harness/depth"
 import { memoryOver } from "@memfold/harness/engine"
 import { Effect, Logger, LogLevel } from "effect"

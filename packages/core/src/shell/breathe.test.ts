@@ -230,3 +230,26 @@ describe("several works at once", () => {
       Effect.runPromise,
     ))
 })
+
+it("appends in a loop let the compaction start that they make due, so that no look plans for all of them", async () => {
+  const appends = 3_000
+  const planned: Array<number> = []
+  const strategy = {
+    ...pairs,
+    batchSize: {
+      to: (view: { readonly coveredTo: number }, tailFrom: number) => {
+        planned.push(tailFrom - view.coveredTo)
+        return tailFrom
+      },
+    },
+  }
+  await Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    const [message] = said(1)
+    for (let at = 0; at < appends; at++)
+      yield* Effect.promise(() => Effect.runPromise(memory.append("s", message!)))
+    // Before the loop is over, most of them are covered.
+    expect((yield* memory.state("s")).coveredTo).toBeGreaterThan(appends / 2)
+    expect(Math.max(...planned)).toBeLessThan(appends / 2)
+  }).pipe(Effect.provide(withMemory({ strategy })), Effect.runPromise)
+})
