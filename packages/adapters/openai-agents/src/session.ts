@@ -85,12 +85,10 @@ export class MemfoldSession implements Session {
    */
   async getItems(limit?: number): Promise<Array<AgentInputItem>> {
     if (limit !== undefined) return this.stored.newest(limit)
-    const { known } = this.stored.session
-    // The context of a view that is read now is of the newest session.
-    const session = this.view === undefined ? known : this.stored.session
+    const isNewest = this.view === undefined
     const view = (this.view ??= await this.stored.read())
-    const { messages, total } = await this.stored.since(view.total - view.open, session)
-    if (total >= view.total && view.branch === (await known.branch()))
+    const { messages, total } = await this.stored.since(view.total - view.open, isNewest)
+    if (total >= view.total && view.branch === (await this.stored.session.known.branch()))
       return [...view.items, ...encodeItems(messages)]
     // Somebody else has cleared the session, or went on from an earlier place.
     this.view = undefined

@@ -158,15 +158,20 @@ export class StoredItems {
     }
   }
 
-  /** The messages from an index on, and how many there are. */
+  /**
+   * The messages from an index on, and how many there are.
+   *
+   * @param isKnown - as this process knows them: the context has been read a moment ago
+   */
   async since(
     index: number,
-    session = this.session,
+    isKnown = false,
   ): Promise<{ messages: ReadonlyArray<Message.Message>; total: number }> {
+    const { memory, id } = isKnown ? this.session.known : this.session
     const pages: Array<ReadonlyArray<Message.Message>> = []
     let total = 0
     const limit = (read: number) => (read === 0 ? firstPage : nextPage)
-    for await (const page of pagesBack(session.memory, session.id, { limit })) {
+    for await (const page of pagesBack(memory, id, { limit })) {
       total = page.total
       pages.unshift(page.messages.slice(Math.max(index - page.from, 0)))
       if (page.from <= index) break
