@@ -21,6 +21,7 @@ export type {
   Unreadable,
 } from "./session/SessionState.js"
 export { make } from "./shell/Sessions.js"
+export type { NewestMessages, PageMessage } from "./shell/NewestMessages.js"
 export type { PrefixState } from "./session/PrefixState.js"
 export type { Sequence } from "./session/Sequence.js"
 export type { Answered, Committed, Decide, SessionError, Sessions, Step } from "./shell/Sessions.js"
