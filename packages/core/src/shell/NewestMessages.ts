@@ -37,7 +37,10 @@ export class NewestMessages {
   private size = 0
 
   /** The newest messages of a state, at most `limit`, oldest first; `null` if the log has to be read for them. */
-  of({ session, gaps, total, coveredTo, uncovered }: SessionState, limit: number): Kept["messages"] | null {
+  of(
+    { session, gaps, total, coveredTo, uncovered }: SessionState,
+    limit: number,
+  ): ReadonlyArray<PageMessage> | null {
     const from = Math.max(total - limit, 0)
     const found = this.sessions.get(session)
     const kept = found?.gaps === gaps ? found : undefined
