@@ -161,7 +161,7 @@ export class StoredSession {
   ): Promise<Memory.AppendedMessages | undefined> {
     if (messages.length === 0) return undefined
     const appended = await this.memory.append(this.id, messages, passed(options))
-    this.hasWritten = true
+    if (!appended.duplicate) this.hasWritten = true
     return appended
   }
 
@@ -177,7 +177,7 @@ export class StoredSession {
     options: StoreOptions = {},
   ): Promise<Memory.Edited> {
     const edited = await this.memory.edit(this.id, from, messages, passed(options))
-    this.hasWritten = true
+    if (!edited.duplicate) this.hasWritten = true
     return edited
   }
 
