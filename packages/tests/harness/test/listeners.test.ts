@@ -3,7 +3,7 @@ import { CompactServer } from "@memfold/harness/CompactServer"
 import { CompactionServer } from "@memfold/harness/CompactionServer"
 import { often } from "@memfold/harness/depth"
 import { attack } from "@memfold/harness/malformedRequests"
-import { serveHttp } from "@memfold/mcp"
+import { mcpHandler, serveHttp } from "@memfold/mcp"
 import { serve } from "@memfold/server"
 import { providerServer } from "@memfold/strict-providers"
 import * as fc from "fast-check"
@@ -108,6 +108,21 @@ const listeners: ReadonlyArray<Listener> = [
     },
   },
   {
+    file: "programs/server/src/serve.ts",
+    set: " with the tools of MCP",
+    neverFails: true,
+    paths: ["/mcp"],
+    headers: { accept: "application/json, text/event-stream" },
+    body: {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "append_messages", arguments: { session: "s", messages: [said] } },
+    },
+    count: often(400, 10_000),
+    start: () => serve({ store: "memory:", port: 0, log: "none", mcp: mcpHandler }),
+  },
+  {
     file: "tests/harness/src/CompactServer.ts",
     paths: ["/v1/responses/compact"],
     body: { model: "gpt", input: [{ ...said, type: "message" }] },
@@ -202,10 +217,12 @@ describe("malformed requests", () => {
     const listening = sources(packages).filter((file) =>
       /\bcreateServer\(/.test(readFileSync(join(packages, file), "utf8")),
     )
-    // The file ports.ts listens to learn whether a port is free, and reads nothing. The file relay.ts passes on the bytes of tests.
+    // The file ports.ts listens to learn whether a port is free, and reads nothing. The file relay.ts passes on the bytes of tests, and
+    // brokenUpstreams.ts answers whatever it is sent.
     // The template is an application of its user, for one machine.
     const others = [
       "programs/create-memfold/templates/web-chat/server.ts",
+      "tests/harness/src/brokenUpstreams.ts",
       "tests/harness/src/ports.ts",
       "tests/harness/src/relay.ts",
     ]
