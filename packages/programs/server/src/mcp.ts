@@ -52,6 +52,9 @@ export type ToolHandler = (
   options: { readonly readOnly: boolean },
 ) => { readonly fetch: (request: Request) => Promise<Response>; readonly close: () => Promise<void> }
 
+/** The headers of a request that the protocol has a meaning for. */
+const heard = /^(?:accept|content-type|last-event-id|mcp-.*)$/
+
 /** The most sessions that are read at once. */
 const page = 500
 
@@ -148,13 +151,10 @@ export const mcp = (
           )
           const app = Effect.gen(function* () {
             const request = yield* HttpServerRequest.HttpServerRequest
-            const { method, headers } = request
-            const body = yield* request.text
-            const asked = new Request(`http://${headers["host"] ?? "localhost"}${request.url}`, {
-              method,
-              headers,
-              ...(body === "" ? {} : { body }),
-            })
+            const { method } = request
+            const body = method === "POST" ? yield* request.text : undefined
+            const headers = Object.entries(request.headers).filter(([name]) => heard.test(name))
+            const asked = new Request("http://localhost/mcp", { method, headers, ...given({ body }) })
             const { fetch } = handlerFor(yield* passedCaller)
             return HttpServerResponse.fromWeb(yield* Effect.promise(() => fetch(asked)))
           })
