@@ -3,6 +3,7 @@ import { providerServer } from "@memfold/strict-providers"
 import { describe, expect, it, onTestFinished } from "vitest"
 // The proxy's own table: a name is tried as soon as it is one.
 import { agentHeaders, sessionHeaders } from "@memfold/proxy"
+import { makeToken, type ServeOptions } from "../src/index.js"
 import { ask, started } from "./services.js"
 
 const secret = "SECRET-4711"
@@ -38,14 +39,14 @@ const tools = [
   { type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } },
 ]
 
-const service = async () => {
+const service = async (options: ServeOptions = {}, token?: string) => {
   let answers = 0
   const provider = await providerServer({
     answer: () => ({ text: `Answer ${++answers}.` }),
     unpublished: ["session_id"],
   })
   onTestFinished(provider.close)
-  const { url } = await started({ upstream: provider.anthropicURL, strategy: "rounds" })
+  const { url } = await started({ upstream: provider.anthropicURL, strategy: "rounds", ...options })
   /** What a request of somebody brought, and what went upstream for it. */
   const said = async (
     who: string,
@@ -56,7 +57,11 @@ const service = async () => {
     const before = provider.received.length
     const answer = await ask(`${url}${path}`, {
       method,
-      headers: { authorization: who, ...headers },
+      headers: {
+        authorization: who,
+        ...(token === undefined ? {} : { "x-memfold-token": token }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body }),
     })
     return {
@@ -196,8 +201,12 @@ describe("L20: two keys", () => {
     for (const id of responses) expect((await said(ann, "GET", `/v1/responses/${id}`, {})).status).toBe(200)
   })
 
-  it("may send one idempotency key, and each has its own answer", async () => {
-    const { said, chat } = await service()
+  it.each([
+    ["without tokens of the service", undefined],
+    ["with one token of the service", makeToken({ tenant: "acme", rights: ["read", "write"] })],
+  ])("may send one idempotency key, and each has its own answer, %s", async (_, made) => {
+    const options = made === undefined ? {} : { tokens: [made.stored] }
+    const { said, chat } = await service(options, made?.token)
     const headers = { "idempotency-key": "one" }
     const body = { model: "gpt-5", input: "Hi" }
     const texts = []
@@ -205,6 +214,7 @@ describe("L20: two keys", () => {
       texts.push((await said(who, "POST", "/v1/responses", { headers, body })).body["id"])
     expect(texts.slice(2)).toEqual(texts.slice(0, 2))
     expect(texts[0]).not.toBe(texts[1])
+    if (made !== undefined) return
     await chat(ann, secret, { headers: { ...headers, "x-session-id": "s" } })
     expect((await chat(bob, "Hi", { headers: { ...headers, "x-session-id": "s" } })).up).not.toContain(secret)
   })
