@@ -12,9 +12,11 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
 import { destroyKeys, erase, type Keyring, sealed } from "../src/index.js"
-import { newFolder, newKeyring } from "./support.js"
+import { folders } from "./support.js"
 
 vi.setConfig({ testTimeout: 300_000 })
+
+const { newFolder, newKeyring } = folders()
 
 const canary = "KANARIENVOGEL-4711"
 

@@ -20,7 +20,9 @@ import {
   sealed,
   sealLog,
 } from "../src/index.js"
-import { newFolder, newKeyring } from "./support.js"
+import { folders } from "./support.js"
+
+const { newFolder, newKeyring } = folders()
 
 const shared = newKeyring()
 lawSuite(

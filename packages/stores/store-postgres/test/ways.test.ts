@@ -282,7 +282,7 @@ describe("a schema", () => {
     await withLog({ url: one.url, schema: newer }, (log) => log.head("s"))
     await one.client.query(`INSERT INTO ${newer}.migrations (version) VALUES (2)`)
     expect((await openingFails({ url: one.url, schema: newer })).reason).toBe(
-      `${name()} has version 2 of the tables in the schema ${newer}, this memfold knows version 1; update memfold`,
+      `${name()} has version 2 of the tables in the schema ${newer}, this memfold knows version 1; update memfold, or read it with memfold export`,
     )
   })
 })
