@@ -78,8 +78,9 @@ export const behindStored = <A>(given: ReadonlyArray<A>, isStored: (one: A) => b
  * ```
  */
 export class StoredSession {
-  /** Whether something was written through this object. */
-  private hasWritten = false
+  /** Whether something was written through this object, or had been written before. */
+  private written: "new" | "before" | null = null
+  private isLeftToStore = false
 
   /**
    * @param owner - a memory of `createMemory` in any format, or the service of `@memfold/core`
@@ -102,13 +103,17 @@ export class StoredSession {
   /**
    * Runs work that compares what it is given with the session, and writes what differs: on the session as this process knows it,
    * which takes no statement but the write. The store refuses the write if somebody else was first. Then, and if there was nothing
-   * to write, the work runs again on the session as the store has it.
+   * to write, the work runs again on the session as the store has it; unless the store has answered that this was written before, and
+   * nothing else since.
    */
   async compare<A>(work: (session: StoredSession) => Promise<A>): Promise<A> {
     const { known } = this
     try {
+      const before = await known.knownVersion()
       const answer = await work(known)
-      if (known.hasWritten) return answer
+      const isNewest = before !== null && before === (await known.knownVersion())
+      const isDone = known.written === "new" || (known.written === "before" && isNewest)
+      if (isDone && !known.isLeftToStore) return answer
     } catch (error) {
       if (!Predicate.isTagged(error, "VersionMismatch")) throw error
     }
@@ -149,6 +154,21 @@ export class StoredSession {
     return this.memory.messages(this.id, { limit: recent + given })
   }
 
+  /** Says that work of {@link StoredSession.compare} has to be done on the session as the store has it. */
+  leaveToStore(): void {
+    this.isLeftToStore = true
+  }
+
+  private note({ duplicate }: { readonly duplicate: boolean }): void {
+    if (!duplicate) this.written = "new"
+    else this.written ??= "before"
+  }
+
+  /** The version that this process knows; `null` if it knows none. A write that was made before tells it the newest one. */
+  private async knownVersion(): Promise<number | null> {
+    return (await this.memory.known?.version(this.id)) ?? null
+  }
+
   /** An idempotency key that a kind of append and its content make. */
   keyOf(kind: string, content: unknown): string {
     return `${this.library}/${kind}/${digest(JSON.stringify(content))}`
@@ -161,7 +181,7 @@ export class StoredSession {
   ): Promise<Memory.AppendedMessages | undefined> {
     if (messages.length === 0) return undefined
     const appended = await this.memory.append(this.id, messages, passed(options))
-    if (!appended.duplicate) this.hasWritten = true
+    this.note(appended)
     return appended
   }
 
@@ -177,7 +197,7 @@ export class StoredSession {
     options: StoreOptions = {},
   ): Promise<Memory.Edited> {
     const edited = await this.memory.edit(this.id, from, messages, passed(options))
-    if (!edited.duplicate) this.hasWritten = true
+    this.note(edited)
     return edited
   }
 

@@ -110,8 +110,9 @@ export class LangChainSession {
         const stay = stored.messages.slice(0, change.from === null ? undefined : change.from - stored.from)
         const { keep, added } = lateResults(stay, change.added)
         const from = keep < stay.length ? stored.from + keep : change.from
-        // What goes back is decided on the session as the store has it: nothing is written here, so the comparison runs again.
-        if (from === null ? added.length === 0 : session !== this.stored) return
+        if (from === null && added.length === 0) return
+        // What goes back is decided on the session as the store has it.
+        if (from !== null && session !== this.stored) return session.leaveToStore()
         const named = [...(from === null ? [] : [from]), ...added, ...(times === 0 ? [] : [times])]
         const options = { idempotencyKey: this.stored.keyOf(kind, named), prefix: prefixOf(added) }
         const done =
