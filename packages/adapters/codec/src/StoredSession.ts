@@ -108,10 +108,12 @@ export class StoredSession {
    */
   async compare<A>(work: (session: StoredSession) => Promise<A>): Promise<A> {
     const { known } = this
+    // A write that was made before tells this process the newest version.
+    const version = async () => (await known.memory.known?.version(this.id)) ?? null
     try {
-      const before = await known.knownVersion()
+      const before = await version()
       const answer = await work(known)
-      const isNewest = before !== null && before === (await known.knownVersion())
+      const isNewest = before !== null && before === (await version())
       const isDone = known.written === "new" || (known.written === "before" && isNewest)
       if (isDone && !known.isLeftToStore) return answer
     } catch (error) {
@@ -160,13 +162,7 @@ export class StoredSession {
   }
 
   private note({ duplicate }: { readonly duplicate: boolean }): void {
-    if (!duplicate) this.written = "new"
-    else this.written ??= "before"
-  }
-
-  /** The version that this process knows; `null` if it knows none. A write that was made before tells it the newest one. */
-  private async knownVersion(): Promise<number | null> {
-    return (await this.memory.known?.version(this.id)) ?? null
+    this.written = duplicate ? (this.written ?? "before") : "new"
   }
 
   /** An idempotency key that a kind of append and its content make. */
