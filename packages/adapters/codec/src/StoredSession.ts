@@ -78,9 +78,8 @@ export const behindStored = <A>(given: ReadonlyArray<A>, isStored: (one: A) => b
  * ```
  */
 export class StoredSession {
-  /** Whether something was written through this object, or had been written before. */
-  private written: "new" | "before" | null = null
-  private isLeftToStore = false
+  /** Whether something was written through this object, had been written before, or is left to the session as the store has it. */
+  private written: "new" | "before" | "left" | null = null
 
   /**
    * @param owner - a memory of `createMemory` in any format, or the service of `@memfold/core`
@@ -113,9 +112,8 @@ export class StoredSession {
     try {
       const before = await version()
       const answer = await work(known)
-      const isNewest = before !== null && before === (await version())
-      const isDone = known.written === "new" || (known.written === "before" && isNewest)
-      if (isDone && !known.isLeftToStore) return answer
+      if (known.written === "new") return answer
+      if (known.written === "before" && before !== null && before === (await version())) return answer
     } catch (error) {
       if (!Predicate.isTagged(error, "VersionMismatch")) throw error
     }
@@ -158,7 +156,7 @@ export class StoredSession {
 
   /** Says that work of {@link StoredSession.compare} has to be done on the session as the store has it. */
   leaveToStore(): void {
-    this.isLeftToStore = true
+    this.written = "left"
   }
 
   private note({ duplicate }: { readonly duplicate: boolean }): void {
