@@ -2,8 +2,8 @@
 import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { codecs, type Formats } from "@memfold/catalog"
 import type { Caller, schemas } from "@memfold/client/api"
-import { type EventLog, Memory, type Recall } from "@memfold/core"
-import { Cause, Chunk, Effect, Exit, Layer, Option, Stream } from "effect"
+import { EventLog, Memory, type Recall } from "@memfold/core"
+import { Cause, Effect, Exit, Layer, Stream } from "effect"
 import { passedCaller } from "./authorization.js"
 import { contextIn } from "./contexts.js"
 import type { GuardOptions } from "./guard.js"
@@ -55,9 +55,6 @@ export type ToolHandler = (
 /** The headers of a request that the protocol has a meaning for. */
 const heard = /^(?:accept|content-type|last-event-id|mcp-.*)$/
 
-/** The most sessions that are read at once. */
-const page = 500
-
 /** An error of the memory, with the ids that its tenant knows. */
 const toldTo = (tenant: string | null) => (error: unknown) =>
   Object.assign(new Error(problemFor(tenant, error).detail), {
@@ -73,13 +70,6 @@ const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, 
     throw Cause.squash(exit.cause)
   }
   const { encodeExact } = codecs.openai
-  const sessions = (after?: EventLog.SessionPosition): Stream.Stream<EventLog.SessionInfo, unknown> =>
-    Stream.paginateChunkEffect(after, (position) =>
-      Effect.map(memory.list({ limit: page, ...given({ after: position }) }), (found) => [
-        Chunk.fromIterable(found),
-        found.length < page ? Option.none() : Option.some(found.at(-1)),
-      ]),
-    )
   return {
     ...Memory.promised<
       (typeof names)[number],
@@ -111,7 +101,7 @@ const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, 
         })),
       ),
     recall: (session, query, read) => run(() => memory.recall(session, query, read)),
-    sessions: () => Stream.toAsyncIterable(sessions()),
+    sessions: () => Stream.toAsyncIterable(EventLog.sessions(memory)),
     sessionsOf: (owner, { limit }) =>
       run(() =>
         Effect.map(memory.list({ owner, limit: limit + 1 }), (found) => ({

@@ -1,6 +1,6 @@
 /** Erasing what belongs to an owner, and the receipt of it. */
-import type { EventLog } from "@memfold/log"
-import { Clock, Effect } from "effect"
+import { EventLog } from "@memfold/log"
+import { Clock, Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { Holder, KeyInfo, Keyring, KeyringError } from "./Keyring.js"
 
@@ -42,45 +42,37 @@ const notProven = [
   "backups of the keyring: destroy them as well",
 ]
 
-const sessionsOf = (log: EventLog.Service, owner: string) =>
-  Effect.gen(function* () {
-    const all: Array<string> = []
-    let after: EventLog.SessionPosition | undefined
-    for (;;) {
-      const page = yield* log.list({ owner, after, limit: 500 })
-      all.push(...page.map(({ session }) => session))
-      after = page.at(-1)
-      if (page.length < 500) return all
-    }
-  })
-
 /** The digest of the records of a session, as they are stored. */
 const erasedSession = (log: EventLog.Service, session: string) =>
-  Effect.gen(function* () {
+  Effect.suspend(() => {
     const hash = createHash("sha256")
-    let [version, bytes] = [0, 0]
-    for (;;) {
-      const page = yield* log.read(session, {
-        fromVersion: version + 1,
-        toVersion: Number.MAX_SAFE_INTEGER,
-        reverse: false,
-        limit: 500,
-      })
-      for (const record of page) {
-        hash.update(`${record.version}:${record.data}\n`)
-        bytes += Buffer.byteLength(record.data)
-        version = record.version
-      }
-      if (page.length < 500) return { session, version, bytes, sha256: hash.digest("hex") }
-    }
+    const none = { session, version: 0, bytes: 0 }
+    return Effect.map(
+      Stream.runFold(EventLog.records(log, session), none, ({ bytes }, { version, data }) => {
+        hash.update(`${version}:${data}\n`)
+        return { session, version, bytes: bytes + Buffer.byteLength(data) }
+      }),
+      (read) => ({ ...read, sha256: hash.digest("hex") }),
+    )
   })
 
 /** The owner, and each of the sessions: what was said before a session had an owner is sealed with a key of the session. */
 const holdersOf = (log: EventLog.Service, owner: string) =>
-  Effect.map(sessionsOf(log, owner), (sessions) => ({
-    sessions,
-    holders: [{ owner }, ...sessions.map((session) => ({ session }))] satisfies ReadonlyArray<Holder>,
-  }))
+  Effect.map(Stream.runCollect(EventLog.sessions(log, owner)), (found) => {
+    const sessions = [...found].map(({ session }) => session)
+    const holders: ReadonlyArray<Holder> = [{ owner }, ...sessions.map((session) => ({ session }))]
+    return { sessions, holders }
+  })
+
+/** Changes the keys of an owner and of each of the sessions. Returns the keys. */
+const changeKeys = (
+  log: EventLog.Service,
+  owner: string,
+  change: (holder: Holder) => Effect.Effect<ReadonlyArray<KeyInfo>, KeyringError>,
+) =>
+  Effect.flatMap(holdersOf(log, owner), ({ holders }) =>
+    Effect.map(Effect.forEach(holders, change), (keys) => keys.flat()),
+  )
 
 /**
  * Takes the keys of an owner out of use, at once: contexts, searches and exports of the sessions are refused from now on, and lists show
@@ -104,18 +96,8 @@ export const erase = (
 
 /** Destroys the keys that {@link erase} took out of use: no copy of the sealed records can be read any more. Returns the keys. */
 export const destroyKeys = (log: EventLog.Service, keyring: Keyring, owner: string) =>
-  Effect.flatMap(holdersOf(log, owner), ({ holders }) =>
-    Effect.map(
-      Effect.forEach(holders, (holder) => keyring.destroy(holder)),
-      (keys) => keys.flat(),
-    ),
-  )
+  changeKeys(log, owner, keyring.destroy)
 
 /** Takes an erasure back whose keys were not destroyed yet. Returns the keys in use. */
 export const restoreKeys = (log: EventLog.Service, keyring: Keyring, owner: string) =>
-  Effect.flatMap(holdersOf(log, owner), ({ holders }) =>
-    Effect.map(
-      Effect.forEach(holders, (holder) => keyring.restore(holder)),
-      (keys) => keys.flat(),
-    ),
-  )
+  changeKeys(log, owner, keyring.restore)
