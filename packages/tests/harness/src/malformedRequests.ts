@@ -173,12 +173,28 @@ const chunked = (body: string, pick: Dice): string =>
     `0\r\nTrailer: ${"x".repeat(100)}\r\n\r\n`,
   ])
 
+/** A request that the listener answers: what the others leave behind must not keep it from that. */
+const wellFormed = ({ paths: [path], body }: Attack): Buffer => {
+  const text = JSON.stringify(body)
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    "Host: localhost",
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ]
+  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${text}`)
+}
+
 /** One request, as bytes. */
-const malformed = (next: () => number, { paths, body: good }: Attack): Buffer => {
+const malformed = (next: () => number, target: Attack): Buffer => {
+  const { paths, body: good } = target
   const pick: Dice = (choices) => choices[Math.floor(next() * choices.length)]!
-  if (next() < 0.03) return Buffer.from(Array.from({ length: 200 }, () => Math.floor(next() * 256)))
+  const kind = next()
+  if (kind > 0.97) return wellFormed(target)
+  if (kind < 0.03) return Buffer.from(Array.from({ length: 200 }, () => Math.floor(next() * 256)))
   const method = next() < 0.5 ? "POST" : next() < 0.8 ? pick(methods) : pick(wrongMethods)
-  const target =
+  const place =
     next() < 0.6 ? `${pick(paths)}${pick(["", "", "", "?", "?a=%", "#x", "/", "/.."])}` : pick(wrongTargets)
   const given = next()
   const body =
@@ -190,7 +206,7 @@ const malformed = (next: () => number, { paths, body: good }: Attack): Buffer =>
   const inChunks = next() < 0.15
   const length = next() < 0.85 ? Buffer.byteLength(body) : pick([0, 1, Buffer.byteLength(body) + 10, "x"])
   const head = [
-    `${method} ${target} ${next() < 0.8 ? "HTTP/1.1" : pick(versions)}`,
+    `${method} ${place} ${next() < 0.8 ? "HTTP/1.1" : pick(versions)}`,
     ...(next() < 0.95 ? [`Host: ${next() < 0.8 ? "localhost" : pick(hosts)}`] : []),
     ...(next() < 0.8
       ? ["Content-Type: application/json", "Accept: application/json, text/event-stream"]
