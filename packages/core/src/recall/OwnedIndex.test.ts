@@ -13,7 +13,8 @@ const words = ["graz", "linz", "bern", "parcel", "order"]
 
 const indexOf = (messages: ReadonlyArray<ReadonlyArray<string>>): SessionIndex => {
   const index = new SessionIndex(beginning([]), [])
-  for (const [at, terms] of messages.entries()) index.addTerms({ version: at + 1, time: 1_000 * at }, terms)
+  for (const [at, terms] of messages.entries())
+    index.addTerms({ version: at + 1, time: 1_000 * at }, { terms, marks: [] })
   return index
 }
 

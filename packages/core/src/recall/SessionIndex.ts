@@ -7,7 +7,7 @@ import { appendedMessage, type RecordedEvent } from "../event/EventCodec.js"
 import type { Lookup, Postings } from "./FullTextIndex.js"
 import { countTerms } from "../search/postings.js"
 import { beginningOf, divergence, type Gap, isOnBranch } from "../session/branches.js"
-import { messageTerms } from "./searchText.js"
+import { indexedOf } from "./searchText.js"
 
 /** The postings of messages that follow each other. */
 export interface Part {
@@ -19,7 +19,7 @@ export interface Part {
   readonly times: ReadonlyArray<number>
   /** How many terms the messages up to each one have together. */
   readonly lengths: ReadonlyArray<number>
-  /** By term: message index and count, one after the other. */
+  /** By term or mark: message index and count, one after the other. */
   readonly postings: ReadonlyMap<string, ReadonlyArray<number>>
 }
 
@@ -75,7 +75,7 @@ export class SessionIndex implements Part {
     // A message that cannot be read keeps its place, or the indexes of later messages would be wrong.
     const message = appendedMessage(event)
     if (message !== null && isOnBranch(this.gaps, version))
-      this.addTerms({ version, time: message.time ?? time }, messageTerms(message))
+      this.addTerms({ version, time: message.time ?? time }, indexedOf(message))
   }
 
   /**
@@ -109,16 +109,16 @@ export class SessionIndex implements Part {
     }
   }
 
-  /** Adds the terms of the next message. */
+  /** Adds the terms and the marks of the next message. */
   addTerms(
     { version, time }: { readonly version: number; readonly time: number },
-    terms: ReadonlyArray<string>,
+    { terms, marks }: { readonly terms: ReadonlyArray<string>; readonly marks: ReadonlyArray<string> },
   ): void {
     const index = this.from + this.lengths.length
     this.versions.push(version)
     this.times.push(time)
     this.lengths.push((this.lengths.at(-1) ?? 0) + terms.length)
-    for (const [term, count] of countTerms(terms)) {
+    for (const [term, count] of countTerms([...terms, ...marks])) {
       const list = this.postings.get(term)
       if (list === undefined) this.postings.set(term, [index, count])
       else list.push(index, count)

@@ -21,10 +21,12 @@ const relevant = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate
     : candidates.filter(({ score }) => score >= leastScore * best.score)
 }
 
-/** A query with its terms. */
+/** A query with its terms and marks. */
 export interface Query {
   readonly query: string
   readonly terms: ReadonlyArray<string>
+  /** The marks of the speakers that it may mean. */
+  readonly speakers: ReadonlyArray<string>
   /**
    * What an automatic search is for: then only what is relevant is found. What is near by its meaning is near enough to be
    * relevant, since an embedder says from which similarity on it is found at all.
@@ -37,7 +39,7 @@ export interface Query {
 /** The candidates among the messages of some sessions, the best first. */
 export const candidatesFor = (
   meaning: Meaning,
-  { query, terms, question, isWanted }: Query,
+  { query, terms, speakers, question, isWanted }: Query,
   targets: ReadonlyArray<Target & { readonly postings: Postings<SessionError> }>,
 ): Effect.Effect<ReadonlyArray<Candidate>> =>
   Effect.gen(function* () {
@@ -46,7 +48,7 @@ export const candidatesFor = (
       rankInSteps(
         terms,
         targets.map(({ postings }) => postings),
-        isWanted,
+        { isWanted, speakers },
       ),
     )
     return fuse(question === undefined ? ranked : relevant(ranked), near)

@@ -15,9 +15,11 @@ import type { Meaning } from "./Meaning.js"
 import { readAt, readerOf, sourceOf } from "./readLog.js"
 import type { OwnedIndex } from "./OwnedIndex.js"
 import { readableText } from "./searchText.js"
+import { asks } from "../search/marks.js"
 import { queryTermsOf } from "../search/terms.js"
 import type { SearchedTime } from "./timed.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
+import { speakersIn } from "./whoSaid.js"
 
 /** The messages that were found, in the order of the conversation. */
 export interface Recalled {
@@ -72,9 +74,11 @@ export const recallMessages = (
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens) return nothing
     const source = sourceOf(sessions, state)
     yield* breathe
-    const postings = yield* index.lookUp(source, { terms, before: Math.min(before, state.total) })
+    const speakers = speakersIn(query, terms)
+    const lookup = { terms: [...terms, asks, ...speakers], before: Math.min(before, state.total) }
+    const postings = yield* index.lookUp(source, lookup)
     yield* breathe
-    const candidates = yield* candidatesInTime(meaning, { query, terms, question, time }, [
+    const candidates = yield* candidatesInTime(meaning, { query, terms, speakers, question, time }, [
       { source, postings },
     ])
     const fitting = candidates.filter(({ index }) => index < before && !without(index))

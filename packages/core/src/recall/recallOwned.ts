@@ -11,9 +11,11 @@ import { build } from "./inProcess.js"
 import type { Indexed } from "./OwnedIndex.js"
 import { type Reader, readerOf, sourceOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest } from "./recallMessages.js"
+import { asks } from "../search/marks.js"
 import { rankedTerms } from "../search/rank.js"
 import { queryTermsOf } from "../search/terms.js"
 import type { RecalledMessage } from "./transcript.js"
+import { speakersIn } from "./whoSaid.js"
 
 /** A message that was found in one of the sessions of an owner. */
 export interface OwnedRecalledMessage extends RecalledMessage {
@@ -108,6 +110,8 @@ const search = (
     // The sessions were listed right before.
     yield* rest
     const terms = queryTermsOf(query)
+    const speakers = speakersIn(query, terms)
+    const marks = [asks, ...speakers]
     const damaged = new Set<string>()
     const isOfTimeAlone = terms.length === 0 && time?.only === true
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens)
@@ -146,7 +150,7 @@ const search = (
         const state = yield* ownState(session)
         const source = sourceOf(sessions, state)
         const before = state.total
-        const postings = yield* index.lookUp(source, { terms, before })
+        const postings = yield* index.lookUp(source, { terms: [...terms, ...marks], before })
         const reader = readerOf(sessions, state)
         const heading = headingOf(session, state.description.title ?? title ?? null)
         return { source, postings, open: () => ({ reader, postings, before, without: () => false, heading }) }
@@ -199,7 +203,7 @@ const search = (
     const inIndex = new Set(names)
     yield* lookUpIn(sound.filter(({ session }) => !inIndex.has(session)))
     const ranked = yield* rankedIn(names, [...elsewhere.values()])
-    const indexed = yield* owned.lookUp(names, ranked)
+    const indexed = yield* owned.lookUp(names, [...ranked, ...marks])
     // Meanwhile, the index may have dropped sessions.
     yield* lookUpIn(current.filter(({ session }) => !indexed.has(session)))
     yield* rest
@@ -208,7 +212,7 @@ const search = (
       return (found === undefined ? elsewhere.get(info.session) : ofProcess(info, found)) ?? []
     })
     yield* rest
-    const candidates = yield* candidatesInTime(meaning, { query, terms: ranked, time }, known)
+    const candidates = yield* candidatesInTime(meaning, { query, terms: ranked, speakers, time }, known)
     yield* rest
     const open = (source: number) => known[source]!.open()
     const { found, ...shown } = yield* choose(counter, open, candidates, { terms, tokens })

@@ -3,6 +3,7 @@ import { isBound, type Message, type Part, partsFor } from "@memfold/message/Mes
 import { outputText, textOf } from "@memfold/message/Item"
 import { recalledHeading, toolNames } from "./heading.js"
 import { termsOf } from "../search/terms.js"
+import { marksOf } from "./whoSaid.js"
 
 /** Of a longer message, only this many UTF-16 code units are searched: beyond them is data, not talk. */
 export const mostSearched = 100_000
@@ -45,8 +46,10 @@ export const readableText = (message: Message): string =>
     .flatMap(said)
     .join("\n")
 
-/** The search terms of a message: the terms of its text and of its author's name. */
-export const messageTerms = (message: Message): ReadonlyArray<string> => [
-  ...termsOf(readableText(message).slice(0, mostSearched)),
-  ...termsOf(message.name ?? ""),
-]
+/** What the index has of a message: the terms of its text and of its author's name, and its marks. */
+export const indexedOf = (
+  message: Message,
+): { readonly terms: ReadonlyArray<string>; readonly marks: ReadonlyArray<string> } => {
+  const text = readableText(message).slice(0, mostSearched)
+  return { terms: [...termsOf(text), ...termsOf(message.name ?? "")], marks: marksOf(message, text) }
+}

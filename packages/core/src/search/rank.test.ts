@@ -63,11 +63,11 @@ describe("rank with bounds", () => {
   it("counts only messages that are wanted among the 10,000", () => {
     const texts = Array.from({ length: 20_000 }, (_, at) => (at === 9 ? ["alpha", "other"] : ["alpha"]))
     const wanted = (_: number, index: number) => index === 9 || index >= 8_000
-    const steps = rankInSteps(["alpha"], [postingsOf(texts)], wanted)
+    const steps = rankInSteps(["alpha"], [postingsOf(texts)], { isWanted: wanted })
     let step = steps.next()
     while (step.done !== true) step = steps.next()
     expect(step.value).toHaveLength(10_000)
-    const few = rankInSteps(["alpha"], [postingsOf(texts)], (_, index) => index === 9)
+    const few = rankInSteps(["alpha"], [postingsOf(texts)], { isWanted: (_, index) => index === 9 })
     for (step = few.next(); step.done !== true;) step = few.next()
     expect(step.value.map(({ index }) => index)).toEqual([9])
   })

@@ -1,8 +1,9 @@
 /**
- * Ranks messages for a query by BM25, and lets what they are worth reach the messages around them. A ranking by meaning is
- * fused with that one.
+ * Ranks messages for a query by BM25, lets what they are worth reach the messages around them, and counts more what covers more of
+ * the query, and what was said by who is asked about. A ranking by meaning is fused with that one.
  */
 import { termScore, termWeight } from "./bm25.js"
+import { asks } from "./marks.js"
 import type { TermPostings } from "./postings.js"
 import { atOnce } from "./steps.js"
 
@@ -12,12 +13,24 @@ import { atOnce } from "./steps.js"
  */
 const spread = [0.5, 0.25]
 
+/** What part of its score a message that asks something gives to the next one, which may be the answer. */
+const spreadToAnswer = 0.8
+
+/** How much more a message counts if who said it is who the query asks about. */
+const speakerWeight = 1.5
+
+/**
+ * A message with few of the query's terms around it counts for less: its score is multiplied by the weight of the terms that are
+ * there, as a part of the whole weight, to this power.
+ */
+const coverage = 0.75
+
 /** A message that may answer the query. */
 export interface Candidate {
   /** Which of the sessions it is in: the position of its answer. */
   readonly source: number
   readonly index: number
-  /** Its own score, and the shares that it gets from its neighbours' scores. */
+  /** Its own score and the shares that it gets from its neighbours' scores, by what is covered and who said it. */
   readonly score: number
   /** Whether it has a term of the query itself, or is near by its meaning; otherwise it is beside messages that have one. */
   readonly fits: boolean
@@ -98,12 +111,35 @@ const weigh = (
   return rankedTerms(terms, countOf).map((term) => ({ term, weight: termWeight(total, countOf(term)) }))
 }
 
+/** What a ranking goes by. */
+interface Ranking {
+  readonly terms: ReadonlyArray<WeighedTerm>
+  /** How many terms a text has on average. */
+  readonly average: number
+  /** The weight of the terms that some bits stand for, as a part of the weight of all. */
+  readonly covered: (bits: number) => number
+  /** The marks of who is asked about. */
+  readonly speakers: ReadonlyArray<string>
+}
+
+/** The weight of the terms of each set of bits, reckoned once. */
+const coveredBy = (terms: ReadonlyArray<WeighedTerm>): Ranking["covered"] => {
+  const whole = terms.reduce((sum, { weight }) => sum + weight, 0)
+  const known = new Map<number, number>()
+  return (bits) => {
+    const found = known.get(bits)
+    if (found !== undefined) return found
+    const part = terms.reduce((sum, { weight }, at) => ((bits >>> at) & 1 ? sum + weight : sum), 0) / whole
+    known.set(bits, part)
+    return part
+  }
+}
+
 /** Scores the texts of one source. A step is one term in all of them. */
 function* scoreTexts(
   { own, shared, having, near }: Scores,
   { from, lengths, terms: found }: Texts,
-  terms: ReadonlyArray<WeighedTerm>,
-  average: number,
+  { terms, average, covered, speakers }: Ranking,
 ): Generator<undefined, void> {
   for (const [position, { term, weight }] of terms.entries()) {
     const list = found.get(term)
@@ -120,12 +156,15 @@ function* scoreTexts(
     shared[at] = own[at]!
     near[at] = having[at]!
   }
+  const asking = new Set<number>()
+  const asked = found.get(asks) ?? []
+  for (let at = 0; at < asked.length; at += 2) asking.add(from + asked[at]!)
   for (const [far, part] of spread.entries()) {
     const away = far + 1
     for (let at = from; at < end; at++) {
       const [before, after] = [at - away, at + away]
       if (before >= from) {
-        shared[at]! += part * own[before]!
+        shared[at]! += (away === 1 && asking.has(before) ? spreadToAnswer : part) * own[before]!
         near[at]! |= having[before]!
       }
       if (after < end) {
@@ -135,6 +174,14 @@ function* scoreTexts(
     }
     yield
   }
+  const said = new Set<number>()
+  for (const speaker of speakers) {
+    const list = found.get(speaker) ?? []
+    for (let at = 0; at < list.length; at += 2) said.add(from + list[at]!)
+  }
+  for (let at = from; at < end; at++)
+    if (near[at] !== 0) shared[at]! *= covered(near[at]!) ** coverage * (said.has(at) ? speakerWeight : 1)
+  yield
 }
 
 /** Which messages may be found, of those that are near a term. */
@@ -168,11 +215,15 @@ function* lowest(
  *
  * @param answers - what the index of each session answers; how rare a term is, all of them say together
  * @param isWanted - which of the messages may be candidates; all of them by default
+ * @param speakers - the marks of who is asked about, if the answers have them
  */
 export function* rankInSteps(
   terms: ReadonlyArray<string>,
   answers: ReadonlyArray<TermPostings>,
-  isWanted: IsWanted = () => true,
+  {
+    isWanted = () => true,
+    speakers = [],
+  }: { readonly isWanted?: IsWanted | undefined; readonly speakers?: ReadonlyArray<string> } = {},
 ): Generator<undefined, ReadonlyArray<Candidate>> {
   let [messages, length] = [0, 0]
   for (const { lengths } of answers) {
@@ -180,7 +231,8 @@ export function* rankInSteps(
     for (let index = 0; index < lengths.length; index++) length += lengths[index]!
   }
   const weighed = weigh(terms, answers, messages)
-  const whole = weighed.reduce((sum, { weight }) => sum + weight, 0)
+  const covered = coveredBy(weighed)
+  const ranking = { terms: weighed, average: length / Math.max(messages, 1), covered, speakers }
   yield
   const scores = new Scores(messages)
   const all: Array<Texts> = []
@@ -188,7 +240,7 @@ export function* rankInSteps(
   for (const [source, answer] of answers.entries()) {
     if (weighed.some(({ term }) => answer.terms.has(term))) {
       const texts = { lengths: answer.lengths, terms: answer.terms, source, from }
-      yield* scoreTexts(scores, texts, weighed, length / Math.max(messages, 1))
+      yield* scoreTexts(scores, texts, ranking)
       all.push(texts)
     }
     from += answer.lengths.length
@@ -204,9 +256,8 @@ export function* rankInSteps(
       const bits = scores.near[from + index]!
       if (bits === 0 || score < least.score || !isWanted(source, index)) continue
       if (score === least.score && ties-- <= 0) continue
-      const covered = weighed.reduce((sum, { weight }, at) => ((bits >>> at) & 1 ? sum + weight : sum), 0)
       const fits = scores.having[from + index] !== 0
-      candidates.push({ source, index, score, fits, covered: covered / whole })
+      candidates.push({ source, index, score, fits, covered: covered(bits) })
     }
   }
   yield

@@ -10,7 +10,7 @@ import { numbersIn } from "./numbers.js"
 import { stem } from "./stem.js"
 
 /** The version of the rules of these modules. An index of other rules has to be built again. */
-export const termsVersion = 3
+export const termsVersion = 4
 
 /** Letters and digits with the signs that join identifiers: `KX-4471`, `src/money.ts`, `parse_price`, `a@b.org`. */
 export const runs = /[\p{L}\p{M}\p{N}]+(?:['’_\-./\\:@#+]+[\p{L}\p{M}\p{N}]+)*/gu
