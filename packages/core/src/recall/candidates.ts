@@ -5,18 +5,21 @@ import { type Candidate, fuse, type IsWanted, rankInSteps } from "../search/rank
 import { inSteps } from "@memfold/log/breathe"
 import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
+import { asksForThePast } from "./whoSaid.js"
 import { inTime, newestFirst, saidIn, type SearchedTime } from "./timed.js"
 
 /**
  * What counts as relevant by words: the messages around the best candidate have at least this part of the query's weight, and
- * a candidate has at least this part of the best one's score. Decision 40 has the measurement.
+ * a candidate has at least this part of the best one's score. A message that asks for nothing needs what was said before only if
+ * nearly all of its words were said there. Decision 40 has the measurement.
  */
-const leastCovered = 0.3
-const leastScore = 0.35
+const leastCovered = { asked: 0.3, told: 0.7 }
+const leastScore = 0.3
 
-const relevant = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
+const relevant = (candidates: ReadonlyArray<Candidate>, query: string): ReadonlyArray<Candidate> => {
   const [best] = candidates
-  return best === undefined || best.covered < leastCovered
+  const least = asksForThePast(query) ? leastCovered.asked : leastCovered.told
+  return best === undefined || best.covered < least
     ? []
     : candidates.filter(({ score }) => score >= leastScore * best.score)
 }
@@ -51,7 +54,7 @@ export const candidatesFor = (
         { isWanted, speakers },
       ),
     )
-    return fuse(question === undefined ? ranked : relevant(ranked), near)
+    return fuse(question === undefined ? ranked : relevant(ranked, query), near)
   })
 
 /**

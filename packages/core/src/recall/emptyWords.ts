@@ -56,6 +56,27 @@ const words: ReadonlySet<string> = new Set(
   ),
 )
 
+/** What a question or a request for what was said begins with. */
+const beginnings: ReadonlySet<string> = new Set(
+  [
+    ...[english, german, french, spanish].map(({ questions }) => questions),
+    "is are was were do does did has have had can could tell remind remember recall show list find",
+    "ist war hat habe hast haben kannst weißt sag sage nenne erinnere erinnerst zeig zeige such suche finde",
+    "est as avez dis dites rappelle rappelez montre montrez cherche trouve",
+    "es fue has ha dime dígame recuerda recuérdame muestra muéstrame busca encuentra",
+  ].flatMap((list) => folded(list).split(" ")),
+)
+
+/** Chinese asks with these, wherever they stand. */
+const chineseQuestion = /[吗嗎呢谁誰哪]|什么|什麼|甚麼|怎么|怎麼|多少|提醒我|记得|記得/u
+
+/** Whether a text begins as a question does, with or without a question mark. */
+export const beginsWithAQuestion = (text: string): boolean => {
+  const start = text.slice(0, 200)
+  const [first = ""] = folded(start).match(/[\p{L}\p{N}]+/u) ?? []
+  return beginnings.has(first) || chineseQuestion.test(start)
+}
+
 /** Chinese does not separate its words: a text of these alone is empty. */
 const chinese = new RegExp(
   `^(?:${"我们|我們|咱们|咱們|大家|你们|你們|他们|他們|我|你|您|他|她|都|有|没有|是|在|到|对|對|跟|和|给|給|告诉|告訴|说|說|讲|講|聊|谈|談|讨论|討論|提|发生|發生|做|干|问|問|写|寫|过|過|了|些|一些|什么|什麼|甚麼|啥|哪些|怎么|怎麼|样|樣|事情|事|内容|內容|话题|話題|话|話|天|消息|对话|對話|的|得|吗|嗎|呢|啊|请|請|一下|记得|記得|总结|總結|回顾|回顧|那|这|這|时候|時候|里|裡|关于|關於"})+$`,

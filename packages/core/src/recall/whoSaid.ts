@@ -3,8 +3,9 @@
  * recommend?", "What did I say about it?"). Messages of that speaker count for more.
  */
 import type { Message } from "@memfold/message/Message"
-import { asks, saidAs, saidBy } from "../search/marks.js"
+import { asks, isQuestion, saidAs, saidBy } from "../search/marks.js"
 import { termsOf } from "../search/terms.js"
+import { beginsWithAQuestion } from "./emptyWords.js"
 
 /** Only so much of a query is read for it, in UTF-16 code units. */
 const mostRead = 4_000
@@ -36,6 +37,10 @@ const roleIn = (query: string): "assistant" | "user" | null => {
   return ofUser.some((pattern) => pattern.test(start)) ? "user" : null
 }
 
+/** Whether a message may need what was said long ago: it asks something, or refers to what somebody said. */
+export const asksForThePast = (message: string): boolean =>
+  isQuestion(message) || beginsWithAQuestion(message) || roleIn(message) !== null
+
 /** The marks of the speakers that a query may mean. Whether somebody has a name of the query, the index says. */
 export const speakersIn = (query: string, terms: ReadonlyArray<string>): ReadonlyArray<string> => {
   const role = roleIn(query)
@@ -46,5 +51,5 @@ export const speakersIn = (query: string, terms: ReadonlyArray<string>): Readonl
 export const marksOf = ({ role, name }: Message, text: string): ReadonlyArray<string> => [
   saidAs(role),
   ...new Set(termsOf(name ?? "").map(saidBy)),
-  ...(/[?？؟՞]/u.test(text) ? [asks] : []),
+  ...(isQuestion(text) ? [asks] : []),
 ]

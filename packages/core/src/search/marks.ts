@@ -3,6 +3,9 @@
 /** The text asks something: what comes next may be the answer. */
 export const asks = "?"
 
+/** Whether a text asks something. A question mark within an address or code is none. */
+export const isQuestion = (text: string): boolean => /[？؟՞]|\?(?=[\s"'”’)\]!?]|$)/u.test(text)
+
 /** The name of who said it has this term. */
 export const saidBy = (term: string): string => `@${term}`
 
