@@ -69,8 +69,9 @@ export interface Service {
    */
   readonly maxCharacters?: number
   /**
-   * A message is found by its meaning from this cosine similarity on (-1 to 1; 0.5 by default). The similarity of unrelated
-   * texts differs between models: measure it for your model.
+   * From this cosine similarity on (-1 to 1; 0.5 by default), a message is found by its meaning alone, whatever its words. Messages
+   * that words find are ranked by any similarity. The similarity of unrelated texts differs between models: measure it for your
+   * model.
    */
   readonly minSimilarity?: number
   /**

@@ -19,7 +19,7 @@ import type { Near, Service as VectorIndex, VectorIndexError } from "@memfold/lo
 /** How many pieces of a session are looked at: further pieces are hardly nearer than others. */
 const mostNear = 200
 
-/** The similarity from which a message is found, unless the embedder says otherwise. */
+/** The similarity from which a message is found that words do not find, unless the embedder says otherwise. */
 const usualSimilarity = 0.5
 
 /** How long a context waits at most: that is half of what it waits for recall, so there is time for words. */
@@ -118,8 +118,13 @@ const nearIn = ({ embedder, index, intake }: Parts, vector: Float32Array, { sour
       Effect.annotateLogs({ session, highest: near[0]?.similarity ?? "none" }),
     )
     return near
-      .map(({ similarity, ...one }) => ({ ...one, similarity: rounded(similarity) }))
-      .filter((one) => one.similarity >= minSimilarity && versions.get(one.index) === one.version)
+      .filter((one) => versions.get(one.index) === one.version)
+      .map(({ index, offset, similarity }) => ({
+        index,
+        offset,
+        similarity: rounded(similarity),
+        isNear: rounded(similarity) >= minSimilarity,
+      }))
   })
 
 /** What an effect finds before a time, in milliseconds since the epoch; `null` if it fails or takes longer, and why is logged. */

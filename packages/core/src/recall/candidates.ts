@@ -1,7 +1,7 @@
 /** The candidates for a query: ranked by words and, if there is an embedder, by meaning. */
 import { Effect } from "effect"
 import type { Meaning, Target } from "./Meaning.js"
-import { type Candidate, fuse, type IsWanted, rankInSteps } from "../search/rank.js"
+import { type Candidate, fuse, type IsWanted, rankInSteps, saidBySpeakers } from "../search/rank.js"
 import { inSteps } from "@memfold/log/breathe"
 import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
@@ -54,7 +54,10 @@ export const candidatesFor = (
         { isWanted, speakers },
       ),
     )
-    return fuse(question === undefined ? ranked : relevant(ranked, query), near)
+    const said = targets.map(({ postings }) => saidBySpeakers(postings, speakers))
+    return fuse(question === undefined ? ranked : relevant(ranked, query), near, (source, index) =>
+      said[source]!.has(index),
+    )
   })
 
 /**

@@ -45,6 +45,8 @@ export interface NearMessage {
   readonly index: number
   /** The cosine similarity of its piece that is nearest, rounded: the same vectors can differ in the last digits. */
   readonly similarity: number
+  /** Whether that is near enough to be found by its meaning alone. */
+  readonly isNear: boolean
   /** Where this piece begins. */
   readonly offset: number
 }
@@ -135,6 +137,19 @@ const coveredBy = (terms: ReadonlyArray<WeighedTerm>): Ranking["covered"] => {
   }
 }
 
+/** The texts that one of some speakers said. */
+export const saidBySpeakers = (
+  { terms }: Pick<TermPostings, "terms">,
+  speakers: ReadonlyArray<string>,
+): ReadonlySet<number> => {
+  const said = new Set<number>()
+  for (const speaker of speakers) {
+    const list = terms.get(speaker) ?? []
+    for (let at = 0; at < list.length; at += 2) said.add(list[at]!)
+  }
+  return said
+}
+
 /** Scores the texts of one source. A step is one term in all of them. */
 function* scoreTexts(
   { own, shared, having, near }: Scores,
@@ -174,13 +189,10 @@ function* scoreTexts(
     }
     yield
   }
-  const said = new Set<number>()
-  for (const speaker of speakers) {
-    const list = found.get(speaker) ?? []
-    for (let at = 0; at < list.length; at += 2) said.add(from + list[at]!)
-  }
+  const said = saidBySpeakers({ terms: found }, speakers)
   for (let at = from; at < end; at++)
-    if (near[at] !== 0) shared[at]! *= covered(near[at]!) ** coverage * (said.has(at) ? speakerWeight : 1)
+    if (near[at] !== 0)
+      shared[at]! *= covered(near[at]!) ** coverage * (said.has(at - from) ? speakerWeight : 1)
   yield
 }
 
@@ -276,38 +288,68 @@ const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>
     (one, other) => other.score - one.score || one.source - other.source || other.index - one.index,
   )
 
-/**
- * The constant of reciprocal rank fusion, from the article that introduced it (Cormack, Clarke and Büttcher, SIGIR 2009): the
- * first places of a ranking count for little more than the places after them.
- */
-const fusion = 60
+/** How much of a score is the ranking by meaning, where there is one. Decision 52 has the measurement. */
+const meaningWeight = 0.3
+
+/** The message that is nearest by its meaning has at least this place: words cannot hide it. */
+const lastPlaceOfNearest = 20
+
+/** Whether a message was said by who the query asks about. */
+export type IsSaid = (source: number, index: number) => boolean
 
 /**
- * Fuses a ranking by words and one by meaning: each gives a message 1 / (60 + its place), from 1. Similarities and scores of
- * BM25 cannot be compared, and places can. Without messages that are near, the ranking by words stays as it is.
+ * Fuses a ranking by words and one by meaning: 0.7 of the score by words and 0.3 of the similarity, each as a part of the best one.
+ * Without messages that are near, the ranking by words stays as it is.
  *
  * @param byWords - the candidates by words, the best first
- * @param near - the messages of each session that are near, in any order
+ * @param near - the messages of each session that are nearest, in any order. A message that words have not found must be near enough
+ * @param isSaid - whether who the query asks about said a message: it counts for more
  */
 export const fuse = (
   byWords: ReadonlyArray<Candidate>,
   near: ReadonlyArray<ReadonlyArray<NearMessage>>,
+  isSaid: IsSaid = () => false,
 ): ReadonlyArray<Candidate> => {
-  const byMeaning = near
-    .flatMap((messages, source) => messages.map((one) => ({ source, ...one })))
-    .toSorted(
-      (one, other) =>
-        other.similarity - one.similarity || one.source - other.source || other.index - one.index,
-    )
-  if (byMeaning.length === 0) return byWords
+  const byMeaning = near.flatMap((messages, source) =>
+    messages.map((one) => ({
+      ...one,
+      source,
+      weight: one.similarity * (isSaid(source, one.index) ? speakerWeight : 1),
+    })),
+  )
+  const nearest = byMeaning.reduce((most, { weight }) => Math.max(most, weight), 0)
+  if (nearest <= 0) return byWords
+  const most = byWords[0]?.score ?? 1
   const fused = new Map<string, Candidate>()
-  for (const [place, candidate] of byWords.entries())
-    fused.set(`${candidate.source} ${candidate.index}`, { ...candidate, score: 1 / (fusion + place + 1) })
-  for (const [place, { source, index, offset }] of byMeaning.entries()) {
+  for (const one of byWords)
+    fused.set(`${one.source} ${one.index}`, { ...one, score: ((1 - meaningWeight) * one.score) / most })
+  for (const { source, index, offset, weight, isNear } of byMeaning) {
     const key = `${source} ${index}`
     const known = fused.get(key)
-    const score = (known?.score ?? 0) + 1 / (fusion + place + 1)
-    fused.set(key, { source, index, fits: true, covered: known?.covered ?? 0, score, offset })
+    if (known === undefined && !isNear) continue
+    const score = (known?.score ?? 0) + (meaningWeight * Math.max(weight, 0)) / nearest
+    // What words did not find is only as good as the place that is near.
+    fused.set(key, {
+      source,
+      index,
+      fits: isNear || known!.fits,
+      covered: known?.covered ?? 0,
+      score,
+      offset,
+    })
   }
-  return best(fused.values())
+  const found = best(fused.values())
+  const first = byMeaning
+    .filter(({ isNear }) => isNear)
+    .toSorted(
+      (one, other) => other.weight - one.weight || one.source - other.source || other.index - one.index,
+    )[0]
+  const at = found.findIndex(({ source, index }) => source === first?.source && index === first.index)
+  return at < lastPlaceOfNearest
+    ? found
+    : [
+        ...found.slice(0, lastPlaceOfNearest - 1),
+        found[at]!,
+        ...found.slice(lastPlaceOfNearest - 1).filter((one) => one !== found[at]),
+      ]
 }
