@@ -1,6 +1,7 @@
 /** `npm run bench [-- NAME…]`: sets up what is missing and measures. */
 import { join } from "node:path"
 import { chromium } from "./chromium.mjs"
+import { minilm } from "./minilm.mjs"
 import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
@@ -30,6 +31,7 @@ const env = needsBoth
   : asked.some((name) => ["stores", "turn"].includes(name))
     ? { MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2) }
     : {}
+if (asked.includes("meaning")) env.MEMFOLD_MINILM = minilm() ?? process.exit(2)
 if (asked.length === 0 || asked.includes("studio")) env.MEMFOLD_CHROMIUM = chromium() ?? process.exit(2)
 process.exitCode ||= await run(process.execPath, [join(root, "bench/dist/main.js"), ...asked], {
   stdio: "inherit",

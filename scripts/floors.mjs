@@ -51,6 +51,7 @@ export const floors = [
       "packages/engine/summarizer-extractive",
       "packages/engine/tokens-gpt",
       "packages/engine/embedder-static",
+      "packages/engine/embedder-local",
     ],
     uses: ["ports"],
     shared: ["packages/core", "packages/engine/prices", "packages/engine/summarizer-extractive"],

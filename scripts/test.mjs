@@ -10,6 +10,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { chromium } from "./chromium.mjs"
+import { minilm } from "./minilm.mjs"
 import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
 import { installRuntimes } from "./runtimes.mjs"
@@ -54,6 +55,10 @@ if (runs("postgres", "worker-pg-boss", "worker-cluster", "cli", "server", "creat
 }
 if ((all || deep || words.length > 0) && runs("store-sqlite", "packages/programs/memfold"))
   installRuntimes({ all: deep })
+if (deep && runs("embedder-local")) {
+  const folder = minilm()
+  if (folder !== undefined) env.MEMFOLD_MINILM = folder
+}
 if (runs("ai-sdk", "studio", "create-memfold")) {
   const browser = chromium()
   if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser

@@ -9,7 +9,7 @@ import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
 import { moving } from "./moving.js"
 import { neighbours } from "./neighbours/index.js"
-import { publishedNumbers } from "./published.js"
+import { publishedByMeaning, publishedNumbers } from "./published.js"
 import { proxy } from "./proxy/index.js"
 import { remember } from "./remember/index.js"
 import { scale } from "./scale.js"
@@ -43,6 +43,7 @@ const withArguments = new Map<string, (args: ReadonlyArray<string>) => Promise<b
   ["databases", databases],
   ["first", () => firstContext()],
   ["load", load],
+  ["meaning", publishedByMeaning],
   ["moving", moving],
   ["neighbours", neighbours],
   ["scale", scale],

@@ -9,6 +9,7 @@
 import { Either, Encoding } from "effect"
 import { crc32 } from "../event/checksum.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
+import { isMark } from "../search/marks.js"
 import type { Part } from "./SessionIndex.js"
 import { atOnce, type Steps } from "../search/steps.js"
 import { termsVersion } from "../search/terms.js"
@@ -19,8 +20,8 @@ const formVersion = 4
 /** How many terms a bucket has on average: fewer make more rows, more take longer to look through. */
 const bucketSize = 32
 
-/** A hash of a term, by which its bucket is found. */
-export const hashOf = (term: string): number => crc32(term)
+/** A hash of a term, by which its bucket is found. All marks are in one bucket: a search asks for a mark of each of its words. */
+export const hashOf = (term: string): number => crc32(isMark(term) ? "" : term)
 
 /**
  * A part of the stored index of a session: the messages among the events after the part before it. The bucket of a term is

@@ -229,3 +229,53 @@ describe("recall", () => {
     }),
   )
 })
+
+describe("recall of who said it, and of answers", () => {
+  /** The index of the message that fits a query best. */
+  const first = (messages: ReadonlyArray<Message.Message>, query: string) =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      // Nothing stands beside the messages that are compared, so that none has a share of another.
+      const apart = messages.flatMap((message, at) => [message, ...filler(10 * at, 10 * at + 6)])
+      yield* memory.append("s", apart)
+      const found = yield* memory.recall("s", query, { tokens: 2_000 })
+      return (found.messages.find(({ rank }) => rank === 1)?.index ?? Number.NaN) / 7
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "off" } })))
+  const said = (name: string, text: string): Message.Message => ({ ...Message.user(text), name })
+
+  it.effect("prefers what was said by whom the query names", () =>
+    Effect.gen(function* () {
+      const talk = [said("Ann", "I live in Graz."), said("Bob", "I live in Linz.")]
+      expect(yield* first(talk, "Where does Ann live?")).toBe(0)
+      expect(yield* first(talk, "Where does Bob live?")).toBe(1)
+      const called = [said("Ann", "I live in Graz."), said("Bob", "Ann, I live in Linz, Ann.")]
+      expect(yield* first(called, "Where does Ann live?")).toBe(0)
+    }),
+  )
+
+  it.effect("prefers what was said in the role that the query means", () =>
+    Effect.gen(function* () {
+      const talk = [Message.assistant("The hotel Mira is good."), Message.user("The hotel Lara is good.")]
+      expect(yield* first(talk, "Which hotel did you recommend?")).toBe(0)
+      expect(yield* first(talk, "Which hotel did I mention?")).toBe(1)
+      expect(yield* first(talk.toReversed(), "Which hotel did you recommend?")).toBe(1)
+    }),
+  )
+
+  it.effect("prefers the answer to a question", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [
+        Message.user("The invoice?"),
+        Message.assistant("In the blue folder."),
+        ...filler(0, 6),
+        Message.user("The invoice."),
+        Message.assistant("In the green folder."),
+        ...filler(6, 12),
+      ])
+      const { messages } = yield* memory.recall("s", "invoice")
+      const ranks = new Map(messages.map(({ index, rank }) => [index, rank ?? Number.NaN]))
+      expect(ranks.get(1)).toBeLessThan(ranks.get(9)!)
+    }).pipe(Effect.provide(live)),
+  )
+})

@@ -124,4 +124,26 @@ describe("a context with recall", () => {
         expect(reasons(yield* memory.context("s"))).toBe(false)
       }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }))),
   )
+
+  it.effect(
+    "adds nothing for a message that asks nothing, unless nearly all of its words were said before",
+    () =>
+      Effect.gen(function* () {
+        const recalled = (said: string) =>
+          Effect.gen(function* () {
+            const memory = yield* Memory.Memory
+            yield* memory.append("s", [
+              Message.user("My order KX-4471 goes to Graz."),
+              Message.assistant("Noted."),
+              ...talk(20),
+              Message.user(said),
+            ])
+            return recalledIn(yield* memory.context("s", { recall: { tokens: 200 } })) !== -1
+          }).pipe(Effect.provide(live))
+        expect(yield* recalled("Which order is late?")).toBe(true)
+        expect(yield* recalled("You told me about an order.")).toBe(true)
+        expect(yield* recalled("The order is late.")).toBe(false)
+        expect(yield* recalled("Order KX-4471, please.")).toBe(true)
+      }),
+  )
 })

@@ -38,6 +38,22 @@ describe("rank", () => {
   })
 })
 
+describe("rank by what is covered", () => {
+  it("prefers a text with two terms of the query to a text with one that is rarer, again and again", () => {
+    const apart = (...texts: ReadonlyArray<ReadonlyArray<string>>) =>
+      texts.flatMap((text) => [text, ["other"], ["other"], ["other"]])
+    const texts = apart(
+      ["zebra", "zebra", "zebra", "zebra"],
+      ["apple", "pear"],
+      ["apple", "other"],
+      ["pear", "other"],
+      ["apple", "other"],
+      ["pear", "other"],
+    )
+    expect(rank(["zebra", "apple", "pear"], [postingsOf(texts)])[0]?.index).toBe(4)
+  })
+})
+
 describe("rank with bounds", () => {
   it("goes by the rarest 32 terms of a query", () => {
     // The term "t1" is in one text, "t2" in two, and so on; each text has the terms from its number on.
