@@ -3,6 +3,7 @@
  * among the k best turns, and among the k best sessions. The folder with the data comes from `MEMFOLD_DATA`.
  */
 import { Embedder, InMemoryEventLog, Memory, Message } from "@memfold/core"
+import type * as Local from "@memfold/embedder-local"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Layer } from "effect"
@@ -113,9 +114,7 @@ const shareOf = <A>(wanted: ReadonlySet<A>, found: ReadonlySet<A>): number =>
 const realEmbedder = async (): Promise<Embedder.Service> => {
   const folder = process.env["MEMFOLD_MINILM"] ?? ""
   const path = join(folder, "node_modules/@memfold/embedder-local/dist/index.js")
-  const { localEmbedder } = (await import(
-    pathToFileURL(path).href
-  )) as typeof import("@memfold/embedder-local")
+  const { localEmbedder } = (await import(pathToFileURL(path).href)) as typeof Local
   // Nobody waits for a benchmark: each session has all its vectors before it is asked.
   return localEmbedder({ model: join(folder, "all-MiniLM-L6-v2"), timeout: "30 minutes" })
 }

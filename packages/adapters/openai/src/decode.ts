@@ -66,6 +66,13 @@ const callsOf = (raw: WireMessage): ReadonlyArray<Message.ToolCall> => {
 
 const reasoningFields = ["reasoning_content", "reasoning"] as const
 
+/** What an answer in sound says, for readers. The sound itself stays beside the message: a request names it by its id. */
+const spokenAloud = (audio: unknown): ReadonlyArray<Message.Part> => {
+  if (!Codec.isFields(audio) || typeof audio["id"] !== "string") return []
+  const { id, transcript } = audio
+  return [opaque({ audio: { id, ...(typeof transcript === "string" ? { transcript } : {}) } })]
+}
+
 /** What the assistant says, and the field that its reasoning came in. */
 const saidBy = (raw: WireMessage): { readonly parts: ReadonlyArray<Message.Part>; readonly form: Form } => {
   const reasoning = reasoningFields.find((field) => typeof raw[field] === "string")
@@ -73,6 +80,7 @@ const saidBy = (raw: WireMessage): { readonly parts: ReadonlyArray<Message.Part>
     ...(reasoning === undefined ? [] : [{ type: "reasoning" as const, text: raw[reasoning] as string }]),
     ...contentParts(raw.content, raw.role),
     ...(typeof raw.refusal === "string" ? [opaque({ refusal: raw.refusal })] : []),
+    ...spokenAloud(raw["audio"]),
     ...callsOf(raw),
   ]
   return { parts, form: reasoning === undefined ? {} : { reasoning } }

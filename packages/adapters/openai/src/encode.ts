@@ -60,6 +60,15 @@ const isRefusal = (part: Message.Part): part is Message.Opaque & { data: { refus
   !("type" in part.data) &&
   typeof part.data["refusal"] === "string"
 
+const isAudio = (
+  part: Message.Part,
+): part is Message.Opaque & { data: { audio: { readonly id: unknown } } } =>
+  part.type === "opaque" &&
+  part.provider === "openai" &&
+  Codec.isFields(part.data) &&
+  !("type" in part.data) &&
+  Codec.isFields(part.data["audio"])
+
 /** The text of reasoning, also of an item of the Responses API. */
 const reasoningIn = (part: Message.Part): ReadonlyArray<string> => {
   if (part.type === "reasoning") return [part.text]
@@ -273,22 +282,25 @@ class Encoder implements Setting {
     const reasoning = reasoningOf(form, parts, this)
     // A refusal beside the content is an opaque part without a type: a field of the message, not of its content.
     const refused = parts.find(isRefusal)
+    // A request names an earlier answer in sound by its id.
+    const aloud = parts.find(isAudio)
     const spoken = parts.filter(
       (part) =>
         part.type === "text" ||
         part.type === "file" ||
         (part.type === "opaque" &&
           !isRefusal(part) &&
+          !isAudio(part) &&
           (this.server.reasoning === undefined || reasoningIn(part).length === 0)),
     )
     const content = this.contentParts("assistant", spoken)
     const aside = {
       ...(refused === undefined ? {} : { refusal: refused.data.refusal }),
+      ...(aloud === undefined ? {} : { audio: { id: aloud.data.audio.id } }),
       ...this.calls.fieldsOf(ofType(parts, "tool-call")),
     }
     const empty = content.length === 0 && Object.keys(aside).length === 0
-    const audio = Codec.isFields(form.fields?.["audio"])
-    if (empty && (this.exact ? form.content === undefined : !audio)) return []
+    if (empty && (!this.exact || form.content === undefined)) return []
     const came = content.length === 0 && form.content === "parts" && !this.exact ? undefined : form.content
     return [{ role: "assistant", ...name, ...reasoning, ...contentOf(content, came, null), ...aside }]
   }

@@ -1,6 +1,6 @@
 /** What of a message is searched, and how it reads when it is recalled. */
 import { isBound, type Message, type Part, partsFor } from "@memfold/message/Message"
-import { outputText, textOf } from "@memfold/message/Item"
+import { citedIn, outputText, textOf } from "@memfold/message/Item"
 import { recalledHeading, toolNames } from "./heading.js"
 import { termsOf } from "../search/terms.js"
 import { marksOf } from "./whoSaid.js"
@@ -51,5 +51,8 @@ export const indexedOf = (
   message: Message,
 ): { readonly terms: ReadonlyArray<string>; readonly marks: ReadonlyArray<string> } => {
   const text = readableText(message).slice(0, mostSearched)
-  return { terms: [...termsOf(text), ...termsOf(message.name ?? "")], marks: marksOf(message, text) }
+  // Found by what it cites, but not shown with it: these are the words of a source.
+  const cited = message.parts.flatMap((part) => (part.type === "text" ? citedIn(part) : []))
+  const terms = [text, cited.join("\n").slice(0, mostSearched), message.name ?? ""].flatMap(termsOf)
+  return { terms, marks: marksOf(message, text) }
 }

@@ -5,12 +5,11 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
-
-type Module = typeof import("../src/index.js")
+import type * as Local from "../src/index.js"
 
 /** The model runs in a thread of its own, which loads the build. */
 const built = async (folder = join(import.meta.dirname, "..")) =>
-  (await import(pathToFileURL(join(folder, "dist/index.js")).href)) as Module
+  (await import(pathToFileURL(join(folder, "dist/index.js")).href)) as typeof Local
 
 const deep = process.env["MEMFOLD_TEST_DEPTH"] === "deep"
 const folder = process.env["MEMFOLD_MINILM"]

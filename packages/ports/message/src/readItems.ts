@@ -1,7 +1,7 @@
 /** What can be read in provider data and in files, and what of them is no text: files, images, encrypted text. */
 import { Encoding, Either } from "effect"
 import { type Item, items, type Payload } from "./items.js"
-import type { File, Opaque, Part, ToolResult } from "./Message.js"
+import type { File, Opaque, Part, Text, ToolResult } from "./Message.js"
 
 type Fields = Readonly<Record<string, unknown>>
 type Table = Readonly<Record<string, Item>>
@@ -191,3 +191,32 @@ export const textOf = (part: Part): string => {
  */
 export const outputText = ({ output, content = [] }: ToolResult): string =>
   [output, ...content.map(textOf)].filter((text) => text !== "").join("\n")
+
+/** The fields in which providers keep what a text rests on, and what of it a reader sees. */
+const citing = new Set(["citations", "annotations"])
+const cited = new Set(["cited_text", "quote", "title", "document_title", "filename"])
+
+/**
+ * The titles and quotes of the sources that a text cites, a line each. They are the words of the sources, not of who said the text.
+ *
+ * @example
+ * ```ts
+ * import { Item } from "@memfold/message"
+ *
+ * const citations = [{ type: "char_location", cited_text: "400 euros", document_title: "Prices" }]
+ * const part = { type: "text" as const, text: "It is dear.", providerData: { anthropic: { fields: { citations } } } }
+ * console.log(Item.citedIn(part)) // 400 euros, Prices, a line each
+ * ```
+ */
+export const citedIn = ({ providerData }: Text): string => {
+  const found: Array<string> = []
+  const read = (value: unknown, isCited: boolean, depth: number): void => {
+    if (depth > deepest || typeof value !== "object" || value === null) return
+    for (const [name, one] of Object.entries(value)) {
+      if (isCited && cited.has(name) && typeof one === "string") found.push(one)
+      else read(one, isCited || citing.has(name), depth + 1)
+    }
+  }
+  read(providerData, false, 0)
+  return found.join("\n")
+}
