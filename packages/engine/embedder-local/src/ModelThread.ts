@@ -61,6 +61,7 @@ export class ModelThread {
       const id = this.asked++
       this.waiting.set(id, { resolve, reject })
       this.worker.ref()
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread of Node has no origin
       this.worker.postMessage({ id, texts } satisfies Asked)
     })
   }
