@@ -101,6 +101,17 @@ export const Role = Schema.Literal("system", "user", "assistant", "tool")
 export type Role = typeof Role.Type
 
 /**
+ * Who stands behind the words of a message, the most trusted first; `Origin` has the order and the rules.
+ *
+ * - `system`, `user`, `assistant`: they were said in this role
+ * - `tool`: the result of a tool
+ * - `retrieved`: a document of the application or the user: an attachment, a file search, a knowledge base
+ * - `external`: anybody's words: web pages, servers of MCP, mail
+ */
+export const Origin = Schema.Literal("system", "user", "assistant", "tool", "retrieved", "external")
+export type Origin = typeof Origin.Type
+
+/**
  * Token counts that the provider reported for the call that produced this message.
  *
  * - `output`: the tokens of the message itself
@@ -121,6 +132,7 @@ export type Usage = typeof Usage.Type
  *   pinned
  * - `usage`: the token counts that the provider reported; they replace the estimate
  * - `metadata`: further data stored with the message: your own, and the provider fields that codecs need to encode it again
+ * - `origin`: who stands behind its words, if the role and the parts do not say it (see `Origin.of`)
  */
 export const Message = Schema.Struct({
   role: Role,
@@ -130,6 +142,7 @@ export const Message = Schema.Struct({
   pinned: Schema.optional(Schema.Boolean),
   usage: Schema.optional(Usage),
   metadata: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  origin: Schema.optional(Origin),
 })
 export type Message = typeof Message.Type
 

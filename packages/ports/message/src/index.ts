@@ -5,6 +5,7 @@
  * Each module can be imported by itself: `@memfold/message/Message`.
  */
 export * as Message from "./Message.js"
+export * as Origin from "./Origin.js"
 export * as Item from "./Item.js"
 export * as Structure from "./Structure.js"
 export * as TokenCounter from "./TokenCounter.js"

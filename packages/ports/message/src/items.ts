@@ -51,6 +51,7 @@ export interface ItemAnswer {
  * - `payload`: fields that are no text, at any depth up to the next item inside
  * - `text`: fields that a model or a person can read, with everything inside them
  * - `call`, `answer`: its pair
+ * - `origin`: whose words it has, if not those of the role of its message (see `Origin`)
  * - `within`: it stands inside other items or messages in a field of its own, never beside items
  */
 export interface Item {
@@ -59,6 +60,7 @@ export interface Item {
   readonly text?: ReadonlyArray<string>
   readonly call?: ItemCall
   readonly answer?: ItemAnswer
+  readonly origin?: "user" | "tool" | "retrieved" | "external"
 }
 
 /** What the model is told of a call without a result. */
@@ -79,18 +81,22 @@ const failure: Item = { within: true, text: ["error_code", "error_message"] }
 
 /** The result of a tool that Anthropic runs. */
 const served: Item = {
+  origin: "tool",
   text: ["content"],
   answer: { calls: ["server_tool_use"], ids: ["tool_use_id"], result: "content" },
 }
+
+/** A result with pages of the web. */
+const servedPages: Item = { ...served, origin: "external" }
 
 const chat: Readonly<Record<string, Item>> = {
   // Content parts.
   text,
   refusal: { text: ["refusal"] },
-  image_url: { payload: { url: "file" } },
-  video_url: { payload: { url: "file" } },
+  image_url: { origin: "retrieved", payload: { url: "file" } },
+  video_url: { origin: "retrieved", payload: { url: "file" } },
   input_audio: { payload: { data: "file" } },
-  file: { payload: { file_data: "file", file_id: "file" }, text: ["file"] },
+  file: { origin: "retrieved", payload: { file_data: "file", file_id: "file" }, text: ["file"] },
   // Calls in `tool_calls` of a message. A message with the role `tool` answers both.
   function: {
     within: true,
@@ -108,7 +114,8 @@ const responses: Readonly<Record<string, Item>> = {
   message: { text: ["content"] },
   item_reference: {},
   reasoning: { payload: { encrypted_content: "encrypted" }, text: ["summary", "content"] },
-  compaction: { payload: { encrypted_content: "encrypted" } },
+  // A provider's summary rests on whatever the model had read.
+  compaction: { origin: "tool", payload: { encrypted_content: "encrypted" } },
   compaction_trigger: {},
   configuration_update: {},
   additional_tools: { text: ["tools"] },
@@ -119,8 +126,9 @@ const responses: Readonly<Record<string, Item>> = {
   reasoning_text: textWithin,
   text: textWithin,
   refusal: { within: true, text: ["refusal"] },
-  input_image: { within: true, payload: { image_url: "file", file_id: "file" } },
+  input_image: { origin: "retrieved", within: true, payload: { image_url: "file", file_id: "file" } },
   input_file: {
+    origin: "retrieved",
     within: true,
     payload: { file_data: "file", file_url: "file", file_id: "file" },
     text: ["filename"],
@@ -134,15 +142,15 @@ const responses: Readonly<Record<string, Item>> = {
     text: ["name", "arguments"],
     call: { ids: ["call_id"], by: "client", closing: { type: "function_call_output", words: "output" } },
   },
-  function_call_output: { text: ["output"], answer: answering("function_call") },
+  function_call_output: { origin: "tool", text: ["output"], answer: answering("function_call") },
   custom_tool_call: {
     text: ["name", "input"],
     call: { ids: ["call_id"], by: "client", closing: { type: "custom_tool_call_output", words: "output" } },
   },
-  custom_tool_call_output: { text: ["output"], answer: answering("custom_tool_call") },
+  custom_tool_call_output: { origin: "tool", text: ["output"], answer: answering("custom_tool_call") },
   // An output of the computer is a screenshot, which nobody can make up.
   computer_call: { text: ["action", "actions"], call: { ids: ["call_id"], by: "client" } },
-  computer_call_output: { text: ["output"], answer: answering("computer_call") },
+  computer_call_output: { origin: "tool", text: ["output"], answer: answering("computer_call") },
   // The client's types give the output an `id` alone, the documentation a `call_id`; either is an id of the call.
   local_shell_call: {
     text: ["action"],
@@ -153,6 +161,7 @@ const responses: Readonly<Record<string, Item>> = {
     },
   },
   local_shell_call_output: {
+    origin: "tool",
     text: ["output"],
     answer: { calls: ["local_shell_call"], ids: ["call_id", "id"], result: "output" },
   },
@@ -167,7 +176,7 @@ const responses: Readonly<Record<string, Item>> = {
       },
     },
   },
-  shell_call_output: { text: ["output"], answer: answering("shell_call") },
+  shell_call_output: { origin: "tool", text: ["output"], answer: answering("shell_call") },
   apply_patch_call: {
     text: ["operation"],
     call: {
@@ -176,7 +185,7 @@ const responses: Readonly<Record<string, Item>> = {
       closing: { type: "apply_patch_call_output", words: "output", fields: { status: "failed" } },
     },
   },
-  apply_patch_call_output: { text: ["output"], answer: answering("apply_patch_call") },
+  apply_patch_call_output: { origin: "tool", text: ["output"], answer: answering("apply_patch_call") },
   // A search of the client's has a call id, and one of the provider's has none.
   tool_search_call: {
     text: ["arguments"],
@@ -190,6 +199,7 @@ const responses: Readonly<Record<string, Item>> = {
     },
   },
   tool_search_output: {
+    origin: "tool",
     text: ["tools"],
     answer: { calls: ["tool_search_call"], ids: ["call_id"], result: "tools" },
   },
@@ -199,22 +209,24 @@ const responses: Readonly<Record<string, Item>> = {
     call: { ids: ["id"], by: "client" },
   },
   mcp_approval_response: {
+    origin: "user",
     text: ["reason"],
     answer: { calls: ["mcp_approval_request"], ids: ["approval_request_id"], result: "approve" },
   },
   // Tools that the provider runs. Most have their result in the call.
   program: { text: ["code"], call: { ids: ["call_id"], by: "provider" } },
   program_output: {
+    origin: "tool",
     text: ["result"],
     answer: { calls: ["program"], ids: ["call_id"], result: "result" },
   },
-  mcp_list_tools: { text: ["server_label", "tools", "error"] },
-  mcp_call: { text: ["server_label", "name", "arguments", "output", "error"] },
-  web_search_call: { text: ["action"] },
-  file_search_call: { text: ["queries", "results"] },
-  code_interpreter_call: { text: ["code", "outputs"] },
+  mcp_list_tools: { origin: "external", text: ["server_label", "tools", "error"] },
+  mcp_call: { origin: "external", text: ["server_label", "name", "arguments", "output", "error"] },
+  web_search_call: { origin: "external", text: ["action"] },
+  file_search_call: { origin: "retrieved", text: ["queries", "results"] },
+  code_interpreter_call: { origin: "tool", text: ["code", "outputs"] },
   logs: { within: true, text: ["logs"] },
-  image_generation_call: { payload: { result: "file" }, text: ["revised_prompt", "error"] },
+  image_generation_call: { origin: "tool", payload: { result: "file" }, text: ["revised_prompt", "error"] },
 }
 
 const anthropic: Readonly<Record<string, Item>> = {
@@ -222,18 +234,22 @@ const anthropic: Readonly<Record<string, Item>> = {
   text: { text: ["text", "data"] },
   thinking: { payload: { signature: "encrypted" }, text: ["thinking"] },
   redacted_thinking: { payload: { data: "encrypted" } },
-  compaction: { payload: { encrypted_content: "encrypted", signature: "encrypted" }, text: ["content"] },
+  compaction: {
+    origin: "tool",
+    payload: { encrypted_content: "encrypted", signature: "encrypted" },
+    text: ["content"],
+  },
   fallback: {},
-  image: { text: ["source"] },
-  document: { text: ["title", "context", "source"] },
-  search_result: { text: ["title", "source", "content"] },
+  image: { origin: "retrieved", text: ["source"] },
+  document: { origin: "retrieved", text: ["title", "context", "source"] },
+  search_result: { origin: "retrieved", text: ["title", "source", "content"] },
   browser_state: { within: true, text: ["tabs", "state_changes"] },
   tool_reference: { within: true, text: ["tool_name"] },
   // Files of a container: the model sees their ids.
   container_upload: {},
   tool_addition: { text: ["tool"] },
   tool_removal: { text: ["tool"] },
-  mcp_tool_listing: { text: ["mcp_server_name", "tools"] },
+  mcp_tool_listing: { origin: "external", text: ["mcp_server_name", "tools"] },
   // Sources of images and documents.
   base64: { within: true, payload: { data: "file" } },
   url: { within: true, payload: { url: "file" } },
@@ -244,13 +260,14 @@ const anthropic: Readonly<Record<string, Item>> = {
     call: { ids: ["id"], by: "client", closing: { type: "tool_result", words: "content" } },
   },
   tool_result: {
+    origin: "tool",
     text: ["content"],
     answer: { calls: ["tool_use"], ids: ["tool_use_id"], result: "content" },
   },
   // Tools that Anthropic runs.
   server_tool_use: { text: ["name", "input"], call: { ids: ["id"], by: "provider" } },
-  web_search_tool_result: served,
-  web_fetch_tool_result: served,
+  web_search_tool_result: servedPages,
+  web_fetch_tool_result: servedPages,
   advisor_tool_result: served,
   code_execution_tool_result: served,
   bash_code_execution_tool_result: served,
@@ -258,6 +275,7 @@ const anthropic: Readonly<Record<string, Item>> = {
   tool_search_tool_result: served,
   mcp_tool_use: { text: ["server_name", "name", "input"], call: { ids: ["id"], by: "provider" } },
   mcp_tool_result: {
+    origin: "external",
     text: ["content"],
     answer: { calls: ["mcp_tool_use"], ids: ["tool_use_id"], result: "content" },
   },
