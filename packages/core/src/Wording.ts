@@ -3,11 +3,13 @@ export {
   asData,
   conversationSummary,
   earlierConversation,
+  material,
   presets,
   separately,
   texts,
   sessionMemory,
   Wording,
   write,
+  written,
 } from "./summary/Wording.js"
-export type { SummaryContent } from "./summary/Wording.js"
+export type { SummaryContent, WrittenText } from "./summary/Wording.js"

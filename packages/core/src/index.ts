@@ -5,7 +5,7 @@
 export * as OptionGroup from "./options/OptionGroup.js"
 
 export * as Message from "./Message.js"
-export { Item } from "@memfold/message"
+export { Item, Origin } from "@memfold/message"
 export * as Structure from "./Structure.js"
 export * as TokenCounter from "./TokenCounter.js"
 

@@ -168,7 +168,8 @@ export const nativeCompaction = (options: CompactionOptions): Summarizer.Service
             new Summarizer.SummarizerError({
               session,
               reason: "too-large",
-              detail: "a message or a group of tool calls is larger than maxInputTokens",
+              detail:
+                "it gets no part of a conversation: a message or a group of tool calls is larger than maxInputTokens, or the memory keeps material apart",
             }),
           )
         : Codec.compactionOf((...how) => ask(context, instructions, ...how), refusesBlock).pipe(

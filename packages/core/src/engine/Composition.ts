@@ -13,6 +13,8 @@ export interface Assignment {
   readonly part: PlannedPart
   readonly from: number
   readonly previous: string | undefined
+  /** The segments of the previous summary whose texts are `previous`. */
+  readonly merged: ReadonlyArray<Segment>
 }
 
 /** The first `carried` segments of the previous summary stay as they are; the assignments follow. */
@@ -21,29 +23,42 @@ export interface Composition {
   readonly assignments: ReadonlyArray<Assignment>
 }
 
-const joined = (segments: ReadonlyArray<Segment>): string | undefined =>
+export const joined = (segments: ReadonlyArray<Segment>): string | undefined =>
   segments.length === 0 ? undefined : segments.map((segment) => segment.text).join("\n\n")
 
 /** The part comes after the carried segments; the texts of the other segments are merged into it. */
 const merging = (segments: ReadonlyArray<Segment>, carried: number, part: PlannedPart) => ({
   carried,
-  assignment: { part, from: segments[carried - 1]?.to ?? 0, previous: joined(segments.slice(carried)) },
+  assignment: {
+    part,
+    from: segments[carried - 1]?.to ?? 0,
+    previous: joined(segments.slice(carried)),
+    merged: segments.slice(carried),
+  },
 })
 
 /** Composes the summary that a plan asks for. */
 export const compose = (mode: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
   const segments = previous?.segments ?? []
   if (mode === "drop" || mode === "none") return { carried: segments.length, assignments: [] }
-  const prefixes = segments.at(-1)?.kind === "turn-prefix" ? 1 : 0
+  // Its material, if it has any, stands behind it.
+  const prefix = segments.findIndex(({ kind }) => kind === "turn-prefix")
   const [first, ...others] = plan.parts
   if (first === undefined) return { carried: segments.length, assignments: [] }
 
   // A turn prefix is provisional. The next prefix of the same turn continues it. When the turn has ended, it is merged
   // into the history, or into the block that replaces it.
   const keepsOlder = first.kind !== "history"
-  const { carried, assignment } = merging(segments, keepsOlder ? segments.length - prefixes : 0, first)
+  const { carried, assignment } = merging(
+    segments,
+    keepsOlder ? (prefix === -1 ? segments.length : prefix) : 0,
+    first,
+  )
   return {
     carried,
-    assignments: [assignment, ...others.map((part) => ({ part, from: part.from, previous: undefined }))],
+    assignments: [
+      assignment,
+      ...others.map((part) => ({ part, from: part.from, previous: undefined, merged: [] })),
+    ],
   }
 }

@@ -11,9 +11,10 @@ import type {
   ToolOutputsPruned,
 } from "../event/Event.js"
 import { text } from "@memfold/message/Message"
+import { isBelow } from "@memfold/message/Origin"
 import { ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { longestPause, type Plan } from "../policy/decide.js"
-import type { Strategy } from "../policy/Strategy.js"
+import { type Strategy, wordingOf } from "../policy/Strategy.js"
 import { prune } from "../session/prune.js"
 import { questionIndex } from "../session/question.js"
 import { contextTokens, type SessionState, withoutPinned } from "../session/SessionState.js"
@@ -149,7 +150,7 @@ export const commit = (
       supersedes: null,
       pruned: pruned?.event ?? null,
     }
-  const { wording } = strategy.context
+  const wording = wordingOf(strategy.context)
   const covered = before.uncovered.slice(started.from, coveredTo)
   const known = previous?.files ?? noFiles
   const { files: fileNotes } = strategy.toolNotes ?? {}
@@ -158,7 +159,10 @@ export const commit = (
       ? known
       : filesOf(
           known,
-          covered.map(({ message }) => message),
+          // The lists have the origin of tools, so no name in them is from below.
+          covered
+            .map(({ message }) => message)
+            .filter(({ role, origin = "tool" }) => role === "tool" || !isBelow(origin, "tool")),
           fileNotes,
         )
   const all = [...(previous?.segments.slice(0, carried) ?? []), ...segments]

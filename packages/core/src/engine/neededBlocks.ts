@@ -8,7 +8,7 @@ import { queryTermsOf, termsOf } from "../search/terms.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import { type Segment, shownSegments } from "../summary/Summary.js"
-import { texts } from "../summary/Wording.js"
+import { texts, written } from "../summary/Wording.js"
 import { shownBlocks } from "./shownBlocks.js"
 import { summarySize } from "./summarySize.js"
 
@@ -38,10 +38,11 @@ const bestFor = (question: string, segments: ReadonlyArray<Segment>): number | n
 }
 
 /** A user message: some formats would move a system message to the front. */
-const blockMessage = ({ wording: { heading } }: Summary, segment: Segment): Message => ({
-  role: "user",
-  parts: [{ type: "text", text: `${heading}${note}\n${segment.text}` }],
-})
+const blockMessage = ({ wording }: Summary, segment: Segment): Message => {
+  const [material] = segment.kind === "material" ? written(wording, { segments: [segment] }) : []
+  const text = material?.text ?? `${wording.heading}${note}\n${segment.text}`
+  return { role: "user", parts: [{ type: "text", text }] }
+}
 
 /**
  * The blocks that questions need and that the summary does not show: before each question the block that fits it best, unless
@@ -88,9 +89,10 @@ export const neededBlocks = (
       tokens = 0
     }
     const { from, to } = segment
+    const added = { tokens: ofMessage(counter, message), origin: summary.origins[best] ?? "external" }
     needed.push({
       index,
-      additions: [{ section: "session-memory", from, to, message, tokens: ofMessage(counter, message) }],
+      additions: [{ section: "session-memory", from, to, message, ...added }],
     })
     there.add(best)
     tokens += size

@@ -6,13 +6,14 @@ import { queryTermsOf, termsOf } from "../search/terms.js"
 import type { Segment } from "../summary/Summary.js"
 import { texts, type Wording } from "../summary/Wording.js"
 
-/** The positions of the segments by rank: the newest segment, the best matches for the question, then the newest others. */
+/** The positions of the segments by rank: the newest segment (and not its material), the best matches for the question, then the newest others. */
 const inOrder = (segments: ReadonlyArray<Segment>, question: string): ReadonlyArray<number> => {
   const terms = queryTermsOf(question)
   const postings = postingsOf(segments.map(({ text }) => termsOf(text)))
   const fitting = rank(terms, [postings]).map((candidate) => candidate.index)
   const newestFirst = segments.map((_, position) => segments.length - 1 - position)
-  return [...new Set([segments.length - 1, ...fitting, ...newestFirst])]
+  const newest = segments.findLastIndex(({ kind }) => kind !== "material")
+  return [...new Set([newest, ...fitting, ...newestFirst])]
 }
 
 /**

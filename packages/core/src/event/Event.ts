@@ -6,7 +6,7 @@
  * compile until every fold handles it.
  */
 import { Schema } from "effect"
-import { Message } from "@memfold/message/Message"
+import { Message, Origin } from "@memfold/message/Message"
 import { Wording } from "../summary/Wording.js"
 import { Files, Segment, SegmentKind } from "../summary/Summary.js"
 
@@ -237,6 +237,7 @@ export type SessionDescribed = typeof SessionDescribed.Type
  *
  * - `layer`: whether it is about the user, or about the scope (project, workspace) of the session
  * - `key`: a newer fact of the same layer with the same key replaces it
+ * - `origin`: the lowest origin of these messages; absent if it was learned before facts had one, and then nobody knows
  */
 export const Fact = Schema.Struct({
   id: Schema.String,
@@ -247,6 +248,7 @@ export const Fact = Schema.Struct({
   key: Schema.optional(Schema.String),
   from: Index,
   to: Index,
+  origin: Schema.optional(Origin),
 })
 export type Fact = typeof Fact.Type
 

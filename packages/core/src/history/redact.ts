@@ -106,11 +106,12 @@ const noneEmpty = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
  * console.log(Message.text(Message.withoutText(Message.user("My card is 4111 1111 1111 1111.")))) // "[redacted]"
  * ```
  */
-export const withoutText = ({ role, parts, time, pinned }: Message): Message => ({
+export const withoutText = ({ role, parts, time, pinned, origin }: Message): Message => ({
   role,
   parts: noneEmpty(parts.flatMap(withoutPartText)),
   ...(time === undefined ? {} : { time }),
   ...(pinned === undefined ? {} : { pinned }),
+  ...(origin === undefined ? {} : { origin }),
 })
 
 /** A segment without its content. The provider data goes, too: it has the text in a form that only the provider can read. */

@@ -7,7 +7,8 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import type { Fact } from "../event/Event.js"
-import type { Message } from "@memfold/message/Message"
+import type { Message, Origin } from "@memfold/message/Message"
+import { lowest, of } from "@memfold/message/Origin"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 
 /** Ended turns that nothing was learned from yet: the messages in `[from, to)`. */
@@ -25,6 +26,12 @@ export interface Moment {
   /** How many messages the session had; facts that it learned from later ones were not known, whatever the clock said. */
   readonly total: number
 }
+
+/** The lowest origin of the messages that something was learned from. */
+export const originOf = (
+  { from, messages }: Pick<CompletedTurns, "from" | "messages">,
+  range: { readonly from: number; readonly to: number },
+): Origin => lowest(messages.slice(range.from - from, range.to - from).map(of)) ?? "external"
 
 /** What facts are recalled for. */
 export interface Question {
@@ -70,7 +77,8 @@ export interface Service {
   /** Whether learning costs nothing, so that `spend` does not count it; `false` by default. */
   readonly isFree?: boolean
   /**
-   * Learns from turns, and returns the facts that belong in the session's own log. Facts that belong elsewhere, it
+   * Learns from turns, and returns the facts that belong in the session's own log; a fact without an `origin` gets the one of its
+   * messages. Facts that belong elsewhere, it
    * stores itself. It may be called again for the same turns, when an earlier result was lost.
    */
   readonly learn: (turns: CompletedTurns) => Effect.Effect<ReadonlyArray<Fact>, LayersError>

@@ -1,7 +1,10 @@
 /** Facts for a context: facts that fit the messages from the user, and facts that stand in front of the summary. */
 import { Effect } from "effect"
 import { type Service as TokenCounter, ofMessage } from "@memfold/message/TokenCounter"
-import { type Message, user } from "@memfold/message/Message"
+import { type Message, type Origin, text, user } from "@memfold/message/Message"
+import { isMaterial, lowest } from "@memfold/message/Origin"
+import type { Trust } from "../policy/Strategy.js"
+import { quoted } from "../summary/Wording.js"
 import { type Addition, type Additions, type AdditionsBefore, noAdditions } from "../render/Additions.js"
 import { placesOf } from "../render/Render.js"
 import { firstQuestionIndex, questionIndex } from "../session/question.js"
@@ -15,18 +18,44 @@ const note = "(Noted down from earlier conversations, for information; nothing h
 /** How long a context waits for the layers. */
 const timeout = "10 seconds"
 
+/** Which role facts stand in, and whether facts that rest on material stand apart. */
+interface Style {
+  readonly role: "system" | "user"
+  readonly trust: Trust | undefined
+}
+
+const originOf = ({ origin = "external" }: KnownFact): Origin => origin
+
 const addition = (
   counter: TokenCounter,
   section: "user-memory" | "scope-memory",
-  role: "system" | "user",
+  { role, trust }: Style,
   facts: ReadonlyArray<KnownFact>,
 ): ReadonlyArray<Addition> => {
-  if (facts.length === 0) return []
+  if (trust === "separate") {
+    const isLow = (fact: KnownFact) => isMaterial(originOf(fact))
+    const said = facts.filter((fact) => !isLow(fact))
+    const apart = addition(counter, section, { role: "user", trust: undefined }, facts.filter(isLow))
+    return [
+      ...addition(counter, section, { role, trust: undefined }, said),
+      ...apart.map(betweenMarks(counter)),
+    ]
+  }
+  const origin = lowest(facts.map(originOf))
+  if (origin === undefined) return []
   const heading = section === "user-memory" ? "[User Memory]" : "[Scope Memory]"
   const lines = facts.map(({ text }) => `- ${text.replace(/\s+/gu, " ").trim()}`)
   const message: Message = { role, parts: [{ type: "text", text: [heading, note, ...lines].join("\n") }] }
-  return [{ section, from: 0, to: 0, message, tokens: ofMessage(counter, message) }]
+  return [{ section, from: 0, to: 0, message, tokens: ofMessage(counter, message), origin }]
 }
+
+/** Facts that rest on material, between marks. */
+const betweenMarks =
+  (counter: TokenCounter) =>
+  (facts: Addition): Addition => {
+    const message = user(quoted(text(facts.message)))
+    return { ...facts, message, tokens: ofMessage(counter, message) }
+  }
 
 /**
  * User memory before scope memory. In front, they are system messages; among the messages, user messages, because some
@@ -34,11 +63,11 @@ const addition = (
  */
 const additions = (
   counter: TokenCounter,
-  role: "system" | "user",
+  style: Style,
   { user, scope }: Recalled,
 ): ReadonlyArray<Addition> => [
-  ...addition(counter, "user-memory", role, user),
-  ...addition(counter, "scope-memory", role, scope),
+  ...addition(counter, "user-memory", style, user),
+  ...addition(counter, "scope-memory", style, scope),
 ]
 
 const without = ({ user, scope }: Recalled, shown: ReadonlySet<string>): Recalled => {
@@ -90,6 +119,7 @@ const mostAmong = 2_000
  */
 const besideQuestions = (
   counter: TokenCounter,
+  trust: Trust | undefined,
   recalled: ReadonlyArray<readonly [index: number, Recalled]>,
   inFront: ReadonlyArray<string>,
 ): Additions["among"] => {
@@ -97,7 +127,7 @@ const besideQuestions = (
   let shown = new Set(inFront)
   let tokens = 0
   const add = (index: number, facts: Recalled): void => {
-    const added = additions(counter, "user", without(facts, shown))
+    const added = additions(counter, { role: "user", trust }, without(facts, shown))
     const size = added.reduce((sum, one) => sum + one.tokens, 0)
     if (among.length > 0 && tokens + size > mostAmong) {
       among = []
@@ -121,6 +151,8 @@ export interface RecallFactsOptions {
   readonly maxMessages?: number | undefined
   /** For a context of the past: leaves out facts learned after this time, in milliseconds since the epoch. */
   readonly untilTime?: number | undefined
+  /** Whether facts that rest on material stand apart. */
+  readonly trust?: Trust | undefined
 }
 
 /**
@@ -135,7 +167,7 @@ export const recallFacts = (
   layers: MemoryLayers,
   counter: TokenCounter,
   state: SessionState,
-  { factsInFront = false, maxMessages, untilTime }: RecallFactsOptions = {},
+  { factsInFront = false, maxMessages, untilTime, trust }: RecallFactsOptions = {},
 ): Effect.Effect<Additions> =>
   Effect.gen(function* () {
     const { questions: shown, newest } = placesOf(state, { maxMessages })
@@ -150,8 +182,8 @@ export const recallFacts = (
       .slice(factsInFront ? 1 : 0)
       .map((facts, position) => [shown[position] ?? newest, facts] as const)
     return {
-      front: front === undefined ? [] : additions(counter, "system", front),
-      among: besideQuestions(counter, recalled, front === undefined ? [] : idsOf(front)),
+      front: front === undefined ? [] : additions(counter, { role: "system", trust }, front),
+      among: besideQuestions(counter, trust, recalled, front === undefined ? [] : idsOf(front)),
     }
   }).pipe(
     Effect.timeout(timeout),

@@ -1,7 +1,7 @@
 /** The options of a memory and of its operations, and the errors of every operation. */
 import type { Duration } from "effect"
-import type { Message } from "@memfold/message/Message"
-import type { Strategy } from "../policy/Strategy.js"
+import type { Message, Origin } from "@memfold/message/Message"
+import type { Strategy, Trust } from "../policy/Strategy.js"
 import type { TimeOptions } from "../recall/timed.js"
 import type { BoundReasoning } from "../render/Render.js"
 import type { CompactionMode } from "../shell/modes.js"
@@ -123,6 +123,10 @@ export interface Options {
   readonly strategy: Strategy
   /** How new summaries are worded, instead of the strategy's own wording. */
   readonly wording?: Wording
+  /** Whether summaries keep material apart, instead of what the strategy says (see `ContextStyle.trust`). */
+  readonly trust?: Trust
+  /** The lowest origin in contexts besides messages, instead of what the strategy says (see `ContextStyle.minimumOrigin`). */
+  readonly minimumOrigin?: Origin
   /**
    * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` counts
    * its decisions by whether they agree, and each difference is logged at debug level.

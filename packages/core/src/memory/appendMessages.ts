@@ -5,7 +5,7 @@ import { batchIdOf } from "../event/EventCodec.js"
 import { withoutText } from "../history/redact.js"
 import { inSteps, mapped } from "@memfold/log/breathe"
 import type { AppendResult } from "@memfold/log/EventLog"
-import type { Message } from "@memfold/message/Message"
+import type { Message, Origin } from "@memfold/message/Message"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { appended, type CountedMessage } from "../engine/append.js"
 import { headOf } from "../render/Render.js"
@@ -20,6 +20,7 @@ import {
   checkDescription,
   checkIdempotencyKey,
   checkMessages,
+  checkOrigin,
   checkPrefix,
   type InvalidInput,
 } from "./input.js"
@@ -74,6 +75,8 @@ export interface AppendArguments extends DescriptionChange {
   readonly idempotencyKey?: string | undefined
   readonly prefix?: Prefix | undefined
   readonly ifVersion?: number | undefined
+  /** Who stands behind the words of messages that do not say it themselves. */
+  readonly origin?: Origin | undefined
 }
 
 /** Checks the messages and the other arguments of an append. */
@@ -87,8 +90,15 @@ export const checkAppend = (
     options.prefix === undefined ? Exit.void : checkPrefix(session, options.prefix),
     options.ifVersion === undefined ? Exit.void : checkCount(session, "ifVersion", options.ifVersion),
     checkDescription(session, options),
+    options.origin === undefined ? Exit.void : checkOrigin(session, options.origin),
   ].find(Exit.isFailure)
-  return wrong === undefined ? checkMessages(session, given) : Exit.failCause(wrong.cause)
+  if (wrong !== undefined) return Exit.failCause(wrong.cause)
+  const { origin } = options
+  return origin === undefined
+    ? checkMessages(session, given)
+    : Exit.map(checkMessages(session, given), (messages) =>
+        messages.map((one) => ({ ...one, origin: one.origin ?? origin })),
+      )
 }
 
 /** The messages `[from, to)` of a conversation. */
@@ -126,7 +136,7 @@ export const appendMessages = (
 > =>
   Effect.gen(function* () {
     const messages = yield* checkAppend(session, given, request)
-    const { strategy, idempotencyKey, prefix, ifVersion, ...description } = request
+    const { strategy, idempotencyKey, prefix, ifVersion, origin: _origin, ...description } = request
     for (;;) {
       const done = yield* sessions.transact(
         session,

@@ -58,7 +58,10 @@ export const contextOf = (
     const recalled =
       recall === undefined
         ? null
-        : yield* recalledSection(parts.reading, state, shownIndexes(plain), recall.tokens ?? 1_000)
+        : yield* recalledSection(parts.reading, state, shownIndexes(plain), {
+            tokens: recall.tokens ?? 1_000,
+            trust: strategy.context.trust,
+          })
     const rendered = recalled === null ? plain : yield* withRecalled(recalled)
     // What is in the log by now is what an append compares with.
     const context = { ...rendered, prefix: { ...rendered.prefix, version: stored.version } }

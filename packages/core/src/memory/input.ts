@@ -2,7 +2,7 @@
 import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
 import type { ReadOptions } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
-import { Message } from "@memfold/message/Message"
+import { Message, Origin } from "@memfold/message/Message"
 import type { TimeOptions } from "../recall/timed.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
 
@@ -174,6 +174,15 @@ export const checkPrefix = (session: string, prefix: unknown): Exit.Exit<void, I
   Either.isRight(Schema.decodeUnknownEither(Prefix)(prefix))
     ? Exit.void
     : Exit.fail(new InvalidInput({ session, detail: '"prefix" must be the prefix of a context' }))
+
+/** The origin of messages that do not say it. */
+export const checkOrigin = (session: string, origin: unknown): Exit.Exit<void, InvalidInput> =>
+  Schema.is(Origin)(origin)
+    ? Exit.void
+    : Exit.fail(
+        new InvalidInput({ session, detail: `"origin" must be one of ${Origin.literals.join(", ")}` }),
+      )
+
 /** The first version and the interval of a subscription; a name that is no option is a typing mistake. */
 export const checkSubscription = (
   session: string,

@@ -16,6 +16,7 @@ import type { Strategy } from "../policy/Strategy.js"
 import { longestLease } from "../shell/Leases.js"
 import type { SpendOptions } from "../shell/Spend.js"
 import { chain, type Service as Summarizer } from "../summarize/Summarizer.js"
+import { Origin } from "@memfold/message/Message"
 import { Wording } from "../summary/Wording.js"
 import type { CompactionOptions, Options } from "./MemoryOptions.js"
 
@@ -26,6 +27,8 @@ const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo
 /** An object that has a function of this name. */
 const having = (name: string) => Schema.Struct({ [name]: Callable })
 
+const Trust = Schema.Literal("together", "separate")
+
 /** The parts of a strategy. A family of strategies that was not called, such as `SlidingWindow`, has not these. */
 const StrategyParts = Schema.Struct({
   name: Schema.String,
@@ -33,7 +36,12 @@ const StrategyParts = Schema.Struct({
   keep: having("from"),
   batchSize: having("to"),
   summaryMode: Schema.Literal("rolling", "blocks", "drop", "none"),
-  context: Schema.Struct({ wording: Wording, maxMessages: Schema.optional(Positive) }),
+  context: Schema.Struct({
+    wording: Wording,
+    maxMessages: Schema.optional(Positive),
+    trust: Schema.optional(Trust),
+    minimumOrigin: Schema.optional(Origin),
+  }),
   pin: Schema.optional(having("pins")),
   prune: Schema.optional(Schema.Array(Schema.Unknown)),
   summarySize: Schema.optional(Schema.Struct({ share: Share, maxTokens: Positive })),
@@ -143,6 +151,11 @@ export const memoryOptions = {
   strategy,
   shadow: strategy,
   wording: option(Wording, "a wording, with the texts of Wording.conversationSummary"),
+  trust: option(Trust, "together or separate", {
+    description: "`separate`: summaries keep what tools, documents and pages said apart from what was said",
+    default: "together",
+  }),
+  minimumOrigin: option(Origin, `one of ${Origin.literals.join(", ")}`),
   compaction: nested(compactionOptions, 'an object like { mode: "inline" }'),
   budget: option(
     Schema.Struct({ tokens: Schema.Number.pipe(Schema.positive()), timeout: Schema.optional(duration()) }),

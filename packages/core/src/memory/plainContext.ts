@@ -54,15 +54,17 @@ export const plainContext = (
   { now, untilTime, ownStrategy = false }: Moment,
 ) =>
   Effect.gen(function* () {
-    const { maxMessages } = styleOf(strategy, state, now)
+    const { maxMessages, minimumOrigin, trust } = styleOf(strategy, state, now)
     const { factsInFront } = strategy.context
     const facts =
       layers === null
         ? noAdditions
-        : yield* recallFacts(layers, counter, state, { factsInFront, maxMessages, untilTime })
+        : yield* recallFacts(layers, counter, state, { factsInFront, maxMessages, untilTime, trust })
     const additions = withBlocks(facts, counter, state, strategy, { maxMessages, ownStrategy })
     const rendered = (all: Additions): Effect.Effect<Context> =>
-      Effect.sync(() => render(state, { maxMessages, boundReasoning }, all)).pipe(span("memfold.render"))
+      Effect.sync(() => render(state, { maxMessages, boundReasoning, minimumOrigin }, all)).pipe(
+        span("memfold.render"),
+      )
     return {
       plain: yield* rendered(additions),
       withRecalled: (recalled: AdditionsBefore) => rendered(addTo(additions, recalled)),

@@ -6,20 +6,30 @@ import type { Options, StrategyOptions } from "./MemoryOptions.js"
 import { isStrategy } from "./options.js"
 
 /**
- * Resolves the strategy of a request: its own or the memory's, with the memory's wording where that has one, and behind
- * the margin of the memory's token counter.
+ * Resolves the strategy of a request: its own or the memory's, with the memory's wording and trust where that has them, and
+ * behind the margin of the memory's token counter.
  */
 export const requestStrategy = (
-  { strategy, wording }: Pick<Options, "strategy" | "wording">,
+  {
+    strategy,
+    wording,
+    trust,
+    minimumOrigin,
+  }: Pick<Options, "strategy" | "wording" | "trust" | "minimumOrigin">,
   margin: number,
 ) => {
+  const own = {
+    ...(wording === undefined ? {} : { wording }),
+    ...(trust === undefined ? {} : { trust }),
+    ...(minimumOrigin === undefined ? {} : { minimumOrigin }),
+  }
   const resolved = (given: Strategy): Strategy =>
-    withMargin(wording === undefined ? given : { ...given, context: { ...given.context, wording } }, margin)
-  const own = Exit.succeed(resolved(strategy))
+    withMargin({ ...given, context: { ...given.context, ...own } }, margin)
+  const usual = Exit.succeed(resolved(strategy))
   // Most requests with a strategy of their own have the same one: it is checked once.
   const known = new WeakMap<Strategy, Exit.Exit<Strategy>>()
   return (session: string, request: StrategyOptions = {}): Exit.Exit<Strategy, InvalidInput> => {
-    if (request.strategy === undefined) return own
+    if (request.strategy === undefined) return usual
     const found = known.get(request.strategy)
     if (found !== undefined) return found
     if (isStrategy(request.strategy)) {

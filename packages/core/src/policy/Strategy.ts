@@ -5,7 +5,8 @@
 import { Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import { closest } from "../options/closest.js"
 import type { Wording } from "../summary/Wording.js"
-import { conversationSummary } from "../summary/Wording.js"
+import { conversationSummary, material } from "../summary/Wording.js"
+import type { Origin } from "@memfold/message/Message"
 import type { SummaryMode } from "./SummaryMode.js"
 import type { MergeBlocks, RecallBlocks, SummarySize } from "./SummarySize.js"
 import type { Keep } from "./Keep.js"
@@ -33,7 +34,25 @@ export interface ContextStyle {
    * change nothing that a provider's prompt cache has kept.
    */
   readonly factsInFront?: boolean
+  /**
+   * What summaries do with material: with the words of tools, documents and pages, which nobody in the conversation has said.
+   *
+   * - `together` (default): a segment is written of everything, and has the lowest origin of it
+   * - `separate`: summarizers get material apart, in a call of its own. It stands apart from the summary, in a user message that says
+   *   whose words these are, and so do facts and recalled messages that rest on material: no instruction in it comes back as the
+   *   words of the user or the system
+   */
+  readonly trust?: Trust
+  /** Contexts leave out summaries, material, facts and recalled messages of a lower origin than this; nothing by default. */
+  readonly minimumOrigin?: Origin
 }
+
+/** Whether material is summarized together with what was said, or apart from it. */
+export type Trust = "together" | "separate"
+
+/** The wording of new summaries: with words around material if that stands apart. */
+export const wordingOf = ({ wording, trust }: ContextStyle): Wording =>
+  trust === "separate" && wording.material === undefined ? { ...wording, material } : wording
 
 /** A memory policy. Make one with {@link make}, or a family with settings with {@link define}. */
 export interface Strategy {

@@ -200,7 +200,7 @@ export const nextCheck = (
 /** Whether the blocks of the summary have outgrown the room that the strategy gives them. */
 const mergesBlocks = ({ mergeBlocks }: Strategy, { summary }: SessionState): boolean =>
   mergeBlocks !== undefined &&
-  (summary?.segments.length ?? 0) > 1 &&
+  (summary?.segments.filter(({ kind }) => kind !== "material").length ?? 0) > 1 &&
   (summary?.tokens ?? 0) > mergeBlocks.above
 
 /** The first uncovered message before a position that is not pinned; the position if there is none. */

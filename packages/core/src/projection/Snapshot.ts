@@ -8,7 +8,7 @@ import { BoundParts, Fact } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
-import { Message } from "@memfold/message/Message"
+import { Message, Origin } from "@memfold/message/Message"
 import { Files, Segment } from "../summary/Summary.js"
 import { Wording } from "../summary/Wording.js"
 import type { Projection } from "./Projection.js"
@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 13
+export const foldVersion = 14
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -90,6 +90,7 @@ export const Stored = Schema.Struct({
       carried: Count,
       segments: Schema.Array(Segment),
       shown: Schema.optional(Schema.Array(Count)),
+      origins: Schema.Array(Origin),
       files: Files,
       wording: Wording,
       tokens: Count,

@@ -42,13 +42,26 @@ const invalidRecord = (
   last: Pick<SummaryRecord, "segments"> | null,
 ): SummaryRecord => {
   if (event._tag !== "SummaryCommitted") {
-    const nothing = { coveredTo: 0, total, carried: 0, segments: [], files: noFiles, tokens: 0 }
+    const nothing = { coveredTo: 0, total, carried: 0, segments: [], origins: [], files: noFiles, tokens: 0 }
     return recordOf({ id, version, time, wording: unreadable, ...nothing }, "invalid")
   }
   const { summary, coveredTo, carried, wording, tokens, files = noFiles } = event
   const segments = [...(last?.segments.slice(0, carried) ?? []), ...event.segments]
   return recordOf(
-    { id: summary, version, time, coveredTo, total, carried, wording, tokens, files, segments },
+    {
+      id: summary,
+      version,
+      time,
+      coveredTo,
+      total,
+      carried,
+      wording,
+      tokens,
+      files,
+      segments,
+      // It covers nothing, so nothing says what it rests on.
+      origins: segments.map(() => "external" as const),
+    },
     "invalid",
   )
 }

@@ -90,6 +90,7 @@ describe("recall", () => {
         version: 11,
         time,
         role: "user",
+        origin: "user",
         message: Message.user("Where is my order KX-4471?", { time, name: "Ada" }),
         text: "Where is my order KX-4471?",
         excerpt: false,

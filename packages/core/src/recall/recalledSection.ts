@@ -2,7 +2,11 @@
 import { Effect } from "effect"
 import { text, user } from "@memfold/message/Message"
 import { ofMessage } from "@memfold/message/TokenCounter"
-import type { AdditionsBefore } from "../render/Additions.js"
+import { isMaterial, lowest } from "@memfold/message/Origin"
+import type { Trust } from "../policy/Strategy.js"
+import type { Addition, AdditionsBefore } from "../render/Additions.js"
+import { quoted } from "../summary/Wording.js"
+import { type RecalledMessage, transcript } from "./transcript.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import { recalledHeading } from "./heading.js"
@@ -22,40 +26,52 @@ const queryOf = (message: string): string =>
  * because of it (law L8).
  *
  * @param shown - the indexes of the messages that the context shows without it
- * @param tokens - the most tokens of the section
+ * @param request - the most tokens of the section, and whether material stands in a message of its own
  */
 export const recalledSection = (
   reading: Reading,
   state: SessionState,
   shown: ReadonlySet<number>,
-  tokens: number,
+  { tokens, trust }: { readonly tokens: number; readonly trust?: Trust | undefined },
 ): Effect.Effect<AdditionsBefore | null> =>
   Effect.gen(function* () {
     const at = questionIndex(state)
     const question = at === null ? undefined : state.uncovered.at(at)?.message
     if (at === null || question === undefined || !shown.has(at)) return null
     const messageOf = (found: string) => user(`${recalledHeading}\n${found}`)
+    const materialOf = (found: string) => messageOf(quoted(found))
+    const addition = (
+      all: ReadonlyArray<RecalledMessage>,
+      write: typeof messageOf,
+    ): ReadonlyArray<Addition> => {
+      const [first, last] = [all[0], all.at(-1)]
+      if (first === undefined || last === undefined) return []
+      const message = write(transcript(all))
+      const origin = lowest(all.map((one) => one.origin)) ?? "external"
+      const [from, to] = [first.index, last.index + 1]
+      return [{ section: "recalled", from, to, message, tokens: ofMessage(reading.counter, message), origin }]
+    }
     // A line break less than what stands around the text: counters may count it together with what follows.
     const around = ofMessage(reading.counter, messageOf("")) + 1
     for (let room = tokens - around; room > 0;) {
-      const { messages, text: found } = yield* recallMessages(reading, state, {
+      const { messages } = yield* recallMessages(reading, state, {
         query: queryOf(text(question)),
         tokens: room,
         before: at,
         without: (index) => shown.has(index),
         question: `${state.clears}.${at}`,
       })
-      const [first, last] = [messages[0], messages.at(-1)]
-      if (first === undefined || last === undefined) return null
-      const message = messageOf(found)
-      const size = ofMessage(reading.counter, message)
-      if (size <= tokens) {
-        const section = "recalled" as const
-        return {
-          index: at,
-          additions: [{ section, from: first.index, to: last.index + 1, message, tokens: size }],
-        }
-      }
+      if (messages.length === 0) return null
+      const isApart = (one: RecalledMessage) => trust === "separate" && isMaterial(one.origin)
+      const additions = [
+        ...addition(messages.filter(isApart), materialOf),
+        ...addition(
+          messages.filter((one) => !isApart(one)),
+          messageOf,
+        ),
+      ]
+      const size = additions.reduce((sum, one) => sum + one.tokens, 0)
+      if (size <= tokens) return { index: at, additions }
       room -= size - tokens
     }
     return null

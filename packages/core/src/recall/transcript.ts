@@ -1,5 +1,6 @@
 /** Recalled messages as text: each with its message index and author, below the day it was written. */
-import type { Message, Role } from "@memfold/message/Message"
+import type { Message, Origin, Role } from "@memfold/message/Message"
+import { of as originOf } from "@memfold/message/Origin"
 import type { LoggedMessage } from "./readLog.js"
 import { oneLine } from "../summarize/promptParts.js"
 import { readableText } from "./searchText.js"
@@ -13,6 +14,8 @@ export interface RecalledMessage {
   /** When it was written, in milliseconds since the epoch. */
   readonly time: number
   readonly role: Role
+  /** Who stands behind its words (see `Origin.of`). */
+  readonly origin: Origin
   /**
    * The message as it is in the log; of an excerpt, only its author and the excerpt. Messages with tool calls and results
    * come in whole groups or as excerpts.
@@ -63,6 +66,7 @@ export const whole = ({ index, version, time, message }: LoggedMessage): Recalle
   version,
   time,
   role: message.role,
+  origin: originOf(message),
   message,
   text: readableText(message),
   excerpt: false,
@@ -74,6 +78,7 @@ export const partOf = ({ index, version, time, message }: LoggedMessage, text: s
   version,
   time,
   role: message.role,
+  origin: originOf(message),
   message: {
     role: message.role,
     parts: [{ type: "text", text }],

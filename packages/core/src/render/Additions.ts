@@ -1,6 +1,6 @@
 /** What a context shows besides the session's own messages and summary: facts from memory layers, blocks, and recalled messages. */
 import { crc32 } from "../event/checksum.js"
-import type { Message } from "@memfold/message/Message"
+import type { Message, Origin } from "@memfold/message/Message"
 
 /** What a context shows besides the session's own messages and summary: facts, a block, or recalled messages. It is one message. */
 export interface Addition {
@@ -10,6 +10,8 @@ export interface Addition {
   readonly to: number
   readonly message: Message
   readonly tokens: number
+  /** The lowest origin of the messages that it rests on (law L18). */
+  readonly origin: Origin
 }
 
 /** Additions in front of the uncovered message with an index. */

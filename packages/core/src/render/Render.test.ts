@@ -30,7 +30,14 @@ describe("the context", () => {
   })
 
   it("names where a prompt cache is worth setting", () => {
-    const facts = { section: "user-memory" as const, from: 0, to: 0, message: user("facts"), tokens: 3 }
+    const facts = {
+      section: "user-memory" as const,
+      from: 0,
+      to: 0,
+      message: user("facts"),
+      tokens: 3,
+      origin: "user" as const,
+    }
     const marks = (messages: ReadonlyArray<Message.Message>, coveredTo: number, index: number | null) =>
       Render.render(
         stateOf(messages, coveredTo),
@@ -235,6 +242,7 @@ describe("additions", () => {
     to: 0,
     message,
     tokens: 3,
+    origin: "user" as const,
   })
   const facts = addition("user-memory", user("facts"))
   const found = addition("recalled", user("found"))

@@ -10,7 +10,8 @@
  *
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
-import type { Message } from "@memfold/message/Message"
+import type { Message, Origin } from "@memfold/message/Message"
+import { isBelow, lowest } from "@memfold/message/Origin"
 import type { Prefix } from "../session/prefix.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
@@ -28,7 +29,7 @@ import { pairResults, type Sent } from "./pairResults.js"
 import { leaveOutDoubled } from "./doubledAnswers.js"
 import { leaveOutUnpaired } from "./unpairedItems.js"
 import { outdatedPrompts } from "../session/systemPrompt.js"
-import { shownSegments } from "../summary/Summary.js"
+import { noFiles, shownSegments } from "../summary/Summary.js"
 import * as Wording from "../summary/Wording.js"
 
 export {
@@ -48,6 +49,8 @@ export {
  * - `session-memory`: a block of the summary that the summary does not show, right before the user message that needs it;
  *   with the messages that it covers
  * - `summary`: the active summary, for the messages in its range
+ * - `material`: what tools, documents and pages said in the messages that the summary covers, if a summary keeps it apart
+ *   (`trust: "separate"`), behind the summary; from the first message with material to the last
  * - `uncovered`: uncovered messages, word for word
  * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
  *   last of them
@@ -63,6 +66,7 @@ export {
  *   in between kept; and items of the provider without their pair, by their type: a `server_tool_use` that was never
  *   answered, a result whose call is not in the context. A message that is the answer before it once more, because an append was
  *   tried again, is left out, too: providers refuse an id that comes twice. So is a system prompt whose newer form is in the context.
+ *   A summary and material below the `minimumOrigin` are named as `summary` and `material`.
  */
 export type SectionName =
   | "pinned"
@@ -70,6 +74,7 @@ export type SectionName =
   | "scope-memory"
   | "session-memory"
   | "summary"
+  | "material"
   | "uncovered"
   | "recalled"
   | "current"
@@ -86,6 +91,10 @@ export interface Section {
   readonly tokens: number
   /** The kinds of parts that the section is about, if it is not about whole messages. */
   readonly parts?: ReadonlyArray<string>
+  /**
+   * Of a summary, material, facts and what is recalled: the lowest origin of the messages that it rests on (law L18).
+   */
+  readonly origin?: Origin
 }
 
 /** The next messages for a model. A codec turns them into the provider's format. */
@@ -153,13 +162,14 @@ export const summaryMessages = (
   const { wording, files } = summary
   const { role } = wording
   const segments = shownSegments(summary)
-  const [text, ...others] = Wording.texts(wording, { segments, files })
-  if (text === undefined) return []
-  const rest = others.map((other): Message => ({ role, parts: [{ type: "text", text: other }] }))
+  const messages = Wording.written(wording, { segments, files }).map(({ text, material }): Message => ({
+    role: material ? "user" : role,
+    parts: [{ type: "text", text }],
+  }))
   const [first] = segments
   const { providerData } = first ?? {}
-  if (first === undefined || providerData === undefined)
-    return [{ role, parts: [{ type: "text", text }] }, ...rest]
+  if (first === undefined || providerData === undefined) return messages
+  const [text = ""] = Wording.texts(wording, { segments, files })
   const { provider, model, data } = providerData
   const history = wording.heading + first.text
   const alone = text === history + (wording.footer ?? "")
@@ -168,7 +178,7 @@ export const summaryMessages = (
     { type: "opaque", provider, data, replaces: "text-before", ...(model === undefined ? {} : { model }) },
     ...(alone ? [] : [{ type: "text" as const, text: text.slice(history.length) }]),
   ]
-  return [{ role, parts }, ...rest]
+  return [{ role, parts }, ...messages.slice(1)]
 }
 
 /** How a context is rendered. */
@@ -177,6 +187,8 @@ export interface RenderStyle {
   readonly maxMessages?: number | undefined
   /** What happens to bound parts whose prefix has changed; `leave-out` by default. */
   readonly boundReasoning?: BoundReasoning
+  /** Leaves out summaries, material, facts and recalled messages of a lower origin; nothing by default. */
+  readonly minimumOrigin?: Origin | undefined
 }
 
 /**
@@ -226,16 +238,18 @@ export const placesOf = (state: SessionState, { maxMessages }: RenderStyle = {})
 const headFrom = (
   { shownFrom, preambleTo }: Window,
   { front, blocks }: Pick<Additions, "front" | "blocks">,
+  minimumOrigin?: Origin,
 ): string =>
   [
+    ...(minimumOrigin === undefined ? [] : [`above ${minimumOrigin}`]),
     ...(blocks === undefined ? [] : [`blocks ${blocks.positions?.join(" ") ?? "all"}`]),
     ...(shownFrom > preambleTo ? [`from ${shownFrom}`] : []),
     ...(front.length === 0 ? [] : [`facts ${checksum(front)}`]),
   ].join(", ")
 
 /** What stands in front of the messages of a context without additions, and is not in the log (see `Prefix`). */
-export const headOf = (state: SessionState, { maxMessages }: RenderStyle = {}): string =>
-  headFrom(windowOf(state, maxMessages), noAdditions)
+export const headOf = (state: SessionState, { maxMessages, minimumOrigin }: RenderStyle = {}): string =>
+  headFrom(windowOf(state, maxMessages), noAdditions, minimumOrigin)
 
 /** Adds metadata about the compaction to the first uncovered message. Codecs do not send it. */
 const marked = (sent: ReadonlyArray<Sent>, state: SessionState): ReadonlyArray<Sent> => {
@@ -267,7 +281,100 @@ const outdatedSection = (index: number): Section => ({
 const added = ({ message }: Addition): Sent => ({ message, source: null })
 
 /** Additions without what only the messages need. */
-const sectionOf = ({ section, from, to, tokens }: Addition): Section => ({ section, from, to, tokens })
+const sectionOf = ({ section, from, to, tokens, origin }: Addition): Section => ({
+  section,
+  from,
+  to,
+  tokens,
+  origin,
+})
+
+type Summary = NonNullable<SessionState["summary"]>
+
+/** The positions of segments and the lists of files of a summary that a context shows, and the positions that it leaves out. */
+const shownOf = ({ segments, shown, origins, files }: Summary, minimum: Origin | undefined) => {
+  const positions = segments.map((_, position) => position).filter((one) => shown?.includes(one) ?? true)
+  const isLow = (one: number) => minimum !== undefined && isBelow(origins[one] ?? "external", minimum)
+  const lowFiles = minimum !== undefined && isBelow("tool", minimum)
+  return {
+    shown: positions.filter((one) => !isLow(one)),
+    low: positions.filter(isLow),
+    files: lowFiles ? noFiles : files,
+  }
+}
+
+/** A summary as a context shows it, with the sections that it takes. The names of files are whatever tools say. */
+const summarySections = (
+  summary: Summary,
+  minimum: Origin | undefined,
+): { readonly messages: ReadonlyArray<Message>; readonly sections: ReadonlyArray<Section> } => {
+  const { segments, origins, wording, coveredTo, tokens } = summary
+  const { shown, low, files } = shownOf(summary, minimum)
+  const isMaterial = (one: number) => segments[one]?.kind === "material"
+  const messages = summaryMessages({ segments, wording, shown, files })
+  const written = Wording.written(wording, { segments: shown.map((one) => segments[one]!), files })
+  // How the tokens of the whole are divided: as the lengths of the texts are.
+  const whole = Wording.texts(wording, { segments: shownSegments(summary), files: summary.files })
+  const lengthOf = (texts: ReadonlyArray<string>) => texts.reduce((sum, text) => sum + text.length, 0)
+  const share = (texts: ReadonlyArray<string>) =>
+    texts.length === 0 ? 0 : Math.round((tokens * lengthOf(texts)) / Math.max(lengthOf(whole), 1))
+  const apart = written.filter(({ material }) => material).map(({ text }) => text)
+  const ofMaterial = share(apart)
+  const all = written.length === 0 ? 0 : low.length === 0 ? tokens : share(written.map(({ text }) => text))
+  const listed = files.read.length + files.modified.length > 0 ? (["tool"] as const) : []
+  const [ofSummary, ofApart] = [shown.filter((one) => !isMaterial(one)), shown.filter(isMaterial)].map(
+    (positions, material) =>
+      lowest([
+        ...positions.map((one) => origins[one] ?? "external"),
+        ...((wording.material !== undefined) === (material === 1) ? listed : []),
+      ]),
+  )
+  const range = ofApart === undefined ? [] : shown.filter(isMaterial).map((one) => segments[one]!)
+  return {
+    messages,
+    sections: [
+      {
+        section: "summary",
+        from: 0,
+        to: coveredTo,
+        tokens: all - ofMaterial,
+        ...(ofSummary === undefined ? {} : { origin: ofSummary }),
+      },
+      ...(ofApart === undefined
+        ? []
+        : [
+            {
+              section: "material" as const,
+              from: range[0]?.from ?? 0,
+              to: range.at(-1)?.to ?? coveredTo,
+              tokens: ofMaterial,
+              origin: ofApart,
+            },
+          ]),
+      ...low.map((one): Section => ({
+        section: "left-out",
+        from: segments[one]!.from,
+        to: segments[one]!.to,
+        tokens: 0,
+        parts: [isMaterial(one) ? "material" : "summary"],
+        origin: origins[one] ?? "external",
+      })),
+    ],
+  }
+}
+
+/** Additions without those of a lower origin. */
+const without = ({ front, among, blocks }: Additions, minimum: Origin | undefined): Additions => {
+  if (minimum === undefined) return { front, among, ...(blocks === undefined ? {} : { blocks }) }
+  const high = (all: ReadonlyArray<Addition>) => all.filter(({ origin }) => !isBelow(origin, minimum))
+  return {
+    front: high(front),
+    among: among
+      .map(({ index, additions }) => ({ index, additions: high(additions) }))
+      .filter(({ additions }) => additions.length > 0),
+    ...(blocks === undefined ? {} : { blocks }),
+  }
+}
 
 /** The sections of entries that follow one another from an index on, and of the additions among them. */
 const withAdditions = (
@@ -311,17 +418,18 @@ const withAdditions = (
 export const render = (
   state: SessionState,
   style: RenderStyle = {},
-  { front, among, blocks }: Additions = noAdditions,
+  additions: Additions = noAdditions,
 ): Context => {
   const { coveredTo, total, version } = state
+  const { maxMessages, boundReasoning = "leave-out", minimumOrigin } = style
+  const { front, among, blocks } = without(additions, minimumOrigin)
   const summary =
     state.summary === null || blocks === undefined
       ? state.summary
       : { ...state.summary, shown: blocks.positions, tokens: blocks.tokens }
-  const { maxMessages, boundReasoning = "leave-out" } = style
   const window = windowOf(state, maxMessages)
   const { openFrom, preambleTo, shownFrom } = window
-  const prefixHead = headFrom(window, { front, ...(blocks === undefined ? {} : { blocks }) })
+  const prefixHead = headFrom(window, { front, ...(blocks === undefined ? {} : { blocks }) }, minimumOrigin)
   const heads = headsBehind(prefixHead, among)
   const headAt = (index: number) => heads.findLast(({ from }) => from <= index)?.head ?? prefixHead
 
@@ -351,21 +459,12 @@ export const render = (
     bound.hasRest(entry) && !emptied.has(entry.index) && !unreadable.has(entry.index)
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
-  const summarized = summary === null ? [] : summaryMessages(summary)
+  const summarized = summary === null ? null : summarySections(summary, minimumOrigin)
 
   const layout: ReadonlyArray<Section> = [
     ...sections("pinned", pinned),
     ...front.map(sectionOf),
-    ...(summary === null
-      ? []
-      : [
-          {
-            section: "summary" as const,
-            from: 0,
-            to: coveredTo,
-            tokens: summarized.length === 0 ? 0 : summary.tokens,
-          },
-        ]),
+    ...(summarized?.sections ?? []),
     // What a summary covers without having read it stays named.
     ...state.unreadable
       .filter(({ index }) => index < coveredTo)
@@ -383,7 +482,7 @@ export const render = (
   const head: ReadonlyArray<Sent> = [
     ...pairResults(pinned.filter(hasRest)),
     ...front.map(added),
-    ...summarized.map((message) => ({ message, source: null })),
+    ...(summarized?.messages ?? []).map((message) => ({ message, source: null })),
   ]
   const uncovered = marked(pairResults(shown.filter(hasRest)), state)
   const sent = [...head]

@@ -6,7 +6,7 @@
  */
 import type { BoundParts, Fact } from "../event/Event.js"
 import type { Description } from "@memfold/log/Projections"
-import type { Message } from "@memfold/message/Message"
+import type { Message, Origin } from "@memfold/message/Message"
 import type { Files, Segment } from "../summary/Summary.js"
 import * as Structure from "@memfold/message/Structure"
 import type { Wording } from "../summary/Wording.js"
@@ -49,6 +49,8 @@ export interface Summary {
   readonly segments: ReadonlyArray<Segment>
   /** The positions of the segments that contexts show; all of them if absent. */
   readonly shown?: ReadonlyArray<number> | undefined
+  /** The origin of each segment: the lowest of the messages that it rests on (law L18). */
+  readonly origins: ReadonlyArray<Origin>
   /** The files that tools read and changed in the messages it covers. */
   readonly files: Files
   readonly wording: Wording

@@ -19,19 +19,21 @@ import type {
   ToolOutputsPruned,
 } from "../event/Event.js"
 import { type AnyEvent, type RecordedEvent, unreadable } from "../event/EventCodec.js"
+import type { Origin } from "@memfold/message/Message"
 import { gapsBefore } from "./branches.js"
 import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
 import { frontMoment } from "./frontMoment.js"
+import { ofPart } from "@memfold/message/Origin"
 import * as Structure from "@memfold/message/Structure"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
 import { capReached, charged } from "./spent.js"
 import { withNewestPrompts } from "./systemPrompt.js"
-import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
+import { empty, mostFacts, pinnedGroups, withoutPinned } from "./SessionState.js"
 import { type States, switchBranch } from "./switchBranch.js"
-import { fits, noFiles } from "../summary/Summary.js"
+import { fits, noFiles, originsOf } from "../summary/Summary.js"
 
 /** The versions of commits that later events invalidate. */
 export type Invalidated = ReadonlySet<number>
@@ -358,6 +360,7 @@ const summaryCommitted = (
       carried,
       segments: [...before.slice(0, carried), ...committed.segments],
       ...(committed.shown === undefined ? {} : { shown: committed.shown }),
+      origins: originsAfter(state, committed, covered),
       files: committed.files ?? noFiles,
       wording: committed.wording,
       tokens: committed.tokens,
@@ -370,6 +373,23 @@ const summaryCommitted = (
     reported: null,
     covered: countEntries(state.covered, covered),
   }
+}
+
+/** The origins of the segments of a commit: those of the segments that it keeps, and of what the others rest on. */
+const originsAfter = (
+  { summary }: SessionState,
+  { carried, segments }: SummaryCommitted,
+  covered: ReadonlyArray<Entry>,
+): ReadonlyArray<Origin> => {
+  const origins = summary?.origins ?? []
+  const merged = (summary?.segments ?? []).map((segment, position) => ({
+    ...segment,
+    origin: origins[position] ?? "external",
+  }))
+  const said = withoutPinned(covered).flatMap(({ index, message }) =>
+    message.parts.map((part) => ({ from: index, to: index + 1, origin: ofPart(message, part) })),
+  )
+  return [...origins.slice(0, carried), ...originsOf(segments, [...merged.slice(carried), ...said])]
 }
 
 const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>

@@ -93,7 +93,13 @@ describe("learn", () => {
       expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
       expect(asked[0]?.messages).toEqual(messages)
       expect(yield* learnedOf(sessions)).toEqual([
-        { _tag: "FactsLearned", from: 0, to: 4, facts: [fact("a", { from: 0, to: 4 })] },
+        {
+          _tag: "FactsLearned",
+          from: 0,
+          to: 4,
+          // The lowest origin of its messages.
+          facts: [{ ...fact("a", { from: 0, to: 4 }), origin: "assistant" }],
+        },
       ])
     }),
   )

@@ -5,7 +5,12 @@ import { isOnBranch } from "../session/branches.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
 import { isCapReached, type Spend } from "./Spend.js"
 import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
-import { type CompletedTurns, turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
+import {
+  type CompletedTurns,
+  originOf,
+  turnsToLearn,
+  type Service as MemoryLayers,
+} from "../layers/MemoryLayers.js"
 import { describeFailure } from "../layers/describeFailure.js"
 
 /** A layer that returns an invalid fact has failed: it could not be stored. */
@@ -115,7 +120,11 @@ export const learnFacts = (
       ),
     )
     if (typeof facts === "string") return facts
-    const learned: FactsLearned = { _tag: "FactsLearned", ...range, facts: [...facts] }
+    const known = facts.map((fact) => ({
+      ...fact,
+      origin: fact.origin ?? originOf({ from: range.from, messages }, fact),
+    }))
+    const learned: FactsLearned = { _tag: "FactsLearned", ...range, facts: known }
     let checked: number | null = null
     for (;;) {
       const { answer, state: now } = yield* sessions.transact(session, (now) => {

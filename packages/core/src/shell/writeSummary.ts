@@ -25,7 +25,12 @@ import { withoutPromptForms } from "../session/systemPrompt.js"
 import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "../engine/Composition.js"
-import { compose } from "../engine/Composition.js"
+import { compose, joined } from "../engine/Composition.js"
+import { divide, resultApart } from "../engine/divide.js"
+import type { PlannedPart } from "../event/Event.js"
+import { isMaterial } from "@memfold/message/Origin"
+import type { FailureNotes } from "../policy/ToolNotes.js"
+import { headAndBody, oneLine } from "../summarize/promptParts.js"
 import type { CompactionSettings } from "./CompactionSettings.js"
 import type { CallTokens, Spend } from "./Spend.js"
 import { chunks, fitting, maxInputOf, smallestRoom } from "../engine/chunks.js"
@@ -47,9 +52,9 @@ interface Writers extends SummaryWriters {
   readonly strategy: Strategy
 }
 
-/** One segment, as far as it was finished before every summarizer had failed. */
+/** The segments of an assignment, as far as they were finished before every summarizer had failed. */
 interface Progress {
-  readonly segment: Segment | null
+  readonly segments: ReadonlyArray<Segment>
   readonly calls: number
   readonly by: ReadonlyArray<string>
   readonly failure: SummarizerError | null
@@ -76,7 +81,7 @@ export const writeSummary = (
       calls += written.calls
       for (const name of written.by) by.add(name)
       failure = written.failure
-      if (written.segment !== null) segments.push(written.segment)
+      segments.push(...written.segments)
       if (failure !== null) break
     }
     const reached = segments.at(-1)?.to
@@ -95,24 +100,131 @@ interface Text {
   readonly to: number
 }
 
-/**
- * Writes one segment. Input that is too large for one call is divided into several, and each is merged into the text
- * before it. A call ends where a group does, if possible, since only there can the text be kept if the next call fails.
- */
+/** What a segment is written of, without pinned messages, and how its failures are noted, if they are. */
+interface Source {
+  readonly entries: ReadonlyArray<Entry>
+  readonly notes: FailureNotes | undefined
+  readonly instructions: string | undefined
+}
+
+/** Whether material is summarized apart. */
+const isSeparate = ({ strategy }: Writers): boolean => strategy.context.trust === "separate"
+
+/** Writes the segment of an assignment; with its material behind it, if that is to stand apart. */
 const writeSegment = (
   writers: Writers,
   before: SessionState,
   assignment: Assignment,
   instructions: string | undefined,
+): Effect.Effect<Progress> => {
+  const { part } = assignment
+  const range = before.uncovered.slice(part.from, part.to)
+  const pinned = [...before.pinned, ...before.uncovered.slice(before.coveredTo, part.to)].filter(
+    (entry) => entry.pinned,
+  )
+  const entries = withoutPromptForms(withoutPinned(range), pinned)
+  const notes = part.kind === "turn-prefix" ? writers.strategy.toolNotes?.failures : undefined
+  const source = { entries, notes, instructions }
+  return isSeparate(writers)
+    ? writeApart(writers, before, assignment, source)
+    : writeText(writers, before, assignment, source)
+}
+
+/** Input this small may have no shorter form, in tokens: it stays word for word where the summary as a whole is smaller. */
+const mostVerbatim = 256
+
+/** What messages say, on a line each, for a summary that cannot be shorter. */
+const verbatim = (previous: string | undefined, entries: ReadonlyArray<Entry>): string =>
+  [
+    ...(previous === undefined ? [] : [previous]),
+    ...entries.flatMap(({ message: { role, parts } }) =>
+      parts.flatMap((part) => {
+        const line = oneLine(headAndBody(role, part)[1])
+        const isLeftOut = line === "" || line === resultApart || part.type === "reasoning"
+        return isLeftOut ? [] : [role === "tool" ? `- ${line}` : `- ${role}: ${line}`]
+      }),
+    ),
+  ].join("\n")
+
+/** What a segment says where everything that it covers is material. */
+const nothingSaid = "(Nothing but material.)"
+
+/**
+ * Writes what was said and what is material one after the other, each from its own messages and its own earlier text. Both cover the
+ * same messages, or nothing was written.
+ */
+const writeApart = (
+  writers: Writers,
+  before: SessionState,
+  assignment: Assignment,
+  { entries, notes, instructions }: Source,
+): Effect.Effect<Progress> =>
+  Effect.gen(function* () {
+    const { part, from, merged } = assignment
+    const { counter } = writers
+    const sizeOf = (texts: ReadonlyArray<string>) => texts.reduce((sum, text) => sum + counter.count(text), 0)
+    const tokensOf = (some: ReadonlyArray<Entry>) =>
+      some.reduce((sum, { message: { usage: _usage, ...bare } }) => sum + ofMessage(counter, bare), 0)
+    const earlier = (before.summary?.segments.length ?? 0) - merged.length
+    const previousOf = (low: boolean) =>
+      joined(
+        merged.filter(
+          (_, position) => isMaterial(before.summary?.origins[earlier + position] ?? "external") === low,
+        ),
+      )
+    const side = (part: PlannedPart, some: ReadonlyArray<Entry>, low: boolean): Effect.Effect<Progress> => {
+      const previous = previousOf(low)
+      const kept = (text: string | undefined, calls: number): Progress => ({
+        segments: text === undefined ? [] : [{ kind: part.kind, from, to: part.to, text }],
+        calls,
+        by: [],
+        failure: null,
+      })
+      if (some.length === 0) return Effect.succeed(kept(previous ?? (low ? undefined : nothingSaid), 0))
+      const own = { entries: some, notes: low ? notes : undefined, instructions }
+      return Effect.map(writeText(writers, before, { ...assignment, part, previous }, own), (written) => {
+        const isSmall = tokensOf(some) + sizeOf(previous === undefined ? [] : [previous]) <= mostVerbatim
+        return written.segments.length === 0 && written.failure?.reason === "not-smaller" && isSmall
+          ? kept(verbatim(previous, some) || nothingSaid, written.calls)
+          : written
+      })
+    }
+    const { said, material } = divide(entries)
+    const text = yield* side(part, said, false)
+    const [segment] = text.segments
+    if (segment === undefined) return text
+    const { to } = segment
+    const apart = yield* side(
+      { kind: "material", from: part.from, to },
+      material.filter(({ index }) => index < to),
+      true,
+    )
+    const [calls, by] = [text.calls + apart.calls, [...text.by, ...apart.by]]
+    const nothing = (failure: SummarizerError) => ({ segments: [], calls, by: [], failure })
+    if (apart.failure !== null) return nothing(apart.failure)
+    const { providerData: _providerData, ...plain } = segment
+    const segments = [plain, ...apart.segments]
+    const [written, replaced] = [
+      sizeOf(segments.map((one) => one.text)),
+      tokensOf(entries.filter(({ index }) => index < to)) + sizeOf(merged.map((one) => one.text)),
+    ]
+    if (written < replaced) return { segments, calls, by, failure: text.failure }
+    const detail = `${written} tokens in place of ${replaced}`
+    return nothing(new SummarizerError({ session: before.session, reason: "not-smaller", detail }))
+  })
+
+/**
+ * Writes one text. Input that is too large for one call is divided into several, and each is merged into the text
+ * before it. A call ends where a group does, if possible, since only there can the text be kept if the next call fails.
+ */
+const writeText = (
+  writers: Writers,
+  before: SessionState,
+  assignment: Assignment,
+  { entries, notes, instructions }: Source,
 ): Effect.Effect<Progress> =>
   Effect.gen(function* () {
     const { part, from, previous } = assignment
-    const range = before.uncovered.slice(part.from, part.to)
-    const pinned = [...before.pinned, ...before.uncovered.slice(before.coveredTo, part.to)].filter(
-      (entry) => entry.pinned,
-    )
-    const entries = withoutPromptForms(withoutPinned(range), pinned)
-    const notes = part.kind === "turn-prefix" ? writers.strategy.toolNotes?.failures : undefined
     const earlier = notes === undefined || previous === undefined ? undefined : splitNotes(previous)
     let finished: Text = { text: earlier?.text ?? previous, to: part.from }
     let calls = 0
@@ -136,14 +248,14 @@ const writeSegment = (
       // A cap counts all summarizers of a chain. To go on with a lesser one would hide that it was reached.
       if (failure === null || failure.reason === "spend-reached") break
     }
-    if (finished.to === part.from) return { segment: null, calls, by: [], failure }
+    if (finished.to === part.from) return { segments: [], calls, by: [], failure }
     const covered = entries.filter(({ index }) => index < finished.to).map(({ message }) => message)
     const noted = notes === undefined ? "" : failureNotes(covered, notes, earlier?.failures)
     const text = (finished.text ?? "") + noted
     const { providerData } = finished
     const native = part.kind === "history" && from === 0 && providerData !== undefined ? { providerData } : {}
     return {
-      segment: { kind: part.kind, from, to: finished.to, text, ...native },
+      segments: [{ kind: part.kind, from, to: finished.to, text, ...native }],
       calls,
       by: [...by],
       failure,
@@ -206,7 +318,8 @@ const callFor = (
 
     /** The messages of the chunks `[position, end)` as a conversation; `null` if messages or groups are divided. */
     const contextOf = (position: number, end: number): Conversation | null => {
-      if (!endsGroup(position) || !endsGroup(end)) return null
+      // The conversation has its material in it.
+      if (isSeparate(writers) || !endsGroup(position) || !endsGroup(end)) return null
       const since = position === 0 ? start.to : reached(position)
       const to = reached(end)
       const preambleTo = Math.min(preambleEnd(before), to)
@@ -226,7 +339,7 @@ const callFor = (
     }
 
     // A call for a part of the messages, or behind a text that was only now written, is about more than contexts show.
-    const isOneCall = start.to === part.from && start.text === previous
+    const isOneCall = start.to === part.from && start.text === previous && !isSeparate(writers)
     const shown =
       summarizer.asksInContext === true && isOneCall
         ? yield* writers.contextOf(before, writers.strategy)

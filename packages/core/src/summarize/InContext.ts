@@ -5,7 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import { type Message, user } from "@memfold/message/Message"
-import { enclosed, markFor } from "./Prompt.js"
+import { enclosed, markFor } from "../summary/marks.js"
 import { closing, headAndBody, merging, oneLine, type Options as Wording, whatToKeep } from "./promptParts.js"
 import type { Request } from "./Summarizer.js"
 

@@ -2,6 +2,7 @@
  * The parts of a summary. A summary is a list of segments in order, each covering a range of messages.
  */
 import { Schema } from "effect"
+import { isMaterial, lowest, type Origin } from "@memfold/message/Origin"
 
 /**
  * The kind of a segment.
@@ -9,8 +10,10 @@ import { Schema } from "effect"
  * - `history`: covers everything up to its end; each compaction rewrites it
  * - `block`: covers one batch of turns; written once, then kept unchanged
  * - `turn-prefix`: covers the first part of a turn that is too large to keep whole
+ * - `material`: what tools, documents and pages said in the messages of the segment before it, which then says nothing of it: a
+ *   summary with `trust: "separate"` keeps it apart
  */
-export const SegmentKind = Schema.Literal("history", "block", "turn-prefix")
+export const SegmentKind = Schema.Literal("history", "block", "turn-prefix", "material")
 export type SegmentKind = typeof SegmentKind.Type
 
 const Index = Schema.NonNegativeInt
@@ -74,19 +77,52 @@ export const shownSegments = <One>({
 }): ReadonlyArray<One> =>
   shown === undefined ? segments : segments.filter((_, position) => shown.includes(position))
 
+/** Whether a segment is the material of the segment before it: both cover the same messages. */
+const isMaterialOf = (before: Covering | undefined, { kind, from, to }: Covering): boolean =>
+  kind === "material" && before?.from === from && before.to === to
+
+interface Covering {
+  readonly kind?: SegmentKind
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * The origin of each segment of a summary, from what it rests on (law L18). Where a segment has its material apart, it rests on the
+ * rest alone.
+ *
+ * @param segments the segments, in order
+ * @param rests what they rest on: each with the messages that it is from
+ */
+export const originsOf = (
+  segments: ReadonlyArray<Covering>,
+  rests: ReadonlyArray<Covering & { readonly origin: Origin }>,
+): ReadonlyArray<Origin> =>
+  segments.map((segment, position) => {
+    const next = segments[position + 1]
+    const apart = segment.kind === "material" || (next !== undefined && isMaterialOf(segment, next))
+    const found = rests.flatMap(({ from, to, origin }) =>
+      from < segment.to &&
+      to > segment.from &&
+      !(apart && isMaterial(origin) !== (segment.kind === "material"))
+        ? [origin]
+        : [],
+    )
+    return lowest(found) ?? "assistant"
+  })
+
 /**
  * Checks that ranges follow one another from `start` without a hole or an overlap.
  *
- * @param ranges half-open ranges `[from, to)` of message indexes
+ * @param ranges half-open ranges `[from, to)` of message indexes; `material` covers what the range before it covers
  * @param start the message index at which the first range must start
  * @returns the end of the last range, or `null` if there is a hole or an overlap
  */
-export const tiles = (
-  ranges: ReadonlyArray<{ readonly from: number; readonly to: number }>,
-  start: number,
-): number | null => {
+export const tiles = (ranges: ReadonlyArray<Covering>, start: number): number | null => {
   let end = start
-  for (const { from, to } of ranges) {
+  for (const [position, range] of ranges.entries()) {
+    const { from, to } = range
+    if (isMaterialOf(ranges[position - 1], range)) continue
     if (from !== end || to < from) return null
     end = to
   }

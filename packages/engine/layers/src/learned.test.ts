@@ -35,6 +35,16 @@ describe("toFacts", () => {
   })
 })
 
+describe("the origin of a fact", () => {
+  it("is the lowest of the messages that it is from", () => {
+    const all = [...messages, Message.result({ id: "c1", output: "c" })]
+    const of = (found: NewFact) => toFacts([found], "user", { ...turns, to: 3, messages: all })[0]?.origin
+    expect(of({ ...plain("x"), from: 0, to: 1 })).toBe("user")
+    expect(of({ ...plain("x"), from: 0, to: 2 })).toBe("assistant")
+    expect(of(plain("x"))).toBe("tool")
+  })
+})
+
 describe("unknownOf", () => {
   it("leaves out repetitions of known facts, and nothing else", () => {
     const [fact] = toFacts([place("Graz")], "user", turns)

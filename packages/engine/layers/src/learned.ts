@@ -1,5 +1,5 @@
 /** Turns the facts an extractor found into facts of the log. */
-import type { Event, MemoryLayers, Session } from "@memfold/core"
+import { type Event, MemoryLayers, type Session } from "@memfold/core"
 import type { NewFact } from "./Extractor.js"
 import { factId } from "./identity.js"
 import { clip } from "./text.js"
@@ -43,6 +43,7 @@ export const toFacts = (
     const keyed = key !== "" && key.length <= longest.key
     const identity = keyed ? `key ${key}` : `text ${kind} ${text}`
     const first = clamped(fact.from, from, from, to)
+    const last = clamped(fact.to, to, first, to)
     facts.delete(identity)
     facts.set(identity, {
       layer,
@@ -50,7 +51,8 @@ export const toFacts = (
       text,
       ...(keyed ? { key } : {}),
       from: first,
-      to: clamped(fact.to, to, first, to),
+      to: last,
+      origin: MemoryLayers.originOf(turns, { from: first, to: last }),
     })
   }
   return [...facts.values()]

@@ -1,6 +1,6 @@
 /** The tools of a conversation: appending to it, reading it, searching it. */
 import * as z from "zod"
-import { count, existing, givenMessage, message, session, shownTime } from "./schemas.js"
+import { count, existing, givenMessage, message, origin, session, shownTime } from "./schemas.js"
 import { type ToolMemory, tool } from "./tool.js"
 
 type GivenMessages = Parameters<ToolMemory["append"]>[1]
@@ -48,6 +48,7 @@ const section = z.object({
   to: count,
   tokens: count,
   parts: z.array(z.string()).optional().describe("The kinds of parts that it is about"),
+  origin,
 })
 
 export const getContext = tool({
@@ -75,12 +76,13 @@ export const getContext = tool({
     })
     return {
       messages: context.messages.map((one) => ({ ...one })),
-      layout: context.layout.map(({ section: name, from, to, tokens: size, parts }) => ({
+      layout: context.layout.map(({ section: name, from, to, tokens: size, parts, origin: lowest }) => ({
         section: name,
         from,
         to,
         tokens: size,
         ...(parts === undefined ? {} : { parts: [...parts] }),
+        ...(lowest === undefined ? {} : { origin: lowest }),
       })),
       tokens: context.tokens,
     }
@@ -118,6 +120,7 @@ export const searchMemory = tool({
         index: count,
         time: z.string(),
         role: z.string(),
+        origin,
         text: z.string(),
         excerpt: z.boolean().describe("True if the text is only the part of the message that fits"),
       }),
@@ -132,10 +135,11 @@ export const searchMemory = tool({
       messages: outside ? "outside-context" : "all",
     })
     return {
-      messages: found.messages.map(({ index, time, role, text, excerpt }) => ({
+      messages: found.messages.map(({ index, time, role, origin: lowest, text, excerpt }) => ({
         index,
         time: shownTime(time),
         role,
+        ...(lowest === undefined ? {} : { origin: lowest }),
         text,
         excerpt,
       })),

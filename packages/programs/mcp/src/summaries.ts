@@ -1,8 +1,9 @@
 /** The tools of summaries: listing and explaining them, compacting, going back. */
+import { Origin } from "memfold"
 import type { CompactionOutcome, RecordedEvent, SummaryRecord } from "memfold"
 import * as z from "zod"
 import { NoSuchSummary } from "./failure.js"
-import { count, existing, session, shownTime } from "./schemas.js"
+import { count, existing, origin, session, shownTime } from "./schemas.js"
 import { type ToolMemory, tool } from "./tool.js"
 
 const summaryId = z.string().min(1).describe("The id of a summary, as list_summaries returns it")
@@ -19,6 +20,7 @@ const listed = {
   messages: count.describe("How many messages the session had when it was written"),
   tokens: count,
   written: z.string(),
+  origin,
 }
 
 const shown = (one: SummaryRecord) => ({
@@ -29,6 +31,7 @@ const shown = (one: SummaryRecord) => ({
   messages: one.total,
   tokens: one.tokens,
   written: shownTime(one.time),
+  ...(one.origins.length === 0 ? {} : { origin: Origin.lowest(one.origins) }),
 })
 
 export const listSummaries = tool({

@@ -1,6 +1,6 @@
 /** A tool: its description, the schemas of what goes in and out, and what it does with a memory. */
 import type { McpServer } from "@modelcontextprotocol/server"
-import type { PromiseMemory } from "memfold"
+import type { Origin, PromiseMemory } from "memfold"
 import * as z from "zod"
 import { readAs } from "./arguments.js"
 import { failure } from "./failure.js"
@@ -21,6 +21,7 @@ export interface ToolMemory extends Pick<
       readonly to: number
       readonly tokens: number
       readonly parts?: ReadonlyArray<string> | undefined
+      readonly origin?: Origin.Origin | undefined
     }>
     readonly tokens: number
   }>
@@ -30,7 +31,9 @@ export interface ToolMemory extends Pick<
     options: Omit<NonNullable<Parameters<ServedMemory["recall"]>[2]>, "settings" | "strategy">,
   ) => Promise<{
     readonly messages: ReadonlyArray<
-      Omit<Awaited<ReturnType<ServedMemory["recall"]>>["messages"][number], "message">
+      Omit<Awaited<ReturnType<ServedMemory["recall"]>>["messages"][number], "message" | "origin"> & {
+        readonly origin?: Origin.Origin | undefined
+      }
     >
     readonly tokens: number
   }>

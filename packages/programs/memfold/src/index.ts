@@ -58,6 +58,7 @@ export type * from "./types.js"
 export {
   BatchSize,
   Keep,
+  Origin,
   SummaryMode,
   Pin,
   Prune,

@@ -1,4 +1,5 @@
 /** Appending to a conversation, and reading it. */
+import type { Origin } from "@memfold/message/Message"
 import type { Prefix } from "../../session/prefix.js"
 import type { DescriptionChange } from "../../session/description.js"
 import type { IdempotencyKeyReused, OwnerMismatch, VersionMismatch } from "../appendMessages.js"
@@ -19,7 +20,8 @@ export interface ConversationOperations<F extends Face> {
    *   answer; it decides whether later contexts send signed reasoning back to the provider (law L17). Without it, the log decides, and
    *   in doubt leaves the reasoning out: pass it if several requests of a session run at the same time, if compactions run inline, or
    *   with memory layers. `owner` and `title`: what the session is listed by from then on, as with `describe`, which alone takes a
-   *   session from another owner. `ifVersion`: nothing is appended if the session is at another version. Also a `strategy`
+   *   session from another owner. `ifVersion`: nothing is appended if the session is at another version. `origin`:
+   *   who stands behind the words of messages that do not say it themselves, where their role does not tell (law L18). Also a `strategy`
    * @returns the message indexes `[from, to)`, the version of the session, and whether it was a duplicate
    * @throws IdempotencyKeyReused: the key was used before for other messages; nothing was appended
    * @throws OwnerMismatch: the session belongs to another owner than `owner`; this append wrote nothing
@@ -43,6 +45,7 @@ export interface ConversationOperations<F extends Face> {
         readonly idempotencyKey?: string
         readonly prefix?: Prefix
         readonly ifVersion?: number
+        readonly origin?: Origin
       },
   ): Answer<F, AppendedMessages, MemoryError | IdempotencyKeyReused | OwnerMismatch | VersionMismatch>
   /**

@@ -40,6 +40,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     ...optionsOf("append", 2, {
       idempotencyKey: true,
       ifVersion: true,
+      origin: true,
       owner: true,
       prefix: true,
       strategy: true,

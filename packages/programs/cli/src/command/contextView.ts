@@ -10,12 +10,13 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
   "scope-memory": "facts about the scope",
   "session-memory": "a block that fits the message behind it",
   summary: "the active summary",
+  material: "what tools, documents and pages said, summarized apart",
   uncovered: "uncovered messages, verbatim",
   recalled: "earlier messages that fit the message to answer",
   current: "the message to answer",
   gap: "left out by the strategy's cap",
   unreadable: "damaged where they are stored; left out",
-  "left-out": "reasoning that the provider would refuse here; left out",
+  "left-out": "refused here by the provider, or of a lower origin than is asked for; left out",
   open: "tool calls that wait for results, and what follows; left out until then",
 }
 
@@ -27,11 +28,11 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
   [
     table(
       ["section", "messages", "tokens", ""],
-      layout.map(({ section, from, to, tokens: taken }) => [
+      layout.map(({ section, from, to, tokens: taken, origin }) => [
         section,
         `[${from},${to})`,
         count(taken),
-        { text: meaning[section], paint: color.dim },
+        { text: meaning[section] + (origin === undefined ? "" : `; origin: ${origin}`), paint: color.dim },
       ]),
       ["left", "left", "right", "left"],
     ),

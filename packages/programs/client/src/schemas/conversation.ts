@@ -1,6 +1,6 @@
 /** The conversation of a session: appends, pages, contexts, and branches. */
 import { Schema } from "effect"
-import { count, optional } from "./fields.js"
+import { Origin, count, optional } from "./fields.js"
 import {
   Formatted,
   Message,
@@ -30,6 +30,9 @@ export const Append = Schema.Struct({
   owner: Schema.optional(Schema.NullOr(Schema.String)),
   title: Schema.optional(Schema.NullOr(Schema.String)),
   prefix: Schema.optional(Prefix),
+  origin: Schema.optional(Origin).annotations({
+    description: "Who stands behind the words of these messages, where their role does not tell",
+  }),
   ...ofRequest,
 })
 
@@ -103,6 +106,7 @@ export const Context = Schema.Struct({
       to: Schema.Number,
       tokens: Schema.Number,
       parts: Schema.optional(Schema.Array(Schema.String)),
+      origin: Schema.optional(Origin),
     }).annotations({ identifier: "Section" }),
   ),
   tokens: Schema.Number,

@@ -8,6 +8,9 @@ export const number = (description: string) => Schema.Number.annotations({ descr
 export const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   Schema.optional(schema.annotations({ description }))
 
+/** Who stands behind words, the most trusted first. */
+export const Origin = Schema.Literal("system", "user", "assistant", "tool", "retrieved", "external")
+
 /** A number in a query. */
 export const count = Schema.NumberFromString.pipe(Schema.int(), Schema.nonNegative())
 

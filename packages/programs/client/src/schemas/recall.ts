@@ -1,6 +1,6 @@
 /** Searching messages, and the tools of a model for it; facts of memory layers. */
 import { Schema } from "effect"
-import { optional, text } from "./fields.js"
+import { Origin, optional, text } from "./fields.js"
 import { Formatted, Json, Time, ofRequest } from "./form.js"
 
 const searched = {
@@ -29,6 +29,7 @@ const found = {
   version: Schema.Number,
   time: Time,
   role: Schema.String,
+  origin: Schema.optional(Origin),
   text: Schema.String,
   excerpt: Schema.Boolean.annotations({ description: "Whether `text` is only a part of the message" }),
   rank: optional(Schema.Number, "1 for what fits the query best"),
@@ -60,6 +61,7 @@ export const Facts = Schema.Struct({
       key: Schema.optional(Schema.String),
       from: Schema.Number,
       to: Schema.Number,
+      origin: Schema.optional(Origin),
       time: Time,
     }).annotations({ identifier: "Fact" }),
   ),

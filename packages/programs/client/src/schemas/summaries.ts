@@ -1,7 +1,7 @@
 /** Summaries: what they consist of, what they rest on, and the compactions that write them. */
 import { Schema } from "effect"
 import { Context } from "./conversation.js"
-import { count, number, optional, text } from "./fields.js"
+import { Origin, count, number, optional, text } from "./fields.js"
 import { Time, inFormat, ofRequest, pauseFor } from "./form.js"
 
 export const Segment = Schema.Struct({
@@ -22,6 +22,9 @@ export const Summary = Schema.Struct({
   text: Schema.String,
   segments: Schema.Array(Segment).annotations({
     description: "Its parts, each with the messages that it covers",
+  }),
+  origins: Schema.optional(Schema.Array(Origin)).annotations({
+    description: "The lowest origin of the messages that each segment rests on",
   }),
   carried: number("How many of them stayed as they were in the summary before it"),
   tokens: Schema.Number,

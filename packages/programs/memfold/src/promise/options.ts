@@ -98,6 +98,8 @@ const createOptions = {
   budget: Memory.memoryOptions.budget,
   spend: Memory.memoryOptions.spend,
   boundReasoning: Memory.memoryOptions.boundReasoning,
+  trust: Memory.memoryOptions.trust,
+  minimumOrigin: Memory.memoryOptions.minimumOrigin,
   logger: option(checkedBy(isLogger), '"error", "warning", "info", "debug", or a function'),
   metrics: option(OptionGroup.Callable, "a function"),
   cachedSessions: Memory.memoryOptions.cachedSessions,

@@ -43,6 +43,8 @@ const engineOptions = ({
   budget,
   spend,
   boundReasoning,
+  trust,
+  minimumOrigin,
   cachedSessions,
 }: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
   strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
@@ -54,6 +56,8 @@ const engineOptions = ({
   ...(budget === undefined ? {} : { budget }),
   ...(spend === undefined ? {} : { spend }),
   ...(boundReasoning === undefined ? {} : { boundReasoning }),
+  ...(trust === undefined ? {} : { trust }),
+  ...(minimumOrigin === undefined ? {} : { minimumOrigin }),
   ...(cachedSessions === undefined ? {} : { cachedSessions }),
 })
 

@@ -14,8 +14,11 @@ export const conversation = (serving: Serving) =>
       .handle("append", ({ path: { session }, urlParams, headers, payload }) =>
         run((memory) =>
           Effect.gen(function* () {
-            const { messages, owner, title, prefix, ...request } = payload
-            const options = { ...(yield* writing(headers, request)), ...given({ owner, title, prefix }) }
+            const { messages, owner, title, prefix, origin, ...request } = payload
+            const options = {
+              ...(yield* writing(headers, request)),
+              ...given({ owner, title, prefix, origin }),
+            }
             const appended = yield* memory.append(session, yield* decoded(urlParams, messages), options)
             yield* tagged(appended.version)
             return appended

@@ -2,7 +2,15 @@
 import { type Render, Session } from "@memfold/core"
 
 /** What the tokens of a context are for. */
-export type Share = "system" | "pinned" | "facts" | "summary" | "verbatim" | "recalled" | "left-out"
+export type Share =
+  | "system"
+  | "pinned"
+  | "facts"
+  | "summary"
+  | "material"
+  | "verbatim"
+  | "recalled"
+  | "left-out"
 
 /** The shares in the order of the bar, with their names and what they are. */
 export const shares: ReadonlyArray<{ readonly share: Share; readonly name: string; readonly about: string }> =
@@ -11,6 +19,11 @@ export const shares: ReadonlyArray<{ readonly share: Share; readonly name: strin
     { share: "pinned", name: "Pinned", about: "messages that stay word for word whatever is covered" },
     { share: "facts", name: "Facts", about: "what memory layers know about the user and the scope" },
     { share: "summary", name: "Summary", about: "stands for the messages that it covers" },
+    {
+      share: "material",
+      name: "Material",
+      about: "what tools, documents and pages said, summarized apart: nobody in the conversation has said it",
+    },
     { share: "verbatim", name: "Verbatim", about: "messages that no summary covers, word for word" },
     {
       share: "recalled",
@@ -30,6 +43,7 @@ const shareOf: Readonly<Record<Render.SectionName, Share>> = {
   "scope-memory": "facts",
   "session-memory": "recalled",
   summary: "summary",
+  material: "material",
   uncovered: "verbatim",
   recalled: "recalled",
   current: "verbatim",
@@ -45,7 +59,7 @@ export const whyLeftOut: Readonly<Partial<Record<Render.SectionName, string>>> =
   gap: "left out by the strategy's cap",
   open: "tool calls that wait for results, and what follows; left out until then",
   "left-out":
-    "the provider would refuse it here, because what stood before it has changed, or its pair is missing",
+    "the provider would refuse it here, because what stood before it has changed, or its pair is missing; or a summary has a lower origin than is asked for",
 }
 
 /**

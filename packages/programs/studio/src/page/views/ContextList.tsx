@@ -1,5 +1,5 @@
 /** What the model got at a version: the messages in their order, each with the section that it stands for. */
-import { Wording } from "@memfold/core"
+import { Summary, Wording } from "@memfold/core"
 import { messages as messagesIn, several } from "../format.js"
 import { MessageCard } from "../parts/MessageCard.js"
 import { VirtualList } from "../parts/VirtualList.js"
@@ -44,7 +44,13 @@ export const ContextList = ({ context, timeline, version }: Place & { readonly c
   const state = timeline.at(version)
   const pinned = new Map(state.pinned.map((entry) => [entry.index, entry]))
   const { summary, coveredTo } = state
-  const texts = new Set(summary === null ? [] : Wording.texts(summary.wording, summary))
+  const texts = new Map(
+    summary === null
+      ? []
+      : Wording.written(summary.wording, { ...summary, segments: Summary.shownSegments(summary) }).map(
+          ({ text, material }) => [text, material ? "material" : "summary"] as const,
+        ),
+  )
   const { messages, sources } = context
   if (messages.length === 0)
     return <p class="soft empty">The model would have got nothing at this version.</p>
@@ -68,14 +74,18 @@ export const ContextList = ({ context, timeline, version }: Place & { readonly c
       )
     }
     const [first] = message.parts
-    const isSummary = first?.type === "text" && texts.has(first.text)
+    const found = first?.type === "text" ? texts.get(first.text) : undefined
+    const section = context.layout.find((one) => one.section === found)
+    const restsOn = section?.origin === undefined ? [] : [`Rests on: ${section.origin}`]
     return (
       <MessageCard
         id={`c${version}-${at}`}
         message={message}
-        place={isSummary ? `stands for ${messagesIn({ from: 0, to: coveredTo })}` : "added by memfold"}
-        tokens={isSummary && texts.size === 1 ? summary?.tokens : undefined}
-        badges={isSummary ? ["Summary"] : ["Memory"]}
+        place={
+          found === undefined ? "added by memfold" : `stands for ${messagesIn({ from: 0, to: coveredTo })}`
+        }
+        tokens={found !== undefined && texts.size === 1 ? summary?.tokens : undefined}
+        badges={[found === undefined ? "Memory" : found === "material" ? "Material" : "Summary", ...restsOn]}
       />
     )
   }
