@@ -8,7 +8,7 @@ import * as fc from "fast-check"
  * itself (`fc.assert(law.property)`) in any other runner.
  */
 export interface Law {
-  /** The number of the law, `L1` to `L17`; `L0` for a precondition. Several properties may belong to one law. */
+  /** The number of the law, `L1` to `L18`; `L0` for a precondition. Several properties may belong to one law. */
   readonly id: string
   readonly name: string
   /** What it says and why, for the author of a part that breaks it. */

@@ -15,6 +15,7 @@ import { said } from "../strategy/picture.js"
  * - `vectorIndex`: a layer that builds a new, empty vector index each time, or a function that returns one; by default in the
  *   process
  * - `strategies`: the strategies to use; by default random ones
+ * - `summarizer`: writes the summaries for the law that no summary raises trust; by default, one that repeats every word that it reads
  * - `numRuns` (50): how many inputs each law is checked with
  */
 export interface MemoryPropertiesOptions {
@@ -26,6 +27,7 @@ export interface MemoryPropertiesOptions {
     | undefined
   readonly vectorIndex?: VectorIndexLayer | (() => VectorIndexLayer) | undefined
   readonly strategies?: fc.Arbitrary<Strategy.Strategy> | ReadonlyArray<Strategy.Strategy> | undefined
+  readonly summarizer?: Summarizer.Service | undefined
   readonly numRuns?: number | undefined
 }
 

@@ -16,6 +16,10 @@ import { ownerRecallLaw } from "./laws/ownerRecall.js"
 import { pendingLaw } from "./laws/pending.js"
 import { leaseLaw, racesLaw } from "./laws/processes.js"
 import { recallLaw } from "./laws/recall.js"
+import { trustLaw } from "../law/trust.js"
+import { conversation } from "../arbitrary/conversation.js"
+import { batched } from "../arbitrary/interleaving.js"
+import * as fc from "fast-check"
 import { redactionLaw } from "./laws/redaction.js"
 
 /**
@@ -51,5 +55,11 @@ export const memoryProperties = (options: MemoryPropertiesOptions = {}): Readonl
     branchRedactionLaw,
     branchRecallLaw,
     branchRacesLaw,
+    ({ strategies, numRuns, options }: typeof kit) =>
+      trustLaw({
+        inputs: fc.record({ strategy: strategies, batches: batched(conversation) }),
+        numRuns,
+        options,
+      }),
   ].map((law) => law(kit))
 }

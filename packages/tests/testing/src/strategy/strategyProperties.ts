@@ -11,6 +11,7 @@ import { turnLaws } from "./laws/turns.js"
 import { settlingLaws } from "./laws/ending.js"
 import { tailLaws } from "./laws/tail.js"
 import { timeLaws } from "./laws/time.js"
+import { trustLaws } from "./laws/trust.js"
 import { workLaws } from "./laws/work.js"
 
 /**
@@ -50,5 +51,6 @@ export const strategyProperties = <Settings>(
     settlingLaws,
     timeLaws,
     restartLaws,
+    trustLaws,
   ].flatMap((laws) => laws(kit))
 }

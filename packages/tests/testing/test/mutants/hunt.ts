@@ -8,10 +8,11 @@ import type { EngineMutant } from "./engines.js"
 import type { Caught } from "./Mutant.js"
 import type { RimMutant } from "./rim.js"
 
-/** Where the engine is, the log that it runs on, the readers of transcripts, and the service with its proxy. */
+/** Where the engine is, the messages and the log that it runs on, the readers of transcripts, and the service with its proxy. */
 const sources = [
   "packages/core/src",
   "packages/ports/log/src",
+  "packages/ports/message/src",
   "packages/programs/cli/src",
   "packages/programs",
 ]

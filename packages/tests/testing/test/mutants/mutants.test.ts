@@ -10,6 +10,7 @@ import { branchMutants } from "./branches.js"
 import { type EngineMutant, engineMutants } from "./engines.js"
 import { hunt, huntByLaws, huntByTests } from "./hunt.js"
 import { type Caught, catchMutant, type Mutant } from "./Mutant.js"
+import { originMutants } from "./origins.js"
 import { readerMutants } from "./readers.js"
 import { rendererMutants } from "./renderers.js"
 import { rimMutants } from "./rim.js"
@@ -66,6 +67,12 @@ describe("an engine that", () => {
 describe("an engine with branches that", () => {
   it.each(tried(branchMutants))("$name", { timeout: 600_000 }, async (mutant) => {
     note("an engine with branches", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }))
+  })
+})
+
+describe("an engine with origins that", () => {
+  it.each(tried(originMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+    note("an engine with origins", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }))
   })
 })
 
