@@ -141,6 +141,7 @@ const placed: ReadonlyArray<Part> = [
     ["Recall", "docs/recall.md"],
     ["Operate", "docs/operations.md"],
     ["Privacy and redaction", "docs/privacy.md"],
+    ["Whose words a summary has", "docs/trust.md"],
     ["The memory as a service", "docs/server.md"],
     ["The proxy", "docs/proxy.md"],
     ["Responses and conversations", "docs/conversations.md"],
