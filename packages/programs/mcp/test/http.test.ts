@@ -51,6 +51,33 @@ describe("the server over HTTP", () => {
     await close()
   })
 
+  it("tells the lowest origin of what a summary rests on, and of what is found", async () => {
+    const { call, close } = await overHttp(serving.url)
+    const session = "origins"
+    for (let n = 0; n < 12; n++)
+      await memory.append(session, [
+        { role: "user", content: `Where is order KX-${n}? ${"It matters to me. ".repeat(8)}` },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: `c${n}`, type: "function", function: { name: "find", arguments: "{}" } }],
+        },
+        { role: "tool", tool_call_id: `c${n}`, content: `KX-${n} is on its way. ${"A line. ".repeat(40)}` },
+        { role: "assistant", content: `Order KX-${n} is on its way.` },
+      ])
+    await call("compact", { session })
+    expect(await call("get_context", { session })).toMatchObject({
+      layout: expect.arrayContaining([expect.objectContaining({ section: "summary", origin: "tool" })]),
+    })
+    expect(await call("list_summaries", { session })).toMatchObject({ summaries: [{ origin: "tool" }] })
+    const { messages } = (await call("search_memory", { session, query: "KX-3" })) as {
+      readonly messages: ReadonlyArray<{ readonly role: string; readonly origin: string }>
+    }
+    expect(messages.length).toBeGreaterThan(0)
+    for (const { role, origin } of messages) expect(origin).toBe(role)
+    await close()
+  })
+
   it("orders two clients at one session, and loses no message of either", async () => {
     const clients = await Promise.all([overHttp(serving.url), overHttp(serving.url)])
     await Promise.all(
