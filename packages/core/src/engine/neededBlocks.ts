@@ -8,9 +8,9 @@ import { queryTermsOf, termsOf } from "../search/terms.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import { type Segment, shownSegments } from "../summary/Summary.js"
-import { texts, written } from "../summary/Wording.js"
+import { written } from "../summary/Wording.js"
 import { shownBlocks } from "./shownBlocks.js"
-import { summarySize } from "./summarySize.js"
+import { summarySize, textSize } from "./summarySize.js"
 
 type Summary = NonNullable<SessionState["summary"]>
 
@@ -78,10 +78,7 @@ export const neededBlocks = (
     if (best === null || segment === undefined || there.has(best)) continue
     const message = blockMessage(summary, segment)
     // Counted as in the summary: without the note.
-    const size = texts(summary.wording, { segments: [segment] }).reduce(
-      (sum, one) => sum + counter.count(one),
-      0,
-    )
+    const size = textSize(counter, summary.wording, { segments: [segment] })
     if (size > maxTokens) continue
     if (tokens + size > maxTokens) {
       needed = []

@@ -4,7 +4,8 @@ import { postingsOf } from "../search/postings.js"
 import { rank } from "../search/rank.js"
 import { queryTermsOf, termsOf } from "../search/terms.js"
 import type { Segment } from "../summary/Summary.js"
-import { texts, type Wording } from "../summary/Wording.js"
+import type { Wording } from "../summary/Wording.js"
+import { textSize } from "./summarySize.js"
 
 /** The positions of the segments by rank: the newest segment (and not its material), the best matches for the question, then the newest others. */
 const inOrder = (segments: ReadonlyArray<Segment>, question: string): ReadonlyArray<number> => {
@@ -32,13 +33,9 @@ export const shownBlocks = (
     maxTokens,
   }: { readonly counter: TokenCounter; readonly wording: Wording; readonly maxTokens: number },
 ): ReadonlyArray<number> | undefined => {
-  const sizeOf = (positions: ReadonlyArray<number>): number =>
-    texts(wording, { segments: positions.map((position) => segments[position]!) }).reduce(
-      (sum, text) => sum + counter.count(text),
-      0,
-    )
-  if (sizeOf(segments.map((_, position) => position)) <= maxTokens) return undefined
-  const alone = segments.map((_, position) => sizeOf([position]))
+  const sizeOf = (some: ReadonlyArray<Segment>): number => textSize(counter, wording, { segments: some })
+  if (sizeOf(segments) <= maxTokens) return undefined
+  const alone = segments.map((segment) => sizeOf([segment]))
   const shown: Array<number> = []
   let size = 0
   for (const position of inOrder(segments, question)) {

@@ -1,7 +1,36 @@
 /** The size of a summary in a context. */
 import { messageOverhead, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { Files, Segment } from "../summary/Summary.js"
-import { texts, type Wording } from "../summary/Wording.js"
+import { type Piece, written, type Wording } from "../summary/Wording.js"
+
+/** What segments were counted as, by the words around them: blocks are carried from summary to summary, and are counted once. */
+const counted = new WeakMap<
+  Segment,
+  { readonly counter: TokenCounter; readonly sizes: Map<string, number> }
+>()
+
+const tokensOf = (counter: TokenCounter, { segment, before, text, behind }: Piece<Segment>): number => {
+  const count = () => counter.count(before + text + behind)
+  if (segment === null) return count()
+  const found = counted.get(segment)
+  const known = found?.counter === counter ? found : { counter, sizes: new Map<string, number>() }
+  const around = JSON.stringify([before, behind])
+  const tokens = known.sizes.get(around) ?? count()
+  known.sizes.set(around, tokens)
+  if (known !== found) counted.set(segment, known)
+  return tokens
+}
+
+/** The tokens of the texts of a summary, without what a message takes besides: the sum of its pieces, each counted by itself. */
+export const textSize = (
+  counter: TokenCounter,
+  wording: Wording,
+  summary: { readonly segments: ReadonlyArray<Segment>; readonly files?: Files },
+): number =>
+  written(wording, summary).reduce(
+    (sum, { pieces }) => pieces.reduce((size, piece) => size + tokensOf(counter, piece), sum),
+    0,
+  )
 
 /** The tokens of a summary in a context, wording included: in the larger form, so that a trigger is never late. */
 export const summarySize = (
@@ -9,9 +38,9 @@ export const summarySize = (
   wording: Wording,
   summary: { readonly segments: ReadonlyArray<Segment>; readonly files: Files },
 ): number => {
-  const written = texts(wording, summary)
-  if (written.length === 0) return 0
-  const counted = written.reduce((sum, one) => sum + counter.count(one), 0)
+  const messages = written(wording, summary).length
   const ofProvider = summary.segments[0]?.providerData?.tokens ?? 0
-  return Math.max(counted, ofProvider) + written.length * messageOverhead
+  return messages === 0
+    ? 0
+    : Math.max(textSize(counter, wording, summary), ofProvider) + messages * messageOverhead
 }

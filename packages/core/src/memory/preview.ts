@@ -72,6 +72,7 @@ const withoutCompactions = (
       if (version !== state.version) continue
       const time = yield* Clock.currentTimeMillis
       const gone = takenBack(state, withContinuations(commits, left), { reason: "recompacted", pauseFor: 0 })
+      if (gone.length === 0) return state
       const events = recordedAfter(
         state,
         "preview",

@@ -156,9 +156,19 @@ export const preambleEnd = (state: SessionState): number => {
  * `separate`. If its history has provider data, an opaque part replaces the text of the history for that provider; what
  * else the message says follows in a text of its own. For everyone else the texts are one (see `Message.partsFor`).
  */
-export const summaryMessages = (
-  summary: Pick<NonNullable<SessionState["summary"]>, "segments" | "shown" | "files" | "wording">,
-): ReadonlyArray<Message> => {
+export const summaryMessages = (summary: ShownSummary): ReadonlyArray<Message> => {
+  const found = known.get(summary) ?? messagesOf(summary)
+  known.set(summary, found)
+  return found
+}
+
+/** What is shown of a summary. */
+type ShownSummary = Pick<NonNullable<SessionState["summary"]>, "segments" | "shown" | "files" | "wording">
+
+/** The messages of summaries: all contexts until the next compaction have them. */
+const known = new WeakMap<ShownSummary, ReadonlyArray<Message>>()
+
+const messagesOf = (summary: ShownSummary): ReadonlyArray<Message> => {
   const { wording, files } = summary
   const { role } = wording
   const segments = shownSegments(summary)

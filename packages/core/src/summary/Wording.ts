@@ -110,23 +110,13 @@ export interface SummaryContent {
   readonly files?: { readonly read: ReadonlyArray<string>; readonly modified: ReadonlyArray<string> }
 }
 
-/** The text of a summary without heading and footer: its segments, then its lists of files. Empty without both. */
-export const body = (wording: Wording, { segments, files }: SummaryContent): string => {
-  const text = segments.reduce((before, segment, position) => {
-    if (position === 0) {
-      // Without a history before it, a turn prefix has its marker all the same; the rule above it separates nothing.
-      const marker = wording.beforeTurnPrefix.replace(/^\s*(?:-{3,}\s*)?/u, "")
-      return segment.kind === "turn-prefix" ? marker + segment.text : segment.text
-    }
-    return (
-      before + (segment.kind === "turn-prefix" ? wording.beforeTurnPrefix : wording.between) + segment.text
-    )
-  }, "")
-  return [
-    ...(segments.length === 0 ? [] : [text]),
-    ...list("read-files", files?.read ?? []),
-    ...list("modified-files", files?.modified ?? []),
-  ].join("\n\n")
+/** A piece of a text of a summary: a segment, or the lists of files, with the words that stand before and behind it. */
+export interface Piece<Segment> {
+  /** `null` for the lists of files. */
+  readonly segment: Segment | null
+  readonly before: string
+  readonly text: string
+  readonly behind: string
 }
 
 /** A tagged list of paths, one per line; nothing for an empty list. */
@@ -134,37 +124,86 @@ const list = (name: string, paths: ReadonlyArray<string>): ReadonlyArray<string>
   paths.length === 0 ? [] : [`<${name}>\n${paths.join("\n")}\n</${name}>`]
 
 /** A text of a summary, which is a message in a context. */
-export interface WrittenText {
+export interface WrittenText<Segment = SummaryContent["segments"][number]> {
+  /** The lists of files are the last piece. */
+  readonly pieces: ReadonlyArray<Piece<Segment>>
   readonly text: string
   /** Whether it is material: then it is a message of the user's side, whatever the role of the wording. */
   readonly material: boolean
 }
 
-/** The texts of a summary, the material behind the others: see {@link texts}. */
-export const written = (
-  wording: Wording,
-  { segments, files }: SummaryContent,
-): ReadonlyArray<WrittenText> => {
-  const parts = (material: boolean): ReadonlyArray<string> => {
-    const own = segments.filter(({ kind }) => (kind === "material") === material)
-    const lists = files === undefined || (wording.material !== undefined) !== material ? {} : { files }
-    return (
-      wording.separate === true
-        ? [
-            ...own.map((segment) => body(wording, { segments: [segment] })),
-            body(wording, { segments: [], ...lists }),
-          ]
-        : [body(wording, { segments: own, ...lists })]
-    ).filter((text) => text !== "")
+/** A summary with segments of some type. */
+interface ContentOf<Segment> {
+  readonly segments: ReadonlyArray<Segment>
+  readonly files?: SummaryContent["files"]
+}
+
+/**
+ * The pieces of the texts of segments that are no material, or of material without its marks. What stands around a segment depends on
+ * its kind, and on whether it is the first or the last one of its text.
+ */
+const piecesOf = <Segment extends SummaryContent["segments"][number]>(
+  { heading, footer = "", between, beforeTurnPrefix, separate = false }: Wording,
+  { segments, files }: ContentOf<Segment>,
+): ReadonlyArray<ReadonlyArray<Piece<Segment>>> => {
+  const lists = [...list("read-files", files?.read ?? []), ...list("modified-files", files?.modified ?? [])]
+  const own = segments.map((segment, position): Piece<Segment> => {
+    const isFirst = separate || position === 0
+    // Without a history before it, a turn prefix has its marker all the same; the rule above it separates nothing.
+    const marker = isFirst ? beforeTurnPrefix.replace(/^\s*(?:-{3,}\s*)?/u, "") : beforeTurnPrefix
+    const before = segment.kind === "turn-prefix" ? marker : isFirst ? "" : between
+    return { segment, before, text: segment.text, behind: "" }
+  })
+  const listed = {
+    segment: null,
+    before: separate || own.length === 0 ? "" : "\n\n",
+    text: lists.join("\n\n"),
+    behind: "",
   }
+  const all = lists.length === 0 ? own : [...own, listed]
+  return (separate ? all.map((one) => [one]) : [all])
+    .filter((text) => text.some((one) => one.before + one.text !== ""))
+    .map((text) =>
+      text.map((one, at) => ({
+        ...one,
+        before: at === 0 ? heading + one.before : one.before,
+        behind: at === text.length - 1 ? footer : "",
+      })),
+    )
+}
+
+const joined = (pieces: ReadonlyArray<Piece<unknown>>): string =>
+  pieces.map(({ before, text, behind }) => before + text + behind).join("")
+
+/** The texts of a summary, the material behind the others: see {@link texts}. */
+export const written = <Segment extends SummaryContent["segments"][number]>(
+  wording: Wording,
+  { segments, files }: ContentOf<Segment>,
+): ReadonlyArray<WrittenText<Segment>> => {
+  const content = (material: boolean): ContentOf<Segment> => ({
+    segments: segments.filter(({ kind }) => (kind === "material") === material),
+    ...(files === undefined || (wording.material !== undefined) !== material ? {} : { files }),
+  })
+  const bare = { ...wording, heading: "", footer: "" }
   return [
-    ...parts(false).map((text) => ({
-      text: wording.heading + text + (wording.footer ?? ""),
+    ...piecesOf(wording, content(false)).map((pieces) => ({
+      pieces,
+      text: joined(pieces),
       material: false,
     })),
-    ...parts(true).map((text) => ({ text: quoted(text, wording.material), material: true })),
+    ...piecesOf(bare, content(true)).map((pieces) => {
+      // The marks are kept out of the text that they stand around, so it is one piece.
+      const text = quoted(joined(pieces), wording.material)
+      return { pieces: [{ segment: null, before: "", text, behind: "" }], text, material: true }
+    }),
   ]
 }
+
+/** The text of a summary without heading and footer: its segments, then its lists of files. Empty without both. */
+export const body = (wording: Wording, content: SummaryContent): string =>
+  piecesOf({ ...wording, heading: "", footer: "", separate: false }, content)
+    .map(joined)
+    .join("")
 
 /**
  * The texts of a summary, one for each message that it takes in a context: one, or with `separate` one for each segment

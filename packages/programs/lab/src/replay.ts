@@ -273,10 +273,11 @@ export const replay = async (
   const identifiers = { needed: 0, there: 0 }
   const evidence = new Evidence()
   const recall = automaticRecall === undefined ? {} : { recall: { tokens: automaticRecall } }
+  const momentOf = () => ({ now: now(), asksInContext: charged.asksInContext === true })
 
   const program = Effect.gen(function* () {
     const memory = yield* Memory.Memory
-    const compact = Effect.map(memory.compact(session, { which: "due" }), (outcomes) => {
+    const compactDue = Effect.map(memory.compact(session, { which: "due" }), (outcomes) => {
       sums.compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
       for (const outcome of outcomes) {
         if (outcome._tag !== "Failed") continue
@@ -285,14 +286,18 @@ export const replay = async (
       }
     })
 
+    /** Most messages make nothing due, which the state alone can say: facts are learned whenever a turn has ended. */
+    const compact = Effect.flatMap(memory.state(session), (state) =>
+      layers === undefined && Policy.decide(asInMemory, state, momentOf())._tag === "Idle"
+        ? Effect.void
+        : compactDue,
+    )
+
     /** What a memory does by itself when nothing is said for a while. */
     const waitUntil = (time: number) =>
       Effect.gen(function* () {
         for (let checks = 0; checks < mostChecks; checks++) {
-          const due = Policy.nextCheck(asInMemory, yield* memory.state(session), {
-            now: now(),
-            asksInContext: charged.asksInContext,
-          })
+          const due = Policy.nextCheck(asInMemory, yield* memory.state(session), momentOf())
           if (due === null || due >= time) break
           moveTo(due)
           yield* compact
