@@ -22,7 +22,7 @@ import { read, write } from "./digest.js"
 import { isMinor, list, ranked, splitList } from "./identifiers.js"
 import type { Candidate } from "./salience.js"
 import { salience } from "./salience.js"
-import { select } from "./select.js"
+import { selecting } from "./select.js"
 import { ofMessages } from "./sources.js"
 import { clip } from "./text.js"
 
@@ -119,9 +119,10 @@ function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<s
     piece: memoized((piece: Piece) => estimate(piece.text)),
     label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
   }
+  const select = yield* selecting(candidates, costs)
   /** The digest of the chosen sentences, at most `room` tokens. */
   const written = function* (room: number): Steps<string> {
-    const chosen = yield* select(candidates, costs, room * surplus)
+    const chosen = yield* select(room * surplus)
     const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)
     return count === 0
       ? beginning(chosen[0]?.parts[0]?.source ?? first, room)

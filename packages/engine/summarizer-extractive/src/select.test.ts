@@ -2,12 +2,11 @@ import { describe, expect, it } from "vitest"
 import { Message, TokenCounter } from "@memfold/core"
 import { read, type Source } from "./digest.js"
 import { salience as salienceSteps } from "./salience.js"
-import { select as selectSteps } from "./select.js"
+import { selecting } from "./select.js"
 import { ofMessages as ofMessagesSteps } from "./sources.js"
 import { atOnce } from "@memfold/log/breathe"
 
 const ofMessages = (...given: Parameters<typeof ofMessagesSteps>) => atOnce(ofMessagesSteps(...given))
-const select = (...given: Parameters<typeof selectSteps>) => atOnce(selectSteps(...given))
 const salience = (...given: Parameters<typeof salienceSteps>) => atOnce(salienceSteps(...given))
 
 const costs = {
@@ -15,7 +14,7 @@ const costs = {
   label: ({ label }: Source) => TokenCounter.estimating.count(`- ${label}: \n`),
 }
 const chosen = (sources: ReadonlyArray<Source>, budget: number) =>
-  select(salience(sources, ""), costs, budget).flatMap(({ parts }) => parts)
+  atOnce(atOnce(selecting(salience(sources, ""), costs))(budget)).flatMap(({ parts }) => parts)
 
 const words =
   "amber basil cedar delta ember fable grove haven ivory jolly karma lemon maple noble ocean pearl".split(" ")

@@ -3,7 +3,8 @@
  *
  * Each term and fact counts in full the first time it is chosen and less every time after, so that a second
  * sentence about the same thing loses to one about something new. What a candidate adds can only shrink while
- * others are chosen; so the best is found by judging the top of a heap anew, not everything at every step.
+ * others are chosen; so the best is found by judging the top anew, not everything at every step. What all of them add
+ * at first is judged once, for every budget.
  */
 import { eventsBetween, mapped, type Steps } from "@memfold/log/breathe"
 import type { Piece, Source } from "./digest.js"
@@ -38,6 +39,9 @@ export interface Costs {
 
 interface Entry {
   readonly candidate: Candidate
+  readonly age: "old" | "fresh"
+  /** No choice of others lets it cost less. */
+  readonly least: number
   /** What it adds per token, when `chosen` others were chosen. */
   readonly gain: number
   /** The share of its worth that the chosen ones do not cover yet, from 0 to 1. */
@@ -65,20 +69,33 @@ const insert = (sorted: Array<Entry>, entry: Entry): void => {
   sorted.splice(low, 0, entry)
 }
 
-/** The chosen candidates, in the order of their choice: the last one is the first to give up. */
-export function* select(
-  { candidates, weightOf }: Salience,
-  costs: Costs,
-  budget: number,
-): Steps<ReadonlyArray<Candidate>> {
+/** Chooses within a budget: the chosen candidates, in the order of their choice. The last one is the first to give up. */
+export type Select = (budget: number) => Steps<ReadonlyArray<Candidate>>
+
+/** Judges all candidates, to choose among them. */
+export function* selecting(salience: Salience, costs: Costs): Steps<Select> {
+  const { judge } = coverOf(salience, costs)
+  const entries = yield* mapped(salience.candidates, (candidate) =>
+    judge({
+      candidate,
+      age: ageOf(candidate),
+      least: Math.min(...candidate.parts.map(({ piece }) => costs.piece(piece))),
+    }),
+  )
+  const sorted = entries.toSorted(compare)
+  return (budget) => select(sorted, coverOf(salience, costs), budget)
+}
+
+/** What is chosen so far, and what others add to it. */
+const coverOf = ({ weightOf }: Salience, costs: Costs) => {
   const chosen: Array<Candidate> = []
   const taken = new Set<Piece>()
   const opened = new Map<Source, number>()
   const covered = new Map<string, number>()
   const known = new Set<string>()
-  const spent = { old: 0, fresh: 0 }
 
-  const judge = (candidate: Candidate): Entry => {
+  const judge = (one: Pick<Entry, "candidate" | "age" | "least">): Entry => {
+    const { candidate, age, least } = one
     let words = 0
     let anew = 0
     for (const term of candidate.terms) {
@@ -103,6 +120,8 @@ export function* select(
     const worth = anew + saturated(factsAnew)
     return {
       candidate,
+      age,
+      least,
       gain: (candidate.factor * sameSource ** before * worth) / cost ** lengthPenalty,
       novelty: worth / Math.max(words + saturated(facts), Number.MIN_VALUE),
       chosen: chosen.length,
@@ -119,31 +138,52 @@ export function* select(
     return cost
   }
 
-  const sides = new Set(candidates.map(ageOf))
+  const take = (candidate: Candidate, parts: Candidate["parts"]): void => {
+    for (const { piece, source } of parts) {
+      taken.add(piece)
+      opened.set(source, (opened.get(source) ?? 0) + 1)
+    }
+    for (const term of candidate.terms) covered.set(term, (covered.get(term) ?? 0) + 1)
+    for (const { key } of candidate.facts) known.add(key)
+    chosen.push(candidate)
+  }
+
+  return { chosen, taken, judge, costOf, take }
+}
+
+/** @param sorted - the candidates as they are judged while nothing is chosen, from the worst to the best */
+function* select(
+  sorted: ReadonlyArray<Entry>,
+  { chosen, taken, judge, costOf, take }: ReturnType<typeof coverOf>,
+  budget: number,
+): Steps<ReadonlyArray<Candidate>> {
+  const spent = { old: 0, fresh: 0 }
+  const fits = (age: Entry["age"], side: number, cost: number): boolean =>
+    spent.old + spent.fresh + cost <= budget && spent[age] + cost <= budget * side
+  const sides = new Set(sorted.map(({ age }) => age))
+  let looked = 0
   for (const side of sides.size > 1 ? [oneSide, 1] : [1]) {
-    const left = candidates.filter(({ parts }) => parts.some(({ piece }) => !taken.has(piece)))
-    const waiting = (yield* mapped(left, judge)).toSorted(compare)
-    let looked = 0
-    for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+    const judgedAnew: Array<Entry> = []
+    for (let left = sorted.length; left > 0 || judgedAnew.length > 0;) {
       if (++looked % eventsBetween === 0) yield
-      const { candidate } = entry
+      const [first, again] = [sorted[left - 1], judgedAnew.at(-1)]
+      const entry = first === undefined || (again !== undefined && compare(again, first) > 0) ? again! : first
+      if (entry === first) left--
+      else judgedAnew.pop()
+      const { candidate, age } = entry
+      // What cannot fit any more need not be judged.
+      if (!fits(age, side, entry.least)) continue
+      const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
+      if (parts.length === 0) continue
       if (entry.chosen !== chosen.length) {
-        insert(waiting, judge(candidate))
+        insert(judgedAnew, judge(entry))
         continue
       }
       if (entry.novelty <= repetition) continue
-      const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
       const cost = costOf(parts)
-      const age = ageOf(candidate)
-      if (spent.old + spent.fresh + cost > budget || spent[age] + cost > budget * side) continue
+      if (!fits(age, side, cost)) continue
       spent[age] += cost
-      for (const { piece, source } of parts) {
-        taken.add(piece)
-        opened.set(source, (opened.get(source) ?? 0) + 1)
-      }
-      for (const term of candidate.terms) covered.set(term, (covered.get(term) ?? 0) + 1)
-      for (const { key } of candidate.facts) known.add(key)
-      chosen.push(candidate)
+      take(candidate, parts)
     }
   }
   return chosen
