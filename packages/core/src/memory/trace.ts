@@ -4,6 +4,7 @@ import { type MessageName, UnknownMessage } from "../history/redact.js"
 import { UnknownSummary } from "../history/revert.js"
 import { span } from "../observe/spans.js"
 import type { SummaryRecord } from "../projection/summaries.js"
+import type { Postings } from "../recall/FullTextIndex.js"
 import { sourceOf } from "../recall/readLog.js"
 import type { SessionState } from "../session/SessionState.js"
 import { inSteps } from "@memfold/log/breathe"
@@ -12,6 +13,7 @@ import { sentencesOf } from "../trace/sentences.js"
 import {
   mayRestOn,
   type MessageRange,
+  type ParsedSentence,
   parsedSentences,
   supportOf,
   type TracedSentence,
@@ -68,32 +70,78 @@ const daysOf = (times: ArrayLike<number>, { from, to }: MessageRange): ReadonlyS
   )
 }
 
+/** What the traces of summaries of one state have read: one after another, they are about the same summaries. */
+interface Ground {
+  readonly state: SessionState
+  readonly parsed: Map<string, ReadonlyArray<ParsedSentence>>
+  readonly looked: Set<string>
+  postings: Postings<SessionError> | null
+}
+
+const noGround = (state: SessionState): Ground => ({
+  state,
+  parsed: new Map(),
+  looked: new Set(),
+  postings: null,
+})
+
+/** The newest ground of each memory. */
+const grounds = new WeakMap<MemoryParts["reading"], Ground>()
+
+/** The ground of a state, with the sentences of these texts and the postings of their terms. */
+const groundFor = (
+  { sessions, reading }: MemoryParts,
+  known: Ground,
+  texts: ReadonlyArray<string>,
+): Effect.Effect<Postings<SessionError>, SessionError> =>
+  Effect.gen(function* () {
+    const { state, parsed, looked } = known
+    const unknown = [...new Set(texts)].filter((text) => !parsed.has(text))
+    const sentences = yield* inSteps(() => parsedSentences(unknown))
+    for (const [at, text] of unknown.entries()) parsed.set(text, sentences[at]!)
+    // Of texts that another trace reads at this moment, the terms are not looked up yet.
+    const terms = new Set<string>()
+    for (const text of texts)
+      for (const { terms: own, identifiers } of parsed.get(text)!)
+        for (const term of [...own, ...identifiers.flatMap((one) => one.terms)])
+          if (!looked.has(term)) terms.add(term)
+    if (known.postings !== null && terms.size === 0) return known.postings
+    const found = yield* reading.index.lookUp(sourceOf(sessions, state), {
+      terms: [...terms],
+      before: state.total,
+    })
+    for (const term of terms) looked.add(term)
+    known.postings = { ...found, terms: new Map([...(known.postings?.terms ?? []), ...found.terms]) }
+    return known.postings
+  })
+
+const summaryGround = ({ reading }: MemoryParts, state: SessionState): Ground => {
+  const before = grounds.get(reading)
+  const found = before?.state === state ? before : noGround(state)
+  grounds.set(reading, found)
+  return found
+}
+
 /** Traces texts, each to the messages of its range: all their sentences, or those that may rest on the message `about`. */
 const traced = (
-  { sessions, reading }: MemoryParts,
-  state: SessionState,
+  memory: MemoryParts,
+  known: Ground,
   parts: ReadonlyArray<Part>,
   about?: number,
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<TracedSentence>>, SessionError> =>
   Effect.gen(function* () {
-    const parsed = yield* inSteps(() => parsedSentences(parts.map(({ text }) => text)))
-    const terms = new Set(
-      parsed
-        .flat()
-        .flatMap(({ terms, identifiers }) => [...terms, ...identifiers.flatMap((one) => one.terms)]),
+    const postings = yield* groundFor(
+      memory,
+      known,
+      parts.map(({ text }) => text),
     )
-    const postings = yield* reading.index.lookUp(sourceOf(sessions, state), {
-      terms: [...terms],
-      before: state.total,
-    })
     // A long text over a long session takes its time; others have their turn.
     return yield* inSteps(function* () {
       const found: Array<ReadonlyArray<TracedSentence>> = []
-      for (const [at, sentences] of parsed.entries()) {
-        const { range } = parts[at]!
+      for (const { text, range } of parts) {
         const ground = { postings, range, days: daysOf(postings.times, range) }
         const own: Array<TracedSentence> = []
-        for (const sentence of sentences) {
+        for (const sentence of known.parsed.get(text)!) {
           yield
           const weighed = weigh(sentence, ground)
           if (about === undefined || mayRestOn(weighed, about)) own.push(supportOf(weighed))
@@ -152,12 +200,12 @@ export const traceOf = (
       const record = summaries.findLast(({ id }) => id === what.summary)
       if (record === undefined) return yield* new UnknownSummary({ session, summary: what.summary })
       const { text, parts: segments } = partsOf(record)
-      const sentences = placed(segments, yield* traced(parts, state, segments))
+      const sentences = placed(segments, yield* traced(parts, summaryGround(parts, state), segments))
       return { version: state.version, text, sentences }
     }
     yield* checkTraced(session, what)
     const range = { from: 0, to: state.total }
-    const [sentences = []] = yield* traced(parts, state, [{ text: what, range }])
+    const [sentences = []] = yield* traced(parts, noGround(state), [{ text: what, range }])
     return { version: state.version, text: what, sentences }
   }).pipe(span("memfold.trace", { session }))
 
@@ -204,7 +252,7 @@ export const traceMessageOf = (
       covering.flatMap(({ segments }) => segments.map((one) => [keyOf(one), one] as const)),
     )
     const known = [...texts.values()].map(({ text, from, to }) => ({ text, range: { from, to } }))
-    const traces = yield* traced(parts, state, known, index)
+    const traces = yield* traced(parts, summaryGround(parts, state), known, index)
     const byKey = new Map([...texts.keys()].map((key, at) => [key, traces[at]!]))
     return covering.map(({ segments, ...rest }) => ({
       ...rest,

@@ -3,6 +3,7 @@
  * for a compaction, so that what a preview shows is what a compaction would write.
  */
 import { Clock, Duration, Effect, Either } from "effect"
+import { breathe } from "@memfold/log/breathe"
 import { begin, commit, fail, invalidateDamaged } from "../engine/compaction.js"
 import type { Event } from "../event/Event.js"
 import { recordedAfter } from "../event/EventCodec.js"
@@ -65,6 +66,8 @@ export const previewCompactions = (
     const compactions: Array<PreviewedCompaction> = []
     let state = stateAfter(start, invalidateDamaged(start), yield* Clock.currentTimeMillis)
     for (;;) {
+      // Strategies without a summarizer never pause by themselves, and whoever asked may be gone.
+      yield* breathe
       const now = yield* Clock.currentTimeMillis
       const due = dueFor(parts, { strategy, onDemand, takeOver }, state, now)
       if (due._tag === "Idle") return { compactions, state, idle: due.reason }
