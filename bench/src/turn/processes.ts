@@ -38,13 +38,13 @@ export const processes = async ({ bare, compacted }: Files): Promise<boolean> =>
       name: 'import "memfold"',
       reference: 'import "effect"',
       pairs: await alternating(["import memfold"], ["import effect"]),
-      bound: 0.4,
+      most: { processor: 0.4 },
     }),
     compared({
       name: "open, and the first context of a session of 5,000 messages",
       reference: "bare",
       pairs: await alternating(["open", compacted], ["open bare", bare, "50"]),
-      bound: 3.5,
+      most: { processor: 3.5 },
     }),
   ].every(Boolean)
 }

@@ -52,5 +52,5 @@ export const reading = async (folder: string): Promise<boolean> => {
     if (round > 0) pairs.push(pair)
   }
   console.log("\nReading back 100,000 messages, no snapshot")
-  return compared({ name: "the fold", reference: "rows and JSON.parse", pairs, bound: 2 })
+  return compared({ name: "the fold", reference: "rows and JSON.parse", pairs, most: { processor: 2 } })
 }
