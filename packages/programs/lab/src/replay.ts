@@ -1,5 +1,6 @@
 /** A conversation under a strategy: what its calls cost, and what stands in its contexts when it is needed. */
 import {
+  type CompactionOutcome,
   type EventLog,
   FullTextIndex,
   InContext,
@@ -217,6 +218,19 @@ const memoryOf = (strategy: Strategy.Strategy, summarizer: Summarizer.Service, l
     Layer.provide(Layer.sync(FullTextIndex.FullTextIndex, indexForForks)),
   )
 
+/** What is summed up over a replay. */
+type Sums = { -readonly [Name in "added" | "compactions" | "failures" | "firstFailure"]: Replayed[Name] }
+
+/** Counts compactions that ended. */
+const count = (sums: Sums, outcomes: ReadonlyArray<CompactionOutcome>): void => {
+  sums.compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
+  for (const outcome of outcomes) {
+    if (outcome._tag !== "Failed") continue
+    sums.failures++
+    sums.firstFailure ??= outcome.error.message
+  }
+}
+
 /** Lets what waits in this thread have its turn: a service that replays a long conversation goes on answering. */
 const letOthers = Effect.async<void>((resume) => {
   const turn = setImmediate(() => resume(Effect.void))
@@ -268,8 +282,7 @@ export const replay = async (
   let spent = prices.map((): Cost.Spent => Cost.nothing)
   const contexts: Array<number> = []
   const points: Array<CallPoint> = []
-  const sums = { added: 0, compactions: 0, failures: 0 }
-  let firstFailure: string | null = null
+  const sums: Sums = { added: 0, compactions: 0, failures: 0, firstFailure: null }
   const identifiers = { needed: 0, there: 0 }
   const evidence = new Evidence()
   const recall = automaticRecall === undefined ? {} : { recall: { tokens: automaticRecall } }
@@ -277,14 +290,9 @@ export const replay = async (
 
   const program = Effect.gen(function* () {
     const memory = yield* Memory.Memory
-    const compactDue = Effect.map(memory.compact(session, { which: "due" }), (outcomes) => {
-      sums.compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
-      for (const outcome of outcomes) {
-        if (outcome._tag !== "Failed") continue
-        sums.failures++
-        firstFailure ??= outcome.error.message
-      }
-    })
+    const compactDue = Effect.map(memory.compact(session, { which: "due" }), (outcomes) =>
+      count(sums, outcomes),
+    )
 
     /** Most messages make nothing due, which the state alone can say: facts are learned whenever a turn has ended. */
     const compact = Effect.flatMap(memory.state(session), (state) =>
@@ -392,7 +400,6 @@ export const replay = async (
     contexts,
     ...(curve ? { curve: points } : {}),
     ...sums,
-    firstFailure,
     identifiers,
     answered: evidence.answered,
   }
