@@ -44,6 +44,7 @@ import { inTransaction } from "./memory/inTransaction.js"
 import * as metrics from "./observe/metrics.js"
 import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
+import { sourceOf } from "./recall/readLog.js"
 import { describe } from "./session/description.js"
 import type { Answered, Sessions } from "./shell/Sessions.js"
 import { raceFirst } from "./shell/raceFirst.js"
@@ -82,7 +83,7 @@ export { checkOptions, compactionOptions, InvalidOption, memoryOptions } from ".
 
 /** The operations of a memory over its parts. A transaction of the application has some of them, over parts of its own. */
 const operations = (parts: MemoryParts): Service => {
-  const { log, sessions, schedule, underWay, strategyOf, layers, mode } = parts
+  const { log, sessions, schedule, underWay, strategyOf, layers, mode, reading } = parts
   const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
   /** A range with an end is compared with the head: what is lost at the end of the log is said. */
@@ -103,6 +104,7 @@ const operations = (parts: MemoryParts): Service => {
       yield* checkSession(session)
       const strategy = yield* strategyOf(session, request)
       const { answer, state } = yield* run(strategy)
+      yield* reading.upkeep.written(sourceOf(sessions, state))
       const checked = schedule.check(state, strategy)
       yield* mode === "inline" ? raceFirst(checked, underWay.closing) : checked
       return answer

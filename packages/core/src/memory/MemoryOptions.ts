@@ -150,6 +150,11 @@ export interface Options {
   readonly boundReasoning?: BoundReasoning
   /** What the calls of summarizer, embedder and extractor may cost in a day; any amount by default. */
   readonly spend?: SpendOptions
+  /**
+   * Whether the full-text index of a session with more than 1,024 events is written in the background as the session grows, for the
+   * first search of another process; `true` by default. Otherwise, searches write it.
+   */
+  readonly indexAhead?: boolean
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
 }

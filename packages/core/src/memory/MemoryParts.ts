@@ -11,6 +11,7 @@ import { Embedder } from "../recall/Embedder.js"
 import { FullTextIndex } from "../recall/FullTextIndex.js"
 import { OwnedIndex } from "../recall/OwnedIndex.js"
 import { inStore } from "../recall/inStore.js"
+import { Upkeep, upkeepsAtOnce } from "../recall/Upkeep.js"
 import { make as makeMeaning } from "../recall/Meaning.js"
 import type { Reading } from "../recall/recallMessages.js"
 import { VectorIndex } from "@memfold/log/VectorIndex"
@@ -134,6 +135,8 @@ export const makeParts = (
     // What an earlier process could not tell the index before it ended.
     if (givenVectors !== null) yield* Effect.forkScoped(meaning.forgetErased)
     const index = (yield* FullTextIndex) ?? inStore(log.projections)
+    const permits = yield* Effect.makeSemaphore(upkeepsAtOnce)
+    const upkeep = new Upkeep(index, yield* Effect.scope, permits, options.indexAhead ?? true)
     return {
       log,
       sessions,
@@ -143,7 +146,7 @@ export const makeParts = (
       summarizer,
       counter,
       layers,
-      reading: { sessions, index, owned: new OwnedIndex(ownedPostings), meaning, counter },
+      reading: { sessions, index, upkeep, owned: new OwnedIndex(ownedPostings), meaning, counter },
       ownerSearches: yield* Effect.makeSemaphore(ownerSearchesAtOnce),
       mode,
       boundReasoning,

@@ -166,6 +166,7 @@ export const memoryOptions = {
     "an object like { session: { tokens: 200_000 }, owner: { dollars: 1 }, total: { dollars: 20 }, prices: { summarizer: { input: 0.25, output: 2 } } }, with amounts of more than 0",
   ),
   boundReasoning: option(Schema.Literal("leave-out", "keep"), "leave-out or keep"),
+  indexAhead: option(Schema.Boolean, "true or false", { default: true }),
   cachedSessions: wholeFrom(1, { default: 1_000 }),
   summarizer: option(
     checkedBy<Summarizer>(isSummarizer),

@@ -84,7 +84,12 @@ export const answerToolCall = (
       recall(parts, session, query, { ...request, tokens, messages: "outside-context" })
     return yield* answerCall(
       {
-        search: (query) => Effect.map(search(query), ({ text }) => text),
+        search: (query) =>
+          Effect.map(search(query), ({ text, unsearched }) =>
+            unsearched === undefined
+              ? text
+              : `${text}\n(${unsearched} later messages are not indexed yet.)`.trim(),
+          ),
         read: (from, to) =>
           Effect.map(readRange(parts.reading, state, { from, to, tokens }), ({ text }) => text),
       },

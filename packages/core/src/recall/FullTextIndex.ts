@@ -13,6 +13,8 @@ export interface Lookup {
   readonly terms: ReadonlyArray<string>
   /** Only messages before this message index count. The answer does not depend on what came after them. */
   readonly before: number
+  /** Answers from what a stored index has, about the messages that it has; `false` by default. */
+  readonly asStored?: boolean
 }
 
 /** What an index knows of some terms in the messages of a session before a message index. */
@@ -41,13 +43,17 @@ export interface Source {
 export interface Service {
   /** Looks terms up in a session. It first takes in what the log has and the index has not. */
   readonly lookUp: (source: Source, lookup: Lookup) => Effect.Effect<Postings<IndexError>, IndexError>
+  /** How many events of the log a stored index has not. An index without this method is complete whenever it is asked. */
+  readonly behind?: (source: Source) => Effect.Effect<number, IndexError>
+  /** Takes in what the log has and a stored index has not, in whole parts: the newest messages are left to searches. */
+  readonly keepUp?: (source: Source) => Effect.Effect<void, IndexError>
   /** Drops what the process holds of a session: it was deleted, or a message of it was redacted (law L15). */
   readonly forget: (session: string) => Effect.Effect<void>
 }
 
 /**
  * The full-text index in use. The default is `null`: the index is kept in the store (see `Recall.inStore`). It is written when
- * a session is searched, not by appends.
+ * a session is searched, and of a long session in the background as it grows.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ import {
 } from "./partForm.js"
 import { divergence, type Gap } from "../session/branches.js"
 import type { Steps } from "../search/steps.js"
-import type { Source } from "./FullTextIndex.js"
+import type { IndexError, Source } from "./FullTextIndex.js"
 import { beginning, type Part, SessionIndex, type Start } from "./SessionIndex.js"
 import { indexKind, listIn, partsKey, partsRow } from "./storedIndex.js"
 import type { Tail } from "./Tail.js"
@@ -144,6 +144,16 @@ export class StoredParts {
     })
   }
 
+  /** How many events up to a version have no part. */
+  behind({ session, version, gaps }: Source): Effect.Effect<number, LogError> {
+    return Effect.map(this.store.get(session, indexKind, { keys: [partsKey] }), ([listed]) => {
+      const list = listIn(listed)
+      const end = divergence(list.gaps, gaps)
+      const last = list.parts.findLast((part) => part.version < end)?.version ?? beginning(gaps).version
+      return Math.max(version - last, 0)
+    })
+  }
+
   /** Drops the parts of a session: the next search writes new ones. */
   drop(session: string): Effect.Effect<void, LogError> {
     return this.store.drop(indexKind, session)
@@ -152,10 +162,16 @@ export class StoredParts {
   /**
    * Stores a tail behind the parts of its branch. It never fails, and never waits long: a write that takes longer goes on by itself.
    *
-   * @param head what the session was at before the parts and the tail were read
+   * @param place where the log is now; `null` if the parts and the tail may not belong to it any more
    */
-  write(session: string, index: LoadedIndex, tail: Tail, head: LogPosition): Effect.Effect<WriteEnd> {
-    return this.put(session, index, tail, head).pipe(
+  write(
+    session: string,
+    index: LoadedIndex,
+    tail: Tail,
+    place: Effect.Effect<LogPosition | null, IndexError>,
+  ): Effect.Effect<WriteEnd> {
+    const placed = Effect.catchTag(place, "DamagedEvent", () => Effect.succeed(null))
+    return this.put(session, index, tail, placed).pipe(
       Effect.disconnect,
       Effect.timeoutTo({ duration: patience, onSuccess: (end) => end, onTimeout: () => "failed" as const }),
       Effect.catchAll(({ reason }) =>
@@ -196,12 +212,12 @@ export class StoredParts {
     })
   }
 
-  /** Stores a tail. What was read before the session moved on may have been redacted since, and is not stored. */
+  /** Stores a tail. What may have been redacted since it was read is not stored. */
   private put(
     session: string,
     { parts, others }: LoadedIndex,
     tail: Tail,
-    head: LogPosition,
+    place: Effect.Effect<LogPosition | null, LogError>,
   ): Effect.Effect<WriteEnd, LogError> {
     return Effect.gen(this, function* () {
       const breathe = breather(1)
@@ -217,7 +233,9 @@ export class StoredParts {
         encodeInSteps({ session, version, batchId }, { from, versions, times, lengths, postings }),
       )
       yield* breathe() ?? Effect.void
-      yield* this.store.put(session, head, [
+      const at = yield* place
+      if (at === null) return "moved"
+      yield* this.store.put(session, at, [
         {
           kind: indexKind,
           drop: [...merged.map(({ stored }) => stored), ...others].flatMap(keysOf),

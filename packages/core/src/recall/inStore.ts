@@ -1,13 +1,14 @@
 /**
- * The full-text index in a store, in parts. It is written when a session is searched, never by an append: the newest
- * messages are indexed in the process, until there are enough of them for a part of their own. Parts of about one size
- * are merged, so a long session has few.
+ * The full-text index in a store, in parts. It is written when a session is searched, and in whole parts behind the appends of a long
+ * one: the newest messages are indexed in the process, until there are enough of them for a part of their own. Parts of about one
+ * size are merged, so a long session has few.
  *
  * Nothing depends on it. What does not belong to the log is dropped and built again, and if the store fails, the session
  * is indexed in the process.
  */
-import { Effect } from "effect"
-import { LogError, type Projections } from "@memfold/log/EventLog"
+import { Effect, Stream } from "effect"
+import { LogError, type LogPosition, type Projections } from "@memfold/log/EventLog"
+import { batchIdOf } from "../event/EventCodec.js"
 import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIndex.js"
 import { inProcess } from "./inProcess.js"
 import { Recent } from "./Recent.js"
@@ -36,6 +37,23 @@ interface StoreIndex {
   readonly largestPart: number
 }
 
+/** Where the log is now; `null` if what was read when it was at `head` may have changed since. Appends change nothing. */
+const placeNow = (
+  { head: newest, events }: Source,
+  head: LogPosition,
+): Effect.Effect<LogPosition | null, IndexError> =>
+  Effect.gen(function* () {
+    const now = yield* newest
+    if (now === null || now.version <= head.version) return now?.batchId === head.batchId ? now : null
+    const range = { fromVersion: head.version, toVersion: now.version }
+    const [last, ...added] = yield* Stream.runCollect(events(range))
+    const isSame = last !== undefined && batchIdOf(last) === head.batchId
+    return isSame && added.every(({ event }) => event._tag !== "MessageRedacted") ? now : null
+  })
+
+/** Asks for no terms, but to have whole parts written. */
+const wholeParts: Lookup = { terms: [], before: 0 }
+
 /** Looks terms up in the stored parts and in what is behind them, and writes that as a part if there is enough of it. */
 const lookUpStored = (
   { stored, recent, eventsPerPart, largestPart }: StoreIndex,
@@ -44,6 +62,7 @@ const lookUpStored = (
 ): Effect.Effect<Postings<IndexError>, IndexError> =>
   Effect.gen(function* () {
     const { session, gaps } = source
+    const isAhead = lookup === wholeParts
     const taken = recent.take(session)
     let tail = taken.index
     let writes = true
@@ -57,6 +76,8 @@ const lookUpStored = (
         continue
       }
       const { parts, others } = loaded
+      if (lookup.asStored === true) return lookUp(parts, lookup)
+      if (isAhead && !writes) return nothing
       const start = startAfter(parts, gaps)
       const current: Tail = tail?.fits(start, gaps) === true ? tail : new Tail(start, head.version, gaps)
       current.gaps = gaps
@@ -69,10 +90,11 @@ const lookUpStored = (
       }
       // A part of a tail that was begun earlier may have been redacted since: the redaction stands behind it.
       if (end === "part" && current.readAt !== head.version) continue
+      if (isAhead && end === "all") return nothing
       const isDue = end === "part" || current.version - start.version >= eventsPerPart || others.length > 0
       if (isDue && writes) {
         // What was written is read from the store. A tail that could not be written is still at hand.
-        const written = yield* stored.write(session, loaded, current, head)
+        const written = yield* stored.write(session, loaded, current, placeNow(source, head))
         if (written === "moved") attempt++
         writes = written === "written" || (written === "moved" && 2 * attempt < mostAttempts)
         if (written === "failed") tail = current
@@ -129,6 +151,11 @@ export const inStore = (
           ),
         ),
       ),
+    behind: (source) => index.stored.behind(source),
+    // A store in memory ends with the process, and a search would find the messages there as fast.
+    ...(store.endsWithProcess === true
+      ? {}
+      : { keepUp: (source) => Effect.asVoid(lookUpStored(index, source, wholeParts)) }),
     forget: (session) =>
       Effect.zipRight(
         Effect.sync(() => recent.forget(session)),

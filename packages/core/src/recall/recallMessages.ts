@@ -16,6 +16,7 @@ import { readAt, readerOf, sourceOf } from "./readLog.js"
 import type { OwnedIndex } from "./OwnedIndex.js"
 import { readableText } from "./searchText.js"
 import { asks } from "../search/marks.js"
+import type { Upkeep } from "./Upkeep.js"
 import { queryTermsOf } from "../search/terms.js"
 import type { SearchedTime } from "./timed.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
@@ -28,6 +29,11 @@ export interface Recalled {
   readonly text: string
   /** The tokens of `text`, at most the requested number. */
   readonly tokens: number
+  /**
+   * How many messages were not searched, since the index of the session is still being built: the newest ones. Search again later.
+   * Left out if all were.
+   */
+  readonly unsearched?: number
 }
 
 /** How to search. */
@@ -49,6 +55,8 @@ export interface RecallRequest {
 export interface Reading {
   readonly sessions: Sessions
   readonly index: FullTextIndex
+  /** What keeps the index up with the log. */
+  readonly upkeep: Upkeep
   /** The sessions of owners that were searched. */
   readonly owned: OwnedIndex
   readonly meaning: Meaning
@@ -64,7 +72,7 @@ export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
  * @param state - the state of the session, which says how many messages there are since which clear
  */
 export const recallMessages = (
-  { sessions, index, meaning, counter }: Reading,
+  { sessions, index, upkeep, meaning, counter }: Reading,
   state: SessionState,
   { query, tokens, time = null, before, without, question }: RecallRequest,
 ): Effect.Effect<Recalled, SessionError> =>
@@ -75,17 +83,21 @@ export const recallMessages = (
     const source = sourceOf(sessions, state)
     yield* breathe
     const speakers = speakersIn(query, terms)
-    const lookup = { terms: [...terms, asks, ...speakers], before: Math.min(before, state.total) }
-    const postings = yield* index.lookUp(source, lookup)
+    const searched = { terms: [...terms, asks, ...speakers], before: Math.min(before, state.total) }
+    // Contexts of one turn recall the same, however far the index is.
+    const postings = yield* question === undefined
+      ? upkeep.lookUp(source, searched)
+      : index.lookUp(source, searched)
+    const unsearched = searched.before - postings.lengths.length
     yield* breathe
     const candidates = yield* candidatesInTime(meaning, { query, terms, speakers, question, time }, [
       { source, postings },
     ])
     const fitting = candidates.filter(({ index }) => index < before && !without(index))
     const reader = readerOf(sessions, state)
-    const searched = { reader, postings, before, without, heading: null }
-    const { found, ...rest } = yield* choose(counter, () => searched, fitting, { terms, tokens })
-    return { messages: found[0]?.[1] ?? [], ...rest }
+    const one = { reader, postings, before, without, heading: null }
+    const { found, ...rest } = yield* choose(counter, () => one, fitting, { terms, tokens })
+    return { messages: found[0]?.[1] ?? [], ...rest, ...(unsearched > 0 ? { unsearched } : {}) }
   })
 
 /**

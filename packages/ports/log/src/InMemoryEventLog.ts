@@ -145,6 +145,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         return isThere && stored.delete(session)
       }),
     projections: {
+      endsWithProcess: true,
       get: (session, kind, filter) =>
         Effect.sync(() => {
           const rows = [...(stored.get(session)?.rows.get(kind)?.values() ?? [])]

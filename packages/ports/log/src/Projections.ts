@@ -57,6 +57,8 @@ export interface Projections {
     at: LogPosition,
     changes: ReadonlyArray<ProjectionChange>,
   ) => Effect.Effect<void, VersionConflict | LogError>
+  /** Whether the rows end with the process: then nothing is written ahead of its use. `false` by default. */
+  readonly endsWithProcess?: boolean
   /** Drops the rows of a kind in a session; without a session, in all sessions. */
   readonly drop: (kind: string, session?: string) => Effect.Effect<void, LogError>
 }

@@ -126,6 +126,11 @@ export const searchMemory = tool({
       }),
     ),
     tokens: count,
+    unsearched: count
+      .optional()
+      .describe(
+        "How many messages were not searched, since the index is still being built: search again later",
+      ),
   }),
   run: async (memory, { session: id, query, tokens, outside_context: outside, after, before }) => {
     const found = await memory.recall(await existing(memory, id), query, {
@@ -144,6 +149,7 @@ export const searchMemory = tool({
         excerpt,
       })),
       tokens: found.tokens,
+      ...(found.unsearched === undefined ? {} : { unsearched: found.unsearched }),
     }
   },
 })

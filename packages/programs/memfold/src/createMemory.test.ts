@@ -179,7 +179,7 @@ describe("createMemory", () => {
       [{ store: "memory:", layers: { extract: 5 } }, "one of the options: extractor"],
       [{ store: "memory:", layers: { mostUser: -1 } }, '"layers.mostUser"'],
       [{ store: "memory:", boundReasoning: "drop" }, "leave-out or keep"],
-      [{ store: "memory:", recall: { fullTextIndex: true } }, "store or process"],
+      [{ store: "memory:", recall: { fullTextIndex: true } }, "store, searches, or process"],
       [{ store: "memory:", compaction: { lease: "2 parsecs" } }, "a duration"],
       [{ store: "memory:", settings: { tail_keep_sise: 20 } }, '"settings.tail_keep_sise" must be left out'],
       [

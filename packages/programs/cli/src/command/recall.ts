@@ -100,9 +100,18 @@ const searched = (
 ) =>
   Effect.gen(function* () {
     yield* options.requireSession(session, store)
-    const { messages, ...rest } = yield* memory.recall(session, query, request)
+    // The index of a session that was imported is built now; the process would end before, and the next one begin again.
+    const { messages, text, tokens } = yield* Effect.repeat(
+      Effect.tap(memory.recall(session, query, request), ({ unsearched }) =>
+        unsearched === undefined
+          ? Effect.void
+          : Console.error(`memfold: indexing, ${unsearched.toLocaleString("en-US")} messages are left`),
+      ),
+      { while: ({ unsearched }) => unsearched !== undefined },
+    )
     return {
-      ...rest,
+      text,
+      tokens,
       messages: messages.map((one) => ({ session, ...one })),
       unreadable: [],
     } satisfies RecallResult

@@ -41,6 +41,10 @@ const foundIn = { text: Schema.String, tokens: Schema.Number }
 export const Recalled = Schema.Struct({
   messages: Schema.Array(Schema.Struct(found).annotations({ identifier: "RecalledMessage" })),
   ...foundIn,
+  unsearched: optional(
+    Schema.Number,
+    "How many messages were not searched, since the index is still being built; search again",
+  ),
 }).annotations({ identifier: "Recalled" })
 
 export const OwnerRecalled = Schema.Struct({

@@ -93,10 +93,11 @@ export interface RecallParts {
   /**
    * Where the full-text index is kept.
    *
-   * - `store` (default): in the store. It is written when a session is searched, not by appends.
+   * - `store` (default): in the store. It is written when a session is searched, and of a long session in the background as it grows.
+   * - `searches`: in the store, written by searches alone.
    * - `process`: in the process. The first search of a session reads its whole log.
    */
-  readonly fullTextIndex?: "store" | "process"
+  readonly fullTextIndex?: "store" | "searches" | "process"
 }
 
 /**

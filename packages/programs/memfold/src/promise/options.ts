@@ -67,7 +67,7 @@ const presets = Object.keys(Wording.presets)
 const recallOptions = {
   embedder: Memory.memoryOptions.embedder,
   vectorIndex: option(orLayer(Schema.Never), "a layer, such as that of @memfold/sqlite-vec"),
-  fullTextIndex: option(Schema.Literal("store", "process"), "store or process"),
+  fullTextIndex: option(Schema.Literal("store", "searches", "process"), "store, searches, or process"),
 } satisfies Record<keyof RecallParts, Schema.Schema.AnyNoContext>
 
 /** The options, and what each must be. Any other name is a typing mistake. */

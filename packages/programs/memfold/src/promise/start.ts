@@ -45,6 +45,7 @@ const engineOptions = ({
   boundReasoning,
   trust,
   minimumOrigin,
+  recall,
   cachedSessions,
 }: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
   strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
@@ -58,6 +59,7 @@ const engineOptions = ({
   ...(boundReasoning === undefined ? {} : { boundReasoning }),
   ...(trust === undefined ? {} : { trust }),
   ...(minimumOrigin === undefined ? {} : { minimumOrigin }),
+  ...(recall?.fullTextIndex === "searches" ? { indexAhead: false } : {}),
   ...(cachedSessions === undefined ? {} : { cachedSessions }),
 })
 

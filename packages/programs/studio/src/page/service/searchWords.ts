@@ -18,6 +18,7 @@ const atOnce = 4
 const [excerptLength, before] = [200, 60]
 
 type Hits = {
+  readonly unsearched?: number
   readonly messages: ReadonlyArray<{
     readonly session?: string
     readonly index: number
@@ -55,11 +56,13 @@ export const excerptOf = (query: ReadonlySet<string>, text: string): string => {
 
 /**
  * Searches the messages of sessions: of each owner at once, and of sessions without an owner one by one. What cannot be searched is
- * left out.
+ * left out. A session whose index is still being built is searched until all of it was; meanwhile, `indexing` hears how many messages are
+ * left.
  */
 export const searchWords = async (
   query: string,
   sessions: ReadonlyArray<schemas.SessionInfo>,
+  indexing: (unsearched: number) => void,
 ): Promise<ReadonlyMap<string, Found>> => {
   const found = new Map<string, Found>()
   const asked = wordsIn(query)
@@ -77,8 +80,12 @@ export const searchWords = async (
       for (const hit of messages) if (hit.session !== undefined) take(hit.session, hit)
     }),
     ...ownerless.map(({ session }) => async () => {
-      const { messages } = await post<Hits>(session, "/recall", body)
-      for (const hit of messages) take(session, hit)
+      for (let left: number | undefined = 1; left !== undefined;) {
+        const { messages, unsearched } = await post<Hits>(session, "/recall", body)
+        for (const hit of messages) take(session, hit)
+        left = unsearched
+        indexing(left ?? 0)
+      }
     }),
   ]
   const work = async (): Promise<void> => {

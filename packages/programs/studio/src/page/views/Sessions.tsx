@@ -155,6 +155,7 @@ export const Sessions = () => {
   const [filter, setFilter] = useState("")
   const [words, setWords] = useState<Searched | null>(null)
   const [searching, setSearching] = useState(false)
+  const [unindexed, setUnindexed] = useState(0)
   const list = useSessions(pages)
   useEffect(() => void (document.title = "Sessions – memfold studio"), [])
   const searched = words?.of === filter ? words : null
@@ -170,7 +171,7 @@ export const Sessions = () => {
     .toSorted((one, other) => scoreOf(other) - scoreOf(one) || other.updatedTime - one.updatedTime)
   const search = async () => {
     setSearching(true)
-    setWords({ of: filter, found: await searchWords(filter, there) })
+    setWords({ of: filter, found: await searchWords(filter, there, setUnindexed) })
     setSearching(false)
   }
   const shown = sessions.slice(0, rows)
@@ -194,7 +195,13 @@ export const Sessions = () => {
           value={filter}
           onInput={({ currentTarget }) => setFilter(currentTarget.value)}
         />
-        <button disabled={wanted === "" || searching}>{searching ? "Searching…" : "Search messages"}</button>
+        <button disabled={wanted === "" || searching}>
+          {!searching
+            ? "Search messages"
+            : unindexed > 0
+              ? `Indexing, ${several(unindexed, "message")} left…`
+              : "Searching…"}
+        </button>
       </form>
       <Problem>{list?.problem ?? null}</Problem>
       <p class="soft" role="status">
