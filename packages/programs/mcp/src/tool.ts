@@ -36,6 +36,7 @@ export interface ToolMemory extends Pick<
       }
     >
     readonly tokens: number
+    readonly unsearched?: number | undefined
   }>
   readonly sessionsOf: (
     owner: string,

@@ -107,7 +107,7 @@ export interface RecallParts {
 export interface CreateOptions<
   Format extends keyof Formats = "openai",
   System extends SystemMessages = "inline",
-> extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow"> {
+> extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow" | "indexAhead"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
    * (TLS), `postgres://HOST/DATABASE`, or an event log layer of your own.
