@@ -93,7 +93,7 @@ const measure = async (
       most,
     })
   return [
-    claimed("a turn", "append", { processor: 12, wait: 2 }),
+    claimed("a turn", "append", { processor: 12.5, wait: 2 }),
     claimed("a context after it", "context", { processor: 3 }),
     claimed("a turn, the mean", "mean append"),
     claimed("a context, the mean", "mean context"),
