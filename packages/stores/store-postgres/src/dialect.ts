@@ -11,6 +11,8 @@ const table = /\b(FROM|JOIN|INTO|UPDATE)(\s+)(sessions|types|events|projections|
  * Appends batches, and starts the sessions of those whose expected version is 0. Writers of a session meet at its row: the later one waits, and then compares the version again. A statement
  * locks the rows of its sessions in the order of their names, so that two statements never wait for each other.
  *
+ * The answer has the number of the transaction: a database that was restored may not have it (`sameDatabase.ts`).
+ *
  * The limit tells the planner how many batches there are; it would expect a hundred, and read a whole table for them.
  */
 const append = `WITH batch AS MATERIALIZED (
@@ -45,7 +47,7 @@ const append = `WITH batch AS MATERIALIZED (
       CAST(record ->> 2 AS INTEGER), record ->> 3, CAST(record ->> 4 AS BIGINT)
     FROM appended CROSS JOIN jsonb_array_elements(appended.records) WITH ORDINALITY AS listed (record, position)
   )
-  SELECT session AS appended FROM appended`
+  SELECT session AS appended, CAST(pg_current_xact_id() AS TEXT) AS transaction FROM appended`
 
 /** The code of an error: of the server, five characters, or of the connection. */
 export const codeOf = (cause: unknown): string =>

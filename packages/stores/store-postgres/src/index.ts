@@ -11,6 +11,7 @@ import { postgres } from "./dialect.js"
 import { hasPolicies, migrate } from "./migrations.js"
 import { type Options, parse } from "./Options.js"
 import { reasonOf } from "./reasons.js"
+import { sameDatabase } from "./sameDatabase.js"
 import { within } from "./within.js"
 
 export * from "./embedded.js"
@@ -69,7 +70,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const dialect: Dialect = (yield* hasPolicies(checked, schema))
       ? plain
       : { ...plain, start: { by: "append" } }
-    const opened = database(use, { ...opening, dialect })
+    const opened = database(yield* sameDatabase(use, schema), { ...opening, dialect })
     const changes = yield* Changes.make(opened, config, { schema, notifications })
     const types = new Set<string>()
     return {

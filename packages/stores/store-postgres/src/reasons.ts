@@ -1,5 +1,6 @@
 /** The errors of PostgreSQL and its driver in words: the problem and what to do. */
 import { codeOf } from "./dialect.js"
+import { replaced } from "./sameDatabase.js"
 
 const text = (cause: unknown, field: "message" | "constraint"): string =>
   typeof cause === "object" && cause !== null && field in cause
@@ -7,6 +8,11 @@ const text = (cause: unknown, field: "message" | "constraint"): string =>
     : ""
 
 const reasons: ReadonlyArray<readonly [code: RegExp, reason: (name: string, cause: unknown) => string]> = [
+  [
+    RegExp(`^${replaced}$`),
+    (name) =>
+      `${name} was restored from a backup, or another database is in its place, while this process used it: an append that was acknowledged may be gone. Start the process again`,
+  ],
   [
     /^(ECONNREFUSED|ENOENT)$/,
     (name) => `${name} refuses connections; start it, or check the address and the network`,
