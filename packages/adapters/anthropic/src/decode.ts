@@ -198,19 +198,24 @@ const decodeAt = (
 export const decodeMessage = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> =>
-  Codec.decoding(AnthropicDecodeError, input, (given) => decodeAt(given, undefined, {}))
+  Codec.atOnce(
+    // oxlint-disable-next-line require-yield -- one message is one step
+    Codec.decoding(AnthropicDecodeError, input, function* (given) {
+      return decodeAt(given, undefined, {})
+    }),
+  )
 
 const roleOf = (input: unknown): unknown => (Codec.isFields(input) ? input["role"] : undefined)
 
-const decodeList = (
-  list: ReadonlyArray<unknown>,
-): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> =>
-  Either.all(
-    list.map((input, index) => {
-      const separate = index > 0 && roleOf(list[index - 1]) === roleOf(input)
-      return decodeAt(input, index, separate ? { separate } : {})
-    }),
-  ).pipe(Either.map((decoded) => decoded.flat()))
+type Decoding = Codec.Steps<Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError>>
+
+function* decodeList(list: ReadonlyArray<unknown>): Decoding {
+  const decoded = yield* Codec.mapped(list, (input, index) => {
+    const separate = index > 0 && roleOf(list[index - 1]) === roleOf(input)
+    return decodeAt(input, index, separate ? { separate } : {})
+  })
+  return Either.map(Either.all(decoded), (lists) => lists.flat())
+}
 
 const decodeSystemField = (
   input: Codec.Fields,
@@ -228,16 +233,21 @@ const decodeSystemField = (
   })
 }
 
-const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => {
-  if (Array.isArray(input)) return decodeList(input)
+function* decodeGiven(input: unknown): Decoding {
+  if (Array.isArray(input)) return yield* decodeList(input)
   const allowed = 'a list of messages, or an object with "messages" and perhaps "system"'
   if (!Codec.isFields(input))
     return Either.left(failed({ path: "", problem: `is ${Codec.kindOf(input)}`, allowed }))
   const list = input["messages"]
   if (!Array.isArray(list))
     return Either.left(failed({ path: "messages", problem: "has no list of messages", allowed }))
-  return Either.zipWith(decodeSystemField(input), decodeList(list), (system, rest) => [...system, ...rest])
+  const system = decodeSystemField(input)
+  return Either.zipWith(system, yield* decodeList(list), (first, rest) => [...first, ...rest])
 }
+
+/** {@link decodeMessages} in steps, between which others have their turn. */
+export const decodingInSteps = (input: unknown): Decoding =>
+  Codec.decoding(AnthropicDecodeError, input, decodeGiven)
 
 /**
  * Decodes a conversation: a list of messages, or an object with `system` and `messages`, like a whole request, whose other
@@ -256,5 +266,4 @@ const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Messag
  */
 export const decodeMessages = (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> =>
-  Codec.decoding(AnthropicDecodeError, input, decodeGiven)
+): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => Codec.atOnce(decodingInSteps(input))

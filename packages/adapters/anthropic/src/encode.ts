@@ -258,9 +258,9 @@ class Encoder {
     return this.exact ? block : { ...block, fields: requestBlock(block.fields, this.extraFields) }
   }
 
-  private turnsOf(messages: ReadonlyArray<Message.Message>): Array<Turn> {
+  private *turnsOf(messages: ReadonlyArray<Message.Message>): Codec.Steps<Array<Turn>> {
     const turns: Array<Turn> = []
-    messages.forEach((message, index) => {
+    yield* Codec.mapped(messages, (message, index) => {
       if (this.isHoisted(message, index)) return
       const form = formOf(message)
       const { results, others } = this.blocks.of(message, index)
@@ -307,7 +307,7 @@ class Encoder {
     return formOf(message).place !== "messages" || (index < this.begin && !this.exact)
   }
 
-  encode(given: ReadonlyArray<Message.Message>): Encoded {
+  *encode(given: ReadonlyArray<Message.Message>): Codec.Steps<Encoded> {
     const messages = this.exact ? given : this.placed(given)
     this.begin = messages.findIndex(({ role }) => role !== "system")
     const hoisted = messages.flatMap((message, index) =>
@@ -316,25 +316,28 @@ class Encoder {
     const form = messages.find(
       (message, index) => this.isHoisted(message, index) && formOf(message).content !== undefined,
     )
-    const all = this.turnsOf(messages)
-    const { turns, system } = this.exact ? { turns: all, system: [] } : this.accepted(all, hoisted)
-    const systemBlocks = [...hoisted, ...system].map((block) => this.sent(block))
-    const contents = turns.map(({ results, others }) =>
+    yield
+    const all = yield* this.turnsOf(messages)
+    const { turns, system: moved } = this.exact ? { turns: all, system: [] } : this.accepted(all, hoisted)
+    const systemBlocks = [...hoisted, ...moved].map((block) => this.sent(block))
+    yield
+    const contents = yield* Codec.mapped(turns, ({ results, others }) =>
       [...results, ...others].map((block) => this.sent(block)),
     )
     const marked = this.exact
       ? (block: Block) => block
       : withCacheControl([systemBlocks, ...contents], this.options.cacheControl)
-    const encoded = {
-      ...this.systemOf(systemBlocks.map(marked), form && formOf(form).content),
-      messages: turns.map((turn, at) => {
-        const content = contentOf(contents[at]!.map(marked), turn.content)
-        const message = Codec.restore({ role: turn.role, content }, turn.fields)
-        return this.exact ? message : requestMessage(message, this.extraFields)
-      }),
+    const written = yield* Codec.mapped(turns, (turn, at) => {
+      const content = contentOf(contents[at]!.map(marked), turn.content)
+      const message = Codec.restore({ role: turn.role, content }, turn.fields)
+      return this.exact ? message : Codec.wellFormed(requestMessage(message, this.extraFields))
+    })
+    const system = this.systemOf(systemBlocks.map(marked), form && formOf(form).content)
+    return {
+      ...(this.exact ? system : Codec.wellFormed(system)),
+      messages: written,
       omitted: this.blocks.omitted,
     } as unknown as Encoded
-    return this.exact ? encoded : Codec.wellFormed(encoded)
   }
 }
 
@@ -380,6 +383,33 @@ const asAccepted = (
 const ofModel = (given: ReadonlyArray<Message.Message>, { exact, model }: EncodeOptions) =>
   Codec.withoutOtherModels(given, exact === true ? undefined : model)
 
+/** {@link encodeAndReport} in steps, between which others have their turn. */
+export function* encodingInSteps(
+  given: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Codec.Steps<Encoded> {
+  const own = ofModel(given, options)
+  const { messages, sources, omitted: before } = placeSummaries(own.messages, options)
+  const { cacheControl } = options
+  const behind = cacheControl?.behind.map((position) => sources.lastIndexOf(position)) ?? []
+  const encoder = new Encoder({
+    ...options,
+    ...(cacheControl === undefined ? {} : { cacheControl: { ...cacheControl, behind } }),
+  })
+  messages.forEach(({ name }, message) => {
+    if (name !== undefined) encoder.blocks.omitted.push({ message, part: "name" })
+  })
+  const { omitted, ...conversation } = yield* encoder.encode(messages)
+  return {
+    ...conversation,
+    omitted: [
+      ...own.omitted,
+      ...before,
+      ...omitted.map((one) => ({ ...one, message: sources[one.message] ?? one.message })),
+    ],
+  }
+}
+
 /**
  * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
  *
@@ -394,30 +424,9 @@ const ofModel = (given: ReadonlyArray<Message.Message>, { exact, model }: Encode
  * ```
  */
 export const encodeAndReport = (
-  given: ReadonlyArray<Message.Message>,
+  messages: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
-): Encoded => {
-  const own = ofModel(given, options)
-  const { messages, sources, omitted: before } = placeSummaries(own.messages, options)
-  const { cacheControl } = options
-  const behind = cacheControl?.behind.map((position) => sources.lastIndexOf(position)) ?? []
-  const encoder = new Encoder({
-    ...options,
-    ...(cacheControl === undefined ? {} : { cacheControl: { ...cacheControl, behind } }),
-  })
-  messages.forEach(({ name }, message) => {
-    if (name !== undefined) encoder.blocks.omitted.push({ message, part: "name" })
-  })
-  const { omitted, ...conversation } = encoder.encode(messages)
-  return {
-    ...conversation,
-    omitted: [
-      ...own.omitted,
-      ...before,
-      ...omitted.map((one) => ({ ...one, message: sources[one.message] ?? one.message })),
-    ],
-  }
-}
+): Encoded => Codec.atOnce(encodingInSteps(messages, options))
 
 /**
  * Encodes messages for a Messages API request. `decodeMessages` gives the same messages back (L16: codecs lose nothing).

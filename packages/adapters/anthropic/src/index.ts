@@ -6,8 +6,14 @@ export {
   compactionBeta,
   nativeCompaction,
 } from "./compaction.js"
-export { AnthropicDecodeError, decodeMessage, decodeMessages } from "./decode.js"
-export { encodeAndReport, encodeMessages, type Encoded, type EncodeOptions } from "./encode.js"
+export { AnthropicDecodeError, decodeMessage, decodeMessages, decodingInSteps } from "./decode.js"
+export {
+  encodeAndReport,
+  encodeMessages,
+  encodingInSteps,
+  type Encoded,
+  type EncodeOptions,
+} from "./encode.js"
 export type {
   AnthropicConversation,
   AnthropicMessage,

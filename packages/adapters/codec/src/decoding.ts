@@ -1,4 +1,5 @@
 /** Decoding what a program gives, whatever it is. */
+import { atOnce, mapped, type Steps } from "@memfold/log/breathe"
 import { Either } from "effect"
 import { kindOf, type Problem } from "./problem.js"
 
@@ -13,20 +14,20 @@ const unreadable = (error: unknown): Problem => ({
 export type ErrorClass<E> = new (problem: Problem & { readonly index?: number }) => E
 
 /**
- * Runs a decoder. A list with holes is given to it as a list that has `undefined` there. What is thrown is a decode error
+ * Runs a decoder in steps. A list with holes is given to it as a list that has `undefined` there. What is thrown is a decode error
  * like any other, and is not quoted: a getter or a `toJSON` of the value may have thrown it.
  *
  * @param DecodeError - the error of the codec
  * @param input - what was given
  * @param decode - the decoder
  */
-export const decoding = <A, E, Given extends E>(
+export function* decoding<A, E, Given extends E>(
   DecodeError: ErrorClass<Given>,
   input: unknown,
-  decode: (input: unknown) => Either.Either<A, E>,
-): Either.Either<A, E> => {
+  decode: (input: unknown) => Steps<Either.Either<A, E>>,
+): Steps<Either.Either<A, E>> {
   try {
-    return decode(Array.isArray(input) ? Array.from<unknown>(input) : input)
+    return yield* decode(Array.isArray(input) ? Array.from<unknown>(input) : input)
   } catch (error) {
     return Either.left(new DecodeError(unreadable(error)))
   }
@@ -36,6 +37,8 @@ export const decoding = <A, E, Given extends E>(
 export interface Decoder<A, E> {
   readonly one: (input: unknown) => Either.Either<A, E>
   readonly list: (input: unknown) => Either.Either<ReadonlyArray<A>, E>
+  /** A list in steps, between which others have their turn. */
+  readonly inSteps: (input: unknown) => Steps<Either.Either<ReadonlyArray<A>, E>>
 }
 
 /**
@@ -49,7 +52,8 @@ export interface Decoder<A, E> {
  * ```ts
  * import { DecodeError, decoder } from "@memfold/codec"
  * import { Message } from "@memfold/core"
- * import { Either } from "effect"
+ * import { atOnce, mapped, type Steps } from "@memfold/log/breathe"
+import { Either } from "effect"
  *
  * class LineError extends DecodeError<LineError>()("LineError") {}
  * const lines = decoder(LineError, (input) =>
@@ -64,22 +68,28 @@ export const decoder = <A, E>(
   DecodeError: ErrorClass<E>,
   decode: (input: unknown) => Either.Either<A, Problem>,
   allowed = "a list of messages",
-): Decoder<A, E> => ({
-  one: (input) =>
-    decoding(DecodeError, input, (given) =>
-      Either.mapLeft(decode(given), (problem) => new DecodeError(problem)),
-    ),
-  list: (input) =>
-    decoding(DecodeError, input, (given) =>
-      Array.isArray(given)
-        ? Either.all(
-            given.map((one: unknown, index) =>
-              Either.mapLeft(decode(one), (problem) => new DecodeError({ ...problem, index })),
-            ),
-          )
-        : Either.left(new DecodeError({ path: "", problem: `is ${kindOf(given)}`, allowed })),
-    ),
-})
+): Decoder<A, E> => {
+  const inSteps: Decoder<A, E>["inSteps"] = (input) =>
+    decoding(DecodeError, input, function* (given) {
+      if (!Array.isArray(given))
+        return Either.left(new DecodeError({ path: "", problem: `is ${kindOf(given)}`, allowed }))
+      const decoded = yield* mapped(given, (one: unknown, index) =>
+        Either.mapLeft(decode(one), (problem) => new DecodeError({ ...problem, index })),
+      )
+      return Either.all(decoded)
+    })
+  return {
+    one: (input) =>
+      atOnce(
+        // oxlint-disable-next-line require-yield -- one message is one step
+        decoding(DecodeError, input, function* (given) {
+          return Either.mapLeft(decode(given), (problem) => new DecodeError(problem))
+        }),
+      ),
+    list: (input) => atOnce(inSteps(input)),
+    inSteps,
+  }
+}
 
 /** Runs work that writes values as JSON: a value that JSON has no form for is a problem. */
 export const asJson = <A>(work: () => A): Either.Either<A, Problem> =>

@@ -3,6 +3,7 @@
  * not know, and replacing ids that a provider refuses. With these fields, encoding and decoding again gives the same
  * messages (L16: codecs lose nothing).
  */
+export { atOnce, mapped, type Steps } from "@memfold/log/breathe"
 export { allMessages } from "./allMessages.js"
 export { CallIds, idRules, type IdRules } from "./CallIds.js"
 export { asJson, type Decoder, decoder, decoding, type ErrorClass } from "./decoding.js"

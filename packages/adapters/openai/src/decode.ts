@@ -206,6 +206,9 @@ const decoder = Codec.decoder(OpenAIDecodeError, (input) => {
 export const decodeMessage: (input: unknown) => Either.Either<Message.Message, OpenAIDecodeError> =
   decoder.one
 
+/** {@link decodeMessages} in steps, between which others have their turn. */
+export const decodingInSteps = decoder.inSteps
+
 /**
  * Decodes a list of Chat Completions messages, each as {@link decodeMessage} does. The first wrong message gives an
  * `OpenAIDecodeError` for the whole list.

@@ -356,6 +356,28 @@ export const encodeMessage = (
   options: EncodeOptions = {},
 ): Array<OpenAIMessage> => [...new Encoder(options).encode(message, 0)]
 
+/** {@link encodeAndReport} in steps, between which others have their turn. */
+export function* encodingInSteps(
+  messages: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Codec.Steps<Encoded> {
+  const encoder = new Encoder(options)
+  const { server } = encoder
+  const isExact = options.exact === true
+  const placed = isExact ? { messages, omitted: [] } : Codec.sendable(messages, { server })
+  yield
+  encoder.omissions.all.push(...placed.omitted)
+  const encoded = (yield* Codec.mapped(placed.messages, (one, position) =>
+    encoder.encode(one, position),
+  )).flat()
+  if (isExact) return { messages: encoded, omitted: encoder.omissions.all }
+  const sent = Codec.inTurns(encoded, server, speakerOf, (role, content): OpenAIMessage => ({
+    role,
+    content,
+  }))
+  return { messages: yield* Codec.mapped(sent, Codec.wellFormed), omitted: encoder.omissions.all }
+}
+
 /**
  * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
  *
@@ -375,20 +397,7 @@ export const encodeMessage = (
 export const encodeAndReport = (
   messages: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
-): Encoded => {
-  const encoder = new Encoder(options)
-  const { server } = encoder
-  const isExact = options.exact === true
-  const placed = isExact ? { messages, omitted: [] } : Codec.sendable(messages, { server })
-  encoder.omissions.all.push(...placed.omitted)
-  const encoded = placed.messages.flatMap((message, position) => encoder.encode(message, position))
-  if (isExact) return { messages: encoded, omitted: encoder.omissions.all }
-  const sent = Codec.inTurns(encoded, server, speakerOf, (role, content): OpenAIMessage => ({
-    role,
-    content,
-  }))
-  return { messages: [...Codec.wellFormed(sent)], omitted: encoder.omissions.all }
-}
+): Encoded => Codec.atOnce(encodingInSteps(messages, options))
 
 const speakerOf = ({ role }: OpenAIMessage): Codec.Speaker =>
   role === "developer" ? "system" : role === "function" ? "tool" : role

@@ -4,8 +4,15 @@ export {
   type CompactRequest,
   nativeCompaction,
 } from "./compaction.js"
-export { decodeMessage, decodeMessages } from "./decode.js"
-export { encodeAndReport, encodeMessage, encodeMessages, type Encoded, type EncodeOptions } from "./encode.js"
+export { decodeMessage, decodeMessages, decodingInSteps } from "./decode.js"
+export {
+  encodeAndReport,
+  encodeMessage,
+  encodeMessages,
+  encodingInSteps,
+  type Encoded,
+  type EncodeOptions,
+} from "./encode.js"
 export { OpenAIDecodeError } from "./OpenAIDecodeError.js"
 export type {
   AssistantMessage,

@@ -1,3 +1,4 @@
+import { atOnce } from "@memfold/log/breathe"
 import { describe, expect, it } from "vitest"
 import { Message, TokenCounter } from "../index.js"
 import { chunks } from "./chunks.js"
@@ -40,7 +41,7 @@ describe("what is larger than the window of a summarizer", () => {
       }),
     ],
   ])("is divided within its text: %s", (_, message) => {
-    const divided = chunks(counter, [message], 500)
+    const divided = atOnce(chunks(counter, [message], 500))
     expect(divided.length).toBeGreaterThan(5)
     expect(Math.max(...divided.map(({ tokens }) => tokens))).toBeLessThanOrEqual(500)
     expect(divided.flatMap((chunk) => said(chunk.message.parts)).join("")).toBe(text)
@@ -51,6 +52,6 @@ describe("what is larger than the window of a summarizer", () => {
       role: "user",
       parts: [{ type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" }],
     }
-    expect(chunks(counter, [image], 100)).toHaveLength(1)
+    expect(atOnce(chunks(counter, [image], 100))).toHaveLength(1)
   })
 })

@@ -1,4 +1,5 @@
 /** Input for a summarizer with a limited window: messages divided into chunks. */
+import { mapped, type Steps } from "@memfold/log/breathe"
 import type { Message, Part } from "@memfold/message/Message"
 import { textOf } from "@memfold/message/Item"
 import { type Service as TokenCounter, messageOverhead, ofMessage } from "@memfold/message/TokenCounter"
@@ -36,12 +37,12 @@ export const smallestRoom = (maxInputTokens: number | undefined): number | undef
  *
  * Chunks are counted, because the usage that a provider reported for a message says nothing about a part of it.
  */
-export const chunks = (
+export function* chunks(
   counter: TokenCounter,
   messages: ReadonlyArray<Message>,
   limit: number,
-): ReadonlyArray<Chunk> =>
-  messages.flatMap((message, position) => {
+): Steps<ReadonlyArray<Chunk>> {
+  const divided = yield* mapped(messages, (message, position): ReadonlyArray<Chunk> => {
     const { usage: _usage, ...bare } = message
     const tokens = ofMessage(counter, bare)
     if (tokens <= limit) return [{ position, message: bare, tokens }]
@@ -50,6 +51,8 @@ export const chunks = (
       .map((part) => ({ ...bare, parts: [part] }))
       .map((chunk) => ({ position, message: chunk, tokens: ofMessage(counter, chunk) }))
   })
+  return divided.flat()
+}
 
 /** How many chunks from a position on fit into `room` tokens; at least one. */
 export const fitting = (all: ReadonlyArray<Chunk>, from: number, room: number): number => {

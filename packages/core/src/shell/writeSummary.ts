@@ -3,6 +3,7 @@
  * each summarizer's fallback. What was finished is kept when the rest fails.
  */
 import { Cause, Duration, Effect, Either, Exit, Option, Schedule, Schema } from "effect"
+import { breathe, inSteps } from "@memfold/log/breathe"
 import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "@memfold/message/Message"
 import { leaveOutInvalid } from "../render/boundParts.js"
@@ -299,11 +300,8 @@ const callFor = (
     const maxInputTokens = maxInputOf(summarizer, writers.strategy)
     const least = smallestRoom(maxInputTokens)
     const window = (maxInputTokens ?? Number.POSITIVE_INFINITY) / marginOf(counter)
-    const all = chunks(
-      counter,
-      rest.map(({ message }) => message),
-      least ?? window,
-    )
+    const said = rest.map(({ message }) => message)
+    const all = yield* inSteps(() => chunks(counter, said, least ?? window))
     /** The index before which every message is complete when the chunks before this position are written. */
     const reached = (position: number): number => {
       const next = all[position]
@@ -363,7 +361,10 @@ const callFor = (
       if (!endsGroup(end)) end = most
       const taken = all.slice(position, end)
       calls++
+      // A conversation is made of all that is covered.
+      yield* breathe
       const context = contextOf(position, end)
+      yield* breathe
       const range = {
         from,
         to: reached(end),

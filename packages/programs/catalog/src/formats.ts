@@ -1,6 +1,6 @@
 /** The message formats of a memory. */
 import * as Anthropic from "@memfold/anthropic"
-import { serverNames } from "@memfold/codec"
+import { atOnce, serverNames, type Steps } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
 import { Either } from "effect"
@@ -127,21 +127,25 @@ export const wrongCacheControl = (given: unknown): string | null =>
 
 /** Reads and writes the messages of a format. */
 export interface Codec {
-  readonly decode: (given: ReadonlyArray<unknown>) => Either.Either<ReadonlyArray<Message.Message>, Error>
+  readonly decode: (
+    given: ReadonlyArray<unknown>,
+  ) => Steps<Either.Either<ReadonlyArray<Message.Message>, Error>>
   /** As the messages came, not as a request that the provider accepts. */
   readonly encodeExact: (messages: ReadonlyArray<Message.Message>) => unknown
-  readonly encode: (messages: ReadonlyArray<Message.Message>, options: Anthropic.EncodeOptions) => Encoded
+  readonly encode: (
+    messages: ReadonlyArray<Message.Message>,
+    options: Anthropic.EncodeOptions,
+  ) => Steps<Encoded>
   /** With the text of all system messages apart, if there is one. */
   readonly encodeApart: (
     messages: ReadonlyArray<Message.Message>,
     options: Anthropic.EncodeOptions,
-  ) => Encoded
+  ) => Steps<Encoded>
 }
 
 /** Takes the system messages out, encodes the others, and puts both together. */
-const apart =
-  (encode: Codec["encode"], put: (system: string | undefined, messages: unknown) => unknown) =>
-  (messages: ReadonlyArray<Message.Message>, options: Anthropic.EncodeOptions): Encoded => {
+const apart = (encode: Codec["encode"], put: (system: string | undefined, messages: unknown) => unknown) =>
+  function* (messages: ReadonlyArray<Message.Message>, options: Anthropic.EncodeOptions): Steps<Encoded> {
     // A call in a system message goes to the codec, which leaves it out with its result.
     const others = messages.map((message) =>
       message.role === "system"
@@ -153,7 +157,7 @@ const apart =
     )
     const system = messages.filter(({ role }) => role === "system")
     const texts = system.map(Message.text).filter((text) => text !== "")
-    const encoded = encode(
+    const encoded = yield* encode(
       positions.map((at) => others[at]!),
       options,
     )
@@ -180,17 +184,17 @@ const withSystem = (system: string | undefined, messages: unknown) => ({
 
 // Without a server, these are the APIs of OpenAI, where anyone may begin.
 const inOpenAI: Codec["encode"] = (messages, { extraFields = [], server = "openai" }) =>
-  OpenAI.encodeAndReport(messages, { extraFields, server })
+  OpenAI.encodingInSteps(messages, { extraFields, server })
 
-const inResponses: Codec["encode"] = (messages, { server = "openai", ...options }) => {
-  const { input, omitted } = OpenAI.Responses.encodeAndReport(messages, { ...options, server })
+const inResponses: Codec["encode"] = function* (messages, { server = "openai", ...options }) {
+  const { input, omitted } = yield* OpenAI.Responses.encodingInSteps(messages, { ...options, server })
   return { messages: input, omitted }
 }
 
 /** A summary that is sent as a window stays among the items: it is no text of a system message any more. */
-const responsesApart: Codec["encode"] = (given, options) => {
+const responsesApart: Codec["encode"] = function* (given, options) {
   const { messages, sources, omitted: before } = OpenAI.Responses.placeSummaries(given, options)
-  const { omitted, ...encoded } = apart(inResponses, (instructions, input) => ({
+  const { omitted, ...encoded } = yield* apart(inResponses, (instructions, input) => ({
     ...(instructions === undefined ? {} : { instructions }),
     input,
   }))(messages, options)
@@ -198,36 +202,42 @@ const responsesApart: Codec["encode"] = (given, options) => {
   return { ...encoded, omitted: [...before, ...after] }
 }
 
-const inAnthropic: Codec["encode"] = (given, options) => {
-  const { omitted, ...messages } = Anthropic.encodeAndReport(given, options)
+const inAnthropic: Codec["encode"] = function* (given, options) {
+  const { omitted, ...messages } = yield* Anthropic.encodingInSteps(given, options)
   return { messages, omitted }
 }
 
-const asTheyAre = (messages: ReadonlyArray<Message.Message>): Encoded => ({ messages, omitted: [] })
+// oxlint-disable-next-line require-yield -- there is nothing to do
+const asTheyAre: Codec["encode"] = function* (messages) {
+  return { messages, omitted: [] }
+}
 
 /** The codec of each format. */
 export const codecs: Readonly<Record<keyof Formats, Codec>> = {
   openai: {
-    decode: OpenAI.decodeMessages,
+    decode: OpenAI.decodingInSteps,
     encodeExact: (messages) => OpenAI.encodeMessages(messages, { exact: true }),
     encode: inOpenAI,
     encodeApart: apart(inOpenAI, withSystem),
   },
   "openai-responses": {
-    decode: OpenAI.Responses.decodeItems,
+    decode: OpenAI.Responses.decodingInSteps,
     encode: inResponses,
     encodeExact: (messages) => OpenAI.Responses.encodeItems(messages, { exact: true }),
     encodeApart: responsesApart,
   },
   anthropic: {
-    decode: Anthropic.decodeMessages,
+    decode: Anthropic.decodingInSteps,
     encode: inAnthropic,
     encodeExact: (messages) => Anthropic.encodeMessages(messages, { exact: true }),
     encodeApart: inAnthropic,
   },
   memfold: {
     // The memory itself checks these messages.
-    decode: (given) => Either.right(given as ReadonlyArray<Message.Message>),
+    // oxlint-disable-next-line require-yield -- there is nothing to do
+    decode: function* (given) {
+      return Either.right(given as ReadonlyArray<Message.Message>)
+    },
     encode: asTheyAre,
     encodeExact: (messages) => messages,
     encodeApart: apart(asTheyAre, withSystem),
@@ -276,13 +286,13 @@ const prefixOf = (
   return asText ? { ...prefix, head: [prefix.head, "summary as text"].filter(Boolean).join(", ") } : prefix
 }
 
-/** Messages in a format, with marks of the prompt cache behind these positions if the options ask for them. */
-export const encodeIn = (
+/** {@link encodeIn} in steps, between which others have their turn. */
+export const encodingIn = (
   format: keyof Formats,
   { messages, cacheMarks }: Pick<Render.Context, "messages" | "cacheMarks">,
   systemMessages: SystemMessages,
   { cacheControl, ...form }: FormatOptions,
-): Encoded => {
+): Steps<Encoded> => {
   const codec = codecs[format]
   const encode = systemMessages === "apart" ? codec.encodeApart : codec.encode
   const ttl = cacheControl === "1h" ? "1h" : "5m"
@@ -290,21 +300,31 @@ export const encodeIn = (
   return encode(messages, { ...form, ...(isMarked ? { cacheControl: { behind: cacheMarks, ttl } } : {}) })
 }
 
-/** A context in a format; its layout names what the format has no place for. */
-export const formatContext = (
+/** Messages in a format, with marks of the prompt cache behind these positions if the options ask for them. */
+export const encodeIn = (...given: Parameters<typeof encodingIn>): Encoded => atOnce(encodingIn(...given))
+
+/** A context in a format. */
+interface InFormat {
+  readonly messages: unknown
+  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
+  readonly prefix: Render.Context["prefix"]
+}
+
+/** {@link formatContext} in steps, between which others have their turn. */
+export function* formattingInSteps(
   format: keyof Formats,
   context: Render.Context,
   systemMessages: SystemMessages = "inline",
   options: FormatOptions = {},
-): {
-  readonly messages: unknown
-  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
-  readonly prefix: Render.Context["prefix"]
-} => {
-  const { messages, omitted } = encodeIn(format, context, systemMessages, options)
+): Steps<InFormat> {
+  const { messages, omitted } = yield* encodingIn(format, context, systemMessages, options)
   return {
     messages,
     layout: [...context.layout, ...unsupported(omitted, context.sources)],
     prefix: prefixOf(format, context, options),
   }
 }
+
+/** A context in a format; its layout names what the format has no place for. */
+export const formatContext = (...given: Parameters<typeof formattingInSteps>): InFormat =>
+  atOnce(formattingInSteps(...given))

@@ -12,6 +12,7 @@ import {
   wrongServer,
 } from "@memfold/catalog"
 import { Memory, type Recall } from "@memfold/core"
+import { atOnce } from "@memfold/log/breathe"
 import { Effect, Either } from "effect"
 import { makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
 import { contextsIn } from "./promise/contexts.js"
@@ -106,7 +107,7 @@ export const createMemory = <
   const formattedContext = contextsIn<Format, System>(format as Format, systemMessages as System)
   /** Messages of the format, one by one. */
   const listCodec: ListCodec<Formats[Format]["given"]> = {
-    decode: (items) => Either.getOrThrowWith(codec.decode(items), same),
+    decode: (items) => Either.getOrThrowWith(atOnce(codec.decode(items)), same),
     encode: (message) => {
       const encoded = codec.encodeExact([message]) as
         | ReadonlyArray<Formats[Format]["given"]>
@@ -119,7 +120,7 @@ export const createMemory = <
 
   // Decoded in one step: a shorter append that was called later must not overtake this one.
   const decoded = (messages: unknown) =>
-    Effect.suspend(() => codec.decode(Array.isArray(messages) ? messages : [messages]))
+    Effect.suspend(() => atOnce(codec.decode(Array.isArray(messages) ? messages : [messages])))
   /** The operations that a transaction of the application can have, too. */
   const operationsOn = (run: Run<Memory.TransactionMemory>): TransactionMemory<Format> => ({
     ...Memory.promised<"describe" | "regenerate" | "state", Requests>({

@@ -1,6 +1,7 @@
 /** The request that goes upstream: the request of the client with the context of its session in place of its history. */
 import { type Fields, isFields, servers, serverOf } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
+import { eventsBetween, mapped, type Steps } from "@memfold/log/breathe"
 import { type Dialect, encode, type Unit } from "./dialects.js"
 import { type ListText, withItems } from "./jsonText.js"
 
@@ -21,7 +22,7 @@ const coveredTo = ({ layout }: Render.Context): number =>
   layout.find(({ section }) => section === "summary")?.to ?? 0
 
 /** What the memory says, as a message of the user: wherever it stands, a provider takes it. */
-const told = (message: Message.Message): Message.Message =>
+const asUser = (message: Message.Message): Message.Message =>
   message.role === "system" ? { ...message, role: "user" } : message
 
 const boundParts = (messages: ReadonlyArray<Message.Message>): number =>
@@ -34,22 +35,23 @@ const slices = ({ text, list }: Parsed, from: number, to: number): ReadonlyArray
  * The items of a client that the context shows word for word, as they came. Reasoning that the context leaves out is left out, too:
  * the provider would refuse it behind a summary.
  */
-const keptItems = (
+function* keptItems(
   parsed: Parsed,
   { messages, sources }: Render.Context,
   from: number,
-): ReadonlyArray<string> => {
+): Steps<ReadonlyArray<string>> {
   const { dialect, units, items } = parsed
   const kept: Array<string> = []
+  const shownOf = new Map<number, Array<Message.Message>>()
+  for (const [at, source] of sources.entries())
+    if (source !== null) shownOf.set(source, [...(shownOf.get(source) ?? []), messages[at]!])
   let index = 0
-  for (const unit of units) {
+  for (const [place, unit] of units.entries()) {
+    if (place % eventsBetween === 0) yield
     const until = index + unit.messages.length
     const [start, end] = unit.items
     if (index >= from) {
-      const shown = messages.filter((_, at) => {
-        const source = sources[at]
-        return source != null && source >= index && source < until
-      })
+      const shown = unit.messages.flatMap((_, at) => shownOf.get(index + at) ?? [])
       const isBare = shown.length > 0 && boundParts(shown) < boundParts(unit.messages)
       if (isBare)
         for (const item of items.slice(start, end)) {
@@ -96,24 +98,25 @@ const newestMarks = (value: unknown, room: { left: number }): unknown => {
   return isKept ? { ...inside, cache_control: mark } : inside
 }
 
-const fromFullHistory = (parsed: Parsed, context: Render.Context): string | null => {
+function* fromFullHistory(parsed: Parsed, context: Render.Context): Steps<string | null> {
   const end = coveredTo(context)
   if (end === 0) return parsed.text
   if (!isBorder(parsed.units, end)) return null
   const first = context.sources.findIndex((source) => source !== null && source >= end)
-  const front = encode(parsed.dialect, context.messages.slice(0, first === -1 ? undefined : first).map(told))
+  const told = context.messages.slice(0, first === -1 ? undefined : first).map(asUser)
+  const front = yield* encode(parsed.dialect, told)
   if (front === null) return null
   return withItems(parsed.text, parsed.list, [
     ...slices(parsed, 0, parsed.from),
     ...front.map((item) => JSON.stringify(item)),
-    ...keptItems(parsed, context, end),
+    ...(yield* keptItems(parsed, context, end)),
   ])
 }
 
 /** What a server of which nothing is known said beyond the API goes back to it: many want that, and those that say it take it. */
 const ofUnknownServers = ["reasoning_content", "extra_content"]
 
-const fromNewMessages = (parsed: Parsed, context: Render.Context, server: string): string | null => {
+function* fromNewMessages(parsed: Parsed, context: Render.Context, server: string): Steps<string | null> {
   // Nothing was said before.
   const given = parsed.units.reduce((sum, { messages }) => sum + messages.length, 0)
   if (context.messages.length === given && coveredTo(context) === 0) return parsed.text
@@ -121,7 +124,7 @@ const fromNewMessages = (parsed: Parsed, context: Render.Context, server: string
   const isMarked = dialect.provider === "anthropic"
   const room = Math.max(0, mostMarks - marksIn(body["system"]) - marksIn(body["tools"]))
   const marks = isMarked && room > 0 ? context.cacheMarks.slice(-room) : []
-  const encoded = encode(dialect, context.messages.map(told), {
+  const encoded = yield* encode(dialect, context.messages.map(asUser), {
     cacheMarks: marks,
     server,
     ...(serverOf(server) === servers.any ? { extraFields: ofUnknownServers } : {}),
@@ -131,12 +134,12 @@ const fromNewMessages = (parsed: Parsed, context: Render.Context, server: string
   const items = isMarked ? (newestMarks(encoded, { left: room }) as ReadonlyArray<unknown>) : encoded
   return withItems(parsed.text, parsed.list, [
     ...slices(parsed, 0, parsed.from),
-    ...items.map((item) => JSON.stringify(item)),
+    ...(yield* mapped(items, (item) => JSON.stringify(item))),
   ])
 }
 
 /**
- * Writes the request for the upstream.
+ * Writes the request for the upstream, in steps.
  *
  * @param parsed - the request of the client
  * @param context - the context of its session, which has the messages of the request
@@ -149,4 +152,5 @@ export const compose = (
   context: Render.Context,
   isWhole: boolean,
   server: string,
-): string | null => (isWhole ? fromFullHistory(parsed, context) : fromNewMessages(parsed, context, server))
+): Steps<string | null> =>
+  isWhole ? fromFullHistory(parsed, context) : fromNewMessages(parsed, context, server)

@@ -1,6 +1,6 @@
 /** The APIs that have a memory: where their conversations stand in a request, and how their answers are read. */
-import { eventsBetween, type Steps } from "@memfold/log/breathe"
-import { codecs, encodeIn, type Formats } from "@memfold/catalog"
+import { atOnce, eventsBetween, type Steps } from "@memfold/log/breathe"
+import { codecs, encodingIn, type Formats } from "@memfold/catalog"
 import { type Fields, isFields } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { Either } from "effect"
@@ -252,16 +252,16 @@ export const dialects: Readonly<Record<string, Dialect>> = {
 export const decode = (
   dialect: Dialect,
   items: ReadonlyArray<unknown>,
-): ReadonlyArray<Message.Message> | null => Either.getOrNull(codecs[dialect.format].decode(items))
+): ReadonlyArray<Message.Message> | null => Either.getOrNull(atOnce(codecs[dialect.format].decode(items)))
 
 /** Items as a request has them. */
-export const encode = (
+export function* encode(
   dialect: Dialect,
   messages: ReadonlyArray<Message.Message>,
-  options: Parameters<typeof encodeIn>[3] & { readonly cacheMarks?: ReadonlyArray<number> } = {},
-): ReadonlyArray<unknown> | null => {
+  options: Parameters<typeof encodingIn>[3] & { readonly cacheMarks?: ReadonlyArray<number> } = {},
+): Steps<ReadonlyArray<unknown> | null> {
   const { cacheMarks = [], ...form } = options
-  const { messages: encoded } = encodeIn(dialect.format, { messages, cacheMarks }, "inline", form)
+  const { messages: encoded } = yield* encodingIn(dialect.format, { messages, cacheMarks }, "inline", form)
   if (dialect.format !== "anthropic") return encoded as ReadonlyArray<unknown>
   const { system, messages: conversation } = encoded as { system?: unknown; messages: ReadonlyArray<unknown> }
   // Its place in the request is the client's.
@@ -272,7 +272,7 @@ export const encode = (
 export const encodeAnswer = (
   dialect: Dialect,
   answer: ReadonlyArray<Message.Message>,
-): ReadonlyArray<unknown> => encode(dialect, [Message.user("?"), ...answer])?.slice(1) ?? []
+): ReadonlyArray<unknown> => atOnce(encode(dialect, [Message.user("?"), ...answer]))?.slice(1) ?? []
 
 /** The units of a list from a position on; `null` if the codec does not read one. */
 export function* unitsOf(

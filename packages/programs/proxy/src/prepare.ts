@@ -149,7 +149,10 @@ const composed = async (
   const { session, isWhole } = followed
   const asked = await follower.said(session)
   const context = await run(memory.context(session), signal)
-  const text = compose(parsed, context, isWhole, url.href)
+  const text = await run(
+    inSteps(() => compose(parsed, context, isWhole, url.href)),
+    signal,
+  )
   if (text === null) throw new Doubtful("not-sayable")
   const { appendedTokens: before } = await run(memory.state(session))
   const sent = text === parsed.text ? given : text

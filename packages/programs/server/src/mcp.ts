@@ -88,10 +88,10 @@ const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, 
       ),
     context: (session, read = {}) =>
       run(() =>
-        Effect.map(memory.context(session, given(read)), (context) => {
-          const told = contextIn("openai", context)
-          return { ...told, messages: told.messages as unknown as Messages }
-        }),
+        Effect.map(
+          Effect.flatMap(memory.context(session, given(read)), (context) => contextIn("openai", context)),
+          (told) => ({ ...told, messages: told.messages as unknown as Messages }),
+        ),
       ),
     messages: (session, read = {}) =>
       run(() =>

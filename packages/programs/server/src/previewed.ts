@@ -2,6 +2,7 @@
 import type { Formats } from "@memfold/catalog"
 import type { schemas } from "@memfold/client/api"
 import type { Memory, Summary } from "@memfold/core"
+import { Effect } from "effect"
 import { contextIn } from "./contexts.js"
 
 const segment = ({ kind, from, to, text }: Summary.Segment): schemas.Segment => ({ kind, from, to, text })
@@ -34,9 +35,8 @@ const compaction = ({
 export const previewed = (
   { compactions, before, after, ...preview }: Memory.Preview,
   format: keyof Formats,
-): schemas.Previewed => ({
-  ...preview,
-  compactions: compactions.map(compaction),
-  before: contextIn(format, before),
-  after: contextIn(format, after),
-})
+): Effect.Effect<schemas.Previewed> =>
+  Effect.map(
+    Effect.all({ before: contextIn(format, before), after: contextIn(format, after) }),
+    (contexts) => ({ ...preview, compactions: compactions.map(compaction), ...contexts }),
+  )

@@ -2,7 +2,7 @@
 import { codecs, type Formats, strategyNamed, type UnknownName } from "@memfold/catalog"
 import { problem, type schemas } from "@memfold/client/api"
 import type { Message, Strategy } from "@memfold/core"
-import { breathe } from "@memfold/log/breathe"
+import { breathe, inSteps } from "@memfold/log/breathe"
 import { Effect, Either } from "effect"
 
 /** The name of a format, `openai` by default. */
@@ -17,7 +17,7 @@ export const decoded = (
   Effect.zipLeft(
     Effect.zipRight(
       breathe,
-      Effect.suspend(() => codecs[formatOf(query)].decode(Array.isArray(given) ? given : [given])),
+      Effect.flatten(inSteps(() => codecs[formatOf(query)].decode(Array.isArray(given) ? given : [given]))),
     ),
     breathe,
   )

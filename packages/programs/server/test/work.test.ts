@@ -1,12 +1,29 @@
 /** Work that one client asks for: how much is taken, what it counts as, and what others wait meanwhile. */
 import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { codecs, type Formats } from "@memfold/catalog"
+import { Message } from "@memfold/core"
 import { deep } from "@memfold/harness/depth"
+import { Effect } from "effect"
 import { makeToken } from "../src/index.js"
+import { contextIn } from "../src/contexts.js"
 import { workOf } from "../src/limits.js"
+import { decoded } from "../src/requests.js"
 import { ask, started } from "./services.js"
 
 const texts = (count: number): ReadonlyArray<Record<string, string>> =>
   Array.from({ length: count }, (_, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content: `m${at}` }))
+
+/** Turns of an agent: a question, a call, its result, an answer. */
+const tools = (count: number): ReadonlyArray<object> =>
+  Array.from({ length: count }, (_, at) => {
+    const call = { id: `c${at}`, type: "function", function: { name: "look", arguments: `{"at":${at}}` } }
+    return [
+      { role: "user", content: `m${at}` },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: `c${at - 1}`, content: `found ${at}` },
+      { role: "assistant", content: `m${at}` },
+    ][at % 4]!
+  })
 
 const sentences = (count: number): string =>
   Array.from({ length: count }, (_, at) => `The order m${at} has word${at % 999}.`).join(" ")
@@ -98,6 +115,52 @@ describe("the rate of a token", () => {
   })
 })
 
+/** How often the event loop goes on while something runs, on a machine so slow that each look at the clock is late. */
+const turnsDuring = async (work: Effect.Effect<unknown, Error>): Promise<number> => {
+  let [time, turns, isOver] = [Date.now(), 0, false]
+  const clock = vi.spyOn(Date, "now").mockImplementation(() => (time += 11))
+  const turn = (): void => {
+    turns++
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  try {
+    await Effect.runPromise(work)
+  } finally {
+    clock.mockRestore()
+    isOver = true
+  }
+  return turns
+}
+
+describe("a list of 640 messages", () => {
+  /** Turns of an agent with a tool: no message but the user's is a mere text. */
+  const messages = Array.from({ length: 160 }, (_, at): ReadonlyArray<Message.Message> => [
+    Message.user(`Question ${at}`),
+    Message.call([{ id: `c${at}`, name: "look", arguments: `{"at":${at}}` }]),
+    Message.result({ id: `c${at}`, output: `found ${at}` }),
+    { role: "assistant", parts: [{ type: "text", text: `Answer ${at}` }] },
+  ]).flat()
+  const prefix = { version: 640, total: 640, head: "" }
+  const context = {
+    messages,
+    sources: messages.map((_, at) => at),
+    layout: [],
+    tokens: 0,
+    prefix,
+    cacheMarks: [],
+  }
+  // What the memory itself has is neither decoded nor encoded.
+  const formats = (Object.keys(codecs) as ReadonlyArray<keyof Formats>).filter((one) => one !== "memfold")
+
+  it.each(formats)("lets others go on while it is decoded and encoded: %s", async (format) => {
+    const { messages: list } = await Effect.runPromise(contextIn(format, context))
+    const given = format === "anthropic" ? (list as { readonly messages: unknown }).messages : list
+    expect(await turnsDuring(decoded({ format }, given))).toBeGreaterThan(20)
+    expect(await turnsDuring(contextIn(format, context))).toBeGreaterThan(20)
+  })
+})
+
 describe.runIf(deep)("what one client asks for", () => {
   it("holds the event loop no longer than 50 ms at a time", { timeout: 300_000 }, async () => {
     const { url } = await started()
@@ -106,7 +169,10 @@ describe.runIf(deep)("what one client asks for", () => {
       ["PUT", "b/messages", { messages: texts(9_999) }],
       ["PUT", "b/messages", { messages: texts(9_998) }],
       ["POST", "b/trace", { text: sentences(1_000) }],
-      ["GET", "b/context", undefined],
+      ["POST", "c/messages", { messages: tools(9_999) }],
+      ...["openai", "openai-responses", "anthropic", "memfold"].map(
+        (format) => ["GET", `c/context?format=${format}`, undefined] as const,
+      ),
       ["POST", "b/recall", { query: sentences(10) }],
     ]
     for (const [method, path, body] of works) {

@@ -244,31 +244,27 @@ const usageOf = (usage: unknown, message: Message.Message): { readonly usage?: M
 
 const responseFields = ["id", "model", "created_at", "status", "previous_response_id", "store"] as const
 
-const decodeList = (
-  list: ReadonlyArray<unknown>,
-  at: number | undefined,
-): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> =>
-  Either.all(
-    list.map((input, index) =>
-      Either.mapBoth(check(input), {
-        onLeft: (problem) => new OpenAIDecodeError({ ...problem, index: at ?? index }),
-        onRight: decodeItem,
-      }),
-    ),
-  ).pipe(Either.map(joined))
+type Decoding = Codec.Steps<Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError>>
+
+function* decodeList(list: ReadonlyArray<unknown>, at: number | undefined): Decoding {
+  const decoded = yield* Codec.mapped(list, (input, index) =>
+    Either.mapBoth(check(input), {
+      onLeft: (problem) => new OpenAIDecodeError({ ...problem, index: at ?? index }),
+      onRight: decodeItem,
+    }),
+  )
+  return Either.map(Either.all(decoded), joined)
+}
 
 /** A whole response: its output, with its id at the end, and with its usage if the output is one message. */
-const decodeResponse = (
-  response: Codec.Fields,
-  index: number | undefined,
-): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> => {
+function* decodeResponse(response: Codec.Fields, index: number | undefined): Decoding {
   const { output, usage } = response
   if (!Array.isArray(output)) {
     const problem = `has ${Codec.kindOf(output)} at output`
     const at = index === undefined ? {} : { index }
     return Either.left(new OpenAIDecodeError({ path: "output", problem, allowed: "a list of items", ...at }))
   }
-  return Either.map(decodeList(output, index), (messages) => {
+  return Either.map(yield* decodeList(output, index), (messages) => {
     const last = messages.at(-1)
     if (last === undefined) return messages
     const about = responseFields.flatMap((name) => {
@@ -290,22 +286,27 @@ const decodeResponse = (
 const isResponse = (input: unknown): input is Codec.Fields =>
   Codec.isFields(input) && input["object"] === "response"
 
-const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> => {
-  if (isResponse(input)) return decodeResponse(input, undefined)
+function* decodeGiven(input: unknown): Decoding {
+  if (isResponse(input)) return yield* decodeResponse(input, undefined)
   if (!Array.isArray(input)) {
     const problem = `is ${Codec.kindOf(input)}`
     return Either.left(
       new OpenAIDecodeError({ path: "", problem, allowed: "a list of items, or a response" }),
     )
   }
-  if (!input.some(isResponse)) return decodeList(input, undefined)
+  if (!input.some(isResponse)) return yield* decodeList(input, undefined)
   // Responses stay messages of their own, so that their usage stays with them.
-  return Either.all(
-    input.map((one: unknown, index) =>
-      isResponse(one) ? decodeResponse(one, index) : decodeList([one], index),
-    ),
-  ).pipe(Either.map((decoded) => decoded.flat()))
+  const decoded: Array<Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError>> = []
+  for (const [index, one] of (input as ReadonlyArray<unknown>).entries()) {
+    decoded.push(yield* isResponse(one) ? decodeResponse(one, index) : decodeList([one], index))
+    yield
+  }
+  return Either.map(Either.all(decoded), (lists) => lists.flat())
 }
+
+/** {@link decodeItems} in steps, between which others have their turn. */
+export const decodingInSteps = (input: unknown): Decoding =>
+  Codec.decoding(OpenAIDecodeError, input, decodeGiven)
 
 /**
  * Decodes items of the Responses API: a list of items, a whole response, or a list with both. The first wrong item, or
@@ -328,5 +329,4 @@ const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Messag
  */
 export const decodeItems = (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> =>
-  Codec.decoding(OpenAIDecodeError, input, decodeGiven)
+): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> => Codec.atOnce(decodingInSteps(input))

@@ -253,15 +253,16 @@ const limited = (given: ReadonlyArray<Message.Message>, server: Codec.Server): C
   Codec.sendable(given, { server, longestName: server === Codec.servers.openai ? 128 : 64 })
 
 /** The items as a server takes them. */
-const asSent = (
+function* asSent(
   items: ReadonlyArray<Item>,
   server: Codec.Server,
   omitted: Array<Codec.Omitted>,
-): ReadonlyArray<Codec.Fields> => {
-  const sent = withoutLooseReasoning(withUniqueIds(items, omitted), omitted)
+): Codec.Steps<ReadonlyArray<Codec.Fields>> {
+  const unique = withUniqueIds(items, omitted)
+  yield
+  const written = withoutLooseReasoning(unique, omitted).map(({ fields }) => fields)
   const say = (role: string, content: string): Codec.Fields => ({ role, content })
-  const written = sent.map(({ fields }) => fields)
-  return Codec.wellFormed(Codec.inTurns(written, server, speakerOf, say))
+  return yield* Codec.mapped(Codec.inTurns(written, server, speakerOf, say), Codec.wellFormed)
 }
 
 /** Encodes one conversation, and collects what it leaves out. */
@@ -270,7 +271,6 @@ class Encoder {
   private readonly exact: boolean
   private readonly calls: Calls
   private readonly extraFields: ReadonlySet<string>
-
   private readonly server: Codec.Server
 
   constructor({ exact, server, extraFields }: EncodeOptions) {
@@ -397,11 +397,11 @@ class Encoder {
     return [...results, ...this.input(message, form)]
   }
 
-  encode(given: ReadonlyArray<Message.Message>): Encoded {
+  *encode(given: ReadonlyArray<Message.Message>): Codec.Steps<Encoded> {
     const placed = this.exact ? { messages: given, omitted: [] } : limited(given, this.server)
     const closable = this.exact ? { messages: given, omitted: [] } : withoutUnclosable(placed.messages)
     this.omissions.all.push(...placed.omitted, ...closable.omitted)
-    const items = closable.messages.flatMap((message, position) => {
+    const listed = yield* Codec.mapped(closable.messages, (message, position) => {
       this.omissions.message = position
       if (message.name !== undefined) this.omissions.add("name")
       return this.itemsOf(message).map((fields): Item => ({
@@ -410,9 +410,29 @@ class Encoder {
         isKept: formOf(message).response?.["store"] === true,
       }))
     })
+    const items = listed.flat()
     const { all } = this.omissions
-    const input = this.exact ? items.map(({ fields }) => fields) : asSent(items, this.server, all)
+    const input = this.exact ? items.map(({ fields }) => fields) : yield* asSent(items, this.server, all)
     return { input: input as unknown as Array<ResponsesItem>, omitted: all }
+  }
+}
+
+/** {@link encodeAndReport} in steps, between which others have their turn. */
+export function* encodingInSteps(
+  messages: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Codec.Steps<Encoded> {
+  const own = Codec.withoutOtherModels(messages, options.exact === true ? undefined : options.model)
+  const placed = placeSummaries(own.messages, options)
+  yield
+  const { input, omitted } = yield* new Encoder(options).encode(placed.messages)
+  return {
+    input,
+    omitted: [
+      ...own.omitted,
+      ...placed.omitted,
+      ...omitted.map((one) => ({ ...one, message: placed.sources[one.message] ?? one.message })),
+    ],
   }
 }
 
@@ -431,19 +451,7 @@ class Encoder {
 export const encodeAndReport = (
   messages: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
-): Encoded => {
-  const own = Codec.withoutOtherModels(messages, options.exact === true ? undefined : options.model)
-  const placed = placeSummaries(own.messages, options)
-  const { input, omitted } = new Encoder(options).encode(placed.messages)
-  return {
-    input,
-    omitted: [
-      ...own.omitted,
-      ...placed.omitted,
-      ...omitted.map((one) => ({ ...one, message: placed.sources[one.message] ?? one.message })),
-    ],
-  }
-}
+): Encoded => Codec.atOnce(encodingInSteps(messages, options))
 
 /**
  * Encodes messages as the `input` of a Responses API request. `decodeItems` gives the same messages back (L16: codecs

@@ -1,7 +1,7 @@
 /** Items of the Responses API: what its `input` and its `output` consist of. */
 export { append, type Appended, type AppendOptions, find, type Place, UnknownResponse } from "./append.js"
-export { decodeItems } from "./decode.js"
-export { encodeAndReport, encodeItems, type Encoded, type EncodeOptions } from "./encode.js"
+export { decodeItems, decodingInSteps } from "./decode.js"
+export { encodeAndReport, encodeItems, encodingInSteps, type Encoded, type EncodeOptions } from "./encode.js"
 export { placeSummaries } from "./summaries.js"
 export type {
   AssistantMessage,

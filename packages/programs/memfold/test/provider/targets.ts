@@ -13,6 +13,7 @@ import { encodeContext } from "@memfold/ai-sdk"
 import type { Message } from "@memfold/core"
 import * as EffectAi from "@memfold/effect-ai"
 import * as LangChain from "@memfold/langchain"
+import { atOnce } from "@memfold/log/breathe"
 import * as Agents from "@memfold/openai-agents"
 import {
   type Model,
@@ -95,18 +96,23 @@ const formats: ReadonlyArray<Target> = Object.entries(codecs)
     const provider = providers[format]
     if (provider === undefined) throw new Error(`there is no validator for the format "${format}"`)
     const target = { format, ...provider }
-    const inline: Target = { ...target, request: (messages) => provider.body(encode(messages, {}).messages) }
+    const inline: Target = {
+      ...target,
+      request: (messages) => provider.body(atOnce(encode(messages, {})).messages),
+    }
     // The Messages API has them apart anyway. The marks of the prompt cache may stand behind any message.
     if (format === "anthropic") {
       const marks = (last: number) => [0, Math.floor(last / 2), last]
       const request: Target["request"] = (messages) =>
-        provider.body(encode(messages, { cacheControl: { behind: marks(messages.length - 1) } }).messages)
+        provider.body(
+          atOnce(encode(messages, { cacheControl: { behind: marks(messages.length - 1) } })).messages,
+        )
       return [{ ...inline, request }]
     }
     const apart: Target = {
       ...target,
       format: `${format}, apart`,
-      request: (messages) => provider.body(encodeApart(messages, {}).messages),
+      request: (messages) => provider.body(atOnce(encodeApart(messages, {})).messages),
     }
     return [inline, apart]
   })

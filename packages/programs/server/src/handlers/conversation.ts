@@ -56,7 +56,7 @@ export const conversation = (serving: Serving) =>
             })
             yield* tagged(context.prefix.version)
             const form = given({ model, summaries, cacheControl, extraFields, server })
-            return contextIn(formatOf(urlParams), context, { systemMessages, ...form })
+            return yield* contextIn(formatOf(urlParams), context, { systemMessages, ...form })
           }),
         ),
       )

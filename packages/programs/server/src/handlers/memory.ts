@@ -117,7 +117,7 @@ export const memory = (serving: Serving) =>
               ...(summarizer === "own" ? {} : { summarizer: extractive }),
             })
             yield* tagged(preview.version)
-            return previewed(preview, formatOf({ format }))
+            return yield* previewed(preview, formatOf({ format }))
           }),
         ),
       )
