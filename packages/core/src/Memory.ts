@@ -64,7 +64,7 @@ export type { SupportingMessage, Trace, Traced, TracedSentence, TracedSummary } 
 export type { Sentence } from "./trace/sentences.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
-export { type AnyMemory, knownOf, type Neutral, neutralBy, neutralOf } from "./memory/Neutral.js"
+export { type AnyMemory, asPromise, knownOf, type Neutral, neutralBy, neutralOf } from "./memory/Neutral.js"
 export type * from "./memory/operations/Operations.js"
 export { promised, type Runner } from "./memory/operations/promised.js"
 export { type Operation, type OperationName, operations, unknownOption } from "./memory/operations/table.js"

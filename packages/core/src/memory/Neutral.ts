@@ -21,6 +21,23 @@ export interface Neutral extends ConversationOperations<Promises>, BranchOperati
 export type AnyMemory = Service | { readonly neutral: Neutral }
 
 /**
+ * Runs an operation until a signal ends it. The promise rejects with the error of the operation, and not with a cause.
+ *
+ * @example
+ * ```ts
+ * import { Memory } from "@memfold/core"
+ *
+ * const versionOf = async (memory: Memory.Service, session: string, signal: AbortSignal) =>
+ *   (await Memory.asPromise(memory.state(session), signal)).version
+ * ```
+ */
+export const asPromise = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
+  const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
+  if (Exit.isSuccess(exit)) return exit.value
+  throw Cause.squash(exit.cause)
+}
+
+/**
  * The neutral operations, by a function that runs them.
  *
  * @example
@@ -76,13 +93,7 @@ const ofServices = new WeakMap<Service, Neutral>()
  */
 export const neutralOf = (memory: AnyMemory): Neutral => {
   if ("neutral" in memory) return memory.neutral
-  const made =
-    ofServices.get(memory) ??
-    neutralBy(async (use) => {
-      const exit = await Effect.runPromiseExit(use(memory))
-      if (Exit.isSuccess(exit)) return exit.value
-      throw Cause.squash(exit.cause)
-    })
+  const made = ofServices.get(memory) ?? neutralBy((use) => asPromise(use(memory)))
   ofServices.set(memory, made)
   return made
 }

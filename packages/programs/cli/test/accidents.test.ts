@@ -1,12 +1,12 @@
 /** Services that have accidents while they work for clients: what was acknowledged, as the clients wrote it down, is in the store once. */
 import { createClient } from "@memfold/client"
 import { often } from "@memfold/harness/depth"
-import { postgresServers } from "@memfold/harness/postgresServers"
+import { give, postgresServers } from "@memfold/harness/postgresServers"
 import { environment, inFolder, program } from "@memfold/harness/program"
 import { servers } from "@memfold/harness/redisServers"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { renameSync, statSync } from "node:fs"
+import { chmodSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -28,11 +28,13 @@ const started = async (
   store: string,
   options: ReadonlyArray<string> = strategy,
   env: NodeJS.ProcessEnv = {},
+  user: { readonly uid?: number; readonly gid?: number } = {},
 ) => {
   const child = spawn(
     process.execPath,
     [program, "serve", "--store", store, "--port", "0", "--quiet", ...options],
     {
+      ...user,
       env: { ...environment(), ...env },
       stdio: ["ignore", "pipe", "ignore"],
     },
@@ -154,7 +156,7 @@ describe("a proxy that is killed in the middle of streams", () => {
   it.each(stores)("loses no answer that its client has whole: %s", async (name, place) => {
     const store = await place()
     const acknowledged: Acknowledged = new Map()
-    for (let time = 0; time < often(2, 20); time++) {
+    for (let time = 0; time < often(2, 30); time++) {
       const { url, kill } = await started(store, [...strategy, "--upstream", `openai=${upstream}`])
       const asking = clients(acknowledged, async (session, word) => {
         const response = await fetch(`${url}/v1/chat/completions`, {
@@ -224,6 +226,42 @@ describe("a service on SQLite", () => {
     }
   })
 
+  it("acknowledges nothing while its file can only be read, and goes on when it can be written", async () => {
+    // Whoever may do everything may write to such a file, too.
+    const place = join(folder, `only-read-${++files}`)
+    mkdirSync(place)
+    chmodSync(folder, 0o755)
+    const { uid, gid } = statSync(give(place))
+    const user = process.getuid?.() === 0 ? { uid, gid } : {}
+    const file = join(place, "store.db")
+    const store = `sqlite:${file}`
+    const acknowledged: Acknowledged = new Map()
+    for (let time = 0; time < often(1, 10); time++) {
+      const first = await started(store, strategy, {}, user)
+      const writing = clients(acknowledged, appends(first.url))
+      await writing.reached(20)
+      await writing.stop()
+      await first.kill("SIGTERM")
+      chmodSync(file, 0o444)
+      chmodSync(place, 0o555)
+      const reading = await started(store, strategy, {}, user).catch(() => null)
+      if (reading !== null) {
+        const refused = clients(acknowledged, appends(reading.url))
+        await refused.ended
+        expect(refused.count()).toBe(0)
+        await reading.kill("SIGKILL")
+      }
+      chmodSync(place, 0o755)
+      chmodSync(file, 0o644)
+    }
+    const last = await started(store, strategy, {}, user)
+    const going = clients(acknowledged, appends(last.url))
+    await going.reached(20)
+    await last.kill("SIGKILL")
+    await going.ended
+    told("read-only file", await look(store, acknowledged))
+  })
+
   it("keeps what processes wrote whose clocks differ by an hour, or go back", async () => {
     const store = `sqlite:${newFile()}`
     const acknowledged: Acknowledged = new Map()
@@ -253,5 +291,41 @@ describe("a service on SQLite", () => {
       for (const each of writing) await each.ended
     }
     told("settings", await look(store, acknowledged))
+  })
+})
+
+describe("a service on PostgreSQL", () => {
+  const tool = (name: string, args: ReadonlyArray<string>, input = ""): string =>
+    execFileSync(join(process.env["MEMFOLD_POSTGRES_BIN"] ?? "", name), args, { encoding: "utf8", input })
+
+  it("refuses reads and writes once its database was restored from a backup", async () => {
+    const { client, url: server } = await postgres()
+    for (let time = 0; time < often(1, 10); time++) {
+      const name = `chats_${time}`
+      const store = server.replace(/postgres$/, name)
+      await client.query(`CREATE DATABASE ${name}`)
+      const { url, kill } = await started(store)
+      const before: Acknowledged = new Map()
+      const first = clients(before, appends(url))
+      await first.reached(20)
+      await first.stop()
+      const dump = tool("pg_dump", ["--clean", "--schema=memfold", store])
+      const second = clients(new Map(), appends(url))
+      await second.reached(20)
+      tool("psql", ["--quiet", "--single-transaction", store], dump)
+      // Each of them is refused, and so is whatever comes later.
+      await second.ended
+      const late = (id: string) => appends(url)(id, "late")
+      await expect
+        .poll(() => late("s-0").then(() => "written", String), { timeout: 10_000 })
+        .toMatch(/The store failed/)
+      await expect(late("new")).rejects.toThrow(/The store failed/)
+      await kill("SIGTERM")
+      const again = await started(store)
+      await appends(again.url)("s-0", "afterwards")
+      await again.kill("SIGTERM")
+      before.get("s-0")!.push("afterwards")
+      told("restored database", await look(store, before))
+    }
   })
 })

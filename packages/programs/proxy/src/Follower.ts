@@ -1,8 +1,7 @@
 /** Keeps the sessions of the memory beside the conversations of clients: finds the session, stores what is new, begins branches. */
 import { allMessages, inOrder } from "@memfold/codec"
-import type { Memory, Message, Session } from "@memfold/core"
+import { Memory, type Message, type Session } from "@memfold/core"
 import { inSteps, mapped } from "@memfold/log/breathe"
-import { Cause, Effect, Exit } from "effect"
 import { keyOf, wholeStep } from "./conversation.js"
 import { belongsTo } from "./conversations/ids.js"
 import {
@@ -34,13 +33,6 @@ export const makeRecent = <Value>(most: number) => {
   }
 }
 
-/** Runs an operation of the memory until a signal ends it; rejects with its error, and not with a cause. */
-export const run = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
-  const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
-  if (Exit.isSuccess(exit)) return exit.value
-  throw Cause.squash(exit.cause)
-}
-
 const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
 
@@ -49,7 +41,7 @@ export const keysOf = (
   messages: ReadonlyArray<Message.Message>,
   signal?: AbortSignal,
 ): Promise<ReadonlyArray<string>> =>
-  run(
+  Memory.asPromise(
     inSteps(() => mapped(messages, keyOf)),
     signal,
   )
@@ -60,7 +52,7 @@ const readAll = async (
   session: string,
   signal: AbortSignal | undefined,
 ): Promise<Omit<Known, "version">> => {
-  const page: Memory.Neutral["messages"] = (...asked) => run(memory.messages(...asked), signal)
+  const page: Memory.Neutral["messages"] = (...asked) => Memory.asPromise(memory.messages(...asked), signal)
   const { messages } = await allMessages({ messages: page }, session)
   return { keys: await keysOf(messages, signal), mark: markIn(messages) }
 }
@@ -80,7 +72,7 @@ export class Follower {
 
   /** What the messages of a session say, and its version. */
   private async keysOf(session: string, signal?: AbortSignal): Promise<Known> {
-    const { version, total } = await run(this.memory.state(session), signal)
+    const { version, total } = await Memory.asPromise(this.memory.state(session), signal)
     const known = this.known.get(session)
     if (known?.version === version) return known
     if (total === 0) return { version, keys: [], mark: null }
@@ -114,8 +106,8 @@ export class Follower {
     const options = { ifVersion: version, ...(prefix === undefined ? {} : { prefix }) }
     const written =
       keep === keys.length
-        ? await run(this.memory.append(session, messages, options))
-        : await run(this.memory.edit(session, keep, messages, options))
+        ? await Memory.asPromise(this.memory.append(session, messages, options))
+        : await Memory.asPromise(this.memory.edit(session, keep, messages, options))
     this.known.set(session, {
       version: written.version,
       keys: [...keys.slice(0, keep), ...(await keysOf(messages))],
@@ -170,12 +162,14 @@ export class Follower {
     if (given.messages.some(({ role }) => role === "assistant")) return null
     const { session } = given
     const messages = markedBy(given.speaker, given.messages)
-    const { version } = await run(this.memory.state(session))
+    const { version } = await Memory.asPromise(this.memory.state(session))
     if (version === 0) await given.mayBegin(session)
     const idempotencyKey = `proxy/${key}`
-    const { duplicate, to } = await run(this.memory.append(session, messages, { idempotencyKey }))
-    const { total } = await run(this.memory.state(session))
-    if (duplicate && total > to) await run(this.memory.edit(session, to, []))
+    const { duplicate, to } = await Memory.asPromise(
+      this.memory.append(session, messages, { idempotencyKey }),
+    )
+    const { total } = await Memory.asPromise(this.memory.state(session))
+    if (duplicate && total > to) await Memory.asPromise(this.memory.edit(session, to, []))
     this.known.delete(session)
     return { session, how: duplicate && total > to ? "branch" : "append", isWhole: false }
   }

@@ -1,5 +1,5 @@
 /** The proxy: each request goes upstream with the context of its session in place of its history. */
-import type { Memory } from "@memfold/core"
+import { Memory } from "@memfold/core"
 import { inSteps } from "@memfold/log/breathe"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { addressOf, type Addressed, dialectOf, goesBack, upstreamOf, type Upstreams } from "./address.js"
@@ -7,7 +7,7 @@ import { beginning, type Begins } from "./begins.js"
 import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
 import { exchange } from "./exchange.js"
-import { Follower, run } from "./Follower.js"
+import { Follower } from "./Follower.js"
 import { forward } from "./forward.js"
 import { ambiguityIn, type Field } from "./headers.js"
 import { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
@@ -183,7 +183,7 @@ export class Proxy {
     const text = textOf(bytes ?? Buffer.alloc(0), request.headers["content-encoding"], maxBody)
     // What passes unread is no work.
     if (text !== null && text !== "") {
-      const amount = await run(
+      const amount = await Memory.asPromise(
         inSteps(() => measured(text)),
         incoming.signal,
       )

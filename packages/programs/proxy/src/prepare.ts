@@ -1,6 +1,6 @@
 /** From the request of a client to the request that goes upstream: parsed, its session followed, and composed anew. */
 import { type Fields, isFields } from "@memfold/codec"
-import type { Memory, Message, Render } from "@memfold/core"
+import { Memory, type Message, type Render } from "@memfold/core"
 import { inSteps, type Steps } from "@memfold/log/breathe"
 import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
@@ -8,7 +8,7 @@ import type { Addressed } from "./address.js"
 import { type Begins, MayNotBegin } from "./begins.js"
 import { compose, type Parsed } from "./compose.js"
 import type { Dialect } from "./dialects.js"
-import { type Follower, keysOf, run } from "./Follower.js"
+import { type Follower, keysOf } from "./Follower.js"
 import { type Named, sessionOf } from "./names.js"
 import { type Doubt, jsonOf, parse } from "./parse.js"
 import type { Followed, Given } from "./place.js"
@@ -148,13 +148,13 @@ const composed = async (
 ): Promise<Omit<Prepared, "name">> => {
   const { session, isWhole } = followed
   const asked = await follower.said(session)
-  const context = await run(memory.context(session), signal)
-  const text = await run(
+  const context = await Memory.asPromise(memory.context(session), signal)
+  const text = await Memory.asPromise(
     inSteps(() => compose(parsed, context, isWhole, url.href)),
     signal,
   )
   if (text === null) throw new Doubtful("not-sayable")
-  const { appendedTokens: before } = await run(memory.state(session))
+  const { appendedTokens: before } = await Memory.asPromise(memory.state(session))
   const sent = text === parsed.text ? given : text
   return { session, followed, context, text, sent, before, asked }
 }
@@ -176,7 +176,7 @@ export const prepare = async (
   text: string | null,
 ): Promise<Prepared | Doubt> => {
   try {
-    const request = await run(
+    const request = await Memory.asPromise(
       inSteps(() => parsedOf(conversing, text)),
       conversing.signal,
     )

@@ -8,7 +8,6 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Calls } from "../src/Calls.js"
-import { run } from "../src/Follower.js"
 import { Proxy } from "../src/Proxy.js"
 import type { ProxyRecord } from "../src/ProxyRecord.js"
 import { Savings } from "../src/Savings.js"
@@ -89,7 +88,7 @@ export const proxied = async (options: ProxiedOptions = {}) => {
         server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
       ),
     said: async (session: string) => {
-      const { messages } = await run(memory.messages(session))
+      const { messages } = await Memory.asPromise(memory.messages(session))
       return messages
     },
     close: async () => {

@@ -3,7 +3,7 @@ import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/p
 import { codecs, type Formats } from "@memfold/catalog"
 import type { Caller, schemas } from "@memfold/client/api"
 import { EventLog, Memory, type Recall } from "@memfold/core"
-import { Cause, Effect, Exit, Layer, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { passedCaller } from "./authorization.js"
 import { contextIn } from "./contexts.js"
 import type { GuardOptions } from "./guard.js"
@@ -64,11 +64,8 @@ const toldTo = (tenant: string | null) => (error: unknown) =>
 /** The memory of a caller as tools use it. */
 const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, tenant: string | null) => {
   const memory = tenantMemory(options, tenant)
-  const run = async <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> => {
-    const exit = await Effect.runPromiseExit(Effect.mapError(use(memory), toldTo(tenant)))
-    if (Exit.isSuccess(exit)) return exit.value
-    throw Cause.squash(exit.cause)
-  }
+  const run = <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> =>
+    Memory.asPromise(Effect.mapError(use(memory), toldTo(tenant)))
   const { encodeExact } = codecs.openai
   return {
     ...Memory.promised<

@@ -1,6 +1,6 @@
 /** The memory as the routes use it: with Promises, and one writer at a time for each session of this process. */
 import { Memory, type Message } from "@memfold/core"
-import { Cause, Clock, Effect, Exit, Option, Stream } from "effect"
+import { Clock, Effect, Option, Stream } from "effect"
 
 /** The operations that answer once. */
 const names = [
@@ -19,13 +19,6 @@ const names = [
 
 /** The operations of a memory that conversations need. */
 export type ConversationMemory = Pick<Memory.Service, (typeof names)[number] | "events">
-
-/** Runs an effect, and throws its own error. */
-const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
-  const exit = await Effect.runPromiseExit(effect)
-  if (Exit.isSuccess(exit)) return exit.value
-  throw Cause.squash(exit.cause)
-}
 
 /** The memory with Promises that reject with its errors. */
 export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof names)[number]> & {
@@ -49,9 +42,9 @@ export const storeOf = (given: ConversationMemory, prefix: string): Store => {
   const memory = Memory.withPrefix<(typeof names)[number] | "events">(given, prefix)
   const last = new Map<string, Promise<unknown>>()
   return {
-    ...Memory.promised({ names, run: (use) => run(use(memory)) }),
+    ...Memory.promised({ names, run: (use) => Memory.asPromise(use(memory)) }),
     versionsOf: (session, accepts) =>
-      run(
+      Memory.asPromise(
         memory.events(session).pipe(
           Stream.filterMap(({ event, version }) =>
             event._tag === "MessageAppended" && accepts(event.message) ? Option.some(version) : Option.none(),
@@ -60,7 +53,7 @@ export const storeOf = (given: ConversationMemory, prefix: string): Store => {
           Effect.map((versions) => [...versions]),
         ),
       ),
-    now: () => run(Clock.currentTimeMillis),
+    now: () => Memory.asPromise(Clock.currentTimeMillis),
     inTurn: async (session, work) => {
       const turn = (last.get(session) ?? Promise.resolve()).then(work, work)
       const settled = turn.then(
