@@ -33,6 +33,8 @@ export const makeRecent = <Value>(most: number) => {
   }
 }
 
+const run = Memory.asPromise
+
 const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
 
@@ -41,7 +43,7 @@ export const keysOf = (
   messages: ReadonlyArray<Message.Message>,
   signal?: AbortSignal,
 ): Promise<ReadonlyArray<string>> =>
-  Memory.asPromise(
+  run(
     inSteps(() => mapped(messages, keyOf)),
     signal,
   )
@@ -52,7 +54,7 @@ const readAll = async (
   session: string,
   signal: AbortSignal | undefined,
 ): Promise<Omit<Known, "version">> => {
-  const page: Memory.Neutral["messages"] = (...asked) => Memory.asPromise(memory.messages(...asked), signal)
+  const page: Memory.Neutral["messages"] = (...asked) => run(memory.messages(...asked), signal)
   const { messages } = await allMessages({ messages: page }, session)
   return { keys: await keysOf(messages, signal), mark: markIn(messages) }
 }
@@ -72,7 +74,7 @@ export class Follower {
 
   /** What the messages of a session say, and its version. */
   private async keysOf(session: string, signal?: AbortSignal): Promise<Known> {
-    const { version, total } = await Memory.asPromise(this.memory.state(session), signal)
+    const { version, total } = await run(this.memory.state(session), signal)
     const known = this.known.get(session)
     if (known?.version === version) return known
     if (total === 0) return { version, keys: [], mark: null }
@@ -106,8 +108,8 @@ export class Follower {
     const options = { ifVersion: version, ...(prefix === undefined ? {} : { prefix }) }
     const written =
       keep === keys.length
-        ? await Memory.asPromise(this.memory.append(session, messages, options))
-        : await Memory.asPromise(this.memory.edit(session, keep, messages, options))
+        ? await run(this.memory.append(session, messages, options))
+        : await run(this.memory.edit(session, keep, messages, options))
     this.known.set(session, {
       version: written.version,
       keys: [...keys.slice(0, keep), ...(await keysOf(messages))],
@@ -162,14 +164,12 @@ export class Follower {
     if (given.messages.some(({ role }) => role === "assistant")) return null
     const { session } = given
     const messages = markedBy(given.speaker, given.messages)
-    const { version } = await Memory.asPromise(this.memory.state(session))
+    const { version } = await run(this.memory.state(session))
     if (version === 0) await given.mayBegin(session)
     const idempotencyKey = `proxy/${key}`
-    const { duplicate, to } = await Memory.asPromise(
-      this.memory.append(session, messages, { idempotencyKey }),
-    )
-    const { total } = await Memory.asPromise(this.memory.state(session))
-    if (duplicate && total > to) await Memory.asPromise(this.memory.edit(session, to, []))
+    const { duplicate, to } = await run(this.memory.append(session, messages, { idempotencyKey }))
+    const { total } = await run(this.memory.state(session))
+    if (duplicate && total > to) await run(this.memory.edit(session, to, []))
     this.known.delete(session)
     return { session, how: duplicate && total > to ? "branch" : "append", isWhole: false }
   }
