@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { atOnce } from "@memfold/log/breathe"
 import { listIn, withItems } from "./jsonText.js"
 
 /** JSON with spaces wherever they may stand. */
@@ -23,7 +24,7 @@ describe("a list in a text of JSON", () => {
     fc.assert(
       fc.property(body, fc.constantFrom("", " ", "\n\t "), (value, space) => {
         const text = `${space}${spaced(value, space)}`
-        const list = listIn(text, "messages")!
+        const list = atOnce(listIn(text, "messages"))!
         expect(list.items.map(([from, to]) => JSON.parse(text.slice(from, to)) as unknown)).toEqual(
           JSON.parse(JSON.stringify(value.messages)),
         )
@@ -40,12 +41,12 @@ describe("a list in a text of JSON", () => {
     '{"other":{"messages":[]}}',
     '{"messages":"[]"}',
   ])("is not found in %s", (text) => {
-    expect(listIn(text, "messages")).toBeNull()
+    expect(atOnce(listIn(text, "messages"))).toBeNull()
   })
 
   it("leaves numbers as they were written", () => {
     const text = '{ "id": 12345678901234567890, "messages": [1e400, 0.10] }'
-    const list = listIn(text, "messages")!
+    const list = atOnce(listIn(text, "messages"))!
     expect(list.items.map(([from, to]) => text.slice(from, to))).toEqual(["1e400", "0.10"])
     expect(withItems(text, list, ["3"])).toBe(
       '{ "id": 12345678901234567890, "messages": [3] }'.replace("[3]", "[3]"),

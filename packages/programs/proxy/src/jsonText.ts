@@ -1,5 +1,10 @@
 /** Where the items of a list stand in a text of JSON, so that a request can be changed without writing the rest of it anew. */
 
+import type { Steps } from "@memfold/log/breathe"
+
+/** How many items are found in a step. */
+const itemsBetween = 64
+
 /** A list that is a field of the outermost object. Positions are in UTF-16 code units. */
 export interface ListText {
   /** Where the first item, or the bracket behind an empty list, could stand. */
@@ -50,12 +55,13 @@ const valueEnd = (text: string, from: number): number => {
   return at
 }
 
-const listAt = (text: string, from: number): ListText => {
+function* listAt(text: string, from: number): Steps<ListText> {
   const items: Array<readonly [number, number]> = []
   let at = skipSpace(text, from + 1)
   while (text.charAt(at) !== "]") {
     const to = valueEnd(text, at)
     items.push([at, to])
+    if (items.length % itemsBetween === 0) yield
     at = skipSpace(text, to)
     if (text.charAt(at) === ",") at = skipSpace(text, at + 1)
   }
@@ -63,13 +69,13 @@ const listAt = (text: string, from: number): ListText => {
 }
 
 /**
- * Finds a list by the name of its field.
+ * Finds a list by the name of its field, in steps.
  *
  * @param text - JSON that `JSON.parse` reads as an object
  * @param field - the name of a field of this object
  * @returns `null` if the field is no list, or is there more than once
  */
-export const listIn = (text: string, field: string): ListText | null => {
+export function* listIn(text: string, field: string): Steps<ListText | null> {
   let found: ListText | null = null
   let at = skipSpace(text, text.indexOf("{") + 1)
   while (at < text.length && text.charAt(at) !== "}") {
@@ -78,7 +84,7 @@ export const listIn = (text: string, field: string): ListText | null => {
     const value = skipSpace(text, skipSpace(text, nameEnd) + 1)
     if (name === field) {
       if (found !== null || text.charAt(value) !== "[") return null
-      found = listAt(text, value)
+      found = yield* listAt(text, value)
     }
     at = skipSpace(text, valueEnd(text, value))
     if (text.charAt(at) === ",") at = skipSpace(text, at + 1)

@@ -38,7 +38,7 @@ export function* parse(dialect: Dialect, given: string): Steps<Parsed | Doubt> {
   if (!isFields(body)) return { doubt: "not-json" }
   const doubt = dialect.doubt(body)
   if (doubt !== null) return { doubt }
-  const list = listIn(text, dialect.list)
+  const list = yield* listIn(text, dialect.list)
   yield
   const items = body[dialect.list]
   if (list === null || !Array.isArray(items) || list.items.length !== items.length)
