@@ -49,7 +49,7 @@ export const sameDatabase = (use: Use, schema: string): Effect.Effect<Use> =>
         lookedAt = now
         isReplaced ||= name !== opened.value.name || next <= known
       })
-    return (body) =>
+    return <A, E>(body: (connection: Connection) => Effect.Effect<A, E>) =>
       use((connection) => {
         let written = 0n
         const execute: Connection["execute"] = (sql, parameters, transform) =>
@@ -58,7 +58,9 @@ export const sameDatabase = (use: Use, schema: string): Effect.Effect<Use> =>
             if (typeof transaction === "string") written = BigInt(transaction)
           })
         return Effect.suspend(() => check(connection)).pipe(
-          Effect.flatMap(() => (isReplaced ? Effect.fail(error()) : body({ ...connection, execute }))),
+          Effect.flatMap((): Effect.Effect<A, E | SqlError> =>
+            isReplaced ? Effect.fail(error()) : body({ ...connection, execute }),
+          ),
           Effect.tap(() => {
             if (written > newest) newest = written
           }),
