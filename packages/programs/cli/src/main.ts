@@ -7,9 +7,8 @@ const { exitCode, interrupt } = call(process.argv.slice(2))
 /** Whether writing to standard output failed; the error is printed already. */
 let unwritable = false
 
-/** Whether the command works for others: it goes on, whoever reads what it prints. */
-const isServing =
-  ["serve", "studio", "worker", "wrap"].includes(process.argv[2] ?? "") || process.argv.includes("--every")
+/** The commands that work for others: they go on, whoever reads what they print. */
+const serving: ReadonlySet<string | undefined> = new Set(["serve", "studio", "worker", "wrap"])
 
 // Nobody reads what went wrong, and there is no other place to say it.
 process.stderr.on("error", () => undefined)
@@ -20,7 +19,7 @@ process.stdout.on("error", ({ code, errno, message }: NodeJS.ErrnoException) => 
   unwritable = true
   const [, reason = message] = getSystemErrorMap().get(errno ?? 0) ?? []
   process.stderr.write(`memfold: standard output cannot be written: ${reason}\n`)
-  if (isServing) return
+  if (serving.has(process.argv[2])) return
   process.exitCode = 2
   interrupt()
 })
