@@ -186,6 +186,6 @@ it("shows them as texts", async () => {
       expect(problems).toEqual([])
       expect(await page.evaluate("window.hit")).toBe(undefined)
     }),
-    { numRuns: often(2, 60), endOnFailure: true },
+    { numRuns: often(1, 60), endOnFailure: true },
   )
 })
