@@ -293,39 +293,3 @@ describe("a service on SQLite", () => {
     told("settings", await look(store, acknowledged))
   })
 })
-
-describe("a service on PostgreSQL", () => {
-  const tool = (name: string, args: ReadonlyArray<string>, input = ""): string =>
-    execFileSync(join(process.env["MEMFOLD_POSTGRES_BIN"] ?? "", name), args, { encoding: "utf8", input })
-
-  it("refuses reads and writes once its database was restored from a backup", async () => {
-    const { client, url: server } = await postgres()
-    for (let time = 0; time < often(1, 10); time++) {
-      const name = `chats_${time}`
-      const store = server.replace(/postgres$/, name)
-      await client.query(`CREATE DATABASE ${name}`)
-      const { url, kill } = await started(store)
-      const before: Acknowledged = new Map()
-      const first = clients(before, appends(url))
-      await first.reached(20)
-      await first.stop()
-      const dump = tool("pg_dump", ["--clean", "--schema=memfold", store])
-      const second = clients(new Map(), appends(url))
-      await second.reached(20)
-      tool("psql", ["--quiet", "--single-transaction", store], dump)
-      // Each of them is refused, and so is whatever comes later.
-      await second.ended
-      const late = (id: string) => appends(url)(id, "late")
-      await expect
-        .poll(() => late("s-0").then(() => "written", String), { timeout: 10_000 })
-        .toMatch(/The store failed/)
-      await expect(late("new")).rejects.toThrow(/The store failed/)
-      await kill("SIGTERM")
-      const again = await started(store)
-      await appends(again.url)("s-0", "afterwards")
-      await again.kill("SIGTERM")
-      before.get("s-0")!.push("afterwards")
-      told("restored database", await look(store, before))
-    }
-  })
-})
