@@ -54,7 +54,7 @@ const calls: Readonly<Record<string, readonly [code: number, ...args: ReadonlyAr
   export: [0, ...store],
   copy: [0, "--from", "sqlite:chats.db", "--to", "sqlite:copied.db"],
   archive: [0, "--to", "archived", "--idle", "1 day", ...store],
-  restore: [2, "chat-1", "--from", "archived", ...store],
+  restore: [0, "chat-1", "--from", "archived", ...store],
   verify: [0, ...store],
   repair: [0, ...store],
   store: [0, "size", ...store],
