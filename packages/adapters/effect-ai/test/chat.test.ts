@@ -251,6 +251,51 @@ describe("an open call", () => {
         expect(JSON.stringify(server.received[1]?.body["messages"])).toContain("tool_use")
       }),
     ))
+
+  const resultOf = (id: string) =>
+    Prompt.makeMessage("tool", {
+      content: [
+        Prompt.makePart("tool-result", {
+          id,
+          name: "lookUp",
+          isFailure: false,
+          result: { found: "late" },
+          providerExecuted: false,
+        }),
+      ],
+    })
+
+  it.each(["in the history", "with the next question"])(
+    "is answered although the user has gone on: %s",
+    (way) =>
+      run({ answer: scripted([call, { text: "I wait." }, { text: "It is known." }]) }, (server) =>
+        Effect.gen(function* () {
+          const chat = yield* MemfoldChat.open("chat")
+          const { toolCalls } = yield* chat.generateText(unresolved)
+          const late = resultOf(toolCalls[0]!.id)
+          yield* chat.generateText({ prompt: "Be quick.", toolkit })
+          const question = Prompt.makeMessage("user", {
+            content: [Prompt.makePart("text", { text: "Well?" })],
+          })
+          if (way === "in the history") {
+            yield* Ref.update(chat.history, ({ content }) => Prompt.fromMessages([...content, late]))
+            yield* chat.generateText({ prompt: "Well?", toolkit })
+          } else yield* chat.generateText({ prompt: Prompt.fromMessages([late, question]), toolkit })
+          const sent = JSON.stringify(server.received.at(-1)?.body)
+          expect(sent).toContain("late")
+          expect(sent).not.toContain("interrupted")
+          expect(yield* outline).toEqual([
+            "user What?",
+            "assistant reasoning tool-call",
+            "tool tool-result",
+            "user Be quick.",
+            "assistant I wait.",
+            "user Well?",
+            "assistant It is known.",
+          ])
+        }),
+      ),
+  )
 })
 
 describe("two requests at once", () => {

@@ -4,6 +4,7 @@ import { seeded } from "@memfold/strict-providers"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { deep, often } from "@memfold/harness/depth"
+import { expectNothingRefused } from "@memfold/harness/toolLoops"
 import { MemfoldChat } from "../src/index.js"
 import { handlers, memoryOf, models, served, toolkit } from "./models.js"
 
@@ -69,3 +70,21 @@ describe.each(["anthropic", "openai"] as const)("an agent on one session, with %
     }
   }
 })
+
+describe.each(["anthropic", "openai"] as const)(
+  "generated loops of tools, compacted at every step, with %s",
+  (provider) => {
+    it("are never refused, whatever the model says and calls", () =>
+      expectNothingRefused(({ server, memory, text, output }) =>
+        Effect.gen(function* () {
+          const chat = yield* MemfoldChat.make(memory, "chat")
+          // A call that the library cannot decode is an error of the turn; the conversation goes on.
+          yield* Effect.either(turn(chat, text, false))
+        }).pipe(
+          Effect.provide(models[provider](server)),
+          Effect.provide(toolkit.toLayer({ lookUp: () => Effect.sync(output) })),
+          Effect.runPromise,
+        ),
+      ))
+  },
+)

@@ -42,6 +42,8 @@ export interface ClerkOptions {
   readonly api?: Api
   readonly execute?: (request: string) => Promise<string> | string
   readonly needsApproval?: boolean
+  /** The name of the tool. */
+  readonly name?: string
 }
 
 /** An agent with a tool. */
@@ -51,6 +53,7 @@ export const clerk = (
     api = "responses",
     execute = (request) => `found ${request} `.repeat(12),
     needsApproval = false,
+    name = "look_up",
   }: ClerkOptions = {},
 ) =>
   new Agent({
@@ -60,7 +63,7 @@ export const clerk = (
     ...(api === "responses" ? { modelSettings: stateless } : {}),
     tools: [
       tool({
-        name: "look_up",
+        name,
         description: "Looks a request up.",
         parameters: z.object({ request: z.string(), depth: z.number() }),
         needsApproval,

@@ -5,12 +5,17 @@ export type Api = "anthropic" | "openai" | "openai-responses"
 
 /**
  * A call of a tool: of a function with `arguments`, or, in the Responses API, of a custom tool with a text as its `input`.
- * `namespace` is the group of tools that the called one is in.
+ * Arguments that are a text are sent as they are: models do write broken JSON. `namespace` is the group of tools that the called
+ * one is in. `id` is the id of the call; without it, no call has the id of another one.
  */
-export type AnsweredCall = { readonly name: string; readonly namespace?: string } & (
-  | { readonly arguments: Readonly<Record<string, unknown>>; readonly input?: undefined }
+export type AnsweredCall = { readonly name: string; readonly namespace?: string; readonly id?: string } & (
+  | { readonly arguments: Readonly<Record<string, unknown>> | string; readonly input?: undefined }
   | { readonly input: string; readonly arguments?: undefined }
 )
+
+/** The arguments of a call, as the text that the model wrote. */
+export const argumentsOf = ({ arguments: given, input }: AnsweredCall): string =>
+  typeof given === "string" ? given : JSON.stringify(given ?? { input })
 
 /**
  * An answer of the model. An answer with neither text nor calls says "…".

@@ -307,6 +307,20 @@ const refused: Readonly<
       }),
     ],
   ],
+  "image-count": [
+    ["messages", request([user(Array.from({ length: 101 }, () => image))])],
+    [
+      "messages",
+      request([
+        user("?"),
+        assistant([call("a")]),
+        user([
+          result("a", { content: Array.from({ length: 60 }, () => image) }),
+          ...Array.from({ length: 41 }, () => image),
+        ]),
+      ]),
+    ],
+  ],
   "cache-control-count": [
     [
       "",

@@ -177,6 +177,14 @@ const systemProblems = (
   }
 }
 
+/** The images of blocks, those in results among them. */
+const imagesIn = (blocks: ReadonlyArray<Fields>): number =>
+  blocks.reduce(
+    (sum, { type, content }) =>
+      sum + (type === "image" ? 1 : type === "tool_result" ? imagesIn(blocksOf(content)) : 0),
+    0,
+  )
+
 /** How a request begins and ends. */
 const endProblems = (
   turns: ReadonlyArray<Turned>,
@@ -239,6 +247,7 @@ export const anthropicViolations = (
     return { index, role, blocks: blocksOf(content) }
   })
   if (body["messages"] !== undefined) endProblems(turns, options, findings)
+  if (imagesIn(turns.flatMap(({ blocks }) => blocks)) > 100) findings.add("image-count", "messages")
   systemProblems(turns, options, findings)
   pairingProblems(turns, findings)
   servedPairingProblems(turns, findings)

@@ -86,6 +86,10 @@ export const anthropicRules = {
     says: "Expected `thinking` or `redacted_thinking`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceding the lastmost set of `tool_use` and `tool_result` blocks).",
     source: `${thinking}#preserving-thinking-blocks`,
   },
+  "image-count": {
+    says: "Too many images in one request: at most 100 may be provided.",
+    source: `${docs}/build-with-claude/vision`,
+  },
   "cache-control-count": {
     says: "A maximum of 4 blocks with cache_control may be provided.",
     source: caching,

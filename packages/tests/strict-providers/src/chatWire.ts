@@ -1,13 +1,13 @@
 /** Answers in the wire format of OpenAI's Chat Completions API, whole and as a stream. */
-import type { Answer } from "./answers.js"
+import { type Answer, argumentsOf } from "./answers.js"
 import type { Fields } from "./json.js"
 import { type Envelope, type StreamEvent, tokensOf } from "./messagesWire.js"
 
 const callsOf = ({ calls = [] }: Answer, count: number) =>
   calls.map((call, index) => ({
-    id: `call_${count}_${index}`,
+    id: call.id ?? `call_${count}_${index}`,
     type: "function",
-    function: { name: call.name, arguments: JSON.stringify(call.arguments ?? { input: call.input }) },
+    function: { name: call.name, arguments: argumentsOf(call) },
   }))
 
 const saying = ({ text, calls = [] }: Answer): string | null => text ?? (calls.length > 0 ? null : "…")

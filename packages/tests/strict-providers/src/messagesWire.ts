@@ -31,6 +31,9 @@ const usage = (input: number, output: number) => ({
   service_tier: "standard",
 })
 
+/** The field in which an answer that is not streamed has arguments that are no JSON. */
+const invalid = "INVALID_JSON"
+
 /** The content of an answer; `signature` is the signature of its thinking. */
 export const contentOf = (
   { thinking, text, calls = [] }: Answer,
@@ -41,9 +44,12 @@ export const contentOf = (
   ...(text === undefined && calls.length > 0 ? [] : [{ type: "text", text: text ?? "…", citations: null }]),
   ...calls.map((call, index) => ({
     type: "tool_use",
-    id: `toolu_${count}_${index}`,
+    id: call.id ?? `toolu_${count}_${index}`,
     name: call.name,
-    input: call.arguments ?? { input: call.input },
+    input:
+      typeof call.arguments === "string"
+        ? { [invalid]: call.arguments }
+        : (call.arguments ?? { input: call.input }),
     caller: { type: "direct" },
   })),
 ]
@@ -88,7 +94,7 @@ const pieces = (block: Fields): readonly [start: Fields, deltas: ReadonlyArray<F
     case "tool_use":
       return [
         { ...block, input: {} },
-        halves(JSON.stringify(block["input"])).map((json) => ({
+        halves(String(fieldsOf(block["input"])[invalid] ?? JSON.stringify(block["input"]))).map((json) => ({
           type: "input_json_delta",
           partial_json: json,
         })),

@@ -1,5 +1,5 @@
 /** Answers in the wire format of OpenAI's Responses API, whole and as a stream. */
-import type { Answer } from "./answers.js"
+import { type Answer, argumentsOf } from "./answers.js"
 import { type Fields, fieldsOf, listOf } from "./json.js"
 import { type Envelope, type StreamEvent, tokensOf } from "./messagesWire.js"
 
@@ -30,13 +30,13 @@ export const outputOf = (
           content: [{ type: "output_text", text: text ?? "…", annotations: [], logprobs: [] }],
         },
       ]),
-  ...calls.map(({ name, namespace, input, arguments: given }, index) => ({
-    ...(input === undefined
-      ? { type: "function_call", id: `fc_${count}_${index}`, arguments: JSON.stringify(given) }
-      : { type: "custom_tool_call", id: `ctc_${count}_${index}`, input }),
-    call_id: `call_${count}_${index}`,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
+  ...calls.map((call, index) => ({
+    ...(call.input === undefined
+      ? { type: "function_call", id: `fc_${count}_${index}`, arguments: argumentsOf(call) }
+      : { type: "custom_tool_call", id: `ctc_${count}_${index}`, input: call.input }),
+    call_id: call.id ?? `call_${count}_${index}`,
+    name: call.name,
+    ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
     status: "completed",
   })),
 ]

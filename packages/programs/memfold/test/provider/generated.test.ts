@@ -47,6 +47,19 @@ const withNames = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Mess
     ),
   }))
 
+/** The conversation with so many images in the first message of the user: more than some servers take in a request. */
+const withImages = (
+  messages: ReadonlyArray<Message.Message>,
+  images: number,
+): ReadonlyArray<Message.Message> => {
+  const at = messages.findIndex(({ role }) => role === "user")
+  const image: Message.Part = { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" }
+  const added = Array.from({ length: images }, () => image)
+  return messages.map((one, position) =>
+    position === at ? { ...one, parts: [...one.parts, ...added] } : one,
+  )
+}
+
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ after: fc.nat({ max: 40 }), change: fc.constant("revert" as const) }),
   fc.record({
@@ -66,9 +79,10 @@ describe("what providers accept, over generated conversations", () => {
         fc.asyncProperty(
           Arbitrary.conversation,
           fc.array(change, { maxLength: 2 }),
-          async (messages, changes) => {
+          fc.constantFrom(0, 1, 9, 21, 101),
+          async (messages, changes, images) => {
             const played = await Effect.runPromise(
-              play({ messages: withNames(messages), strategy, changes }, "s").pipe(
+              play({ messages: withImages(withNames(messages), images), strategy, changes }, "s").pipe(
                 Effect.provide(InMemoryEventLog.layer),
               ),
             )

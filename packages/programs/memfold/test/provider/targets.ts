@@ -10,6 +10,7 @@ import { type BaseMessage, SystemMessage } from "@langchain/core/messages"
 import { ChatPromptValue } from "@langchain/core/prompt_values"
 import { convertMessagesToCompletionsMessageParams, convertMessagesToResponsesInput } from "@langchain/openai"
 import { encodeContext } from "@memfold/ai-sdk"
+import { type ServerName, serverNames } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import * as EffectAi from "@memfold/effect-ai"
 import * as LangChain from "@memfold/langchain"
@@ -117,6 +118,26 @@ const formats: ReadonlyArray<Target> = Object.entries(codecs)
     return [inline, apart]
   })
 
+/** A provider for Chat Completions of another server than OpenAI's. */
+const providerOf = (server: ServerName): Provider => ({
+  ...openai,
+  violations: (request) => chatViolations(request, { server }),
+})
+
+/** Our own codec with every server that is known. */
+const servers: ReadonlyArray<Target> = serverNames.map((server) => {
+  const provider = providerOf(server)
+  const { encode } = codecs["openai"]!
+  return {
+    ...provider,
+    format: `openai, ${server}`,
+    request: (messages) => provider.body(encode(messages, { server }).messages),
+  }
+})
+
+/** Servers that want nothing beyond the API that the libraries' packages for Chat Completions do not write. */
+const plainServers = ["any", "anthropic", "bedrock", "groq", "mistral", "scaleway"] as const
+
 /** What the schema of the AI SDK itself refuses; it lets unknown fields pass. */
 const refusedBySchema = (messages: ReadonlyArray<unknown>): ReadonlyArray<Violation> =>
   messages.flatMap((message, index) => {
@@ -159,29 +180,39 @@ const reading = async (ask: (fetch: typeof globalThis.fetch) => Promise<unknown>
 
 /** The packages of providers for the AI SDK, which write the requests; an empty context is never sent. */
 const aiSdkProviders: ReadonlyArray<Target> = [
+  ...plainServers.map((server) => ({
+    provider: providerOf(server),
+    name: `Chat Completions of ${server}`,
+    server,
+    model: (fetch: typeof globalThis.fetch): AiModel =>
+      createOpenAI({ apiKey: "none", fetch }).chat("a-model"),
+  })),
   {
     provider: providers["anthropic"]!,
     name: "Anthropic",
+    server: "anthropic",
     model: (fetch: typeof globalThis.fetch): AiModel =>
       createAnthropic({ apiKey: "none", fetch })("claude-sonnet-5-5"),
   },
   {
     provider: openai,
     name: "Chat Completions",
+    server: "openai",
     model: (fetch: typeof globalThis.fetch): AiModel =>
       createOpenAI({ apiKey: "none", fetch }).chat("gpt-6.2-sol"),
   },
   {
     provider: responses,
     name: "Responses",
+    server: "openai",
     model: (fetch: typeof globalThis.fetch): AiModel =>
       createOpenAI({ apiKey: "none", fetch }).responses("gpt-6.2-sol"),
   },
-].map(({ provider, name, model }) => ({
+].map(({ provider, name, model, server }) => ({
   ...provider,
   format: `ai-sdk, ${name}`,
   request: (messages) => {
-    const { system, messages: given } = encodeContext(messages)
+    const { system, messages: given } = encodeContext(messages, { server })
     return reading((fetch) =>
       generateText({
         model: model(fetch),
@@ -243,13 +274,29 @@ const agents: ReadonlyArray<Target> = [
 }))
 
 /** A context as LangChain hands it to the package of a provider. */
-const forLangChain = (messages: ReadonlyArray<Message.Message>, provider: string): Array<BaseMessage> => {
-  const { system, messages: given } = LangChain.encodeContext(messages, { provider })
+const forLangChain = (
+  messages: ReadonlyArray<Message.Message>,
+  provider: string,
+  server?: string,
+): Array<BaseMessage> => {
+  const { system, messages: given } = LangChain.encodeContext(messages, { provider, server })
   return system === undefined ? given : [new SystemMessage({ content: system }), ...given]
 }
 
 /** LangChain, whose packages write the requests; an empty context is never sent. */
 const langchain: ReadonlyArray<Target> = [
+  ...plainServers.map((server): Target => {
+    const { body, violations, mismatches } = providerOf(server)
+    return {
+      violations,
+      mismatches,
+      format: `langchain, Chat Completions of ${server}`,
+      request: (messages) =>
+        body(
+          convertMessagesToCompletionsMessageParams({ messages: forLangChain(messages, "openai", server) }),
+        ),
+    }
+  }),
   {
     ...providers["anthropic"]!,
     format: "langchain, Anthropic",
@@ -332,6 +379,7 @@ const effectAi: ReadonlyArray<Target> = [
 /** Every format that goes to a provider or a library. */
 export const targets: ReadonlyArray<Target> = [
   ...formats,
+  ...servers,
   aiSdk,
   ...aiSdkProviders,
   ...langchain,
