@@ -2,7 +2,7 @@
  * What a page shows, compared with the newest stored messages. A page sends its list of messages again with each request; an
  * edited message keeps its id, and messages that were taken back are missing.
  */
-import { isAnswer, isUnfinished, isWaiting, unseenOf } from "@memfold/codec"
+import { isAnswer, isUnfinished, isWaiting, unseenOf, withUnseen as noted } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { formOf, metadataOf } from "./form.js"
 import { type Group, groupsOf, type PageId } from "./ui/encode.js"
@@ -185,13 +185,11 @@ const storedAgain = ({ messages }: Group) => messages.map((stored) => ({ stored 
 export const withUnseen = (
   messages: ReadonlyArray<Message.Message>,
   unseen: ReadonlyArray<string> | undefined,
-): ReadonlyArray<Message.Message> => {
-  const [first, ...others] = messages
-  if (first === undefined || unseen === undefined) return messages
-  const form = formOf(first)
-  const { metadata } = metadataOf({ ...form, ui: { ...form.ui, unseen } })
-  return [{ ...first, metadata: { ...first.metadata, ...metadata } }, ...others]
-}
+): ReadonlyArray<Message.Message> =>
+  noted(messages, unseen, (message, ids) => {
+    const form = formOf(message)
+    return metadataOf({ ...form, ui: { ...form.ui, unseen: ids } })
+  })
 
 /**
  * Compares what a page shows with what is stored, from the first message that both have.

@@ -27,7 +27,7 @@ export { authorName, toolName } from "./requestName.js"
 export { hasOption, signerIn, withoutItemIds } from "./providerOptions.js"
 export { withPairId } from "./pairIds.js"
 export { inOrder } from "./inOrder.js"
-export { type LatePlaced, lateResults } from "./lateResults.js"
+export { answersEarlier, type LatePlaced, lateResults, withLateResults } from "./lateResults.js"
 export { withoutMisplacedCalls } from "./misplacedCalls.js"
 export { withoutOtherModels } from "./otherModels.js"
 export { Omissions, type Omitted } from "./Omitted.js"
@@ -50,7 +50,7 @@ export {
   StoredSession,
   type StoreOptions,
 } from "./StoredSession.js"
-export { isAnswer, isUnfinished, isWaiting, type Sighting, unseenOf } from "./unseen.js"
+export { isAnswer, isUnfinished, isWaiting, type Sighting, unseenOf, withUnseen } from "./unseen.js"
 export { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
 export { type Frozen, freeze, Special, thaw } from "./values.js"
 export { parseExactly } from "./exactNumbers.js"

@@ -65,3 +65,24 @@ export const lateResults = (
   }
   return { keep, added: all.slice(keep) }
 }
+
+/** Whether messages have a result whose call is not among them: it may be a late one. */
+export const answersEarlier = (messages: ReadonlyArray<Message.Message>): boolean => {
+  const calls = new Set<string>()
+  return messages.some((message) => {
+    for (const { id } of Message.calls(message)) calls.add(id)
+    return Message.results(message).some(({ id }) => !calls.has(id))
+  })
+}
+
+/**
+ * How a session changes, for `rewrite` of a memory, when messages are added to it whose results may be late; see {@link lateResults}.
+ *
+ * @param added - the messages that are to come behind the stored ones
+ */
+export const withLateResults =
+  (added: ReadonlyArray<Message.Message>) =>
+  (stored: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> => {
+    const placed = lateResults(stored, added)
+    return [...stored.slice(0, placed.keep), ...placed.added]
+  }

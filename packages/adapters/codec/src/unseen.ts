@@ -1,5 +1,6 @@
 /** Pages of one conversation that ask at once: each sends its own list, without what the other one says. */
 import type { Message } from "@memfold/message"
+import type { Fields } from "./fields.js"
 
 /** Whether a message is a part of an answer. */
 export const isAnswer = ({ role }: Message.Message): boolean => role === "assistant" || role === "tool"
@@ -60,4 +61,20 @@ export const unseenOf = <A>(
     if (answer !== undefined) unseen.add(answer.one)
   }
   return unseen
+}
+
+/**
+ * The messages of a page, with a note of what the page did not show before them.
+ *
+ * @param unseen - the ids of the messages that it did not show; without them, there is no note
+ * @param noted - the metadata of a message, with the note, as the codec of the library writes it
+ */
+export const withUnseen = (
+  messages: ReadonlyArray<Message.Message>,
+  unseen: ReadonlyArray<string> | undefined,
+  noted: (message: Message.Message, unseen: ReadonlyArray<string>) => { readonly metadata?: Fields },
+): ReadonlyArray<Message.Message> => {
+  const [first, ...others] = messages
+  if (first === undefined || unseen === undefined) return messages
+  return [{ ...first, metadata: { ...first.metadata, ...noted(first, unseen).metadata } }, ...others]
 }

@@ -9,7 +9,14 @@ import {
   type Tool,
   type Toolkit,
 } from "@effect/ai"
-import { type ContextParts, digest, randomId, unsupportedSections } from "@memfold/codec"
+import {
+  answersEarlier,
+  type ContextParts,
+  digest,
+  randomId,
+  unsupportedSections,
+  withLateResults,
+} from "@memfold/codec"
 import { Memory, type Message, type Session } from "@memfold/core"
 import { Context, Effect, Either, Option, Schema, Stream } from "effect"
 import { decodePrompt } from "./decode.js"
@@ -179,7 +186,14 @@ class Requests {
       this.pending = { prompt: named, key }
       if (given.length > 0) {
         const session = this.session(method)
-        const asked = yield* session.append(given, { idempotencyKey: `effect-ai/asked/${key}` })
+        const idempotencyKey = `effect-ai/asked/${key}`
+        // The application may answer a call after the user has gone on.
+        const asked = answersEarlier(given)
+          ? yield* session.rewrite(withLateResults(given), {
+              idempotencyKey,
+              last: given.length + longestAnswer,
+            })
+          : yield* session.append(given, { idempotencyKey })
         if (asked.duplicate)
           yield* session.rewrite(withoutAnswer(given), { last: given.length + longestAnswer })
       }

@@ -1,6 +1,6 @@
 /** The history of a chat as a `Ref`: it reads the log and writes to it. */
 import type { Prompt } from "@effect/ai"
-import { isSame } from "@memfold/codec"
+import { isSame, withLateResults } from "@memfold/codec"
 import { Effect, Effectable, Readable, Ref } from "effect"
 import { decodeMessage } from "./decode.js"
 import { encodePrompt } from "./encode.js"
@@ -41,10 +41,12 @@ export class History extends Effectable.Class<Prompt.Prompt> implements Ref.Ref<
         if (after === before) return null
         // Messages that stay are as they are stored, with what a prompt has no place for.
         const stored = new Map(before.content.map((message, at) => [message, messages[at]!]))
-        return after.content.map((message, at) => {
+        const now = after.content.map((message, at) => {
           const there = same(message, before.content[at]) ? messages[at] : stored.get(message)
           return there ?? decodeMessage(message)
         })
+        const isAddition = messages.every((message, at) => message === now[at])
+        return isAddition ? withLateResults(now.slice(messages.length))(messages) : now
       })
       return Effect.map(Effect.orDie(written), () => answer!.value)
     })

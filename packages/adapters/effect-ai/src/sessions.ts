@@ -15,8 +15,8 @@ export interface Sessions {
   /** Changes the conversation; with `last`, its newest messages. What is replaced stays in the log, as a branch. */
   readonly rewrite: (
     change: (messages: ReadonlyArray<Message.Message>) => ReadonlyArray<Message.Message> | null,
-    options?: { readonly last?: number },
-  ) => Effect.Effect<void, AiError.UnknownError>
+    options?: { readonly last?: number; readonly idempotencyKey?: string },
+  ) => Effect.Effect<{ readonly duplicate: boolean }, AiError.UnknownError>
 }
 
 /** `Chat.Service` can only fail with errors of Effect AI, so the memory's error is the `cause`, without text of the conversation. */
@@ -69,11 +69,9 @@ export const sessionOf = (memory: Memory.AnyMemory, id: string, method: string):
       return pages.flat()
     }),
     rewrite: (change, options) =>
-      Effect.asVoid(
-        run(
-          (service) => service.rewrite(id, change, options),
-          () => neutral.rewrite(id, change, options),
-        ),
+      run(
+        (service) => service.rewrite(id, change, options),
+        () => neutral.rewrite(id, change, options),
       ),
   }
 }

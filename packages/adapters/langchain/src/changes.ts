@@ -1,5 +1,5 @@
 /** What a list of messages that an application gives changes in the stored conversation. */
-import { behindStored, isAnswer, isSame, isWaiting, unseenOf } from "@memfold/codec"
+import { behindStored, isAnswer, isSame, isWaiting, unseenOf, withUnseen } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { formOf, metadataOf } from "./form.js"
 
@@ -189,13 +189,6 @@ class Comparison {
   }
 }
 
-/** The messages of a page, with a note of what the page did not show before them. */
-const withUnseen = ([first, ...others]: Messages, unseen: ReadonlyArray<string>): Messages => {
-  if (first === undefined) return []
-  const { metadata } = metadataOf({ ...formOf(first), unseen })
-  return [{ ...first, metadata: { ...first.metadata, ...metadata } }, ...others]
-}
-
 /**
  * What the list of an application changes, with which it begins a call of an agent; `null` if nothing of the list is stored. The
  * list is the conversation as the application shows it, or its newest messages:
@@ -213,7 +206,10 @@ export const changeOf = (given: Messages, stored: StoredMessages): Change | null
   const missing = comparison.missingFrom(walk.stored)
   if (missing === null) return { from: null, added }
   const unseen = comparison.asksAtOnce(walk)
-  if (unseen !== undefined) return { from: null, added: withUnseen(added, unseen) }
+  if (unseen !== undefined) {
+    const noted = withUnseen(added, unseen, (one, ids) => metadataOf({ ...formOf(one), unseen: ids }))
+    return { from: null, added: noted }
+  }
   return {
     from: stored.from + missing,
     added: [...comparison.unseenIn(stored.messages.slice(missing)), ...added],

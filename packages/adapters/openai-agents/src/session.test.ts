@@ -4,6 +4,7 @@ import {
   InMemoryEventLog,
   Keep,
   Memory,
+  Message,
   Strategy,
   SummaryMode,
   Trigger,
@@ -201,6 +202,27 @@ describe("a run", () => {
     expect(texts.filter((text) => text === "May I?")).toHaveLength(1)
     const [id] = texts.slice(texts.indexOf("May I?")).flatMap((text) => /^call (.*)/.exec(text)?.[1] ?? [])
     expect(texts.filter((text) => text === `call ${id}` || text === `result ${id}`)).toHaveLength(2)
+  })
+
+  it("that waits for an approval is approved after the user has gone on: the model reads what the tool found", async () => {
+    await using server = await serving(callsThenSays())
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
+    const session = () => new MemfoldSession(memory, "chat")
+    const first = await run(clerk(server, { needsApproval: true }), "May I?", { session: session() })
+    await run(clerk(server), "And this?", { session: session() })
+    first.state.approve(first.interruptions[0]!)
+    await run(clerk(server, { needsApproval: true, execute: () => "found late" }), first.state, {
+      session: session(),
+    })
+    await run(clerk(server), "And now?", { session: session() })
+    expect(server.refused).toEqual([])
+    const sent = JSON.stringify(server.received.at(-1)?.body)
+    expect(sent).toContain("found late")
+    expect(sent).not.toContain("interrupted")
+    const { messages } = await memory.neutral.messages("chat")
+    const [waited] = messages.filter((message) => Message.calls(message).length > 0)
+    const after = messages[messages.indexOf(waited!) + 1]!
+    expect(Message.results(after).map(({ output }) => output)).toEqual(["found late"])
   })
 
   it("whose answer a guardrail blocks leaves a session that goes on", async () => {

@@ -1,5 +1,5 @@
 /** The items of a session in the log, and how its end is changed. */
-import { pagesBack, StoredSession } from "@memfold/codec"
+import { answersEarlier, pagesBack, StoredSession, withLateResults } from "@memfold/codec"
 import type { Memory, Message, Session as Sessions } from "@memfold/core"
 import type { AgentInputItem } from "@openai/agents"
 import { Either } from "effect"
@@ -138,8 +138,16 @@ export class StoredItems {
   }
 
   async append(items: ReadonlyArray<AgentInputItem>, idempotencyKey: string | undefined): Promise<void> {
-    const { prefix } = this
-    const added = await this.session.append(decoded(items), { idempotencyKey, prefix })
+    const { prefix, session } = this
+    const messages = decoded(items)
+    if (answersEarlier(messages)) {
+      // A person may approve a call after the user has gone on.
+      const last = messages.length + nextPage
+      const options = idempotencyKey === undefined ? { last } : { last, idempotencyKey }
+      await session.memory.rewrite(session.id, withLateResults(messages), options)
+      return
+    }
+    const added = await session.append(messages, { idempotencyKey, prefix })
     // What the model is sent next ends with these messages, unless others came in between.
     if (added !== undefined && prefix?.total === added.from) this.prefix = { ...prefix, total: added.to }
   }
