@@ -64,6 +64,8 @@ export interface Options {
   readonly prefix?: string
   /** Opening fails unless the server's settings guarantee this much; by default nothing is required. */
   readonly require?: Level
+  /** Opens the log to read it: every write fails, and keys of a newer memfold are read, too. `false` by default. */
+  readonly readonly?: boolean
   /** Waits for replicas at each append; by default it does not. */
   readonly waitReplicas?: WaitReplicas
   /** The longest time for one answer of a server; 5 seconds by default. */

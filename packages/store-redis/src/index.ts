@@ -7,6 +7,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { type Changes, listen } from "./changes.js"
 import { open } from "./Connection.js"
 import { type Durability, look } from "./durability.js"
+import { openForm } from "./form.js"
 import { keysUnder } from "./keys.js"
 import { type Options, targetOf } from "./Options.js"
 import { readHead, readPage } from "./read.js"
@@ -38,7 +39,7 @@ export class RedisStore extends Context.Tag("@memfold/store-redis/RedisStore")<R
  *
  * @param options - where the servers are, and what is required of them
  * @returns the log. It fails with a `LogError` that says why if no server answers within `retryFor`, the user may not use
- * it, or its settings guarantee less than `require`
+ * it, its settings guarantee less than `require`, or a newer memfold has written there
  *
  * @example
  * ```ts
@@ -54,22 +55,31 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
   Effect.gen(function* () {
     const target = yield* targetOf(options)
     const connection = yield* open(target, options)
+    const guard = yield* openForm(connection, target, options.readonly ?? false)
     const keysOf = keysUnder(target.prefix)
     const durability = yield* look(connection, target, options.waitReplicas)
     const changes = yield* listen(connection, target)
     const scripts = Scripts.make(target.mode === "cluster" ? "SPUBLISH" : "PUBLISH")
+    const rows = projections(connection, keysOf, target.prefix, scripts)
     const writing = { connection, keysOf, scripts, waitReplicas: options.waitReplicas }
     return {
       durability,
       changes,
-      append: append(writing),
-      rewrite: rewrite(writing),
-      finishRewrites: yield* Unfinished.make(connection, target.prefix, scripts.finished),
+      append: (...given) => guard("append", append(writing)(...given)),
+      rewrite: (...given) => guard("rewrite", rewrite(writing)(...given)),
+      ...(options.readonly === true
+        ? {}
+        : { finishRewrites: yield* Unfinished.make(connection, target.prefix, scripts.finished) }),
       read: (session, page) => readPage(connection, keysOf(session), session, page),
       head: (session) => readHead(connection, keysOf(session), session),
       list: listSessions(connection, target.prefix),
-      delete: (session, at) => remove(connection, keysOf(session), scripts.remove, { session, at }),
-      projections: projections(connection, keysOf, target.prefix, scripts),
+      delete: (session, at) =>
+        guard("delete", remove(connection, keysOf(session), scripts.remove, { session, at })),
+      projections: {
+        get: rows.get,
+        put: (...given) => guard("projections.put", rows.put(...given)),
+        drop: (...given) => guard("projections.drop", rows.drop(...given)),
+      },
     }
   })
 

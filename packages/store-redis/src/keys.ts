@@ -65,6 +65,9 @@ const prefixOf = (prefix: string): string => escaped(prefix, /[%{}]/g)
 /** A kind of rows in the form it has in keys and for scripts. Its colons are escaped: a colon ends it. */
 export const kindOf = (kind: string): string => escaped(kind, /[%:]/g)
 
+/** The key that has the number of the stored form of a prefix. */
+export const formKeyOf = (prefix: string): string => `${prefixOf(prefix)}:{${tags[0]}}:form`
+
 /** The slot of a key in a cluster. */
 export const slotOf = (key: string): number => crc16(/\{(.*?)\}/s.exec(key)?.[1] ?? key) % slots
 

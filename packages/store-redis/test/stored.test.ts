@@ -1,4 +1,5 @@
 /** Databases of released versions. */
+import { Effect } from "effect"
 import type { Redis } from "ioredis"
 import { readFileSync } from "node:fs"
 import { describe, expect, it, vi } from "vitest"
@@ -12,7 +13,7 @@ import {
   storedVersions,
   writeStored,
 } from "@memfold/harness/stored"
-import { withLog } from "./support.js"
+import { logError, openingFails, withLog } from "./support.js"
 
 const { server } = servers()
 vi.setConfig({ testTimeout: 120_000 })
@@ -50,5 +51,52 @@ describe.each(storedVersions)("a database of memfold %s", (version) => {
     )
     expect(await withLog({ url }, problemsOf)).toEqual([])
     expect(await readStored(url as `redis://${string}`)).toEqual(expectedOf(version, "redis"))
+  })
+})
+
+describe("the form of the keys", () => {
+  const formKeys = async (client: Redis) =>
+    (await client.keys("memfold:*")).filter((key) => key.endsWith("}:form"))
+
+  it("is said by the first write, and a database without it is of the first form", async () => {
+    const { url, client } = await server()
+    await withLog({ url }, (log) => log.head("s"))
+    expect(await formKeys(client)).toEqual([])
+    await fill(url as `redis://${string}`)
+    const [key] = await formKeys(client)
+    expect(await client.get(key!)).toBe("1")
+    const stored = await readStored(url as `redis://${string}`)
+    await client.del(key!)
+    expect(await withLog({ url }, problemsOf)).toEqual([])
+    expect(await readStored(url as `redis://${string}`)).toEqual(stored)
+  })
+
+  it("that is newer is read, and takes no writes", async () => {
+    const { url, client } = await server()
+    await fill(url as `redis://${string}`)
+    const [key] = await formKeys(client)
+    await client.set(key!, "2")
+    const before = await dumped(client)
+    expect((await openingFails({ url })).reason).toBe(
+      `${url.replace(/\/?$/u, "/0")} has form 2 of the keys with the prefix "memfold", this memfold knows form 1; update memfold, or read it with memfold export`,
+    )
+    expect(await withLog({ url, readonly: true }, problemsOf)).toEqual([])
+    await withLog({ url, readonly: true }, (log) =>
+      Effect.gen(function* () {
+        const [first] = yield* log.list({ limit: 1 })
+        const { session, version } = first!
+        const head = { version, batchId: "b" }
+        const options = { expectedVersion: 0, batchId: "b" }
+        for (const write of [
+          log.append("new", [], options),
+          log.rewrite(session, [], [], options),
+          log.delete(session, head),
+          log.projections.put(session, head, []),
+          log.projections.drop("snapshot"),
+        ])
+          expect((yield* logError(write)).reason).toContain("is open to be read, and takes no writes")
+      }),
+    )
+    expect(await dumped(client)).toBe(before)
   })
 })

@@ -7,7 +7,7 @@ import type { MissingPackage } from "./MissingPackage.js"
 export interface StoreOptions {
   /** SQLite and PostgreSQL: whether to create a file or tables that do not exist; `true` by default. */
   readonly create?: boolean
-  /** SQLite, PostgreSQL and libSQL: opens the store to read it; every write fails. `false` by default. */
+  /** SQLite, PostgreSQL, libSQL and Redis: opens the store to read it; every write fails. `false` by default. */
   readonly readonly?: boolean
   /** How long to wait for a server that does not answer; 15 seconds by default. */
   readonly retryFor?: Duration.DurationInput

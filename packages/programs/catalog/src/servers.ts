@@ -21,10 +21,10 @@ const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
     ({ make }) => make({ filename, projectionsOf, ...options }),
   )
 
-const redis: Open = (_path, { retryFor }, url) =>
+const redis: Open = (_path, { readonly = false, retryFor }, url) =>
   lazy(
     () => import("@memfold/store-redis"),
-    ({ make }) => make({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
+    ({ make }) => make({ url, readonly, ...(retryFor === undefined ? {} : { retryFor }) }),
   )
 
 const postgres: Open = (_path, { create = true, readonly = false, retryFor }, url) =>
