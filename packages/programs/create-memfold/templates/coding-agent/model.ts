@@ -36,8 +36,15 @@ const usage = {
 
 const standIn = new MockLanguageModelV3({
   doStream: async ({ prompt }) => {
+    const tasks = prompt.flatMap(({ role, content }) =>
+      role === "user" ? content.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
+    )
     const done = prompt.length - 1 - prompt.findLastIndex(({ role }) => role === "user")
-    const step = steps[done / 2]
+    const step = tasks.length > 1 ? undefined : steps[done / 2]
+    const says =
+      tasks.length > 1
+        ? `You asked me before: “${tasks.at(-2)}” That is done: product.js is there, with a test. I know no other task; set OPENAI_API_KEY for a model.`
+        : "I added product.js with a test, and the tests pass."
     const chunks =
       step === undefined
         ? [
@@ -45,7 +52,7 @@ const standIn = new MockLanguageModelV3({
             {
               type: "text-delta" as const,
               id: "1",
-              delta: "I added product.js with a test, and the tests pass.",
+              delta: says,
             },
             { type: "text-end" as const, id: "1" },
           ]

@@ -1,6 +1,5 @@
 /** The function: `POST /SESSION` with `{ "text": "…" }` answers. Deploy it where `fetch` handlers run on Node. */
 import { createMemory } from "memfold"
-import type { ChatCompletionMessageParam } from "openai/resources/chat/completions"
 import { reply } from "./model.js"
 import { queue, store } from "./store.js"
 
@@ -26,7 +25,7 @@ export default {
     const stored = page?.messages[to - page.from]
     if (stored?.role === "assistant")
       return Response.json({ answer: stored.content, tokens, messages: messages.length })
-    const answer = await reply(messages as Array<ChatCompletionMessageParam>)
+    const answer = await reply(messages)
     await memory.append(session, { role: "assistant", content: answer })
     return Response.json({ answer, tokens, messages: messages.length })
   },

@@ -2,7 +2,6 @@
 import { createInterface } from "node:readline/promises"
 import { stdin, stdout } from "node:process"
 import { createMemory } from "memfold"
-import type { ChatCompletionMessageParam } from "openai/resources/chat/completions"
 import { complete, modelName, reply } from "./model.js"
 
 const session = process.argv[2] ?? "me"
@@ -19,7 +18,7 @@ for await (const line of terminal) {
   await memory.append(session, { role: "user", content: text })
   const { messages, tokens } = await memory.context(session)
   let answer = ""
-  for await (const piece of reply(messages as Array<ChatCompletionMessageParam>)) {
+  for await (const piece of reply(messages)) {
     answer += piece
     stdout.write(piece)
   }

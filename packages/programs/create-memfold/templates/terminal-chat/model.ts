@@ -30,6 +30,14 @@ export const complete =
 
 const wordsOf = (text: string) => new Set(text.toLowerCase().match(/\p{L}{4,}|\p{N}+/gu) ?? [])
 
+/** The words around what was told, in turns: another answer has other words. */
+const wordings = [
+  { recalls: "You told me:", noted: "I will remember that." },
+  { recalls: "As you said:", noted: "That is in my memory now." },
+  { recalls: "I remember:", noted: "Noted." },
+]
+let answers = 0
+
 /** What the stand-in says: the sentence of the context that has most of the words of a question. Questions and its own answers tell nothing. */
 export const answerOf = (messages: Array<ChatCompletionMessageParam>): string => {
   const said = messages.flatMap(({ role, content }) =>
@@ -37,12 +45,13 @@ export const answerOf = (messages: Array<ChatCompletionMessageParam>): string =>
   )
   const asked = said.pop() ?? ""
   const told = said.flatMap((text) => text.split(/(?<=[.!?])\s+|\n/u)).filter((one) => !one.endsWith("?"))
-  if (!asked.trimEnd().endsWith("?")) return "I will remember that."
+  const { recalls, noted } = wordings[answers++ % wordings.length]!
+  if (!asked.trimEnd().endsWith("?")) return noted
   const words = wordsOf(asked)
   const shared = (sentence: string) => [...wordsOf(sentence)].filter((word) => words.has(word)).length
   const best = told.toSorted((one, other) => shared(other) - shared(one))[0] ?? ""
   return shared(best) > 0
-    ? `You told me: ${best}`
+    ? `${recalls} ${best}`
     : `You have not told me that; I was given ${messages.length} messages.`
 }
 

@@ -14,8 +14,9 @@ test("a question is answered from what was told, however often it is asked", asy
     return answer
   }
   assert.match(await ask("What is my order?"), /not told me/)
-  assert.equal(await ask("My order is KX-4471."), "I will remember that.")
-  for (let time = 0; time < 2; time++)
-    assert.equal(await ask("What is my order?"), "You told me: My order is KX-4471.")
+  await ask("My order is KX-4471.")
+  const answers = [await ask("What is my order?"), await ask("What is my order?")]
+  for (const answer of answers) assert.match(answer, /: My order is KX-4471\.$/)
+  assert.notEqual(answers[0], answers[1])
   await memory.close()
 })
