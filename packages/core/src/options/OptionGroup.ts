@@ -3,9 +3,9 @@
  * default what it is when it is left out. The check, its error, the defaults and the tables of the documents come from that.
  */
 import { Duration, Option, Predicate, Schema, SchemaAST } from "effect"
-import { closest } from "./closest.js"
+import { closest, didYouMean } from "./closest.js"
 
-export { closest } from "./closest.js"
+export { closest, didYouMean } from "./closest.js"
 
 /**
  * An option has a value that is not allowed, or there is no such option. `option` is its name, and `allowed` says what it must be;
@@ -22,8 +22,8 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
     if (known === undefined) return `The option "${option}" must be ${allowed}`
     const at = option.lastIndexOf(".") + 1
     const guess = closest(option.slice(at), known)
-    const meant = guess === undefined ? "" : ` did you mean "${option.slice(0, at)}${guess}"?`
-    return `There is no option "${option}";${meant} it must be ${allowed}`
+    const meant = didYouMean(guess === undefined ? undefined : option.slice(0, at) + guess)
+    return `There is no option "${option}"; ${meant}it must be ${allowed}`
   }
 
   /** There is no option of this name, but these. `prefix` is what names begin with. */

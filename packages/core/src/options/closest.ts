@@ -40,3 +40,7 @@ export const closest = (word: string, names: Iterable<string>): string | undefin
   }
   return found?.name
 }
+
+/** What is said of a name that there is not, behind its semicolon: what was probably meant, if there is such a name. */
+export const didYouMean = (guess: string | undefined): string =>
+  guess === undefined ? "" : `did you mean "${guess}"? `

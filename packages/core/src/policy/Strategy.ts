@@ -3,7 +3,7 @@
  * and pure functions. The engine does everything else, in the same way for every strategy.
  */
 import { Either, Option, ParseResult, Schema, SchemaAST } from "effect"
-import { closest } from "../options/closest.js"
+import { closest, didYouMean } from "../options/closest.js"
 import type { Wording } from "../summary/Wording.js"
 import { conversationSummary, material } from "../summary/Wording.js"
 import type { Origin } from "@memfold/message/Message"
@@ -312,8 +312,7 @@ export const define = <Settings extends object, Encoded>(options: {
   }) => {
     const unknown = Object.keys(request).find((name) => settingOf(name) === undefined)
     if (unknown !== undefined) {
-      const guess = closest(unknown, names)
-      const meant = guess === undefined ? "" : `did you mean "${guess}"? `
+      const meant = didYouMean(closest(unknown, names))
       return refuse(`there is no setting "${unknown}"; ${meant}allowed: ${names.join(", ")}`)
     }
     if (!isObject(file)) return refuse("a settings file must have a JSON object")

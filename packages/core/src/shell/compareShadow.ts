@@ -17,7 +17,7 @@ export const compareShadow = (shadow: Strategy, acting: Due, options: DecideOpti
     if (agrees) return counted
     const range =
       decision._tag === "Due"
-        ? `[${decision.plan.from},${decision.plan.to}) (${decision.plan.reason})`
+        ? `messages ${decision.plan.from} to ${decision.plan.to - 1} (${decision.plan.reason})`
         : "nothing"
     return Effect.zipRight(
       counted,

@@ -13,8 +13,8 @@ export class UnknownName extends Schema.TaggedError<UnknownName>()("UnknownName"
   guess: Schema.optional(Schema.String),
 }) {
   override get message(): string {
-    const meant = this.guess === undefined ? "" : `; did you mean "${this.guess}"?`
-    return `there is no ${this.kind} "${this.given}"${meant}${meant === "" ? ";" : ""} allowed: ${this.allowed.join(", ")}`
+    const meant = OptionGroup.didYouMean(this.guess)
+    return `there is no ${this.kind} "${this.given}"; ${meant}allowed: ${this.allowed.join(", ")}`
   }
 }
 

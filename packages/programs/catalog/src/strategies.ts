@@ -85,6 +85,6 @@ export const strategyNamed = (
   Either.flatMap(byName("strategy", strategyNames, name), ({ resolve }) => {
     const typo = unknownSettings(sources.file).find(({ guess }) => guess !== undefined)
     if (typo === undefined) return resolve({ ...sources, environment: globalThis.process?.env ?? {} })
-    const detail = `there is no setting "${typo.name}"; did you mean "${typo.guess}"? (in the settings file)`
+    const detail = `there is no setting "${typo.name}"; ${OptionGroup.didYouMean(typo.guess)}(in the settings file)`
     return Either.left(new Strategy.SettingsError({ strategy: name, detail }))
   })

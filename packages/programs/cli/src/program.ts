@@ -50,7 +50,7 @@ const checked = (args: ReadonlyArray<string>): Effect.Effect<void, UsageError> =
       const guess = OptionGroup.closest(word, commands.keys())
       // The parser lists all commands for a word that is like none of them.
       if (guess === undefined) return
-      const problem = `there is no command "${word}"; did you mean "${guess}"? memfold --help lists the commands`
+      const problem = `there is no command "${word}"; ${OptionGroup.didYouMean(guess)}memfold --help lists the commands`
       return yield* new UsageError({ problem })
     }
     const command = yield* Effect.promise(listed.load)

@@ -137,7 +137,7 @@ describe("a sliding window (design 1)", { timeout }, () => {
   it("is only tried without a store", async () => {
     const ran = await memfold("import", "--from", "sliding-window", file("tried.json", state()))
     expect(ran).toMatchObject({ code: 0, err: "" })
-    expect(ran.out).toContain("[0,20) in the active summary, 40 uncovered")
+    expect(ran.out).toContain("20 in the active summary, 40 uncovered")
     expect(ran.out).toContain("Only checked")
   })
 })
@@ -168,8 +168,8 @@ describe("a store of summaries with split turns (design 3)", { timeout }, () => 
       { summary: "s2", status: "active", supersededBy: null, messages: 40, splitTurn: true, text: joined },
     ])
     const text = (await memfold("summaries", "t1", "--store", store)).out
-    expect(text).toMatch(/s1 +\d+ +superseded +\[0,10\) +20 .*s2/)
-    expect(text).toMatch(/s2 +\d+ +active +\[0,31\) +40 .*Split Turn/)
+    expect(text).toMatch(/s1 +\d+ +superseded +0 to 9 +20 .*s2/)
+    expect(text).toMatch(/s2 +\d+ +active +0 to 30 +40 .*Split Turn/)
   })
 
   it("brings every conversation of a file at once, a damaged summary left to be made anew", async () => {
@@ -272,7 +272,7 @@ describe("a table of rolling summaries (design 4)", { timeout }, () => {
     const store = storeIn("statuses.db")
     const path = old("statuses-old.db", (index) => ["superseded", "active", "invalid"][index] ?? "")
     const ran = await memfold("import", "--from", "rolling", path, "--store", store)
-    expect(ran.out).toContain("[0,20) in the active summary, 30 uncovered")
+    expect(ran.out).toContain("20 in the active summary, 30 uncovered")
     const all = await look(store, "summaries", "c")
     expect(all.map(({ summary, status, supersededBy }) => [summary, status, supersededBy])).toEqual([
       ["s0", "superseded", "s1"],

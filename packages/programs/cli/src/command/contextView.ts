@@ -1,7 +1,7 @@
 /** Prints a context: the layout, then the messages. */
 import { Message, type Render, TokenCounter } from "@memfold/core"
 import { badgesOf, messageLine } from "./timeline.js"
-import { clean, color, columns, count, percent, table } from "../terminal/terminal.js"
+import { clean, color, columns, count, percent, span, table } from "../terminal/terminal.js"
 
 /** The meaning of each section of a layout. */
 export const meaning: Readonly<Record<Render.SectionName, string>> = {
@@ -30,7 +30,7 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
       ["section", "messages", "tokens", ""],
       layout.map(({ section, from, to, tokens: taken, origin }) => [
         section,
-        `[${from},${to})`,
+        span({ from, to }),
         count(taken),
         { text: meaning[section] + (origin === undefined ? "" : `; origin: ${origin}`), paint: color.dim },
       ]),

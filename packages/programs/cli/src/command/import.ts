@@ -30,6 +30,7 @@ import {
   heading,
   several,
   shownId,
+  span,
   table,
   json as toJson,
 } from "../terminal/terminal.js"
@@ -74,8 +75,7 @@ const store = options.store.pipe(
   ),
 )
 
-const rangeText = (range: ImportedSummary["range"]): string =>
-  range === null ? "" : `[${range.from},${range.to})`
+const rangeText = (range: ImportedSummary["range"]): string => (range === null ? "" : span(range))
 
 const time = (at: number | null): string =>
   at === null ? "" : new Date(at).toISOString().slice(0, 19).replace("T", " ")
@@ -109,7 +109,7 @@ const sum = ({ state }: Imported): string =>
   `${several(state.total, "message")}; ` +
   (state.summary === null
     ? "no summary"
-    : `[0,${state.coveredTo}) in the active summary, ${count(state.total - state.coveredTo)} uncovered`)
+    : `${count(state.coveredTo)} in the active summary, ${count(state.total - state.coveredTo)} uncovered`)
 
 /** How old the newest message may be before a rule of retention is mentioned, in milliseconds. */
 const oldFrom = 30 * 24 * 3_600_000
@@ -285,7 +285,7 @@ const withHint =
     if (skips) return error
     if (error instanceof TranscriptError && (error.line !== undefined || error.readable.length > 0))
       return new TranscriptError({ ...error, problem: `${error.problem}${how}` })
-    return error instanceof ImportError && error.problem.includes("not JSON")
+    return error instanceof ImportError && /not JSON|^element |a line is too long/.test(error.problem)
       ? new ImportError({ ...error, problem: `${error.problem}${how}` })
       : error
   }

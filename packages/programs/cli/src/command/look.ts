@@ -17,6 +17,7 @@ import {
   columns,
   count,
   heading,
+  inWords,
   oneLine,
   several,
   shownId,
@@ -87,8 +88,8 @@ export const events = Command.make(
         Console.log(
           json
             ? toJson(eventRecord(record))
-            : `${String(record.version).padStart(6)}  ${color.dim(date(record.time))}  ${shownId(record.type).padEnd(17)}  ` +
-                color.dim(oneLine(record.data, columns() - 48)),
+            : `${String(record.version).padStart(6)}  ${color.dim(date(record.time))}  ${inWords(shownId(record.type)).padEnd(19)}  ` +
+                color.dim(oneLine(record.data, columns() - 50)),
         ),
       )
     }).pipe(Effect.provide(options.existingStore(store))),

@@ -10,6 +10,7 @@ import {
   clean,
   count,
   heading,
+  inWords,
   percent,
   progress,
   progressDone,
@@ -61,7 +62,8 @@ const size = Command.make(
       )
       yield* Console.log(heading("What takes the space"))
       yield* Console.log(amounts("table or index", report.tables))
-      yield* Console.log(`\n${amounts("events", report.types)}`)
+      const named = types.map((type) => ({ ...type, name: inWords(type.name) }))
+      yield* Console.log(`\n${amounts("events", named)}`)
     }),
 ).pipe(Command.withDescription("Show how large the file is and what takes the space."))
 

@@ -36,7 +36,7 @@ const first = (one: CompactionOutcome) => stripVTControlCharacters(outcomeLines(
 
 describe("the badges of a compaction (reference design 3)", () => {
   it("say that it compressed, and what else it did", () => {
-    expect(first(outcome())).toBe("◆  Compressed: history [0,6), reason r, 1,200 → 300 tokens")
+    expect(first(outcome())).toBe("◆  Compressed: history 0 to 5, reason r, 1,200 → 300 tokens")
     const split = started(6, {
       tailFrom: 4,
       parts: [
@@ -53,7 +53,7 @@ describe("the badges of a compaction (reference design 3)", () => {
   it("say that nothing was compressed where outputs were pruned alone", () => {
     expect(outcomeLines({ _tag: "Pruned", started: started(0), pruned })).toHaveLength(1)
     expect(first({ _tag: "Pruned", started: started(0), pruned })).toBe(
-      "◆  Pruned 2 outputs: tools in [7,10), reason r",
+      "◆  Pruned 2 outputs: tools in messages 7 to 9, reason r",
     )
   })
 

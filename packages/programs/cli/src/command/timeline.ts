@@ -3,7 +3,7 @@
  */
 import { type Event, Message, type CompactionOutcome } from "@memfold/core"
 import type { MessageStep } from "../replay/replay.js"
-import { color, columns, count, oneLine, several } from "../terminal/terminal.js"
+import { color, columns, count, oneLine, several, span } from "../terminal/terminal.js"
 
 const roleColor = {
   system: color.magenta,
@@ -44,8 +44,6 @@ export const messageLine = (index: number | string, message: Message.Message, ba
   return `${color.dim(left)}${roleColor[message.role](role)}  ${oneLine(gist(message), room)}${color.dim(more)}`
 }
 
-const range = ({ from, to }: { readonly from: number; readonly to: number }): string => `[${from},${to})`
-
 /** The last characters of an id, which tell ids apart. */
 export const short = (id: string): string => id.slice(-6)
 
@@ -56,7 +54,7 @@ const prunedBadge = (pruned: Event.ToolOutputsPruned): string =>
 /** The range of the messages whose outputs were shortened. */
 const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
   const indices = outputs.map(({ index }) => index)
-  return range({ from: Math.min(...indices), to: Math.max(...indices) + 1 })
+  return span({ from: Math.min(...indices), to: Math.max(...indices) + 1 })
 }
 
 /** The badges of a message in a context, from what the context says about it: the first one behind a summary, and a shortened output. */
@@ -90,7 +88,7 @@ export const outcomeLines = (outcome: CompactionOutcome): ReadonlyArray<string> 
   switch (outcome._tag) {
     case "Committed": {
       const { started, committed, supersedes } = outcome
-      const parts = started.parts.map((part) => `${part.kind} ${range(part)}`).join(" + ")
+      const parts = started.parts.map((part) => `${part.kind} ${span(part)}`).join(" + ")
       const replaced = supersedes === null ? "" : `, supersedes …${short(supersedes)}`
       return [
         color.bold(
@@ -106,18 +104,20 @@ export const outcomeLines = (outcome: CompactionOutcome): ReadonlyArray<string> 
     case "Pruned": {
       const { started, pruned } = outcome
       const where = prunedRange(pruned)
-      return [color.bold(`    ◆  ${prunedBadge(pruned)}: tools in ${where}, reason ${started.reason}`)]
+      return [
+        color.bold(`    ◆  ${prunedBadge(pruned)}: tools in messages ${where}, reason ${started.reason}`),
+      ]
     }
     case "Failed":
       return [
         color.red(
-          `    ✗  compaction of ${range(outcome.started)} failed (${outcome.error.reason}); the messages stay verbatim`,
+          `    ✗  compaction of messages ${span(outcome.started)} failed (${outcome.error.reason}); the messages stay verbatim`,
         ),
       ]
     case "Lost":
       return [
         color.yellow(
-          `    ◇  compaction of ${range(outcome.started)} was overtaken by another one; its result is discarded`,
+          `    ◇  compaction of messages ${span(outcome.started)} was overtaken by another one; its result is discarded`,
         ),
       ]
     case "Idle":

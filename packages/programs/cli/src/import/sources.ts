@@ -2,7 +2,7 @@
 import { Console, Effect, Either, Stream } from "effect"
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
-import { InputLimit, problemOf, tooLarge } from "../input/Input.js"
+import { decoderOf, InputError, InputLimit, problemOf, tooLarge } from "../input/Input.js"
 import { clean } from "../terminal/terminal.js"
 import {
   ElementScanner,
@@ -37,12 +37,13 @@ const wrong = (file: string, problem: Problem | string): ImportError =>
 
 /** The text of a file in pieces. */
 async function* piecesOf(file: string, onRead: (bytes: number) => void): AsyncGenerator<string, void, void> {
-  const decoder = new TextDecoder("utf-8", { fatal: true })
+  let decoder: ReturnType<typeof decoderOf> | undefined
   for await (const bytes of createReadStream(file, { highWaterMark: mebibyte })) {
     onRead((bytes as Buffer).length)
+    decoder ??= decoderOf(file, bytes as Buffer)
     yield decoder.decode(bytes as Buffer, { stream: true })
   }
-  yield decoder.decode()
+  if (decoder !== undefined) yield decoder.decode()
 }
 
 /** What Claude Code repeats of each result for itself, and nobody says, is most of its large files. */
@@ -66,43 +67,55 @@ const linesOf = async ({ file, skips, most, onRead }: Reading): Promise<Source> 
   let begun: Array<string> = []
   let size = 0
   let count = 0
+  const keep = (text: string) => {
+    size += text.length
+    if (size <= most) return void begun.push(text)
+    // A file without an end of a line need not be read to its end.
+    if (!skips)
+      throw wrong(file, { line: count + 1, problem: `a line is too long: ${tooLarge(most / mebibyte)}` })
+    begun = []
+  }
+  const take = (): boolean => {
+    const line = (count += 1)
+    const goesOn =
+      size > most
+        ? lines.leaveOut({ line, problem: tooLarge(most / mebibyte) })
+        : lines.take(line, begun.join(""))
+    begun = []
+    size = 0
+    return goesOn
+  }
   for await (const piece of piecesOf(file, onRead)) {
     const [first = "", ...others] = piece.split("\n")
-    begun.push(first)
-    size += first.length
-    if (size > most) throw wrong(file, `a line is too long: ${tooLarge(most / mebibyte)}`)
+    keep(first)
     for (const next of others) {
-      if (!lines.take((count += 1), begun.join(""))) return lines.source
-      begun = [next]
-      size = next.length
+      if (!take()) return lines.source
+      keep(next)
     }
   }
-  lines.take(count + 1, begun.join(""))
+  take()
   return lines.source
 }
 
 /** The elements of a list, each as a file of its own. */
 async function* elementsOf({ file, skips, most, onRead }: Reading): AsyncGenerator<Source, void, void> {
-  const scanner = new ElementScanner()
+  const scanner = new ElementScanner(most)
   let count = 0
   for await (const piece of piecesOf(file, onRead)) {
     for (const text of scanner.take(piece)) {
-      const source = readSource(text, skips)
-      count++
-      if (Either.isRight(source)) yield source.right
-      else if (!skips) throw wrong(file, { problem: `element ${count - 1}: ${source.left.problem}` })
-      else
-        yield {
-          document: undefined,
-          rows: [],
-          broken: undefined,
-          skips,
-          damaged: [{ problem: `element ${count - 1}: ${source.left.problem}` }],
-        }
+      const source =
+        text === null ? Either.left<Problem>({ problem: tooLarge(most / mebibyte) }) : readSource(text, skips)
+      const place = `element ${count++}`
+      if (Either.isRight(source)) {
+        yield source.right
+        continue
+      }
+      const problem = `${place}: ${source.left.problem}`
+      if (!skips) throw wrong(file, { problem })
+      yield { document: undefined, rows: [], broken: undefined, skips, damaged: [{ problem }] }
     }
-    if (scanner.waiting > most) throw wrong(file, `an element is too large: ${tooLarge(most / mebibyte)}`)
   }
-  if (scanner.waiting > 0 && !skips) throw wrong(file, "not JSON (unexpected end)")
+  if (scanner.isWithin && !skips) throw wrong(file, "not JSON (unexpected end)")
 }
 
 /** Whether an element of a list is a conversation of its own, as in exports, and not a message of one. */
@@ -125,8 +138,11 @@ const wholeList = async (reading: Reading): Promise<Source> => {
   return { document: elements, rows: [{ value: elements }], broken: undefined, skips: reading.skips, damaged }
 }
 
-const firstOf = async <A>(all: AsyncGenerator<A, void, void>): Promise<A | undefined> => {
-  for await (const one of all) return one
+const firstOf = async <A>(
+  all: AsyncGenerator<A, void, void>,
+  is: (one: A) => boolean = () => true,
+): Promise<A | undefined> => {
+  for await (const one of all) if (is(one)) return one
   return undefined
 }
 
@@ -156,7 +172,7 @@ const large = async (
     isRepeated: false,
   })
   if (begin.startsWith("[")) {
-    const first = await firstOf(elementsOf(silent))
+    const first = await firstOf(elementsOf(silent), ({ rows }) => rows.length > 0)
     if (first === undefined || !isConversation(first, format)) return one(await wholeList(once()))
     return {
       sources: Stream.suspend(() =>
@@ -173,7 +189,9 @@ const large = async (
 }
 
 const failure = (file: string, error: unknown): ImportError =>
-  error instanceof ImportError ? error : wrong(file, problemOf(error))
+  error instanceof ImportError
+    ? error
+    : wrong(file, error instanceof InputError ? error.problem : problemOf(error))
 
 /**
  * Takes a file apart. One of less than 64 MiB, or of less than the limit, is read at once; a larger one line by line, or element by

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { firstBytes, InputLimit, readText, requireFile } from "./Input.js"
+import { firstBytes, InputLimit, readText, requireText } from "./Input.js"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-input-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -57,7 +57,7 @@ describe("what a command reads", () => {
       ] as const) {
         expect(yield* problem(file)).toMatch(expected)
         if (file === at("latin")) continue
-        expect((yield* Effect.flip(requireFile(file))).message).toMatch(expected)
+        expect((yield* Effect.flip(requireText(file))).message).toMatch(expected)
         expect((yield* Effect.flip(firstBytes(file, 16))).message).toMatch(expected)
       }
     }),
@@ -78,7 +78,7 @@ describe("what a command reads", () => {
       }
       const writer = spawn("sh", ["-c", `echo text > "${at("pipe")}"`])
       const ended = once(writer, "close")
-      expect((yield* Effect.flip(requireFile(at("pipe")))).message).toMatch(/it is not a file/)
+      expect((yield* Effect.flip(requireText(at("pipe")))).message).toMatch(/it is not a file/)
       yield* Effect.promise(() => ended)
     }),
   )

@@ -6,6 +6,7 @@ import { Context, Effect, Schema } from "effect"
 import { constants, type Stats } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { isatty } from "node:tty"
+import { TextDecoder } from "node:util"
 
 const mebibyte = 2 ** 20
 
@@ -44,10 +45,36 @@ export const problemOf = (error: unknown): string => {
     case "EISDIR":
       return "it is a folder"
     case "ERR_ENCODING_INVALID_ENCODED_DATA":
-      return "it is not UTF-8 text; convert it first"
+      return "it is neither UTF-8 nor UTF-16 text; convert it first"
     default:
       return `it cannot be read (${code})`
   }
+}
+
+/** What begins with these bytes is no text, and how to get at what it holds. */
+const packed: ReadonlyArray<readonly [first: string, problem: string]> = [
+  ["1f8b", "it is compressed with gzip; unpack it first (gunzip -k)"],
+  ["504b0304", "it is a ZIP archive; unpack it first (unzip), and name the file in it"],
+  ["28b52ffd", "it is compressed with Zstandard; unpack it first (unzstd)"],
+  ["fd377a585a00", "it is compressed with xz; unpack it first (unxz -k)"],
+  ["425a68", "it is compressed with bzip2; unpack it first (bunzip2 -k)"],
+]
+
+/**
+ * The decoder of a file's text, by its first bytes: of UTF-16, which PowerShell writes, with or without a byte order mark, or of
+ * UTF-8. It fails at bytes of another encoding. Throws an {@link InputError} for a file that has to be unpacked first.
+ */
+export const decoderOf = (file: string, first: Buffer): TextDecoder => {
+  const hex = first.toString("hex", 0, 6)
+  const problem = packed.find(([start]) => hex.startsWith(start))?.[1]
+  if (problem !== undefined) throw new InputError({ file, problem })
+  // JSON and its lists begin with ASCII.
+  const encoding = /^(fffe|(?!00)..00)/.test(hex)
+    ? "utf-16le"
+    : /^(feff|00(?!00)..)/.test(hex)
+      ? "utf-16be"
+      : "utf-8"
+  return new TextDecoder(encoding, { fatal: true })
 }
 
 /** Why something is not to be read; `null` if it is. A terminal is: somebody types, and ends it. */
@@ -92,13 +119,13 @@ const opened = <A>(
       error instanceof InputError ? error : new InputError({ file, problem: problemOf(error) }),
   })
 
-/** The text of a file, a pipe or standard input. Fails if it is not UTF-8: another encoding would lose characters silently. */
+/** The text of a file, a pipe or standard input. Fails if it is neither UTF-8 nor UTF-16: another encoding would lose characters silently. */
 export const readText = (file: string): Effect.Effect<string, InputError> =>
   Effect.flatMap(InputLimit, (limit) =>
     opened(file, limit, async (handle) => {
       const bytes = await bytesOf(handle, limit)
       if (bytes === null) throw new InputError({ file, problem: tooLarge(limit) })
-      return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+      return decoderOf(file, bytes).decode(bytes)
     }),
   )
 
@@ -110,8 +137,12 @@ export const firstBytes = (file: string, count: number): Effect.Effect<Buffer | 
     return buffer.subarray(0, bytesRead)
   })
 
-/** Fails unless it is a file, and none that is read once only. */
-export const requireFile = (file: string): Effect.Effect<void, InputError> =>
-  opened(file, Number.POSITIVE_INFINITY, async (_, stats) => {
+/** Fails unless it is a file of UTF-8 text, as far as its first bytes tell, and none that is read once only. */
+export const requireText = (file: string): Effect.Effect<void, InputError> =>
+  opened(file, Number.POSITIVE_INFINITY, async (handle, stats) => {
     if (!stats.isFile()) throw new InputError({ file, problem: "it is not a file; write it to one first" })
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(6), position: 0 })
+    const { encoding } = decoderOf(file, buffer.subarray(0, bytesRead))
+    if (encoding !== "utf-8")
+      throw new InputError({ file, problem: "it is UTF-16 text; convert it to UTF-8 first" })
   })

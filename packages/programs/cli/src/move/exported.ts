@@ -7,10 +7,16 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
-import { InputLimit, requireFile, tooLarge } from "../input/Input.js"
+import { InputLimit, requireText, tooLarge } from "../input/Input.js"
+import { version as writer } from "../installation.js"
 import { recordLine, recordOf, type Source, sourceOf, readSound } from "@memfold/archive"
 
-const Head = Schema.Struct({ memfold: Schema.Literal("export"), version: Schema.Number })
+/** `version` is the form of the file, and `writer` the memfold that wrote it. */
+const Head = Schema.Struct({
+  memfold: Schema.Literal("export"),
+  version: Schema.Number,
+  writer: Schema.optional(Schema.String),
+})
 
 const Sums = Schema.Struct({
   memfold: Schema.Literal("end"),
@@ -41,7 +47,11 @@ export const exportLines = (
         return line
       }),
     )
-    const head = JSON.stringify({ memfold: "export", version: formatVersion } satisfies typeof Head.Type)
+    const head = JSON.stringify({
+      memfold: "export",
+      version: formatVersion,
+      writer,
+    } satisfies typeof Head.Type)
     const end = Stream.sync(() =>
       JSON.stringify({ memfold: "end", ...sums, sha256: hash.digest("hex") } satisfies typeof Sums.Type),
     )
@@ -113,8 +123,11 @@ const checked = async (file: string, limit: number): Promise<ReadonlyMap<string,
           1,
         )
       }
-      if (head.version > formatVersion)
-        throw wrong(file, "it was exported by a newer memfold; update memfold", 1)
+      if (head.version > formatVersion) {
+        const newer = head.writer === undefined ? "a newer memfold" : `memfold ${head.writer}`
+        const problem = `it was exported by ${newer}, in form ${head.version}, and this one reads form ${formatVersion}; update to ${newer}`
+        throw wrong(file, problem, 1)
+      }
       continue
     }
     if (end !== null) throw wrong(file, "there is more after the end of the export", count)
@@ -145,7 +158,7 @@ const checked = async (file: string, limit: number): Promise<ReadonlyMap<string,
 export const openExport = (file: string): Effect.Effect<Exported, ImportError> =>
   Effect.gen(function* () {
     // A pipe could not be read a second time, when it is copied.
-    yield* Effect.mapError(requireFile(file), ({ problem }) => wrong(file, problem))
+    yield* Effect.mapError(requireText(file), ({ problem }) => wrong(file, problem))
     const limit = yield* InputLimit
     const places = yield* Effect.tryPromise({
       try: () => checked(file, limit),

@@ -120,6 +120,14 @@ export const percent = (share: number, digits = 1): string => `${(share * 100).t
 export const several = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? "" : "s"}`
 
+/** A range of messages whose end is not in it, by the numbers of the first and the last one: `116 to 163`. */
+export const span = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  to <= from ? "none" : to === from + 1 ? count(from) : `${count(from)} to ${count(to - 1)}`
+
+/** A name of the log's in words: `message appended`. */
+export const inWords = (name: string): string =>
+  name.replaceAll(/(?<![A-Z])[A-Z]/g, (letter, at) => `${at === 0 ? "" : " "}${letter.toLowerCase()}`)
+
 export type Align = "left" | "right"
 
 /** A cell of a table. Its colour is separate from its text, because control characters in texts are removed. */

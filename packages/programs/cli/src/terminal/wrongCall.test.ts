@@ -16,7 +16,7 @@ describe.each([...commands])("memfold %s", (name, { load }) => {
         for (const typed of [left, doubled].filter((one) => !known.has(one) && /^--[a-z]/u.test(one))) {
           const said = wrong(typed, "x") ?? ""
           expect(said).toContain(`has no option ${typed}`)
-          const guess = /did you mean (--[a-z-]+)/u.exec(said)?.[1]
+          const guess = /did you mean "(--[a-z-]+)"/u.exec(said)?.[1]
           // Of two options that are as near, either may have been meant.
           expect(guess === option || known.has(guess ?? "") || guess === "--help").toBe(true)
         }

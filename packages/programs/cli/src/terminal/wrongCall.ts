@@ -26,12 +26,6 @@ export const optionsIn = (usage: string): ReadonlyMap<string, Known> =>
     ),
   )
 
-/** What a person may have meant by a word; nothing if it is like no other. */
-const meant = (word: string, names: Iterable<string>): string => {
-  const guess = OptionGroup.closest(word, names)
-  return guess === undefined ? "" : `; did you mean ${guess}?`
-}
-
 /**
  * What is wrong with the options of a call; `undefined` if nothing is.
  *
@@ -60,8 +54,8 @@ export const wrongOption = (
     const option = known.get(word)
     if (option === undefined) {
       const names = [...known.keys(), "--help"]
-      const guess = meant(word, names)
-      return `${command} has no option ${word}${guess === "" ? `; it has ${names.join(", ")}` : guess}`
+      const guess = OptionGroup.didYouMean(OptionGroup.closest(word, names))
+      return `${command} has no option ${word}; ${guess === "" ? `it has ${names.join(", ")}` : guess.trim()}`
     }
     if (seen.has(word) && !option.isRepeated) return `${word} is given twice`
     seen.add(word)

@@ -6,7 +6,7 @@ import type { EventCodec, Message, Render } from "@memfold/core"
 import type { Report } from "@memfold/lab"
 import { meaning } from "../command/contextView.js"
 import type { Sample } from "./samples.js"
-import { type Cell, clean, color, count, percent, several, table } from "../terminal/terminal.js"
+import { type Cell, clean, color, count, percent, several, span, table } from "../terminal/terminal.js"
 
 /** A compaction, read from the log. */
 export interface LoggedCompaction {
@@ -97,16 +97,12 @@ const compactionTable = (compactions: ReadonlyArray<LoggedCompaction>, messages:
     ["right", "right", "left", "right", "left"],
   )
 
-/** The range `[from, to)` by its first and last index. */
-const indices = ({ from, to }: Render.Section): string =>
-  to - from > 1 ? `${from}–${to - 1}` : to > from ? String(from) : ""
-
 const layoutTable = ({ layout }: Render.Context): string =>
   table(
     ["part", "messages", "tokens", ""],
     layout.map((section) => [
       section.section,
-      indices(section),
+      span(section),
       count(section.tokens),
       { text: meaning[section.section], paint: color.dim },
     ]),

@@ -101,7 +101,11 @@ export class LinesSource {
       this.rows.push({ line, value: this.slim(value.right) })
       return true
     }
-    const problem = { line, problem: text.includes("\0") ? "not JSON (NUL bytes)" : value.left.problem }
+    return this.leaveOut({ line, problem: text.includes("\0") ? "not JSON (NUL bytes)" : value.left.problem })
+  }
+
+  /** Leaves a line out; `false` if reading ends with it. */
+  leaveOut(problem: Problem): boolean {
     if (this.skips) this.damaged.push(problem)
     else this.broken = problem
     return this.skips
@@ -122,23 +126,34 @@ const readLines = (lines: ReadonlyArray<TextLine>, skips: boolean): Source => {
 /** The texts of the elements of a list, as they are written. */
 export function* elementsOf(text: string): Generator<string, void, void> {
   const scanner = new ElementScanner()
-  yield* scanner.take(text)
+  for (const element of scanner.take(text)) if (element !== null) yield element
 }
 
-/** Finds the elements of a list in its text, which comes piece by piece. */
+/** Finds the elements of a list in its text, which comes piece by piece. It keeps no more characters than an element may have. */
 export class ElementScanner {
   private depth = 0
   private isText = false
   private isEscaped = false
   private begun: Array<string> = []
-
   /** How many characters wait for the end of their element. */
-  get waiting(): number {
-    return this.begun.reduce((sum, { length }) => sum + length, 0)
+  private waiting = 0
+
+  /** @param most - the most characters of an element */
+  constructor(private readonly most = Number.POSITIVE_INFINITY) {}
+
+  /** Whether the text has ended within an element. */
+  get isWithin(): boolean {
+    return this.waiting > 0
   }
 
-  /** The elements that end in this piece. */
-  *take(piece: string): Generator<string, void, void> {
+  private keep(piece: string): void {
+    this.waiting += piece.length
+    if (this.waiting > this.most) this.begun = []
+    else this.begun.push(piece)
+  }
+
+  /** The elements that end in this piece; `null` for one that has more characters than it may have. */
+  *take(piece: string): Generator<string | null, void, void> {
     let from = 0
     for (let at = 0; at < piece.length; at++) {
       const code = piece.charCodeAt(at)
@@ -152,15 +167,17 @@ export class ElementScanner {
         if (this.depth === 1) from = at + 1
       } else if (code === 93 || code === 125 || (code === 44 && this.depth === 1)) {
         if (this.depth === 1) {
-          const element = [...this.begun, piece.slice(from, at)].join("")
+          this.keep(piece.slice(from, at))
+          const element = this.waiting > this.most ? null : this.begun.join("")
           this.begun = []
+          this.waiting = 0
           from = at + 1
-          if (element.trim() !== "") yield element
+          if (element?.trim() !== "") yield element
         }
         if (code !== 44) this.depth--
       }
     }
-    if (this.depth > 0) this.begun.push(piece.slice(from))
+    if (this.depth > 0) this.keep(piece.slice(from))
   }
 }
 

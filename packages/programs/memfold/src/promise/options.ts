@@ -140,7 +140,10 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
     refuse("systemMessages", "apart: the Messages API has a field for them")
   const typo = unknownSettings(options.settings).find(({ guess }) => guess !== undefined)
   if (typo !== undefined)
-    refuse(`settings.${typo.name}`, `left out: no strategy has this setting; did you mean "${typo.guess}"?`)
+    refuse(
+      `settings.${typo.name}`,
+      `left out; ${OptionGroup.didYouMean(typo.guess)}No strategy has this setting`,
+    )
   const wrongOne = summarizerWrong(options)
   if (wrongOne !== null) refuse("summarizer", wrongOne)
 }
