@@ -45,7 +45,7 @@ describe("the badges of a compaction (reference design 3)", () => {
       ],
     })
     expect(first(outcome({ started: split }))).toMatch(
-      /^◆ {2}Compressed · Split Turn: history \[0,4\) \+ turn-prefix \[4,6\),/,
+      /^◆ {2}Compressed · Split Turn: history 0 to 3 \+ turn-prefix 4 to 5,/,
     )
     expect(first(outcome({ pruned }))).toMatch(/^◆ {2}Compressed · Pruned 2 outputs: history \[0,6\),/)
   })

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { afterAll } from "vitest"
+import { afterAll, beforeAll, vi } from "vitest"
 import { conversations } from "../../test/conserving/model.js"
 import { writers } from "../../test/conserving/writers.js"
 import { InputLimit } from "../input/Input.js"
@@ -17,7 +17,14 @@ import { openExport } from "../move/exported.js"
 import { sourcesOf } from "./sources.js"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-sources-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+beforeAll(() => {
+  // How far a large file is read is told on standard error.
+  vi.spyOn(console, "error").mockImplementation(() => undefined)
+})
+afterAll(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true, force: true })
+})
 const file = join(folder, "f")
 
 const utf16 = (text: string): Buffer => Buffer.from(text, "utf16le")

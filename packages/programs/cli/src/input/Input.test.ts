@@ -53,7 +53,7 @@ describe("what a command reads", () => {
         [at("link"), /it is a device, not a file$/],
         [at("folder"), /it is a folder$/],
         [at("dangling"), /there is no such file$/],
-        [at("latin"), /it is not UTF-8 text/],
+        [at("latin"), /it is neither UTF-8 nor UTF-16 text/],
       ] as const) {
         expect(yield* problem(file)).toMatch(expected)
         if (file === at("latin")) continue

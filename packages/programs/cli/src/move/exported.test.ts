@@ -91,7 +91,13 @@ describe("an export", () => {
         expect(yield* refused([head, second, first, ...rest])).toMatch(/^X.jsonl:2: event 2 .* out of order/)
         expect(yield* refused([...lines, first])).toMatch(/after the end/)
         expect(yield* refused(lines.slice(1))).toMatch(/^X.jsonl:1: it is not an export/)
-        expect(yield* refused([head.replace("1", "2"), ...lines.slice(1)])).toMatch(/newer memfold/)
+        const newer = (fields: object) =>
+          refused([JSON.stringify({ ...JSON.parse(head), version: 2, ...fields }), ...lines.slice(1)])
+        const form = "in form 2, and this one reads form 1; update to"
+        expect(yield* newer({ writer: "7.0.0" })).toBe(
+          `X.jsonl:1: it was exported by memfold 7.0.0, ${form} memfold 7.0.0`,
+        )
+        expect(yield* newer({ writer: undefined })).toContain(`a newer memfold, ${form} a newer memfold`)
         expect(yield* refused([])).toMatch(/cut off/)
         expect((yield* Effect.flip(openExport(join(folder, "nowhere")))).message).toMatch(
           /there is no such file/,
