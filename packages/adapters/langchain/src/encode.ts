@@ -6,6 +6,7 @@ import {
   type Fields,
   isFields,
   messagesToSend,
+  objectOf,
   Omissions,
   type Omitted,
   type Speaker,
@@ -59,11 +60,11 @@ const rawCalls = ["tool_calls", "function_call"]
 const without = (fields: unknown, names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(Object.entries(isFields(fields) ? fields : {}).filter(([name]) => !names.includes(name)))
 
-/** The names of the calls among the items that the Responses API answered with, as the model said them. */
-const namesIn = (metadata: unknown): ReadonlyArray<unknown> => {
+/** The calls among the items that the Responses API answered with, as the model said them. */
+const callsIn = (metadata: unknown): ReadonlyArray<Fields> => {
   const items = isFields(metadata) ? metadata["output"] : undefined
-  return (Array.isArray(items) ? items : []).flatMap((item: unknown) =>
-    isFields(item) && item["type"] === "function_call" ? [item["name"]] : [],
+  return (Array.isArray(items) ? items : []).filter(
+    (item: unknown): item is Fields => isFields(item) && item["type"] === "function_call",
   )
 }
 
@@ -113,9 +114,13 @@ class Encoder {
     const foreign = author === "other"
     const left = message.parts.filter(Message.isBound)
     const calls: Array<Fields> = []
-    // A name that the model made up is another one here; LangChain would send the items as they are.
-    const sentNames = new Set<unknown>(Message.calls(message).map(({ name }) => name))
-    let renamed = namesIn(form.fields?.["response_metadata"]).some((name) => !sentNames.has(name))
+    // A name that the model made up is another one here, and broken arguments are in an object; LangChain would send the items as
+    // they are.
+    const sentNames = new Map<unknown, string>(Message.calls(message).map(({ id, name }) => [id, name]))
+    let renamed = callsIn(form.fields?.["response_metadata"]).some(
+      ({ call_id: id, name, arguments: text }) =>
+        sentNames.get(id) !== name || objectOf(String(text)) === undefined,
+    )
     const blocks = message.parts.flatMap((part): ReadonlyArray<unknown> => {
       if (partFormOf(part).block === "kwargs") return foreign ? this.omissions.add("opaque") : []
       if (part.type !== "tool-call") return this.blocks.block(part, "assistant", author)

@@ -1,6 +1,6 @@
 /** Contexts as prompts: what Mastra hands to a language model of version 2, 3 or 4 of the AI SDK's specification. */
 import { encodeContext, type Major } from "@memfold/ai-sdk/codec"
-import { type Fields, isFields, type Omitted } from "@memfold/codec"
+import { type Fields, isFields, type Omitted, serverOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { MessageList } from "@mastra/core/agent"
 import type { ProcessLLMRequestArgs } from "@mastra/core/processors"
@@ -32,9 +32,9 @@ const isFile = (part: unknown): boolean =>
 /** Providers that serve Anthropic's models, by the names of their packages. */
 const servesAnthropic = /anthropic|vertex|bedrock|gateway/iu
 
-/** Whether only Anthropic takes the part. */
+/** Whether only Anthropic takes the part, and servers that want reasoning back. */
 const isOfAnthropic = (part: Message.Part): boolean => {
-  if (part.type === "reasoning") return part.signature !== undefined
+  if (part.type === "reasoning") return true
   if (part.type !== "opaque" || part.bound !== true) return false
   if (part.provider === "anthropic") return true
   const data = isFields(part.data) ? part.data : {}
@@ -44,21 +44,24 @@ const isOfAnthropic = (part: Message.Part): boolean => {
 }
 
 /**
- * The messages without the thinking of Anthropic, which some packages send to any provider, in a field that most of them
- * refuse.
+ * The messages without the thinking of Anthropic and of other models, which some packages send to any provider, in a field that most
+ * of them refuse.
  */
 const withoutThinking = (
   messages: ReadonlyArray<Message.Message>,
   { provider }: Target,
 ): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
   if (servesAnthropic.test(provider)) return { messages, omitted: [] }
+  const takesReasoning = serverOf(provider).reasoning !== undefined
+  const isLeftOut = (part: Message.Part) =>
+    isOfAnthropic(part) && !(takesReasoning && part.type === "reasoning" && part.signature === undefined)
   return {
     messages: messages.map((message) => ({
       ...message,
-      parts: message.parts.filter((part) => !isOfAnthropic(part)),
+      parts: message.parts.filter((part) => !isLeftOut(part)),
     })),
     omitted: messages.flatMap(({ parts }, message) =>
-      parts.filter(isOfAnthropic).map(() => ({ message, part: "reasoning" })),
+      parts.filter(isLeftOut).map(() => ({ message, part: "reasoning" })),
     ),
   }
 }

@@ -93,11 +93,31 @@ export interface Asked {
 }
 
 /**
+ * What of a library is looked at.
+ *
+ * - `checked`: which requests have the context of the memory: all (default), or the first one of each question, where the library
+ *   makes the later ones of what it was answered itself
+ * - `takesItems`: whether a session with items of providers can go on there; `true` by default
+ */
+export interface Checked {
+  readonly checked?: "all" | "first"
+  readonly takesItems?: boolean
+}
+
+const withoutItems = (message: Message.Message): Message.Message => ({
+  ...message,
+  parts: message.parts.filter(({ type }) => type !== "opaque"),
+})
+
+/**
  * Plays generated conversations in a memory that compacts at every step, and expects that the provider refuses no request of the library.
  *
  * @param ask - asks the agent of a library in the session `chat`, which calls tools until it has an answer
  */
-export const expectNothingRefused = async (ask: (asked: Asked) => Promise<unknown>): Promise<void> => {
+export const expectNothingRefused = async (
+  ask: (asked: Asked) => Promise<unknown>,
+  { checked = "all", takesItems = true }: Checked = {},
+): Promise<void> => {
   for (let seed = 1; seed <= often(3, 12); seed++) {
     const { answer, stored, output } = toolLoop(seed)
     const server = await providerServer({ answer })
@@ -107,12 +127,16 @@ export const expectNothingRefused = async (ask: (asked: Asked) => Promise<unknow
       summarizer: "echo",
       compaction: { mode: "inline" },
     })
+    const refused: Array<unknown> = []
     for (const [at, messages] of stored.entries()) {
-      for (const message of messages) await memory.neutral.append("chat", message)
+      for (const message of messages)
+        await memory.neutral.append("chat", takesItems ? message : withoutItems(message))
+      const from = server.received.length
       await ask({ server, memory, text: `Question ${at}?`, output })
+      const asked = server.received.slice(from, checked === "first" ? from + 1 : undefined)
+      refused.push(...asked.filter(({ status }) => status >= 400).map(({ violations }) => violations))
     }
     await server.close()
-    const refused = server.refused.map(({ violations }) => violations)
     expect([seed, refused]).toEqual([seed, []])
     expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
   }
