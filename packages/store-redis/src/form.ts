@@ -1,7 +1,8 @@
 /** The number of the form in which a prefix has its keys: a key of its own. What memfold 0.1.0 wrote has form 1, with the key or without it. */
 import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
-import type { Connection } from "./Connection.js"
+import type { About, Connection } from "./Connection.js"
+import { isForbidden } from "./failures.js"
 import { formKeyOf } from "./keys.js"
 import type { Target } from "./Options.js"
 
@@ -10,14 +11,14 @@ const known = 1
 
 /** Runs a write, if this version may write. */
 export type Guard = <A, E>(
-  operation: string,
+  about: About,
   write: Effect.Effect<A, E>,
 ) => Effect.Effect<A, E | EventLog.LogError>
 
 /**
  * Looks at the form of the keys. It fails for a newer one, unless the log is only read: what is read stands in all forms.
  *
- * @returns the guard of all writes: it refuses them where the log is only read, and says the form with the first one
+ * @returns the guard of all writes: it refuses them where the log is only read, and says the form behind the first one
  */
 export const openForm = (
   { ask }: Connection,
@@ -27,7 +28,13 @@ export const openForm = (
   Effect.gen(function* () {
     const key = formKeyOf(prefix)
     const about = { operation: "open" }
-    const said = yield* ask(about, (client) => client.get(key))
+    // Who may not look goes on as before there was the key, and hears of it when there is something to do.
+    const said = yield* ask(about, (client) =>
+      client.get(key).catch((error: unknown) => {
+        if (isForbidden(error)) return null
+        throw error
+      }),
+    )
     const form = said === null ? known : Number(said)
     if (form !== known && !readonly)
       return yield* new EventLog.LogError({
@@ -35,14 +42,16 @@ export const openForm = (
         reason: `${name} has form ${said} of the keys with the prefix "${prefix}", this memfold knows form ${known}; update memfold, or read it with memfold export`,
       })
     let isSaid = said !== null
-    return (operation, write) => {
-      if (readonly)
-        return new EventLog.LogError({ operation, reason: `${name} is open to be read, and takes no writes` })
-      if (isSaid) return write
-      const saying = Effect.map(
-        ask({ operation }, (client) => client.setnx(key, known)),
+    // A write that is done stays done, whatever becomes of this.
+    const say = Effect.ignore(
+      Effect.map(
+        ask(about, (client) => client.setnx(key, known)),
         () => (isSaid = true),
-      )
-      return Effect.zipRight(saying, write)
+      ),
+    )
+    return (about, write) => {
+      if (readonly)
+        return new EventLog.LogError({ ...about, reason: `${name} is open to be read, and takes no writes` })
+      return isSaid ? write : Effect.tap(write, () => say)
     }
   })

@@ -65,8 +65,10 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     return {
       durability,
       changes,
-      append: (...given) => guard("append", append(writing)(...given)),
-      rewrite: (...given) => guard("rewrite", rewrite(writing)(...given)),
+      append: (session, ...given) =>
+        guard({ operation: "append", session }, append(writing)(session, ...given)),
+      rewrite: (session, ...given) =>
+        guard({ operation: "rewrite", session }, rewrite(writing)(session, ...given)),
       ...(options.readonly === true
         ? {}
         : { finishRewrites: yield* Unfinished.make(connection, target.prefix, scripts.finished) }),
@@ -74,11 +76,15 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       head: (session) => readHead(connection, keysOf(session), session),
       list: listSessions(connection, target.prefix),
       delete: (session, at) =>
-        guard("delete", remove(connection, keysOf(session), scripts.remove, { session, at })),
+        guard(
+          { operation: "delete", session },
+          remove(connection, keysOf(session), scripts.remove, { session, at }),
+        ),
       projections: {
         get: rows.get,
-        put: (...given) => guard("projections.put", rows.put(...given)),
-        drop: (...given) => guard("projections.drop", rows.drop(...given)),
+        put: (session, ...given) =>
+          guard({ operation: "projections.put", session }, rows.put(session, ...given)),
+        drop: (...given) => guard({ operation: "projections.drop" }, rows.drop(...given)),
       },
     }
   })
