@@ -208,12 +208,11 @@ describe("a run", () => {
     await using server = await serving(callsThenSays())
     await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const session = () => new MemfoldSession(memory, "chat")
-    const first = await run(clerk(server, { needsApproval: true }), "May I?", { session: session() })
+    const asking = clerk(server, { needsApproval: true, execute: () => "found late" })
+    const first = await run(asking, "May I?", { session: session() })
     await run(clerk(server), "And this?", { session: session() })
     first.state.approve(first.interruptions[0]!)
-    await run(clerk(server, { needsApproval: true, execute: () => "found late" }), first.state, {
-      session: session(),
-    })
+    await run(asking, first.state, { session: session() })
     await run(clerk(server), "And now?", { session: session() })
     expect(server.refused).toEqual([])
     const sent = JSON.stringify(server.received.at(-1)?.body)
