@@ -21,7 +21,7 @@ describe("a file of another kind", () => {
     )
     expect(await wrong("split-turn", { file: "nowhere.db" })).toBe("nowhere.db: there is no such file")
     expect(await wrong("rolling", { file: join(folder, "sub") })).toBe("sub: it is a folder")
-    expect(await wrong("sliding-window", { file: latin })).toContain("not UTF-8")
+    expect(await wrong("sliding-window", { file: latin })).toContain("neither UTF-8 nor UTF-16")
     expect(await wrong("sliding-window", { file: file("empty.json", "") })).toBe(
       "empty.json: the file is empty",
     )
