@@ -219,7 +219,7 @@ describe("a run", () => {
     expect(sent).toContain("found late")
     expect(sent).not.toContain("interrupted")
     const { messages } = await memory.neutral.messages("chat")
-    const [waited] = messages.filter((message) => Message.calls(message).length > 0)
+    const waited = messages.find((message) => Message.calls(message).length > 0)
     const after = messages[messages.indexOf(waited!) + 1]!
     expect(Message.results(after).map(({ output }) => output)).toEqual(["found late"])
   })
