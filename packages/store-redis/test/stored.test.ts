@@ -13,7 +13,7 @@ import {
   storedVersions,
   writeStored,
 } from "@memfold/harness/stored"
-import { logError, openingFails, withLog } from "./support.js"
+import { logError, openingFails, records, withLog } from "./support.js"
 
 const { server } = servers()
 vi.setConfig({ testTimeout: 120_000 })
@@ -88,8 +88,8 @@ describe("the form of the keys", () => {
         const head = { version, batchId: "b" }
         const options = { expectedVersion: 0, batchId: "b" }
         for (const write of [
-          log.append("new", [], options),
-          log.rewrite(session, [], [], options),
+          log.append("new", records(1), options),
+          log.rewrite(session, [], records(1), options),
           log.delete(session, head),
           log.projections.put(session, head, []),
           log.projections.drop("snapshot"),
