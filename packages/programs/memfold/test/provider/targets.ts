@@ -131,7 +131,7 @@ const servers: ReadonlyArray<Target> = serverNames.map((server) => {
   return {
     ...provider,
     format: `openai, ${server}`,
-    request: (messages) => provider.body(encode(messages, { server }).messages),
+    request: (messages) => provider.body(atOnce(encode(messages, { server })).messages),
   }
 })
 
