@@ -52,6 +52,7 @@ export const floors = [
       "packages/engine/tokens-gpt",
       "packages/engine/embedder-static",
       "packages/engine/embedder-local",
+      "packages/engine/guard",
     ],
     uses: ["ports"],
     shared: ["packages/core", "packages/engine/prices", "packages/engine/summarizer-extractive"],

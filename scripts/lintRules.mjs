@@ -78,6 +78,7 @@ export const coreFolders = [
   "options",
   "summary",
   "event",
+  "guard",
   "session",
   "projection",
   "policy",

@@ -11,6 +11,7 @@ export {
   Fact,
   FactRemoved,
   FactsLearned,
+  GuardCounts,
   MessageAppended,
   MessageRedacted,
   MessageSetAside,

@@ -9,7 +9,7 @@
 import { Effect, Layer, type Scope, Stream } from "effect"
 import type { EventLog, ReadOptions } from "@memfold/log/EventLog"
 import { sessions as allSessions } from "@memfold/log/pages"
-import { appendMessages } from "./memory/appendMessages.js"
+import { appendMessages, guarded } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
@@ -211,7 +211,9 @@ const knownOperations = (parts: MemoryParts): KnownMemory => {
   const { branches, context, messages } = operations({ ...parts, sessions: { ...sessions, load } })
   const version: KnownMemory["version"] = (session) =>
     Effect.sync(() => sessions.cached(session)?.version ?? null)
-  return { branches, context, messages, version }
+  const asStored: KnownMemory["asStored"] = (session, given) =>
+    Effect.map(guarded(parts, session, given), (list) => list.map(({ message }) => message))
+  return { asStored, branches, context, messages, version }
 }
 
 /**

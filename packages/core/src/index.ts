@@ -19,6 +19,8 @@ export { EventLog, InMemoryEventLog } from "@memfold/log"
 
 export * as Session from "./Session.js"
 
+export * as Guard from "./guard/Guard.js"
+
 export * as Strategy from "./policy/Strategy.js"
 export * as Trigger from "./policy/Trigger.js"
 export * as Keep from "./policy/Keep.js"

@@ -1,5 +1,5 @@
 /** What an append becomes: the events of new messages, and of a change of owner or title. */
-import type { Event, MessageAppended } from "../event/Event.js"
+import type { Event, GuardCounts, MessageAppended } from "../event/Event.js"
 import type { Message } from "@memfold/message/Message"
 import { addMessage } from "@memfold/message/Structure"
 import type { Strategy } from "../policy/Strategy.js"
@@ -12,6 +12,8 @@ export interface CountedMessage {
   readonly message: Message
   readonly tokens: number
   readonly boundTokens?: number | undefined
+  /** What a guard has left out of it. */
+  readonly guarded?: GuardCounts | undefined
 }
 
 /**
@@ -32,7 +34,7 @@ export const messageEvents = (
       )
     : []
   let structure = before.structure
-  return counted.map(({ message, tokens, boundTokens }, position) => {
+  return counted.map(({ message, tokens, boundTokens, guarded }, position) => {
     const index = before.total + position
     const pinned = pin?.pins(message, structure) === true
     structure = pin === undefined ? structure : addMessage(structure, index, message).structure
@@ -42,6 +44,7 @@ export const messageEvents = (
       index,
       message: pinned ? { ...message, pinned } : message,
       tokens,
+      ...(guarded && { guarded }),
     } as const
     return boundTokens === undefined
       ? event

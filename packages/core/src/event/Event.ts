@@ -25,15 +25,20 @@ const Millis = Schema.JsonNumber
 export const BoundParts = Schema.Struct({ tokens: Tokens, head: Schema.optional(Schema.String) })
 export type BoundParts = typeof BoundParts.Type
 
+/** How many different things of each kind a guard has left out of a message before it was stored. */
+export const GuardCounts = Schema.Record({ key: Schema.String, value: Schema.NonNegativeInt })
+export type GuardCounts = typeof GuardCounts.Type
+
 /**
  * A message was appended at the message index `index`. `tokens` is its size, counted when it was appended; `bound`
- * describes its bound parts, if it has any.
+ * describes its bound parts, if it has any. `guarded` says what a guard has left out, if it has; the text of that is nowhere.
  */
 export const MessageAppended = Schema.TaggedStruct("MessageAppended", {
   index: Index,
   message: Message,
   tokens: Tokens,
   bound: Schema.optional(BoundParts),
+  guarded: Schema.optional(GuardCounts),
 })
 export type MessageAppended = typeof MessageAppended.Type
 

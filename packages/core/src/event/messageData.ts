@@ -33,11 +33,12 @@ const toOneText = ({ index, message, tokens }: Appended): OneText | null => {
 
 /** The data to store; `null` if only the schema can say whether the event is valid. */
 export const toData = (appended: Appended): object | null => {
-  const { index, message, tokens, bound } = appended
-  const short = bound === undefined ? toOneText(appended) : null
+  const { index, message, tokens, bound, guarded } = appended
+  const short = bound === undefined && guarded === undefined ? toOneText(appended) : null
   if (short !== null) return isExactOneText(short) ? short : null
   // To name each field takes a fraction of the time of a copy without the tag.
-  const data = bound === undefined ? { index, message, tokens } : { index, message, tokens, bound }
+  const unbound = guarded === undefined ? { index, message, tokens } : { index, message, tokens, guarded }
+  const data = bound === undefined ? unbound : { index, message, tokens, bound, ...(guarded && { guarded }) }
   return isExactAppended(data) ? data : null
 }
 
@@ -51,9 +52,10 @@ const expanded = ({ index, role, text, tokens }: OneText): Appended => ({
 export const ofData = (data: unknown): MessageAppended | null => {
   if (isExactOneText(data)) return { _tag: "MessageAppended", ...expanded(data) }
   if (!isExactAppended(data)) return null
-  const { index, message, tokens, bound } = data
+  const { index, message, tokens, bound, guarded } = data
   const unbound = { _tag: "MessageAppended", index, message, tokens } as const
-  return bound === undefined ? unbound : { ...unbound, bound }
+  if (bound === undefined) return guarded === undefined ? unbound : { ...unbound, guarded }
+  return { ...unbound, bound, ...(guarded && { guarded }) }
 }
 
 /** Stored data as the schema has it: with the parts of its message. */

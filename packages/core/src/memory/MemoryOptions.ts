@@ -1,6 +1,7 @@
 /** The options of a memory and of its operations, and the errors of every operation. */
 import type { Duration } from "effect"
 import type { Message, Origin } from "@memfold/message/Message"
+import type { BeforeAppend } from "../guard/Guard.js"
 import type { Strategy, Trust } from "../policy/Strategy.js"
 import type { TimeOptions } from "../recall/timed.js"
 import type { BoundReasoning } from "../render/Render.js"
@@ -148,6 +149,11 @@ export interface Options {
    *   (Anthropic: `thinking.block_binding.prefix_mismatch_behavior: "drop_block"`).
    */
   readonly boundReasoning?: BoundReasoning
+  /**
+   * The guard: it sees each message before it is stored, whatever way it comes in, and says what of it is stored. `@memfold/guard` has one
+   * for secrets and numbers of cards. By default, all is stored as it comes.
+   */
+  readonly beforeAppend?: BeforeAppend
   /** What the calls of summarizer, embedder and extractor may cost in a day; any amount by default. */
   readonly spend?: SpendOptions
   /**

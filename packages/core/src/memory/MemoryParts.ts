@@ -19,11 +19,12 @@ import { vectorsInProcess } from "../recall/vectorsInProcess.js"
 import * as CompactionSchedule from "../shell/CompactionSchedule.js"
 import { Dispatcher } from "@memfold/log/Dispatcher"
 import type { CompactionMode } from "../shell/modes.js"
-import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
+import { make as makeSessions } from "../shell/Sessions.js"
 import { makeSpend, type Spend } from "../shell/Spend.js"
 import * as UnderWay from "../shell/UnderWay.js"
 import * as Summarizer from "../summarize/Summarizer.js"
 import { plainContext, type RenderingParts } from "./plainContext.js"
+import type { Entrance } from "./appendMessages.js"
 import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
 import { checkOptions, compactionOptions, InvalidOption, missingPrice } from "./options.js"
@@ -39,9 +40,8 @@ const ownedPostings = 4_000_000
 const ownerSearchesAtOnce = 2
 
 /** What the operations of a memory work with. */
-export interface MemoryParts extends RenderingParts {
+export interface MemoryParts extends RenderingParts, Entrance {
   readonly log: Log
-  readonly sessions: Sessions
   readonly schedule: CompactionSchedule.CompactionSchedule
   /** What keeps the spend below its caps; `null` without caps. */
   readonly spend: Spend | null
@@ -146,6 +146,7 @@ export const makeParts = (
       summarizer,
       counter,
       layers,
+      beforeAppend: options.beforeAppend,
       reading: { sessions, index, upkeep, owned: new OwnedIndex(ownedPostings), meaning, counter },
       ownerSearches: yield* Effect.makeSemaphore(ownerSearchesAtOnce),
       mode,

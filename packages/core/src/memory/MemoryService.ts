@@ -1,6 +1,7 @@
 /** The interface of a memory for programs with Effect: its operations, their errors, and its options. */
 import { Context, type Effect, type Stream } from "effect"
 import type { LogError, SessionInfo } from "@memfold/log/EventLog"
+import type { GuardRefused } from "../guard/Guard.js"
 import type { Message, ToolCall } from "@memfold/message/Message"
 import type { MemoryError, StrategyOptions } from "./MemoryOptions.js"
 import type { Effects } from "./operations/Face.js"
@@ -25,6 +26,11 @@ export type TransactionMemory = Pick<
  * what is written on their ground the `version` as its `ifVersion`: then it is refused if somebody else was first.
  */
 export interface KnownMemory extends Pick<Service, "branches" | "context" | "messages"> {
+  /** Messages as an append would store them: compare these with what is stored. It fails as the append would. */
+  asStored(
+    session: string,
+    messages: ReadonlyArray<Message>,
+  ): Effect.Effect<ReadonlyArray<Message>, MemoryError | GuardRefused>
   /** The version that this process knows; `null` if it does not know the session. */
   version(session: string): Effect.Effect<number | null>
 }

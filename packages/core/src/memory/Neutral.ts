@@ -1,5 +1,6 @@
 /** What adapters use of a memory: its own messages, with Promises. */
 import { Cause, Effect, Exit } from "effect"
+import type { Message } from "@memfold/message/Message"
 import type { Service } from "./MemoryService.js"
 import type { BranchOperations } from "./operations/BranchOperations.js"
 import type { ConversationOperations } from "./operations/ConversationOperations.js"
@@ -14,6 +15,7 @@ export interface Neutral extends ConversationOperations<Promises>, BranchOperati
   /** Reads of sessions as this process knows them; see `KnownMemory`. */
   readonly known?: Pick<Neutral, "branches" | "context" | "messages"> & {
     readonly version: (session: string) => Promise<number | null>
+    readonly asStored: (session: string, messages: ReadonlyArray<Message>) => Promise<ReadonlyArray<Message>>
   }
 }
 
@@ -78,6 +80,8 @@ export const neutralBy = (
     }),
     version: (session) =>
       run(({ known }) => known?.version(session) ?? Effect.succeed(null), { finishes: false }),
+    asStored: (session, messages) =>
+      run(({ known }) => known?.asStored(session, messages) ?? Effect.succeed(messages), { finishes: false }),
   },
 })
 
@@ -116,7 +120,7 @@ export const knownOf = (memory: AnyMemory): Neutral => {
   const neutral = neutralOf(memory)
   const { known } = neutral
   if (known === undefined) return neutral
-  const { version, ...reads } = known
+  const { version, asStored: _asStored, ...reads } = known
   const ifKnown = async (session: string) => {
     const ifVersion = await version(session)
     return ifVersion === null ? {} : { ifVersion }

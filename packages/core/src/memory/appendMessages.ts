@@ -2,6 +2,7 @@
 import { Effect, Exit, Schema, Stream } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
+import { type BeforeAppend, type Guarded, guardedBy, type GuardRefused } from "../guard/Guard.js"
 import { withoutText } from "../history/redact.js"
 import { inSteps, mapped } from "@memfold/log/breathe"
 import type { AppendResult } from "@memfold/log/EventLog"
@@ -104,16 +105,41 @@ export const checkAppend = (
 /** The messages `[from, to)` of a conversation. */
 type Range = Pick<AppendedMessages, "from" | "to">
 
+/** What messages pass on their way into the log. */
+export interface Entrance {
+  readonly sessions: Sessions
+  readonly counter: TokenCounter
+  /** The guard of the memory, if it has one. */
+  readonly beforeAppend: BeforeAppend | undefined
+}
+
+/** Messages as they are stored in a session. Whatever is appended, passes here. */
+export const guarded = (
+  { sessions, beforeAppend }: Pick<Entrance, "sessions" | "beforeAppend">,
+  session: string,
+  messages: ReadonlyArray<Message>,
+  owner?: string | null,
+): Effect.Effect<ReadonlyArray<Guarded>, GuardRefused | SessionError> =>
+  Effect.gen(function* () {
+    if (beforeAppend === undefined || messages.length === 0) return messages.map((message) => ({ message }))
+    const { description } = sessions.cached(session) ?? (yield* sessions.load(session))
+    const named = owner ?? description.owner
+    return yield* guardedBy(beforeAppend, messages, {
+      session,
+      ...(named === null ? {} : { owner: named }),
+    })
+  })
+
 /** Messages with their tokens, and with the tokens of their bound parts if they have any. Others have their turn while many are counted. */
 export const counted = (
   counter: TokenCounter,
-  messages: ReadonlyArray<Message>,
+  messages: ReadonlyArray<Guarded>,
 ): Effect.Effect<ReadonlyArray<CountedMessage>> =>
   inSteps(() =>
-    mapped(messages, (message) => ({
-      message,
-      tokens: ofMessage(counter, message),
-      boundTokens: ofBoundParts(counter, message),
+    mapped(messages, (one) => ({
+      ...one,
+      tokens: ofMessage(counter, one.message),
+      boundTokens: ofBoundParts(counter, one.message),
     })),
   )
 
@@ -126,43 +152,45 @@ export const counted = (
  * anything that was recalled.
  */
 export const appendMessages = (
-  { sessions, counter, layers, styleOf }: Pick<MemoryParts, "sessions" | "counter" | "layers" | "styleOf">,
+  parts: Entrance & Pick<MemoryParts, "layers" | "styleOf">,
   session: string,
   given: unknown,
   request: AppendArguments & { readonly strategy: Strategy },
 ): Effect.Effect<
   Answered<AppendedMessages>,
-  SessionError | InvalidInput | IdempotencyKeyReused | OwnerMismatch | VersionMismatch
+  SessionError | InvalidInput | GuardRefused | IdempotencyKeyReused | OwnerMismatch | VersionMismatch
 > =>
   Effect.gen(function* () {
-    const messages = yield* checkAppend(session, given, request)
+    const { sessions, counter, layers, styleOf } = parts
+    const checked = yield* checkAppend(session, given, request)
     const { strategy, idempotencyKey, prefix, ifVersion, origin: _origin, ...description } = request
+    let messages: ReadonlyArray<Guarded> = []
     for (;;) {
       const done = yield* sessions.transact(
         session,
-        // In its turn: while a long list is counted, no later append of the session overtakes it.
-        Effect.map(
-          counted(counter, messages),
-          (added): Decide<Range | OwnerMismatch | VersionMismatch> =>
-            (before, now) => {
-              // Without events, the state is read from the store first: a cached one may not know the owner or the version of now.
-              if (changesOwner(before.description, description))
-                return { events: [], answer: new OwnerMismatch({ session }) }
-              const mismatch = mismatchOf(before, ifVersion)
-              if (mismatch !== null) return { events: [], answer: mismatch }
-              return {
-                events: appended(before, added, {
-                  strategy,
-                  description,
-                  origin: () => ({
-                    prefix,
-                    // Which facts were recalled, only the context knows.
-                    head: layers === null ? headOf(before, styleOf(strategy, before, now)) : undefined,
-                  }),
+        // In its turn: while a long list is guarded and counted, no later append of the session overtakes it.
+        guarded(parts, session, checked, description.owner).pipe(
+          Effect.tap((list) => Effect.sync(() => void (messages = list))),
+          Effect.flatMap((list) => counted(counter, list)),
+          Effect.map((added): Decide<Range | OwnerMismatch | VersionMismatch> => (before, now) => {
+            // Without events, the state is read from the store first: a cached one may not know the owner or the version of now.
+            if (changesOwner(before.description, description))
+              return { events: [], answer: new OwnerMismatch({ session }) }
+            const mismatch = mismatchOf(before, ifVersion)
+            if (mismatch !== null) return { events: [], answer: mismatch }
+            return {
+              events: appended(before, added, {
+                strategy,
+                description,
+                origin: () => ({
+                  prefix,
+                  // Which facts were recalled, only the context knows.
+                  head: layers === null ? headOf(before, styleOf(strategy, before, now)) : undefined,
                 }),
-                answer: { from: before.total, to: before.total + added.length },
-              }
-            },
+              }),
+              answer: { from: before.total, to: before.total + added.length },
+            }
+          }),
         ),
         idempotencyKey,
       )
@@ -234,11 +262,11 @@ const written = ({ pinned: _pinned, ...message }: Message): string =>
 
 /** Whether messages equal the stored ones. A stored message may have been redacted since. */
 export const isStored = (
-  given: ReadonlyArray<Message>,
+  given: ReadonlyArray<Guarded>,
   stored: ReadonlyArray<Pick<MessageAppended, "message">>,
 ): boolean =>
   given.length === stored.length &&
-  given.every((message, position) => {
+  given.every(({ message }, position) => {
     const there = written(stored[position]!.message)
     return there === written(message) || there === written(withoutText(message))
   })

@@ -1,9 +1,9 @@
 /** Edit, regenerate, branches, undo: the conversation goes on from an earlier place, and the log keeps what was said. */
 import { Effect, Either, Option, Stream } from "effect"
+import type { Guarded, GuardRefused } from "../guard/Guard.js"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
 import { undoSummary } from "../history/restore.js"
-import type { Message } from "@memfold/message/Message"
 import type { Strategy } from "../policy/Strategy.js"
 import { headOf } from "../render/Render.js"
 import { isOnBranch } from "../session/branches.js"
@@ -16,6 +16,8 @@ import {
   batchOf,
   checkAppend,
   counted,
+  type Entrance,
+  guarded,
   IdempotencyKeyReused,
   isStored,
   mismatchOf,
@@ -77,7 +79,7 @@ interface EditRequest {
 }
 
 type EditError = SessionError | InvalidInput | UnknownMessage | IdempotencyKeyReused | VersionMismatch
-type Parts = Pick<MemoryParts, "sessions" | "counter" | "layers" | "styleOf">
+type Parts = Entrance & Pick<MemoryParts, "layers" | "styleOf">
 
 /** All branches of a session: the branch in force, and then the branches that were left, newest first. */
 export const branchesOf = ({ branch, total, branches }: SessionState): ReadonlyArray<BranchInfo> => [
@@ -151,7 +153,7 @@ export const findSwitch = (
 const writtenBefore = (
   { sessions }: Parts,
   session: string,
-  messages: ReadonlyArray<Message>,
+  messages: ReadonlyArray<Guarded>,
   { idempotencyKey, ifVersion }: Pick<EditRequest, "idempotencyKey" | "ifVersion">,
 ): Effect.Effect<Edited | null, SessionError | IdempotencyKeyReused> =>
   Effect.gen(function* () {
@@ -198,7 +200,7 @@ const goOnFrom = (
   parts: Parts,
   session: string,
   place: Place,
-  messages: ReadonlyArray<Message>,
+  messages: ReadonlyArray<Guarded>,
   { strategy, idempotencyKey, prefix, ifVersion }: EditRequest,
 ): Effect.Effect<Answered<Edited>, EditError> =>
   Effect.gen(function* () {
@@ -257,10 +259,11 @@ export const edit = (
   from: MessageName,
   given: unknown,
   request: EditRequest,
-): Effect.Effect<Answered<Edited>, EditError> =>
+): Effect.Effect<Answered<Edited>, EditError | GuardRefused> =>
   Effect.gen(function* () {
-    const messages = yield* checkAppend(session, given, request)
+    const checked = yield* checkAppend(session, given, request)
     yield* checkMessageName(session, from)
+    const messages = yield* guarded(parts, session, checked)
     return yield* goOnFrom(parts, session, (state) => indexOf(parts, state, from), messages, request)
   })
 

@@ -34,7 +34,10 @@ export const withDraft = (
     )
     const time = yield* Clock.currentTimeMillis
     const events = edited(state, goBack, {
-      messages: yield* counted(counter, messages),
+      messages: yield* counted(
+        counter,
+        messages.map((message) => ({ message })),
+      ),
       strategy,
       time,
     })

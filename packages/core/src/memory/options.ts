@@ -165,6 +165,10 @@ export const memoryOptions = {
     Spend,
     "an object like { session: { tokens: 200_000 }, owner: { dollars: 1 }, total: { dollars: 20 }, prices: { summarizer: { input: 0.25, output: 2 } } }, with amounts of more than 0",
   ),
+  beforeAppend: option(
+    Callable,
+    "a function that says what of a message is stored, such as guard() of @memfold/guard",
+  ),
   boundReasoning: option(Schema.Literal("leave-out", "keep"), "leave-out or keep"),
   indexAhead: option(Schema.Boolean, "true or false", { default: true }),
   cachedSessions: wholeFrom(1, { default: 1_000 }),

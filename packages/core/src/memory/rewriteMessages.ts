@@ -6,17 +6,17 @@ import { Effect, Stream } from "effect"
 import { edited } from "../engine/goBack.js"
 import type { Event } from "../event/Event.js"
 import { appendedMessage, batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
+import type { Guarded, GuardRefused } from "../guard/Guard.js"
 import { makeId } from "../shell/id.js"
 import { breathe, eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
 import type { Message } from "@memfold/message/Message"
-import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { Strategy } from "../policy/Strategy.js"
 import { retryTransient } from "../shell/retry.js"
-import type { Answered, Committed, SessionError, Sessions } from "../shell/Sessions.js"
+import type { Answered, Committed, SessionError } from "../shell/Sessions.js"
 import { type Gap, isOnBranch } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
 import { gapsOf } from "../shell/replay.js"
-import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
+import { counted, type Entrance, guarded, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { findSwitch } from "./branching.js"
 import { checkCount, checkIdempotencyKey, checkMessages, type InvalidInput } from "./input.js"
 import { newestOf } from "./readMessages.js"
@@ -48,9 +48,7 @@ export interface RewriteRequest {
   readonly last?: number | undefined
 }
 
-type RewriteError = SessionError | InvalidInput | IdempotencyKeyReused
-
-type Parts = { readonly sessions: Sessions; readonly counter: TokenCounter }
+type RewriteError = SessionError | InvalidInput | GuardRefused | IdempotencyKeyReused
 
 /** A rewrite under way. The batch of a call is known again if only the answer of the store was lost. */
 interface Call {
@@ -58,7 +56,7 @@ interface Call {
   readonly strategy: Strategy
   readonly wantedFrom: (
     messages: ReadonlyArray<Message>,
-  ) => Effect.Effect<ReadonlyArray<Message> | null, InvalidInput>
+  ) => Effect.Effect<ReadonlyArray<Guarded> | null, SessionError | InvalidInput | GuardRefused>
 }
 
 /** The log of a session, and what was not on the branch that was in force with each event. */
@@ -74,14 +72,14 @@ const conversationAt = ({ events, gaps }: ReadLog, version: number): ReadonlyArr
     .filter((one) => isOnBranch(gaps[version - 1] ?? [], one.version))
     .flatMap(({ event }) => appendedMessage(event) ?? [])
 
-const same = (one: Message | undefined, other: Message | undefined): boolean =>
-  one !== undefined && other !== undefined && isStored([one], [{ message: other }])
+const same = (one: Guarded, other: Message | undefined): boolean =>
+  other !== undefined && isStored([one], [{ message: other }])
 
 /** How many messages two conversations have in common, from the first one. */
-function* inCommon(wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Message>): Steps<number> {
-  for (const [at, message] of wanted.entries()) {
+function* inCommon(wanted: ReadonlyArray<Guarded>, messages: ReadonlyArray<Message>): Steps<number> {
+  for (const [at, one] of wanted.entries()) {
     if (at % eventsBetween === 0) yield
-    if (!same(message, messages[at])) return at
+    if (!same(one, messages[at])) return at
   }
   return wanted.length
 }
@@ -94,7 +92,7 @@ const withoutHead = (event: Event): Event =>
 
 /** Writes a rewrite of messages that a state has from an index on; `null` if another writer was first, or the batch is stored. */
 const write = (
-  { sessions, counter }: Parts,
+  { sessions, counter }: Entrance,
   state: SessionState,
   { batchId, strategy }: Call,
   {
@@ -104,7 +102,7 @@ const write = (
   }: {
     readonly from: number
     readonly messages: ReadonlyArray<Message>
-    readonly wanted: ReadonlyArray<Message>
+    readonly wanted: ReadonlyArray<Guarded>
   },
 ): Effect.Effect<Answered<Rewritten> | null, RewriteError> =>
   Effect.gen(function* () {
@@ -139,7 +137,7 @@ const unchanged = (state: SessionState): Answered<Rewritten> => ({
 
 /** Rewrites a conversation with its whole log, where the batch is found if it was written before. */
 const rewriteAll = (
-  parts: Parts,
+  parts: Entrance,
   session: string,
   call: Call,
   triedBefore: boolean,
@@ -182,7 +180,7 @@ const rewriteAll = (
  * With `last`, only the newest messages are read, and the whole log only if it has to tell whether the rewrite was written before.
  */
 export const rewriteMessages = (
-  parts: Parts,
+  parts: Entrance,
   session: string,
   rewrite: Rewrite,
   { strategy, idempotencyKey, last }: RewriteRequest,
@@ -190,6 +188,18 @@ export const rewriteMessages = (
   Effect.gen(function* () {
     if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
     const { sessions } = parts
+    /** What stays as it is was seen by the guard when it was appended. */
+    const entered = (wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Message>) =>
+      Effect.gen(function* () {
+        const kept = yield* inSteps(() =>
+          inCommon(
+            wanted.map((message) => ({ message })),
+            messages,
+          ),
+        )
+        const stay = wanted.slice(0, kept).map((message) => ({ message }))
+        return [...stay, ...(yield* guarded(parts, session, wanted.slice(kept)))]
+      })
     const call: Call = {
       batchId: idempotencyKey ?? (yield* makeId),
       strategy,
@@ -201,6 +211,7 @@ export const rewriteMessages = (
           Effect.flatMap((wanted) =>
             wanted === null ? Effect.succeed(null) : checkMessages(session, wanted),
           ),
+          Effect.flatMap((wanted) => (wanted === null ? Effect.succeed(null) : entered(wanted, messages))),
           Effect.tap(breathe),
         ),
     }

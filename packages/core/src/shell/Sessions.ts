@@ -101,11 +101,11 @@ export interface Sessions {
    *
    * @param batchId - makes a retry harmless: a batch that is already in the log is not written again. A new id by default
    */
-  readonly transact: <A>(
+  readonly transact: <A, E = never>(
     session: string,
-    decide: Decide<A> | Effect.Effect<Decide<A>>,
+    decide: Decide<A> | Effect.Effect<Decide<A>, E>,
     batchId?: string,
-  ) => Effect.Effect<Committed<A>, SessionError>
+  ) => Effect.Effect<Committed<A>, SessionError | E>
   /** Deletes a session; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
   /** The last record of a session; `null` if it does not exist. */

@@ -58,8 +58,8 @@ const isOneRun = (text: string): boolean => {
   return lines.slice(0, -1).every(({ length }) => length === lines[0]?.length)
 }
 
-/** What a text is if it is no text, whatever field it is in. */
-const shapeOf = (text: string): Payload | undefined => {
+/** What a text is if it is no text, whatever field it is in: data of a file, or encrypted text. */
+export const shapeOf = (text: string): Payload | undefined => {
   if (dataUri.test(text)) return "file"
   if (text.length < shortestData || !base64.test(text) || hexadecimal.test(text) || !isOneRun(text))
     return undefined
@@ -147,7 +147,7 @@ const textsOf = (provider: string, data: unknown): ReadonlyArray<string> => {
 const textFile = /^data:(?:text\/[^,;]*|application\/json)(?<parameters>(?:;[^,;]*)*),/i
 
 /** The text of a text file that is in its address; `undefined` for any other file. */
-const textOfFile = ({ uri }: File): string | undefined => {
+export const textOfFile = ({ uri }: Pick<File, "uri">): string | undefined => {
   const found = textFile.exec(uri)
   if (found === null) return undefined
   const data = uri.slice(found[0].length)
@@ -158,6 +158,12 @@ const textOfFile = ({ uri }: File): string | undefined => {
   } catch {
     return undefined
   }
+}
+
+/** The address of a text file that has another text. */
+export const withTextOfFile = ({ uri }: Pick<File, "uri">, text: string): string => {
+  const head = uri.slice(0, uri.indexOf(",") + 1)
+  return `${head}${/;base64,$/i.test(head) ? Encoding.encodeBase64(text) : encodeURIComponent(text)}`
 }
 
 /**

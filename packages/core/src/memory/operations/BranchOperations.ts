@@ -1,4 +1,5 @@
 /** Going on from an earlier place of a conversation. */
+import type { GuardRefused } from "../../guard/Guard.js"
 import type { MessageName, UnknownMessage } from "../../history/redact.js"
 import type { Prefix } from "../../session/prefix.js"
 import type { IdempotencyKeyReused, VersionMismatch } from "../appendMessages.js"
@@ -23,6 +24,7 @@ export interface BranchOperations<F extends Face> {
    * @returns the message indexes `[from, to)` of the new messages, the version of the session, the branch in force, the branch that
    *   was left, and whether it was a duplicate
    * @throws UnknownMessage: the branch in force has no such message; nothing was changed
+   * @throws GuardRefused: the guard of the memory refuses a message; nothing was changed
    * @throws IdempotencyKeyReused: the key was used before for another edit; nothing was changed
    * @throws VersionMismatch: the session is not at `ifVersion`; nothing was changed
    *
@@ -43,7 +45,7 @@ export interface BranchOperations<F extends Face> {
       readonly prefix?: Prefix
       readonly ifVersion?: number
     },
-  ): Answer<F, Edited, MemoryError | UnknownMessage | IdempotencyKeyReused | VersionMismatch>
+  ): Answer<F, Edited, MemoryError | GuardRefused | UnknownMessage | IdempotencyKeyReused | VersionMismatch>
   /**
    * Goes back to before an answer, so that the next context asks for another one. An answer is everything behind a user message,
    * tool calls included. The old answer stays in the log, on a branch.
@@ -81,6 +83,7 @@ export interface BranchOperations<F extends Face> {
    * @param options - `idempotencyKey`: with this key, a retry is applied once. `last`: the function gets only so many of the newest
    *   messages, and those before them stay; it may get all of them where another writer was first. Also a `strategy`
    * @returns whether it was applied, whether it was a duplicate, how many messages stayed, and how many there are
+   * @throws GuardRefused: the guard of the memory refuses a message; nothing was changed
    * @throws IdempotencyKeyReused: the key was used before for another rewrite; nothing was changed
    *
    * @example
@@ -94,7 +97,7 @@ export interface BranchOperations<F extends Face> {
     session: string,
     rewrite: F["rewrite"],
     options?: F["request"] & { readonly idempotencyKey?: string; readonly last?: number },
-  ): Answer<F, Rewritten, MemoryError | IdempotencyKeyReused>
+  ): Answer<F, Rewritten, MemoryError | GuardRefused | IdempotencyKeyReused>
   /**
    * The branches of a session: the branch in force, and then up to 1,000 branches that edits, regenerations and checkouts have left
    * since the last clear, newest first.

@@ -1,5 +1,6 @@
 /** Appending to a conversation, and reading it. */
 import type { Origin } from "@memfold/message/Message"
+import type { GuardRefused } from "../../guard/Guard.js"
 import type { Prefix } from "../../session/prefix.js"
 import type { DescriptionChange } from "../../session/description.js"
 import type { IdempotencyKeyReused, OwnerMismatch, VersionMismatch } from "../appendMessages.js"
@@ -23,6 +24,7 @@ export interface ConversationOperations<F extends Face> {
    *   session from another owner. `ifVersion`: nothing is appended if the session is at another version. `origin`:
    *   who stands behind the words of messages that do not say it themselves, where their role does not tell (law L18). Also a `strategy`
    * @returns the message indexes `[from, to)`, the version of the session, and whether it was a duplicate
+   * @throws GuardRefused: the guard of the memory refuses a message; nothing was appended
    * @throws IdempotencyKeyReused: the key was used before for other messages; nothing was appended
    * @throws OwnerMismatch: the session belongs to another owner than `owner`; this append wrote nothing
    * @throws VersionMismatch: the session is not at `ifVersion`; nothing was appended
@@ -47,7 +49,11 @@ export interface ConversationOperations<F extends Face> {
         readonly ifVersion?: number
         readonly origin?: Origin
       },
-  ): Answer<F, AppendedMessages, MemoryError | IdempotencyKeyReused | OwnerMismatch | VersionMismatch>
+  ): Answer<
+    F,
+    AppendedMessages,
+    MemoryError | GuardRefused | IdempotencyKeyReused | OwnerMismatch | VersionMismatch
+  >
   /**
    * The messages to send to the model, now or as they were at a version. With a `budget`, it waits for compactions while the context
    * is larger, and says how that ended. It writes nothing: a `strategy` decides how this context is rendered, and no compaction starts

@@ -1,0 +1,79 @@
+/** The guard: what it looks for in each text of a message, and what becomes of it. */
+import { Guard, Memory } from "@memfold/core"
+import { emails, phones } from "./contacts.js"
+import { cards, ibans, type Piece } from "./numbers.js"
+import { recommendedRules, type SecretRule, secretsBy } from "./secrets.js"
+
+/** Finds pieces of a text that are not to be stored, such as names and addresses. `kind` is a word that is stored in their place. */
+export type Find = (text: string, about: Guard.About) => ReadonlyArray<Piece> | Promise<ReadonlyArray<Piece>>
+
+const finders = { cards, ibans, emails, phones } as const
+
+/** What the guard looks for by itself. */
+export type GuardKind = "secrets" | keyof typeof finders
+
+/** The names of what the guard looks for by itself. */
+export const guardKinds: ReadonlyArray<GuardKind> = ["secrets", "cards", "ibans", "emails", "phones"]
+
+/** Options of {@link guard}. */
+export interface GuardOptions {
+  /** What it looks for; `["secrets", "cards", "ibans"]` by default. */
+  readonly kinds?: ReadonlyArray<GuardKind>
+  /** The rules of secretlint for secrets; {@link recommendedRules} by default. */
+  readonly rules?: ReadonlyArray<SecretRule>
+  /** Finds what only the application can know: names, addresses, numbers of customers. */
+  readonly find?: Find
+  /**
+   * What becomes of a message in which something is found. `redact` (default): it is stored with `[redacted: KIND]` in its place. `refuse`:
+   * the append fails with `GuardRefused`, and nothing is stored.
+   */
+  readonly found?: "redact" | "refuse"
+}
+
+/** A mark of an earlier redaction, by this guard or by `redact`: there is nothing left to find. */
+const isMark = (text: string, { from, to }: Piece): boolean => /^\[redacted(?:: [^\]]*)?\]$/.test(text.slice(from, to))
+
+/**
+ * A guard for the option `beforeAppend` of a memory: secrets, numbers of cards and of accounts are left out of messages before they are
+ * stored; what was left out is in no store, summary, index or log.
+ *
+ * @param options - what it looks for
+ * @throws InvalidOption: a kind that there is not
+ *
+ * @example
+ * ```ts
+ * import { guard } from "@memfold/guard"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "memory:", beforeAppend: guard() })
+ * await memory.append("chat-1", { role: "user", content: "My card is 4111 1111 1111 1111." })
+ * console.log((await memory.context("chat-1")).messages)
+ * await memory.close()
+ * ```
+ */
+export const guard = ({
+  kinds = ["secrets", "cards", "ibans"],
+  rules = recommendedRules,
+  find,
+  found = "redact",
+}: GuardOptions = {}): Guard.BeforeAppend => {
+  const unknown = kinds.find((kind) => !guardKinds.includes(kind))
+  if (unknown !== undefined)
+    throw new Memory.InvalidOption({ option: "kinds", allowed: `some of ${guardKinds.join(", ")}` })
+  const secrets = secretsBy(rules)
+  const piecesIn = async (text: string, about: Guard.About): Promise<ReadonlyArray<Piece>> => {
+    const all = await Promise.all([
+      ...kinds.map((kind) => (kind === "secrets" ? secrets(text) : finders[kind](text))),
+      ...(find === undefined ? [] : [find(text, about)]),
+    ])
+    return all.flat().filter((piece) => !isMark(text, piece))
+  }
+  return async (message, about) => {
+    const spans: Array<Guard.Span> = []
+    for (const { place, text } of Guard.textsOf(message))
+      for (const piece of await piecesIn(text, about)) spans.push({ ...piece, place })
+    const [first] = spans
+    if (first === undefined) return Guard.keep
+    return found === "refuse" ? Guard.refuse(first.kind, first.place) : Guard.redact(spans)
+  }
+}
