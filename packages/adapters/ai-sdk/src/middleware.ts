@@ -101,11 +101,12 @@ class Middleware {
       const parts = partsOf(decoded([answer]))
       if (!stored.some((message) => partsOf([message]) === parts)) from = last
     }
-    const behind = decoded(given.slice(from))
+    const behind = await session.asStored(decoded(given.slice(from)))
     const isResult = behind.some(({ role }) => role === "tool")
     const isAgain = isResult && endsWith(stored, behind)
     const isAsked = answer !== undefined && from === last + 1 && !isResult && behind.length > 0
-    const said = isAsked ? decoded([answer]).map(Message.text).join("") : ""
+    const answers = isAsked ? await session.asStored(decoded([answer])) : []
+    const said = answers.map(Message.text).join("")
     const resent = resentBehind(said, behind, stored)
     if (resent?.isAnswered === true) await session.memory.regenerate(session.id)
     const fresh = isAgain ? [] : behind.slice(resent?.known ?? 0)

@@ -99,13 +99,30 @@ export class Page {
     return { messages: pages.flatMap(({ messages }) => messages), from: pages[0]?.from ?? 0 }
   }
 
+  /** What a page shows, as it is stored. What an answer says is known from the log alone. */
+  private async asStored(given: ReadonlyArray<UIMessage>): Promise<ReadonlyArray<UIMessage>> {
+    const said = given.map((page) => (page.role === "assistant" ? [] : decoded([page])))
+    const messages = said.flat()
+    const stored = await this.stored.asStored(messages)
+    let at = 0
+    return given.map((page, position) => {
+      const from = at
+      at += said[position]!.length
+      const own = stored.slice(from, at)
+      return own.every((one, offset) => one === messages[from + offset])
+        ? page
+        : (encodeUIMessages(own, () => page.id)[0] ?? page)
+    })
+  }
+
   /**
    * Makes the session what the page shows: appends what is new, and goes on from an earlier place if the page does.
    *
    * @param isList whether the page gave a list, and not its last message alone
    */
-  async receive(given: ReadonlyArray<UIMessage>, isList: boolean, options: PageOptions): Promise<void> {
+  async receive(sent: ReadonlyArray<UIMessage>, isList: boolean, options: PageOptions): Promise<void> {
     const { messageId } = options
+    const given = await this.asStored(sent)
     const isOther = regenerates(options)
     const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
     const isFromStart = isList && options.shows !== "end"
@@ -127,7 +144,7 @@ export class Page {
       ...added.flatMap((one) => {
         if ("stored" in one) return [one.stored]
         return "page" in one
-          ? withUnseen(decoded([one.page]), unseen)
+          ? withUnseen(decoded([sent[given.indexOf(one.page)] ?? one.page]), unseen)
           : textsBehind(decoded([one.answer]), one.behind)
       }),
     ]

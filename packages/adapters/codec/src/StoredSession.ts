@@ -61,6 +61,11 @@ const passed = ({ idempotencyKey, prefix }: StoreOptions) => ({
 export const behindStored = <A>(given: ReadonlyArray<A>, isStored: (one: A) => boolean): ReadonlyArray<A> =>
   given.slice(given.findLastIndex(isStored) + 1)
 
+/** Messages as they came, by what is stored of them: what is left out is counted when they are written. */
+const originals = new WeakMap<Message.Message, Message.Message>()
+const asGiven = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> =>
+  messages.map((one) => originals.get(one) ?? one)
+
 /**
  * A session of a memory for an adapter. It keeps nothing, so it costs nothing to make one. Its methods reject with the errors
  * of the memory.
@@ -154,6 +159,14 @@ export class StoredSession {
     return this.memory.messages(this.id, { limit: recent + given })
   }
 
+  /** Messages as the memory stores them, which may have a guard: what a library sends again is compared as that, and written as that. */
+  async asStored(messages: ReadonlyArray<Message.Message>): Promise<ReadonlyArray<Message.Message>> {
+    const stored = (await this.memory.known?.asStored(this.id, messages)) ?? messages
+    for (const [at, one] of stored.entries())
+      if (one !== messages[at]) originals.set(one, messages[at]!)
+    return stored
+  }
+
   /** Says that work of {@link StoredSession.compare} has to be done on the session as the store has it. */
   leaveToStore(): void {
     this.written = "left"
@@ -174,7 +187,7 @@ export class StoredSession {
     options: StoreOptions = {},
   ): Promise<Memory.AppendedMessages | undefined> {
     if (messages.length === 0) return undefined
-    const appended = await this.memory.append(this.id, messages, passed(options))
+    const appended = await this.memory.append(this.id, asGiven(messages), passed(options))
     this.note(appended)
     return appended
   }
@@ -190,7 +203,7 @@ export class StoredSession {
     messages: ReadonlyArray<Message.Message>,
     options: StoreOptions = {},
   ): Promise<Memory.Edited> {
-    const edited = await this.memory.edit(this.id, from, messages, passed(options))
+    const edited = await this.memory.edit(this.id, from, asGiven(messages), passed(options))
     this.note(edited)
     return edited
   }

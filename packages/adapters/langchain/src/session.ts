@@ -94,10 +94,11 @@ export class LangChainSession {
    */
   private async change(
     kind: string,
-    given: ReadonlyArray<Message.Message>,
+    sent: ReadonlyArray<Message.Message>,
     { find, isOld, prefixOf }: Changes,
   ): Promise<void> {
     await this.stored.compare(async (session) => {
+      const given = await session.asStored(sent)
       for (let [reach, times] = [given.length, 0]; ;) {
         const stored = await session.newestPage(reach)
         const found = find(given, stored)

@@ -142,12 +142,6 @@ interface SentMessage {
   readonly messages: Messages
 }
 
-const sentMessage = (message: MastraDBMessage): SentMessage => {
-  const messages = decoded(message)
-  const [first] = messages
-  return { id: message.id, role: first?.role === "tool" ? "assistant" : (first?.role ?? "user"), messages }
-}
-
 const isEdited = ({ messages: [given] }: SentMessage, stored: { readonly messages: Messages }): boolean =>
   given !== undefined &&
   !stored.messages.some((one) => one.role === given.role && isSame(saidIn(one), saidIn(given)))
@@ -217,6 +211,12 @@ export class MastraSession {
     return { prompt: encoded.prompt, ...context }
   }
 
+  private async sentMessage(message: MastraDBMessage): Promise<SentMessage> {
+    const messages = await this.stored.asStored(decoded(message))
+    const [first] = messages
+    return { id: message.id, role: first?.role === "tool" ? "assistant" : (first?.role ?? "user"), messages }
+  }
+
   /** Whether a message says anything, and is no step that has only begun. */
   says(message: MastraDBMessage): boolean {
     return decoded(message).length > 0
@@ -230,7 +230,9 @@ export class MastraSession {
    */
   async receive(given: ReadonlyArray<MastraDBMessage>): Promise<Received> {
     const { memory, id } = this.stored
-    const sent = given.map(sentMessage).filter(({ messages }) => messages.length > 0)
+    const sent = (await Promise.all(given.map((one) => this.sentMessage(one)))).filter(
+      ({ messages }) => messages.length > 0,
+    )
     const idAt = (message: Message.Message, index: number) => idOf(message) ?? positionId(index)
     const ids = new Set(sent.map((one) => one.id))
     let { messages, from, before, total } = await memory.messages(id, { limit: 100 + sent.length })
@@ -288,7 +290,12 @@ export class MastraSession {
       readonly prefix: Session.Prefix | undefined
     },
   ): Promise<void> {
-    const given = messages.map((one) => ({ messages: decoded(one), sent: sent.has(one.id) }))
+    const given = await Promise.all(
+      messages.map(async (one) => ({
+        messages: await this.stored.asStored(decoded(one)),
+        sent: sent.has(one.id),
+      })),
+    )
     const all = given.flatMap((one) => one.messages)
     const newest = await this.stored.newestPage(all.length)
     const found = newOf(given, newest.messages, ended)

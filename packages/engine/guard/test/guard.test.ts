@@ -2,7 +2,7 @@ import { Guard, Message } from "@memfold/core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { guard, recommendedRules } from "../src/index.js"
-import { planted } from "./planted.js"
+import { planted } from "@memfold/harness/planted"
 
 const about = { session: "s" }
 const stored = (message: Message.Message, options?: Parameters<typeof guard>[0]) =>

@@ -28,6 +28,7 @@ const next: Readonly<Record<string, string>> = {
   InvalidInput: "Nothing was stored. Correct the argument and call again.",
   IdempotencyKeyReused: "Nothing was stored. Take another idempotency_key for other messages.",
   OwnerMismatch: "Nothing was stored. Leave the owner out, or take another session.",
+  GuardRefused: "Say it without that, and call again.",
   NoSuchSummary: "list_summaries names the summaries of a session.",
   UnknownSummary: "The tool list_summaries names the summaries of a session.",
   Refused: "Nothing was stored.",

@@ -12,6 +12,8 @@ export interface Call {
   readonly headers: ReadonlyArray<Field>
   /** The body that went upstream, as text. */
   readonly body: string
+  /** Whether it has something that the memory does not store: then nothing is asked behind it again. */
+  readonly isGuarded: boolean
   /** The items of the answer, as a request has them. */
   readonly answer: ReadonlyArray<unknown>
 }

@@ -38,6 +38,23 @@ const run = Memory.asPromise
 const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
 
+/** Messages as a memory stores them: what its guard leaves out is not compared. */
+export const asStored = (
+  memory: Pick<Memory.Service, "known">,
+  session: string,
+  messages: ReadonlyArray<Message.Message>,
+  signal?: AbortSignal,
+): Promise<ReadonlyArray<Message.Message>> =>
+  memory.known === undefined
+    ? Promise.resolve(messages)
+    : run(memory.known.asStored(session, messages), signal)
+
+/** Whether a guard has changed messages: those that it keeps are the same objects. */
+export const differs = (
+  given: ReadonlyArray<Message.Message>,
+  stored: ReadonlyArray<Message.Message>,
+): boolean => stored.some((one, at) => one !== given[at])
+
 /** What messages say. Others have their turn while many are read. */
 export const keysOf = (
   messages: ReadonlyArray<Message.Message>,
@@ -112,7 +129,7 @@ export class Follower {
         : await run(this.memory.edit(session, keep, messages, options))
     this.known.set(session, {
       version: written.version,
-      keys: [...keys.slice(0, keep), ...(await keysOf(messages))],
+      keys: [...keys.slice(0, keep), ...(await keysOf(await asStored(this.memory, session, messages)))],
       mark: markIn(messages) ?? mark,
     })
   }
@@ -138,7 +155,9 @@ export class Follower {
    */
   async follow(named: Given): Promise<Followed> {
     const { signal } = named
-    const keys = await keysOf(named.messages, signal)
+    const stored = await asStored(this.memory, named.session, named.messages, signal)
+    const isGuarded = differs(named.messages, stored)
+    const keys = await keysOf(stored, signal)
     return this.settled(named.session, async () => {
       const own = await this.heardBy(named, named.session)
       const given = { ...named, session: own.session }
@@ -155,7 +174,7 @@ export class Follower {
       signal?.throwIfAborted()
       await this.write(target, known, step.keep, given.messages.slice(step.from), given.speaker)
       this.unheard.delete(target)
-      return { session: target, how, isWhole }
+      return { session: target, how, isWhole, isGuarded }
     })
   }
 
@@ -196,6 +215,11 @@ export class Follower {
       await this.write(session, known, known.keys.length, answer, speaker, prefix)
       return true
     })
+  }
+
+  /** Whether messages have something that is not stored of them. */
+  async guards(session: string, messages: ReadonlyArray<Message.Message>): Promise<boolean> {
+    return differs(messages, await asStored(this.memory, session, messages))
   }
 
   /** Notes that an answer was stored and did not reach its client: the next request may be the question again. */

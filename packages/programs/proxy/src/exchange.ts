@@ -46,7 +46,7 @@ const answerHeaders = (
 const store = async (
   { calls, savings, follower }: Accounts,
   { request, url, dialect, speaker }: Conversing,
-  { session, context, text, before, asked }: Prepared,
+  { session, followed, context, text, before, asked }: Prepared,
   answer: Fields,
 ): Promise<string | null> => {
   const messages = decode(dialect, [answer])
@@ -56,7 +56,8 @@ const store = async (
   const time = Effect.runSync(Clock.currentTimeMillis)
   if (usage !== null) savings.call({ session, model, usage, before, after: context.tokens, time })
   const headers = endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"]))
-  calls.set(session, callOf({ dialect, url, headers, body: text }, messages))
+  const isGuarded = followed.isGuarded === true || (await follower.guards(session, messages))
+  calls.set(session, callOf({ dialect, url, headers, body: text, isGuarded }, messages))
   return (await follower.answered(session, asked, messages, speaker, context.prefix)) ? null : "not-current"
 }
 

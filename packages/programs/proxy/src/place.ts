@@ -39,6 +39,8 @@ export interface Followed {
   readonly how: "append" | "branch" | "compacted" | "aside"
   /** Whether the client sends the whole conversation. */
   readonly isWhole: boolean
+  /** Whether the request has something that the memory does not store. */
+  readonly isGuarded?: boolean
 }
 
 /** What is known of a session in this process. It is found again if it is forgotten. */

@@ -8,7 +8,7 @@ import type { Addressed } from "./address.js"
 import { type Begins, MayNotBegin } from "./begins.js"
 import { compose, type Parsed } from "./compose.js"
 import type { Dialect } from "./dialects.js"
-import { type Follower, keysOf } from "./Follower.js"
+import { asStored, type Follower, keysOf } from "./Follower.js"
 import { type Named, sessionOf } from "./names.js"
 import { type Doubt, jsonOf, parse } from "./parse.js"
 import type { Followed, Given } from "./place.js"
@@ -128,10 +128,10 @@ const givenIn = (
 }
 
 /** The session of a request that only counts tokens: nothing is stored. */
-const counted = async (follower: Follower, given: Given): Promise<Followed> => {
+const counted = async ({ memory, follower }: Following, given: Given): Promise<Followed> => {
   const session = await follower.ownSession(given)
   const asked = await follower.said(session)
-  const keys = await keysOf(given.messages)
+  const keys = await keysOf(await asStored(memory, session, given.messages))
   // Only what is stored word for word is known to go up in another form.
   const isStored =
     asked.length > 0 && asked.length <= keys.length && asked.every((key, at) => key === keys[at])
@@ -183,7 +183,7 @@ export const prepare = async (
     if ("doubt" in request) return request
     const given = givenIn(conversing, request)
     const followed = conversing.isCounting
-      ? await counted(following.follower, given)
+      ? await counted(following, given)
       : await following.follower.follow(given)
     const prepared = await composed(following, request, followed, conversing)
     return { ...prepared, name: prepared.session.slice(conversing.prefix.length) }

@@ -97,7 +97,7 @@ export const upstreamSummarizer = (calls: Calls, options: SummaryOptions): Summa
         if (call === undefined) return yield* otherwise.summarize(request)
         const sent = bodyOf(call)
         const question =
-          model === undefined && allowsText(sent)
+          model === undefined && !call.isGuarded && allowsText(sent)
             ? yield* InContext.now(request, {}, cacheMinutes === undefined ? {} : { cacheMinutes })
             : null
         const last = question?.messages.at(-1)

@@ -19,6 +19,7 @@ const known: Readonly<Record<string, readonly [status: Status, next?: string]>> 
   IdempotencyKeyReused: [409],
   OwnerMismatch: [409],
   CannotFork: [409],
+  GuardRefused: [400],
   CannotRedact: [409],
   VersionMismatch: [412],
   DamagedEvent: [500, "`npx memfold verify` shows what is damaged in the store."],

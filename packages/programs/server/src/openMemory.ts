@@ -47,7 +47,7 @@ export const openMemory = (
   options: ServeOptions,
 ): Effect.Effect<Served & Accounts, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { store = "sqlite:memfold.db", layers, compaction, spend } = options
+    const { store = "sqlite:memfold.db", beforeAppend, layers, compaction, spend } = options
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
@@ -70,6 +70,7 @@ export const openMemory = (
         strategy,
         ...(compaction === undefined ? {} : { compaction }),
         ...(spend === undefined ? {} : { spend }),
+        ...(beforeAppend === undefined ? {} : { beforeAppend }),
       }),
       context,
     )

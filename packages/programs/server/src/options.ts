@@ -1,6 +1,6 @@
 /** How the service is set, and the checks of that. */
 import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
-import { type EventLog, type Memory, OptionGroup } from "@memfold/core"
+import { type EventLog, type Guard, type Memory, OptionGroup } from "@memfold/core"
 import type { Options as LayersOptions } from "@memfold/layers"
 import { Duration, type Layer, Schema } from "effect"
 import type { ToolHandler } from "./mcp.js"
@@ -49,6 +49,8 @@ export interface ServeOptions {
   readonly layers?: boolean | LayersOptions
   /** When and how compactions run; in the background by default. */
   readonly compaction?: Memory.CompactionOptions
+  /** The guard: what of each message is stored, such as `guard()` of `@memfold/guard`; all of it by default. */
+  readonly beforeAppend?: Guard.BeforeAppend
   /** What summarizer and extractor may cost in a day; any amount by default. A tenant's sessions and owners have caps of their own. */
   readonly spend?: Memory.SpendOptions
   /**

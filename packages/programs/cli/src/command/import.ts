@@ -6,6 +6,7 @@ import { readdirSync } from "node:fs"
 import { basename, extname, join } from "node:path"
 import { completed } from "../import/completed.js"
 import { eventsOf, type Imported, type ImportedSummary } from "../import/events.js"
+import { type GuardedSession, guardedSession } from "../import/guarded.js"
 import { ImportError, type SessionTaken } from "../import/ImportError.js"
 import {
   type OldSession,
@@ -202,7 +203,7 @@ const records = ({
 
 /** Writes the session; `null` if the same state was imported before. */
 const bring = (
-  { state: found }: OldSession,
+  { state: found, noted }: OldSession & Partial<GuardedSession>,
   {
     session,
     batchId,
@@ -230,7 +231,8 @@ const bring = (
     const { state, leftOut } = isConsolidated(found)
       ? yield* completed(found, { session, summarizer })
       : { state: found, leftOut: [] }
-    const imported = eventsOf(state, { session, now, counter })
+    const plain = eventsOf(state, { session, now, counter })
+    const imported = noted?.(plain) ?? plain
     const brought = { ...imported, known, summaries: [...imported.summaries, ...leftOut] }
     if (known > 0)
       return (yield* continued(log, { session, batchId, from }, imported, known)) ? brought : null
@@ -243,10 +245,10 @@ const defaults = { format: "auto", summarizer: "extractive" } as const
 /** The first given option that applies only to the states of other programs. */
 const unusedByExports = (
   given: {
-    readonly [name in "thread" | "messages" | "summary"]: Option.Option<string>
+    readonly [name in "thread" | "messages" | "summary" | "guard"]: Option.Option<string>
   } & { readonly pick: Option.Option<number>; readonly format: string; readonly summarizer: string },
 ) =>
-  (["thread", "messages", "summary"] as const).find((name) => Option.isSome(given[name])) ??
+  (["thread", "messages", "summary", "guard"] as const).find((name) => Option.isSome(given[name])) ??
   (Option.isSome(given.pick) ? "pick" : undefined) ??
   (["format", "summarizer"] as const).find((name) => given[name] !== defaults[name])
 
@@ -305,6 +307,7 @@ export const command = Command.make(
     skipDamaged: options.skipDamaged,
     summary,
     summarizer: options.summarizer,
+    guard: options.guard,
     inputLimit: options.inputLimit,
     json: options.json,
   },
@@ -359,9 +362,11 @@ export const command = Command.make(
       if (Option.exists(given.session, (name) => name.trim() === ""))
         return yield* new UsageError({ problem: "--session: the id must not be empty" })
       const kept = given.store !== "memory:"
-      const imports = (one: OldSession) =>
+      const guard = yield* options.guardOf(given.guard)
+      const imports = (found: OldSession) =>
         Effect.gen(function* () {
-          const session = Option.getOrElse(given.session, () => one.session)
+          const session = Option.getOrElse(given.session, () => found.session)
+          const one = Option.isNone(guard) ? found : yield* guardedSession(guard.value, found, session)
           const batchId = commitOf({ from: given.from, ...one.state })
           const imported = yield* bring(one, { session, batchId, from: given.from, summarizer })
           const result: ImportResult = {

@@ -2,19 +2,21 @@
  * Options that several commands share.
  */
 import { Options } from "@effect/cli"
-import { EventLog, Memory, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
+import { EventLog, type Guard, Memory, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Console, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import {
   byName,
   ignoredSettings,
+  loading,
+  optional,
   storeLayer,
   type StoreOptions,
   strategies,
   strategyNamed,
   summarizers,
-  type UnknownName,
+  UnknownName,
   withoutSecrets,
 } from "@memfold/catalog"
 import { withoutMark } from "../transcript/source.js"
@@ -30,6 +32,31 @@ export const text = (name: string, value: string, about: string): Options.Option
 /** An option with a text that may be left out. */
 export const optionalText = (name: string, value: string, about: string) =>
   Options.optional(text(name, value, about))
+
+/** What is left out before anything is stored. */
+export const guard = optionalText(
+  "guard",
+  "KINDS",
+  "What is left out of messages before they are stored, by @memfold/guard: some of secrets, cards, ibans, emails, phones, with commas.",
+)
+
+/** The guard for the kinds of an option: its package is one that only its users install. */
+export const guardOf = (given: Option.Option<string>) =>
+  Effect.transposeMapOption(given, (list) =>
+    Effect.gen(function* () {
+      const { guard, guardKinds } = yield* loading(() =>
+        optional<{
+          readonly guard: (options: { readonly kinds: ReadonlyArray<string> }) => Guard.BeforeAppend
+          readonly guardKinds: ReadonlyArray<string>
+        }>("@memfold/guard"),
+      )
+      const kinds = list.split(",").map((kind) => kind.trim())
+      const wrong = kinds.find((kind) => !guardKinds.includes(kind))
+      if (wrong !== undefined)
+        return yield* new UnknownName({ kind: "kind for --guard", given: wrong, allowed: guardKinds })
+      return guard({ kinds })
+    }),
+  )
 
 /** An option with a text that may be repeated. */
 export const repeatedText = (name: string, value: string, about: string) =>

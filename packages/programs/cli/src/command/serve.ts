@@ -172,6 +172,7 @@ export const command = Command.make(
       "An OpenTelemetry collector for traces and metrics (OTLP over HTTP); OTEL_EXPORTER_OTLP_ENDPOINT by default.",
     ),
     archive,
+    guard: options.guard,
     ...spend,
     quiet: options.flag("quiet", "Log failures only, and not each request."),
   },
@@ -195,6 +196,7 @@ export const command = Command.make(
         maxBodies: Option.map(rest.maxBodies, mebibytes),
         upstreamTimeout: Option.map(rest.upstreamTimeout, (seconds) => `${seconds} seconds` as const),
         summaryModel: rest.summaryModel,
+        beforeAppend: yield* options.guardOf(rest.guard),
       })
       const caps = yield* spendOf(rest)
       const settings = Option.isSome(rest.settings)

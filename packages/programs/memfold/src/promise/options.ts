@@ -97,6 +97,7 @@ const createOptions = {
   compaction: Memory.memoryOptions.compaction,
   budget: Memory.memoryOptions.budget,
   spend: Memory.memoryOptions.spend,
+  beforeAppend: Memory.memoryOptions.beforeAppend,
   boundReasoning: Memory.memoryOptions.boundReasoning,
   trust: Memory.memoryOptions.trust,
   minimumOrigin: Memory.memoryOptions.minimumOrigin,

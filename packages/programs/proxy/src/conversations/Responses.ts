@@ -8,6 +8,7 @@ import { type Composed, compose, type Placed } from "./compose.js"
 import { eventsFrom } from "./events.js"
 import { isConversationId, responseId, sessionOf } from "./ids.js"
 import type { ItemPage } from "./items.js"
+import { differs } from "../Follower.js"
 import { answerMessages, KeptResponses } from "./KeptResponses.js"
 import { Places } from "./Places.js"
 import { checkMetadata, record } from "./register.js"
@@ -38,7 +39,11 @@ export class StoredResponses implements Earlier {
   constructor(
     readonly store: Store,
     private readonly upstreams: Upstreams,
-    private readonly onCall: (session: string, sent: Sent, answer: ReadonlyArray<Message.Message>) => void,
+    private readonly onCall: (
+      session: string,
+      sent: Sent & { readonly isGuarded: boolean },
+      answer: ReadonlyArray<Message.Message>,
+    ) => void,
   ) {
     this.kept = new KeptResponses(store)
     this.background = new Background(store)
@@ -80,7 +85,9 @@ export class StoredResponses implements Earlier {
     if (response["status"] === "failed" || (!isStored && place.conversation === null)) return
     const said = answerMessages(response, isStored)
     await this.places.write(place, [...input, ...said], { prefix, idempotencyKey: beginning.id })
-    this.onCall(place.session, sent, said)
+    const messages = [...input, ...said]
+    const isGuarded = differs(messages, await this.store.asStored(place.session, messages))
+    this.onCall(place.session, { ...sent, isGuarded }, said)
   }
 
   /** Accepts a response in the background. Its conversation is held until it has ended. */

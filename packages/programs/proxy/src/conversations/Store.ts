@@ -1,6 +1,7 @@
 /** The memory as the routes use it: with Promises, and one writer at a time for each session of this process. */
 import { Memory, type Message } from "@memfold/core"
 import { Clock, Effect, Option, Stream } from "effect"
+import { asStored } from "../Follower.js"
 
 /** The operations that answer once. */
 const names = [
@@ -18,7 +19,7 @@ const names = [
 ] as const
 
 /** The operations of a memory that conversations need. */
-export type ConversationMemory = Pick<Memory.Service, (typeof names)[number] | "events">
+export type ConversationMemory = Pick<Memory.Service, (typeof names)[number] | "events" | "known">
 
 /** The memory with Promises that reject with its errors. */
 export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof names)[number]> & {
@@ -27,6 +28,11 @@ export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof names)[numb
     session: string,
     accepts: (message: Message.Message) => boolean,
   ) => Promise<ReadonlyArray<number>>
+  /** Messages as they are stored. */
+  readonly asStored: (
+    session: string,
+    messages: ReadonlyArray<Message.Message>,
+  ) => Promise<ReadonlyArray<Message.Message>>
   /** The time in milliseconds since the epoch. */
   readonly now: () => Promise<number>
   /** Runs work on a session behind the work on it that was begun before, in this process. */
@@ -53,6 +59,7 @@ export const storeOf = (given: ConversationMemory, prefix: string): Store => {
           Effect.map((versions) => [...versions]),
         ),
       ),
+    asStored: (session, messages) => asStored(given, `${prefix}${session}`, messages),
     now: () => Memory.asPromise(Clock.currentTimeMillis),
     inTurn: async (session, work) => {
       const turn = (last.get(session) ?? Promise.resolve()).then(work, work)

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { ApiError } from "./ApiError.js"
 import type { Background } from "./Background.js"
 import type { Placed } from "./compose.js"
-import { itemsBack } from "./items.js"
+import { itemsBack, itemsOf, messagesOf } from "./items.js"
 import type { Found, KeptResponses } from "./KeptResponses.js"
 import type { Places } from "./Places.js"
 import type { Store } from "./Store.js"
@@ -52,7 +52,9 @@ const isOf = async (
     if (stored.length === asked.length) break
     stored.unshift(item)
   }
-  return textOf(stored) === textOf(asked)
+  // What the memory does not store is not compared.
+  const items = itemsOf(await store.asStored(session, messagesOf(asked)))
+  return textOf(stored) === textOf(items)
 }
 
 /**
