@@ -9,11 +9,12 @@
 import { Effect, Layer, type Scope, Stream } from "effect"
 import type { EventLog, ReadOptions } from "@memfold/log/EventLog"
 import { sessions as allSessions } from "@memfold/log/pages"
-import { appendMessages, guarded } from "./memory/appendMessages.js"
+import { appendMessages } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
+import { guarded } from "./memory/entrance.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {

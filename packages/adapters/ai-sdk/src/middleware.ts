@@ -1,5 +1,5 @@
 /** A middleware for language models: it stores what is new in a call, and asks the model with the context of the session. */
-import { digest, type Fields, freeze, type StoredSession } from "@memfold/codec"
+import { asStored, digest, type Fields, freeze, type StoredSession } from "@memfold/codec"
 import { Message, type Session } from "@memfold/core"
 import type { LanguageModelMiddleware } from "ai"
 import type { Calls } from "./calls.js"
@@ -101,11 +101,11 @@ class Middleware {
       const parts = partsOf(decoded([answer]))
       if (!stored.some((message) => partsOf([message]) === parts)) from = last
     }
-    const behind = await session.asStored(decoded(given.slice(from)))
+    const behind = await asStored(session, decoded(given.slice(from)))
     const isResult = behind.some(({ role }) => role === "tool")
     const isAgain = isResult && endsWith(stored, behind)
     const isAsked = answer !== undefined && from === last + 1 && !isResult && behind.length > 0
-    const answers = isAsked ? await session.asStored(decoded([answer])) : []
+    const answers = isAsked ? await asStored(session, decoded([answer])) : []
     const said = answers.map(Message.text).join("")
     const resent = resentBehind(said, behind, stored)
     if (resent?.isAnswered === true) await session.memory.regenerate(session.id)

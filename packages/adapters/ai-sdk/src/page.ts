@@ -1,5 +1,5 @@
 /** The page of a session: what a page sends is compared with the stored conversation, and a page reads the conversation. */
-import { freeze, isSame, pagesBack, type StoredSession } from "@memfold/codec"
+import { asStored, freeze, isSame, pagesBack, type StoredSession } from "@memfold/codec"
 import type { Memory, Message } from "@memfold/core"
 import type { UIMessage } from "ai"
 import { Either } from "effect"
@@ -103,7 +103,7 @@ export class Page {
   private async asStored(given: ReadonlyArray<UIMessage>): Promise<ReadonlyArray<UIMessage>> {
     const said = given.map((page) => (page.role === "assistant" ? [] : decoded([page])))
     const messages = said.flat()
-    const stored = await this.stored.asStored(messages)
+    const stored = await asStored(this.stored, messages)
     let at = 0
     return given.map((page, position) => {
       const from = at

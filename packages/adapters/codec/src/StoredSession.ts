@@ -159,14 +159,6 @@ export class StoredSession {
     return this.memory.messages(this.id, { limit: recent + given })
   }
 
-  /** Messages as the memory stores them, which may have a guard: what a library sends again is compared as that, and written as that. */
-  async asStored(messages: ReadonlyArray<Message.Message>): Promise<ReadonlyArray<Message.Message>> {
-    const stored = (await this.memory.known?.asStored(this.id, messages)) ?? messages
-    for (const [at, one] of stored.entries())
-      if (one !== messages[at]) originals.set(one, messages[at]!)
-    return stored
-  }
-
   /** Says that work of {@link StoredSession.compare} has to be done on the session as the store has it. */
   leaveToStore(): void {
     this.written = "left"
@@ -239,4 +231,28 @@ export class StoredSession {
   clear(): Promise<void> {
     return this.memory.clear(this.id)
   }
+}
+
+/**
+ * Messages as the memory of a session stores them, which may have a guard: what a library sends again is compared as that. The session
+ * writes them as they came.
+ *
+ * @example
+ * ```ts
+ * import { asStored, isSame, type StoredSession } from "@memfold/codec"
+ * import type { Message } from "@memfold/core"
+ *
+ * export const isNewest = async (session: StoredSession, given: Message.Message) => {
+ *   const [said] = await asStored(session, [given])
+ *   return isSame(said, (await session.newest()).at(-1))
+ * }
+ * ```
+ */
+export const asStored = async (
+  { memory, id }: StoredSession,
+  messages: ReadonlyArray<Message.Message>,
+): Promise<ReadonlyArray<Message.Message>> => {
+  const stored = (await memory.known?.asStored(id, messages)) ?? messages
+  for (const [at, one] of stored.entries()) if (one !== messages[at]) originals.set(one, messages[at]!)
+  return stored
 }

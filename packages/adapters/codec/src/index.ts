@@ -44,6 +44,7 @@ export { type Server, type ServerName, serverNames, serverOf, servers } from "./
 export { inTurns, type Speaker } from "./turns.js"
 export { type Placed, placeSummaries, type Reader, type SummaryOptions } from "./summaries.js"
 export {
+  asStored,
   behindStored,
   type ContextParts,
   type SessionContext,

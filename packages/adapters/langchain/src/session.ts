@@ -1,6 +1,6 @@
 /** A stored session, as LangChain reads and writes it. */
 import type { BaseMessage } from "@langchain/core/messages"
-import { type ContextParts, lateResults, StoredSession, type StoreOptions } from "@memfold/codec"
+import { asStored, type ContextParts, lateResults, StoredSession, type StoreOptions } from "@memfold/codec"
 import type { Memory, Message, Session } from "@memfold/core"
 import { Either } from "effect"
 import { additionOf, type Change, changeOf, progressOf, type StoredMessages } from "./changes.js"
@@ -98,7 +98,7 @@ export class LangChainSession {
     { find, isOld, prefixOf }: Changes,
   ): Promise<void> {
     await this.stored.compare(async (session) => {
-      const given = await session.asStored(sent)
+      const given = await asStored(session, sent)
       for (let [reach, times] = [given.length, 0]; ;) {
         const stored = await session.newestPage(reach)
         const found = find(given, stored)

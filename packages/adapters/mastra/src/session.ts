@@ -1,6 +1,13 @@
 /** A stored session, as Mastra reads and writes it. */
 import { changeOf, resentBehind, textsBehind, withUnseen } from "@memfold/ai-sdk/codec"
-import { type ContextParts, isSame, lateResults, type PlaceOfCall, StoredSession } from "@memfold/codec"
+import {
+  asStored,
+  type ContextParts,
+  isSame,
+  lateResults,
+  type PlaceOfCall,
+  StoredSession,
+} from "@memfold/codec"
 import { type Memory, Message, type Session } from "@memfold/core"
 import type { MastraDBMessage } from "@mastra/core/agent"
 import { Either } from "effect"
@@ -212,7 +219,7 @@ export class MastraSession {
   }
 
   private async sentMessage(message: MastraDBMessage): Promise<SentMessage> {
-    const messages = await this.stored.asStored(decoded(message))
+    const messages = await asStored(this.stored, decoded(message))
     const [first] = messages
     return { id: message.id, role: first?.role === "tool" ? "assistant" : (first?.role ?? "user"), messages }
   }
@@ -292,7 +299,7 @@ export class MastraSession {
   ): Promise<void> {
     const given = await Promise.all(
       messages.map(async (one) => ({
-        messages: await this.stored.asStored(decoded(one)),
+        messages: await asStored(this.stored, decoded(one)),
         sent: sent.has(one.id),
       })),
     )

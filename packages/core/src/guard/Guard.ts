@@ -49,7 +49,11 @@ export const redact = (spans: ReadonlyArray<Span>): Decision => ({ _tag: "Redact
  *
  * @param counts - how many things of each kind it leaves out, for the event
  */
-export const replace = (message: Message, counts: GuardCounts): Decision => ({ _tag: "Replace", message, counts })
+export const replace = (message: Message, counts: GuardCounts): Decision => ({
+  _tag: "Replace",
+  message,
+  counts,
+})
 
 /**
  * Nothing of the append is stored; it fails with {@link GuardRefused}.
@@ -130,7 +134,9 @@ const redacted = (message: Message, spans: ReadonlyArray<Span>): Guarded => {
     ...spans
       .filter((span) => span.place === place)
       .map(({ from, to, kind }) => ({ from, to, mark: markOf(kind) })),
-    ...known.flatMap(([piece, kind]) => occurrences(text, piece).map((at) => ({ ...at, mark: markOf(kind) }))),
+    ...known.flatMap(([piece, kind]) =>
+      occurrences(text, piece).map((at) => ({ ...at, mark: markOf(kind) })),
+    ),
   ]
   const [first] = kinds.values()
   return { message: withMarksIn(message, marksIn, markOf(first ?? "text")), guarded: counts }
@@ -138,11 +144,7 @@ const redacted = (message: Message, spans: ReadonlyArray<Span>): Guarded => {
 
 const isMessage = Schema.is(Message)
 
-const answerOf = (
-  guard: BeforeAppend,
-  message: Message,
-  about: About,
-): Effect.Effect<Decision, unknown> =>
+const answerOf = (guard: BeforeAppend, message: Message, about: About): Effect.Effect<Decision, unknown> =>
   Effect.suspend(() => {
     const answer = guard(message, about)
     if (Effect.isEffect(answer)) return answer

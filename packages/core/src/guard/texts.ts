@@ -25,7 +25,9 @@ type MarksIn = (text: TextOf) => ReadonlyArray<Mark>
 
 const withMarks = (text: string, marks: ReadonlyArray<Mark>): string => {
   let [written, end] = ["", 0]
-  for (const { from, to, mark } of marks.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
+  for (const { from, to, mark } of marks.toSorted(
+    (one, other) => one.from - other.from || other.to - one.to,
+  )) {
     // Of what overlaps, the first mark says what it was.
     if (from >= end) written += `${text.slice(end, from)}${mark}`
     end = Math.max(end, to)
@@ -70,7 +72,10 @@ const marked = (place: string, text: string, marksIn: MarksIn, given: ReadonlyAr
   const marks = [...given, ...marksIn({ place, text })]
   if (marks.length === 0 && !text.includes("\\")) return text
   if (!isJson(text)) return marks.length === 0 ? text : withMarks(text, marks)
-  const ends = marks.length === 0 ? [] : [...text.matchAll(literals)].map(({ 0: literal, index: at }) => [at, at + literal.length] as const)
+  const ends =
+    marks.length === 0
+      ? []
+      : [...text.matchAll(literals)].map(({ 0: literal, index: at }) => [at, at + literal.length] as const)
   // A piece that goes on behind the string in which it begins is cut at its end; what begins between strings reaches into each.
   const reaching = marks.map((one) => {
     const within = ends.find(([at, end]) => at <= one.from && one.from < end)
@@ -104,9 +109,12 @@ const withPayloads = (before: unknown, after: unknown): unknown => {
   if (typeof before === "string") return shapeOf(before) === undefined ? after : before
   if (Array.isArray(before) && Array.isArray(after))
     return before.map((one, at) => withPayloads(one, after[at]))
-  if (typeof before !== "object" || before === null || typeof after !== "object" || after === null) return after
+  if (typeof before !== "object" || before === null || typeof after !== "object" || after === null)
+    return after
   const values = Object.values(before)
-  return Object.fromEntries(Object.entries(after).map(([name, one], at) => [name, withPayloads(values[at], one)]))
+  return Object.fromEntries(
+    Object.entries(after).map(([name, one], at) => [name, withPayloads(values[at], one)]),
+  )
 }
 
 const structure = <A>(place: string, data: A, marksIn: MarksIn): A => {

@@ -2,18 +2,17 @@
 import { Effect, Exit, Schema, Stream } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
-import { type BeforeAppend, type Guarded, guardedBy, type GuardRefused } from "../guard/Guard.js"
+import type { Guarded, GuardRefused } from "../guard/Guard.js"
 import { withoutText } from "../history/redact.js"
-import { inSteps, mapped } from "@memfold/log/breathe"
 import type { AppendResult } from "@memfold/log/EventLog"
 import type { Message, Origin } from "@memfold/message/Message"
-import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
-import { appended, type CountedMessage } from "../engine/append.js"
+import { appended } from "../engine/append.js"
 import { headOf } from "../render/Render.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { changesOwner, type DescriptionChange } from "../session/description.js"
 import type { Prefix } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
+import { counted, type Entrance, guarded } from "./entrance.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { Answered, Decide, SessionError, Sessions } from "../shell/Sessions.js"
 import {
@@ -104,44 +103,6 @@ export const checkAppend = (
 
 /** The messages `[from, to)` of a conversation. */
 type Range = Pick<AppendedMessages, "from" | "to">
-
-/** What messages pass on their way into the log. */
-export interface Entrance {
-  readonly sessions: Sessions
-  readonly counter: TokenCounter
-  /** The guard of the memory, if it has one. */
-  readonly beforeAppend: BeforeAppend | undefined
-}
-
-/** Messages as they are stored in a session. Whatever is appended, passes here. */
-export const guarded = (
-  { sessions, beforeAppend }: Pick<Entrance, "sessions" | "beforeAppend">,
-  session: string,
-  messages: ReadonlyArray<Message>,
-  owner?: string | null,
-): Effect.Effect<ReadonlyArray<Guarded>, GuardRefused | SessionError> =>
-  Effect.gen(function* () {
-    if (beforeAppend === undefined || messages.length === 0) return messages.map((message) => ({ message }))
-    const { description } = sessions.cached(session) ?? (yield* sessions.load(session))
-    const named = owner ?? description.owner
-    return yield* guardedBy(beforeAppend, messages, {
-      session,
-      ...(named === null ? {} : { owner: named }),
-    })
-  })
-
-/** Messages with their tokens, and with the tokens of their bound parts if they have any. Others have their turn while many are counted. */
-export const counted = (
-  counter: TokenCounter,
-  messages: ReadonlyArray<Guarded>,
-): Effect.Effect<ReadonlyArray<CountedMessage>> =>
-  inSteps(() =>
-    mapped(messages, (one) => ({
-      ...one,
-      tokens: ofMessage(counter, one.message),
-      boundTokens: ofBoundParts(counter, one.message),
-    })),
-  )
 
 /**
  * Checks and counts messages, and appends them, all or none. With an idempotency key that was used before, nothing is written, and the

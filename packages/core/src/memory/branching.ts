@@ -15,14 +15,12 @@ import {
   appendedBy,
   batchOf,
   checkAppend,
-  counted,
-  type Entrance,
-  guarded,
   IdempotencyKeyReused,
   isStored,
   mismatchOf,
   type VersionMismatch,
 } from "./appendMessages.js"
+import { counted, type Entrance, guarded } from "./entrance.js"
 import { checkCount, checkMessageName, type InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { branchState, type MessagePage, pageOf, type UnknownBranch } from "./readMessages.js"

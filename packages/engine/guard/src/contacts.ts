@@ -6,7 +6,9 @@ const address = /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.)+[a-z]{2,24}(?![
 /** E-mail addresses. A user and a host of a command line (`git@github.com:`) is none. */
 export const emails = (text: string): ReadonlyArray<Piece> =>
   [...text.matchAll(address)].flatMap(({ 0: found, index: from }) =>
-    text[from + found.length] === ":" || /^(?:git|hg|svn)@/i.test(found) || /\.(?:png|jpe?g|svg|webp)$/i.test(found)
+    text[from + found.length] === ":" ||
+    /^(?:git|hg|svn)@/i.test(found) ||
+    /\.(?:png|jpe?g|svg|webp)$/i.test(found)
       ? []
       : [{ from, to: from + found.length, kind: "email" }],
   )

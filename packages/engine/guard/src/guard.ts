@@ -31,7 +31,8 @@ export interface GuardOptions {
 }
 
 /** A mark of an earlier redaction, by this guard or by `redact`: there is nothing left to find. */
-const isMark = (text: string, { from, to }: Piece): boolean => /^\[redacted(?:: [^\]]*)?\]$/.test(text.slice(from, to))
+const isMark = (text: string, { from, to }: Piece): boolean =>
+  /^\[redacted(?:: [^\]]*)?\]$/.test(text.slice(from, to))
 
 /**
  * A guard for the option `beforeAppend` of a memory: secrets, numbers of cards and of accounts are left out of messages before they are

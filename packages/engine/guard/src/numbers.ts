@@ -23,10 +23,12 @@ const issuers =
 
 /** In one piece, or in the groups in which cards have them, with one separator. What belongs to a longer number or name is none. */
 const cardLike =
-  /(?<![\w.,:/#@%+=-]|\d[ -])(?:\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w%@/:-]|\.\w|,\d| ?-? ?\d)/g
+  /(?<![\w./#@%+-]|\d[ ,-])(?:\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w%@/:-]|\.\w|,\d| ?-? ?\d)/g
 
-const cardWord = /\b(?:cards?|visa|master ?card|amex|american express|discover|diners|jcb|union ?pay|maestro|pan|cc|karten?|kreditkarten?\w*|carte|tarjeta|carta)\b|信用卡|カード|카드/i
-const idWord = /(?:\b(?:id|uid|key|hash|seed|nonce|time|timestamp|created|updated|index|offset|size|bytes|version|order|ticket|tracking|invoice)|[a-z]Id|at|_id|At|Ms)\\*["'\]]{0,2}\s*[:=]\s*\\*["']?$/i
+const cardWord =
+  /card|visa|amex|american express|discover|diners|union ?pay|maestro|kart|carte|tarjeta|(?<![a-z])(?:jcb|pan|cc)(?![a-z])|信用卡|カード|카드/i
+const idWord =
+  /(?:\b(?:id|uid|key|hash|seed|nonce|time|timestamp|created|updated|index|offset|size|bytes|version|order|ticket|tracking|invoice)|[a-z]Id|at|_id|At|Ms)\\*["'\]]{0,2}\s*[:=]\s*\\*["']?$/i
 
 /** How far before a number its name may stand. */
 const near = 48
@@ -37,8 +39,9 @@ export const cards = (text: string): ReadonlyArray<Piece> =>
     const digits = found.replaceAll(/[ -]/g, "")
     if (!issuers.test(digits) || !isLuhn(digits) || /^(\d)\1+$/.test(digits)) return []
     const before = text.slice(Math.max(0, from - near), from)
-    // In one piece, a number is more often an id; the longest ones nearly always are.
-    if (found === digits && !cardWord.test(before) && (digits.length !== 16 || idWord.test(before))) return []
+    // In one piece, a number is more often an id; the longest ones nearly always are, and what is assigned or listed.
+    const isDoubtful = digits.length !== 16 || /[,:=]$/.test(before) || idWord.test(before)
+    if (found === digits && isDoubtful && !cardWord.test(before)) return []
     return [{ from, to: from + found.length, kind: "card" }]
   })
 

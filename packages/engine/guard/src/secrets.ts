@@ -37,7 +37,10 @@ const tokens: ReadonlyArray<readonly [kind: string, form: RegExp]> = [
   ["groq", /\bgsk_[A-Za-z0-9]{52}\b/g],
   ["huggingface", /\bhf_[A-Za-z]{34}\b/g],
   ["jwt", /\beyJ[\w-]{16,}\.eyJ[\w-]{16,}\.[\w-]{32,}/g],
-  ["privatekey", /-----BEGIN ENCRYPTED PRIVATE KEY-----[\w\s+/=\\]{100,10000}-----END ENCRYPTED PRIVATE KEY-----/g],
+  [
+    "privatekey",
+    /-----BEGIN ENCRYPTED PRIVATE KEY-----[\w\s+/=\\]{100,10000}-----END ENCRYPTED PRIVATE KEY-----/g,
+  ],
   ["npm", /(?<=:_authToken=)[\w-]{20,}(?![\w-])/g],
   ["pypi", /\bpypi-AgE[\w-]{50,}/g],
   ["stripe", /\b(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{24,247}\b/g],
@@ -48,14 +51,15 @@ const tokens: ReadonlyArray<readonly [kind: string, form: RegExp]> = [
 
 /** A word that stands for a secret in instructions, and variables. */
 const placeholder =
-  /^(?:<|\$|%|\{|\[|\*)|(?:^|[^a-z])(?:your|my|xxx+|example|placeholder|changeme|redacted|dummy|fake|password|secret|token|user(?:name)?)(?:$|[^a-z])|(.)\1{7}/i
+  /^(?:<|\$|%|\{|\[|\*)|(?:^|[^a-z])(?:your|my|xxx+|example|placeholder|changeme|redacted|dummy|fake|pass(?:word|wd)?|secret|token|user(?:name)?)(?:$|[^a-z])|(.)\1{7}/i
 
 /** The pieces of a text that a report means. Its range may be that of the whole assignment, or of something near. */
 const reported = (text: string, kind: string, { message, range }: Report): ReadonlyArray<Piece> => {
-  const values = Object.values((message.data ?? {}) as Readonly<Record<string, unknown>>).filter(
-    (value): value is string => typeof value === "string" && value.length >= 8 && text.includes(value, range[0]),
+  const named = Object.values((message.data ?? {}) as Readonly<Record<string, unknown>>).find(
+    (value): value is string =>
+      typeof value === "string" && value.length >= 8 && text.includes(value, range[0]),
   )
-  const value = values[0] ?? text.slice(...range)
+  const value = named ?? text.slice(...range)
   // Some rules take the rest of the line.
   const secret = value.startsWith("-----") ? value : (/^[^\s"'`\\<>]+/.exec(value)?.[0] ?? "")
   const hidden = /:\/\/[^:]*:([^@]*)@/.exec(secret)?.[1] ?? secret.replace(/^_?authToken=/, "")
@@ -84,7 +88,11 @@ export const secretsBy =
     for (const { rule, options = {} } of rules) {
       const context = {
         sharedOptions: {},
-        createTranslator: () => (messageId: string, data: unknown) => ({ messageId, message: messageId, data }),
+        createTranslator: () => (messageId: string, data: unknown) => ({
+          messageId,
+          message: messageId,
+          data,
+        }),
         report: (report: Report) => void found.push(...reported(text, kindOf(rule), report)),
         ignore: () => undefined,
       }

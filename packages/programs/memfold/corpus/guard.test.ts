@@ -15,7 +15,8 @@ const folder = process.env["MEMFOLD_CORPUS"]!
 
 /** The messages of a file, and the file itself in pieces, as tools print files. */
 const messagesOf = ({ file, found }: (typeof corpus)[number]): ReadonlyArray<Message.Message> => {
-  const said = found.length > 0 ? found.map(({ messages }) => messages) : otherConversations(join(folder, file))
+  const said =
+    found.length > 0 ? found.map(({ messages }) => messages) : otherConversations(join(folder, file))
   const lines = readFileSync(join(folder, file), "utf8").match(/[^]{1,200000}/g) ?? []
   return [...said.flat(), ...lines.map((output) => Message.result({ id: "c1", output }))]
 }
@@ -35,7 +36,9 @@ it("leaves every message as it is that has no secret", async () => {
       found: [],
     })
     const asked = await found(["emails", "phones"], messages)
-    console.log(`${one.file}: ${messages.length} messages, with e-mail addresses or telephone numbers: ${asked.length}`)
+    console.log(
+      `${one.file}: ${messages.length} messages, with e-mail addresses or telephone numbers: ${asked.length}`,
+    )
   }
   expect(guardKinds).toHaveLength(5)
   console.log(`${count} messages`)

@@ -1,6 +1,6 @@
 /** Every way in passes the guard: what is planted there is in no byte of the store, of the logs, and of what a summarizer was asked. */
 import { aiSdk } from "@memfold/ai-sdk"
-import { type EventCodec, Memory, Message, Summarizer } from "@memfold/core"
+import { type EventCodec, Guard, Memory, Message, Summarizer } from "@memfold/core"
 import { guard } from "@memfold/guard"
 import { type Planted, planted } from "@memfold/harness/planted"
 import { MemfoldChatMessageHistory } from "@memfold/langchain"
@@ -15,7 +15,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { createMemory, Keep, Strategy, SummaryMode, Trigger } from "../src/index.js"
+import { createMemory, Keep, type PromiseMemory, Strategy, SummaryMode, Trigger } from "../src/index.js"
 
 /** Compacts inline, after a few messages. */
 const short = Strategy.make({
@@ -43,14 +43,16 @@ const foundIn = (bytes: string, secrets: ReadonlyArray<Planted>): ReadonlyArray<
 interface Way {
   readonly store: `sqlite:${string}`
   readonly text: string
-  readonly memory: ReturnType<typeof createMemory>
+  readonly memory: PromiseMemory<"openai">
   readonly asked: Array<string>
   readonly logged: Array<string>
 }
 
 /** A service over the store, in front of a model that repeats what it is told. */
 const service = async ({ store, text, asked }: Way) => {
-  const provider = await providerServer({ answer: ({ turn }) => ({ text: turn === 1 ? `You said: ${text}` : "Yes." }) })
+  const provider = await providerServer({
+    answer: ({ turn }) => ({ text: turn === 0 ? `You said: ${text}` : "Yes." }),
+  })
   const { url, close } = await serve({
     store,
     port: 0,
@@ -74,13 +76,17 @@ const service = async ({ store, text, asked }: Way) => {
       body: JSON.stringify(body),
     })
     const answer = await response.text()
-    expect(response.status, answer.slice(0, 300)).toBeLessThan(300)
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${answer.slice(0, 300)}`)
     return JSON.parse(answer) as Record<string, unknown>
   }
   return { url, post, provider }
 }
 
-const page = (id: string, text: string) => ({ id, role: "user" as const, parts: [{ type: "text" as const, text }] })
+const page = (id: string, text: string) => ({
+  id,
+  role: "user" as const,
+  parts: [{ type: "text" as const, text }],
+})
 
 /** Each way in, with what it stores in the session `s`. */
 const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
@@ -90,7 +96,9 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
       {
         role: "assistant",
         content: null,
-        tool_calls: [{ id: "c1", type: "function", function: { name: "run", arguments: JSON.stringify({ text }) } }],
+        tool_calls: [
+          { id: "c1", type: "function", function: { name: "run", arguments: JSON.stringify({ text }) } },
+        ],
       },
       { role: "tool", tool_call_id: "c1", content: JSON.stringify({ env: text }) },
     ])
@@ -106,7 +114,9 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
   "an append again with its key": async ({ memory, text }) => {
     const options = { idempotencyKey: "one" }
     await memory.append("s", { role: "user", content: text }, options)
-    expect(await memory.append("s", { role: "user", content: text }, options)).toMatchObject({ duplicate: true })
+    expect(await memory.append("s", { role: "user", content: text }, options)).toMatchObject({
+      duplicate: true,
+    })
   },
   "the face with Effect": ({ store, text }) =>
     Effect.gen(function* () {
@@ -114,13 +124,22 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
       yield* memory.append("s", Message.user(text))
     }).pipe(
       Effect.scoped,
-      Effect.provide(Layer.merge(Either.getOrThrow(storeLayer(store)), Layer.succeed(Summarizer.Summarizer, ExtractiveSummarizer.make()))),
+      Effect.provide(
+        Layer.merge(
+          Either.getOrThrow(storeLayer(store)),
+          Layer.succeed(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+        ),
+      ),
       Effect.runPromise,
     ),
   "the AI SDK": async ({ memory, text }) => {
     const chat = aiSdk(memory).session("s")
     await chat.messages([page("p1", text)])
-    const answer = { id: "a1", role: "assistant" as const, parts: [{ type: "text" as const, text: "Hello." }] }
+    const answer = {
+      id: "a1",
+      role: "assistant" as const,
+      parts: [{ type: "text" as const, text: "Hello." }],
+    }
     await chat.append(answer)
     // The page has what it sent, and sends it again.
     await chat.messages([page("p1", text), answer, page("p2", "And now?")])
@@ -144,7 +163,11 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
     const { post, provider } = await service(way)
     const user = { role: "user", content: way.text }
     const ask = (messages: ReadonlyArray<unknown>) =>
-      post("/v1/chat/completions", { model: "gpt-6.2-sol", messages }, { "x-session-id": "s", authorization: "Bearer k" })
+      post(
+        "/v1/chat/completions",
+        { model: "gpt-6.2-sol", messages },
+        { "x-session-id": "s", authorization: "Bearer k" },
+      )
     type Answer = { choices: ReadonlyArray<{ message: { content: string } }> }
     const { choices } = (await ask([user])) as unknown as Answer
     const { content } = choices[0]!.message
@@ -161,11 +184,18 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
     const body = { model: "gpt-6.2-sol", input: way.text, metadata: { note: "n" }, store: true }
     const first = await post("/v1/responses", body, headers)
     expect((await post("/v1/responses", body, headers))["id"]).toBe(first["id"])
-    await post("/v1/responses", { model: "gpt-6.2-sol", input: "And now?", previous_response_id: first["id"] }, headers.authorization ? { authorization: "Bearer k" } : {})
+    await post(
+      "/v1/responses",
+      { model: "gpt-6.2-sol", input: "And now?", previous_response_id: first["id"] },
+      headers.authorization ? { authorization: "Bearer k" } : {},
+    )
   },
   MCP: async (way) => {
     const { post } = await service(way)
-    const call = { name: "append_messages", arguments: { session: "s", messages: [{ role: "user", content: way.text }] } }
+    const call = {
+      name: "append_messages",
+      arguments: { session: "s", messages: [{ role: "user", content: way.text }] },
+    }
     const response = await post(
       "/mcp",
       { jsonrpc: "2.0", id: 1, method: "tools/call", params: call },
@@ -203,9 +233,11 @@ describe("every way in", () => {
       for (const session of sessions) {
         for await (const { event } of memory.events(session) as AsyncIterable<EventCodec.RecordedEvent>)
           if (event._tag === "MessageAppended")
-            for (const [kind, count] of Object.entries(event.guarded ?? {})) counts[kind] = (counts[kind] ?? 0) + count
+            for (const [kind, count] of Object.entries(event.guarded ?? {}))
+              counts[kind] = (counts[kind] ?? 0) + count
         // What comes later is summarized with it.
-        for (let n = 0; n < 6; n++) await memory.append(session, { role: "user", content: `Question ${n}? `.repeat(9) })
+        for (let n = 0; n < 6; n++)
+          await memory.append(session, { role: "user", content: `Question ${n}? `.repeat(9) })
         await memory.recall(session, "redacted aws card")
       }
       expect(sessions.length).toBeGreaterThan(0)
@@ -223,7 +255,10 @@ describe("every way in", () => {
   it("refuses with nothing half-written", async () => {
     const memory = createMemory({ store: "memory:", beforeAppend: guard({ found: "refuse" }) })
     const [{ text, secret }] = planted(7) as [Planted]
-    const messages = [{ role: "user" as const, content: "Hello" }, { role: "user" as const, content: text }]
+    const messages = [
+      { role: "user" as const, content: "Hello" },
+      { role: "user" as const, content: text },
+    ]
     await memory.append("s", { role: "user", content: "Hello" })
     for (const write of [
       memory.append("s", messages),
@@ -231,7 +266,12 @@ describe("every way in", () => {
       memory.rewrite("s", () => messages),
     ]) {
       const error: unknown = await write.catch((thrown: unknown) => thrown)
-      expect(error).toMatchObject({ _tag: "GuardRefused", session: "s", kind: "aws", place: expect.stringContaining("parts.0.text") })
+      expect(error).toMatchObject({
+        _tag: "GuardRefused",
+        session: "s",
+        kind: "aws",
+        place: expect.stringContaining("parts.0.text"),
+      })
       expect(String(error)).not.toContain(secret)
     }
     expect((await memory.messages("s")).total).toBe(1)
@@ -246,7 +286,9 @@ describe("every way in", () => {
         throw new Error("said: 4711")
       },
     })
-    const error: unknown = await memory.append("s", { role: "user", content: "4711" }).catch((thrown: unknown) => thrown)
+    const error: unknown = await memory
+      .append("s", { role: "user", content: "4711" })
+      .catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ _tag: "GuardRefused", kind: "guard-failed", place: "message 0" })
     expect(String(error)).not.toContain("4711")
     expect((await memory.messages("s")).total).toBe(0)
@@ -274,4 +316,15 @@ describe("every way in", () => {
     expect((await memory.messages("s")).messages).toMatchObject([{ content: "first" }, { content: "second" }])
     await memory.close()
   })
+})
+
+it("changes nothing in the shipped transcripts", async () => {
+  const samples = new URL("samples/", import.meta.resolve("@memfold/cli/package.json"))
+  for (const name of readdirSync(samples)) {
+    const messages = readFileSync(new URL(name, samples), "utf8")
+      .match(/[^]{1,100000}/g)!
+      .map((output) => Message.result({ id: "c1", output }))
+    const left = await Effect.runPromise(Guard.guardedBy(guard(), messages, { session: "s" }))
+    expect({ name, left }).toEqual({ name, left: messages.map((message) => ({ message })) })
+  }
 })

@@ -156,7 +156,6 @@ export class Follower {
   async follow(named: Given): Promise<Followed> {
     const { signal } = named
     const stored = await asStored(this.memory, named.session, named.messages, signal)
-    const isGuarded = differs(named.messages, stored)
     const keys = await keysOf(stored, signal)
     return this.settled(named.session, async () => {
       const own = await this.heardBy(named, named.session)
@@ -174,7 +173,7 @@ export class Follower {
       signal?.throwIfAborted()
       await this.write(target, known, step.keep, given.messages.slice(step.from), given.speaker)
       this.unheard.delete(target)
-      return { session: target, how, isWhole, isGuarded }
+      return { session: target, how, isWhole, isGuarded: differs(named.messages, stored) }
     })
   }
 
@@ -217,11 +216,6 @@ export class Follower {
     })
   }
 
-  /** Whether messages have something that is not stored of them. */
-  async guards(session: string, messages: ReadonlyArray<Message.Message>): Promise<boolean> {
-    return differs(messages, await asStored(this.memory, session, messages))
-  }
-
   /** Notes that an answer was stored and did not reach its client: the next request may be the question again. */
   notHeard(session: string): void {
     this.unheard.set(session, true)
@@ -234,7 +228,6 @@ export class Follower {
 
   /** What the messages of a session say now. */
   async said(session: string): Promise<ReadonlyArray<string>> {
-    const { keys } = await this.keysOf(session)
-    return keys
+    return (await this.keysOf(session)).keys
   }
 }

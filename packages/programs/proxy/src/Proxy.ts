@@ -206,7 +206,7 @@ export class Proxy {
     const prepared = await prepare({ memory, follower: this.follower }, { ...incoming, dialect }, text)
     return "doubt" in prepared
       ? asItCame(incoming, prepared.doubt, bytes)
-      : exchange({ calls, savings, follower: this.follower }, { ...incoming, dialect }, prepared)
+      : exchange({ memory, calls, savings, follower: this.follower }, { ...incoming, dialect }, prepared)
   }
 
   /** A body with more items than are worked on goes on as it came, unless the upstream cannot answer it. */

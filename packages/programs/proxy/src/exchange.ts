@@ -1,11 +1,12 @@
 /** A request that was prepared, forwarded to its upstream, and its answer stored. */
 import type { Fields } from "@memfold/codec"
+import type { Memory } from "@memfold/core"
 import { Clock, Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { answerTap } from "./AnswerTap.js"
 import { callOf, type Calls } from "./Calls.js"
 import { decode, type Usage } from "./dialects.js"
-import type { Follower } from "./Follower.js"
+import { asStored, differs, type Follower } from "./Follower.js"
 import { forward } from "./forward.js"
 import { endToEnd, type Field } from "./headers.js"
 import { ownHeaders } from "./names.js"
@@ -15,6 +16,7 @@ import type { Savings } from "./Savings.js"
 
 /** Where answers and what they cost are noted. */
 export interface Accounts {
+  readonly memory: Pick<Memory.Service, "known">
   readonly calls: Calls
   readonly savings: Savings
   readonly follower: Follower
@@ -44,7 +46,7 @@ const answerHeaders = (
 
 /** Stores an answer, and notes its call and what it has cost. Returns why it was not stored; `null` if it was. */
 const store = async (
-  { calls, savings, follower }: Accounts,
+  { calls, savings, follower, memory }: Accounts,
   { request, url, dialect, speaker }: Conversing,
   { session, followed, context, text, before, asked }: Prepared,
   answer: Fields,
@@ -56,7 +58,8 @@ const store = async (
   const time = Effect.runSync(Clock.currentTimeMillis)
   if (usage !== null) savings.call({ session, model, usage, before, after: context.tokens, time })
   const headers = endToEnd(request.rawHeaders, new Set([...ownHeaders, "host", "expect"]))
-  const isGuarded = followed.isGuarded === true || (await follower.guards(session, messages))
+  const isGuarded =
+    followed.isGuarded === true || differs(messages, await asStored(memory, session, messages))
   calls.set(session, callOf({ dialect, url, headers, body: text, isGuarded }, messages))
   return (await follower.answered(session, asked, messages, speaker, context.prefix)) ? null : "not-current"
 }

@@ -1,6 +1,6 @@
 /** A proxy over a memory, in front of a server that plays the providers. */
 import { type GivenSummarizer } from "@memfold/catalog"
-import { EventLog, InMemoryEventLog, Memory, type Strategy, Summarizer } from "@memfold/core"
+import { EventLog, type Guard, InMemoryEventLog, Memory, type Strategy, Summarizer } from "@memfold/core"
 import { providerServer, type ServerOptions } from "@memfold/strict-providers"
 import { BreakEven } from "@memfold/strategy-break-even"
 import { Effect, Exit, Layer, Scope } from "effect"
@@ -17,6 +17,7 @@ export interface ProxiedOptions extends ServerOptions {
   readonly strategy?: Strategy.Strategy
   readonly compaction?: Memory.CompactionOptions
   readonly otherwise?: GivenSummarizer
+  readonly beforeAppend?: Guard.BeforeAppend
   readonly model?: string
   readonly maxBody?: number
   /** A log in place of an empty one. */
@@ -33,6 +34,7 @@ export const proxied = async (options: ProxiedOptions = {}) => {
     strategy = BreakEven(),
     compaction = { mode: "inline" },
     otherwise,
+    beforeAppend,
     model,
     maxBody = 2 ** 24,
     log,
@@ -52,7 +54,10 @@ export const proxied = async (options: ProxiedOptions = {}) => {
   const stored = log === undefined ? InMemoryEventLog.layer : Layer.succeed(EventLog.EventLog, log)
   const parts = Layer.merge(stored, Layer.succeed(Summarizer.Summarizer, summarizer))
   const memory = await Effect.runPromise(
-    Memory.make({ strategy, compaction }).pipe(Effect.provide(parts), Scope.extend(scope)),
+    Memory.make({ strategy, compaction, ...(beforeAppend && { beforeAppend }) }).pipe(
+      Effect.provide(parts),
+      Scope.extend(scope),
+    ),
   )
   const records: Array<ProxyRecord> = []
   const to = new URL(upstream ?? provider.anthropicURL)

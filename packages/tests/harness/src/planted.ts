@@ -23,14 +23,11 @@ export interface Planted {
 }
 
 const luhn = (digits: string): string => {
-  const sum = [...digits].reduceRight(
-    (before, digit, at) => {
-      const doubled = (digits.length - 1 - at) % 2 === 0
-      const value = Number(digit) * (doubled ? 2 : 1)
-      return before + (value > 9 ? value - 9 : value)
-    },
-    0,
-  )
+  const sum = [...digits].reduceRight((before, digit, at) => {
+    const doubled = (digits.length - 1 - at) % 2 === 0
+    const value = Number(digit) * (doubled ? 2 : 1)
+    return before + (value > 9 ? value - 9 : value)
+  }, 0)
   return `${digits}${(10 - (sum % 10)) % 10}`
 }
 
@@ -43,7 +40,7 @@ const iban = (country: string, account: string): string => {
 export const planted = (seed: number): ReadonlyArray<Planted> => {
   const next = generator(seed)
   const some = (alphabet: keyof typeof alphabets, length: number): string =>
-    Array.from({ length }, () => alphabets[alphabet][next() % 65_537 % alphabets[alphabet].length]).join("")
+    Array.from({ length }, () => alphabets[alphabet][(next() % 65_537) % alphabets[alphabet].length]).join("")
   const plain = (name: string, kind: string, secret: string, before = "use "): Planted => ({
     name,
     kind,
@@ -57,7 +54,15 @@ export const planted = (seed: number): ReadonlyArray<Planted> => {
   }
   // Its JSON ends with a byte of its own.
   const account = [12, 13, 14]
-    .map((length) => base64(JSON.stringify({ email: some("letters", length), secretKey: some("upper", 40), srpX: some("hex", 64) })))
+    .map((length) =>
+      base64(
+        JSON.stringify({
+          email: some("letters", length),
+          secretKey: some("upper", 40),
+          srpX: some("hex", 64),
+        }),
+      ),
+    )
     .find((one) => one.endsWith("fQ=="))!
   const url = (scheme: string) => `${scheme}://admin:${some("word", 20)}@db.internal.net:5432/shop`
   return [
@@ -73,8 +78,16 @@ export const planted = (seed: number): ReadonlyArray<Planted> => {
     plain("npm token", "npm", `npm_${some("word", 36)}`),
     plain("npmrc token", "npm", some("hex", 36), "//registry.internal.net/:_authToken="),
     plain("Slack bot token", "slack", `xoxb-${some("digits", 12)}-${some("digits", 12)}-${some("word", 24)}`),
-    plain("Slack user token", "slack", `xoxp-${some("digits", 12)}-${some("digits", 12)}-${some("word", 24)}`),
-    plain("Slack webhook", "slack", `https://hooks.slack.com/services/T${some("upper", 8)}/B${some("upper", 8)}/${some("word", 24)}`),
+    plain(
+      "Slack user token",
+      "slack",
+      `xoxp-${some("digits", 12)}-${some("digits", 12)}-${some("word", 24)}`,
+    ),
+    plain(
+      "Slack webhook",
+      "slack",
+      `https://hooks.slack.com/services/T${some("upper", 8)}/B${some("upper", 8)}/${some("word", 24)}`,
+    ),
     plain("SendGrid key", "sendgrid", `SG.${some("word", 22)}.${some("word", 43)}`),
     plain("Shopify private app token", "shopify", `shppa_${some("hex", 32)}`),
     plain("Shopify access token", "shopify", `shpat_${some("hex", 32)}`),
@@ -95,11 +108,25 @@ export const planted = (seed: number): ReadonlyArray<Planted> => {
     plain("Stripe key", "stripe", `sk_${"live"}_${some("word", 24)}`),
     plain("GitLab token", "gitlab", `glpat-${some("word", 20)}`),
     plain("Hugging Face token", "huggingface", `hf_${some("letters", 34)}`),
-    plain("JSON web token", "jwt", `ey${"J"}${some("word", 30)}.ey${"J"}${some("word", 60)}.${some("word", 43)}`),
+    plain(
+      "JSON web token",
+      "jwt",
+      `ey${"J"}${some("word", 30)}.ey${"J"}${some("word", 60)}.${some("word", 43)}`,
+    ),
     plain("card", "card", luhn(`4${some("digits", 14)}`).replaceAll(/(.{4})(?=.)/g, "$1 "), "my card is "),
     plain("card in one piece", "card", luhn(`51${some("digits", 13)}`), "card number: "),
-    plain("American Express card", "card", luhn(`37${some("digits", 12)}`).replace(/(.{4})(.{6})/, "$1-$2-"), "pay with "),
+    plain(
+      "American Express card",
+      "card",
+      luhn(`37${some("digits", 12)}`).replace(/(.{4})(.{6})/, "$1-$2-"),
+      "pay with ",
+    ),
     plain("German account", "iban", iban("DE", some("digits", 18)), "IBAN "),
-    plain("Dutch account", "iban", iban("NL", `INGB${some("digits", 10)}`).replaceAll(/(.{4})(?=.)/g, "$1 "), "to "),
+    plain(
+      "Dutch account",
+      "iban",
+      iban("NL", `INGB${some("digits", 10)}`).replaceAll(/(.{4})(?=.)/g, "$1 "),
+      "to ",
+    ),
   ]
 }

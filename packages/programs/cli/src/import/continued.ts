@@ -89,6 +89,7 @@ export const continued = (
   }).pipe(
     Effect.catchTags({
       IdempotencyKeyReused: Effect.die,
+      GuardRefused: Effect.die,
       OwnerMismatch: Effect.die,
       UnknownMessage: Effect.die,
       UnknownBranch: Effect.die,

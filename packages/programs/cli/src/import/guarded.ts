@@ -17,7 +17,9 @@ export const guardedSession = (
   Effect.gen(function* () {
     const left = yield* Guard.guardedBy(guard, state.messages, { session })
     const textOf = (text: string) =>
-      Effect.map(Guard.guardedBy(guard, [Message.user(text)], { session }), ([one]) => Message.text(one!.message))
+      Effect.map(Guard.guardedBy(guard, [Message.user(text)], { session }), ([one]) =>
+        Message.text(one!.message),
+      )
     const messages = left.map(({ message }) => message)
     const guarded: OldSession["state"] =
       "summaries" in state

@@ -35,6 +35,7 @@ export const summarized = (
     )
     yield* Effect.catchTags(memory.append(session, messages), {
       IdempotencyKeyReused: Effect.die,
+      GuardRefused: Effect.die,
       OwnerMismatch: Effect.die,
       VersionMismatch: Effect.die,
     })

@@ -142,6 +142,7 @@ export const replay = (
             .pipe(
               Effect.catchTags({
                 IdempotencyKeyReused: Effect.die,
+                GuardRefused: Effect.die,
                 OwnerMismatch: Effect.die,
                 VersionMismatch: Effect.die,
               }),

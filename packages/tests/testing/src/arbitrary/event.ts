@@ -43,7 +43,9 @@ export const byTag: {
       fc.record({ tokens, head: fc.option(fc.constantFrom("", "from 3"), { nil: undefined }) }),
       { nil: undefined },
     ),
-    guarded: fc.option(fc.dictionary(fc.constantFrom("aws", "card"), tokens, { maxKeys: 2 }), { nil: undefined }),
+    guarded: fc.option(fc.dictionary(fc.constantFrom("aws", "card"), tokens, { maxKeys: 2 }), {
+      nil: undefined,
+    }),
   }),
   CompactionStarted: tagged("CompactionStarted", {
     compaction,

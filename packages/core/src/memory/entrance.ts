@@ -1,0 +1,46 @@
+/** The one way into the log: whatever is appended is guarded and counted here. */
+import { Effect } from "effect"
+import type { CountedMessage } from "../engine/append.js"
+import { type BeforeAppend, type Guarded, guardedBy, type GuardRefused } from "../guard/Guard.js"
+import { inSteps, mapped } from "@memfold/log/breathe"
+import type { Message } from "@memfold/message/Message"
+import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+
+/** What messages pass on their way into the log. */
+export interface Entrance {
+  readonly sessions: Sessions
+  readonly counter: TokenCounter
+  /** The guard of the memory, if it has one. */
+  readonly beforeAppend: BeforeAppend | undefined
+}
+
+/** Messages as they are stored in a session. Whatever is appended, passes here. */
+export const guarded = (
+  { sessions, beforeAppend }: Pick<Entrance, "sessions" | "beforeAppend">,
+  session: string,
+  messages: ReadonlyArray<Message>,
+  owner?: string | null,
+): Effect.Effect<ReadonlyArray<Guarded>, GuardRefused | SessionError> =>
+  Effect.gen(function* () {
+    if (beforeAppend === undefined || messages.length === 0) return messages.map((message) => ({ message }))
+    const { description } = sessions.cached(session) ?? (yield* sessions.load(session))
+    const named = owner ?? description.owner
+    return yield* guardedBy(beforeAppend, messages, {
+      session,
+      ...(named === null ? {} : { owner: named }),
+    })
+  })
+
+/** Messages with their tokens, and with the tokens of their bound parts if they have any. Others have their turn while many are counted. */
+export const counted = (
+  counter: TokenCounter,
+  messages: ReadonlyArray<Guarded>,
+): Effect.Effect<ReadonlyArray<CountedMessage>> =>
+  inSteps(() =>
+    mapped(messages, (one) => ({
+      ...one,
+      tokens: ofMessage(counter, one.message),
+      boundTokens: ofBoundParts(counter, one.message),
+    })),
+  )
