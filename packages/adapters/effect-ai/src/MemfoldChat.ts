@@ -177,23 +177,24 @@ class Requests {
   /** Stores a prompt, once however often it is asked without success, and reads the context. */
   ask(method: string, prompt: Prompt.RawInput): Effect.Effect<ModelCall, AiError.UnknownError> {
     return Effect.gen(this, function* () {
-      const given = decodePrompt(prompt)
-      const named = digest(JSON.stringify(given))
+      const decoded = decodePrompt(prompt)
+      const named = digest(JSON.stringify(decoded))
       const request = yield* RequestId
       const isAgain = this.pending?.prompt === named
       const key =
         request === undefined ? (isAgain ? this.pending!.key : yield* randomId) : `${request}/${named}`
       this.pending = { prompt: named, key }
+      const session = this.session(method)
+      const given = yield* session.asStored(decoded)
       if (given.length > 0) {
-        const session = this.session(method)
         const idempotencyKey = `effect-ai/asked/${key}`
         // The application may answer a call after the user has gone on.
-        const asked = answersEarlier(given)
-          ? yield* session.rewrite(withLateResults(given), {
+        const asked = answersEarlier(decoded)
+          ? yield* session.rewrite(withLateResults(decoded), {
               idempotencyKey,
-              last: given.length + longestAnswer,
+              last: decoded.length + longestAnswer,
             })
-          : yield* session.append(given, { idempotencyKey })
+          : yield* session.append(decoded, { idempotencyKey })
         if (asked.duplicate)
           yield* session.rewrite(withoutAnswer(given), { last: given.length + longestAnswer })
       }

@@ -9,6 +9,10 @@ export interface Sessions {
     messages: ReadonlyArray<Message.Message>,
     options: { readonly idempotencyKey: string; readonly prefix?: Session.Prefix },
   ) => Effect.Effect<Memory.AppendedMessages, AiError.UnknownError>
+  /** Messages as they are stored, to compare them with what is. */
+  readonly asStored: (
+    messages: ReadonlyArray<Message.Message>,
+  ) => Effect.Effect<ReadonlyArray<Message.Message>, AiError.UnknownError>
   readonly context: Effect.Effect<Render.Context, AiError.UnknownError>
   /** The whole conversation, covered messages included. */
   readonly all: Effect.Effect<ReadonlyArray<Message.Message>, AiError.UnknownError>
@@ -50,6 +54,11 @@ export const sessionOf = (memory: Memory.AnyMemory, id: string, method: string):
       run(
         (service) => service.append(id, messages, options),
         () => neutral.append(id, messages, options),
+      ),
+    asStored: (messages) =>
+      run(
+        ({ known }) => known?.asStored(id, messages) ?? Effect.succeed(messages),
+        async () => (await neutral.known?.asStored(id, messages)) ?? messages,
       ),
     context: run(
       (service) => service.context(id),

@@ -145,10 +145,10 @@ export class MemfoldSession implements Session {
     const idempotencyKey = `openai-agents/${operationId}`
     if (transaction.type === "append_items") return this.stored.append(transaction.items, idempotencyKey)
     const { expectedSuffix, replacement } = transaction
-    // Wrong items are an error of the caller, and none of the rewrite.
-    decoded(replacement)
+    decoded(replacement) // wrong items are an error of the caller, and none of the rewrite
+    const suffix = await this.stored.asStored(expectedSuffix)
     const change = (messages: ReadonlyArray<Message.Message>) => {
-      const before = endsWith(encodeItems(messages), expectedSuffix)
+      const before = endsWith(encodeItems(messages), suffix)
       return before === null ? null : withItems(messages, before.length, replacement)
     }
     const options = { idempotencyKey, last: expectedSuffix.length + firstPage }

@@ -1,5 +1,5 @@
 /** The items of a session in the log, and how its end is changed. */
-import { answersEarlier, pagesBack, StoredSession, withLateResults } from "@memfold/codec"
+import { answersEarlier, asStored, pagesBack, StoredSession, withLateResults } from "@memfold/codec"
 import type { Memory, Message, Session as Sessions } from "@memfold/core"
 import type { AgentInputItem } from "@openai/agents"
 import { Either } from "effect"
@@ -135,6 +135,13 @@ export class StoredItems {
       )
       if (!needsMore) return
     }
+  }
+
+  /** Items as they are stored: what a guard has changed is another item. */
+  async asStored(items: ReadonlyArray<AgentInputItem>): Promise<ReadonlyArray<AgentInputItem>> {
+    const given = decoded(items)
+    const stored = await asStored(this.session, given)
+    return stored.every((one, at) => one === given[at]) ? items : encodeItems(stored)
   }
 
   async append(items: ReadonlyArray<AgentInputItem>, idempotencyKey: string | undefined): Promise<void> {

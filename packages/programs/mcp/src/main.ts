@@ -1,6 +1,6 @@
 /** The command `memfold-mcp`: opens a store and serves it. Standard output carries the protocol, and nothing else. */
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
-import { createMemory, defaultStrategy } from "memfold"
+import { createMemory, type CreateOptions, defaultStrategy } from "memfold"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { nameOf } from "./failure.js"
@@ -13,6 +13,7 @@ Serves the conversations of a store to MCP clients, over stdio.
 
   STORE              sqlite:PATH, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, or memory: (lost at the end)
   --strategy NAME    when to compact, and what stays: ${defaultStrategy} (default), rounds, …
+  --guard KINDS      what is left out before anything is stored, by @memfold/guard: secrets,cards,ibans,emails,phones
   --read-only        only the tools that change nothing
   --http PORT        over HTTP instead, at http://127.0.0.1:PORT/mcp
   --host ADDRESS     the address to listen on; there is no log-in
@@ -49,6 +50,7 @@ const parsed = () =>
     allowPositionals: true,
     options: {
       strategy: { type: "string" },
+      guard: { type: "string" },
       "read-only": { type: "boolean", default: false },
       http: { type: "string" },
       host: { type: "string" },
@@ -57,6 +59,16 @@ const parsed = () =>
       version: { type: "boolean", default: false },
     },
   })
+
+/** The guard for the kinds of an option: its package is one that only its users install. */
+const guardOf = async (kinds: string | undefined): Promise<Pick<CreateOptions, "beforeAppend">> => {
+  if (kinds === undefined) return {}
+  const name = "@memfold/guard"
+  const { guard } = await import(name).catch(() => {
+    throw new RangeError(`--guard needs the package ${name}; install it`)
+  })
+  return { beforeAppend: guard({ kinds: kinds.split(",").map((kind) => kind.trim()) }) }
+}
 
 /** Resolves when the process is asked to end. */
 const asked = (): Promise<void> =>
@@ -93,7 +105,7 @@ const main = async (): Promise<void> => {
   if (store === undefined || others.length > 0) {
     throw new RangeError("name one store, such as sqlite:memory.db; --help says more")
   }
-  const { strategy, http, host, "read-only": readOnly, "allow-host": allowedHosts } = values
+  const { strategy, guard, http, host, "read-only": readOnly, "allow-host": allowedHosts } = values
   if (http === undefined && (host !== undefined || allowedHosts.length > 0)) {
     throw new RangeError("--host and --allow-host are for --http PORT")
   }
@@ -101,6 +113,7 @@ const main = async (): Promise<void> => {
     store,
     logger: "warning",
     ...(strategy === undefined ? {} : { strategy }),
+    ...(await guardOf(guard)),
   })
   // A store that cannot be opened is known now, and not at the first call.
   await memory.sessions()[Symbol.asyncIterator]().next()

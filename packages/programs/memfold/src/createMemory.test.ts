@@ -450,6 +450,7 @@ describe("createMemory", () => {
       "Closed",
       "DamagedEvent",
       "DispatchError",
+      "GuardRefused",
       "IdempotencyKeyReused",
       "InvalidInput",
       "InvalidOption",

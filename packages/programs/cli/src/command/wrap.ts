@@ -36,7 +36,9 @@ const ownProxy = (
   {
     upstream,
     ...settings
-  }: Pick<ServeOptions, "store" | "strategy" | "summarizer"> & { readonly upstream: Option.Option<string> },
+  }: Pick<ServeOptions, "store" | "strategy" | "summarizer" | "beforeAppend"> & {
+    readonly upstream: Option.Option<string>
+  },
 ) =>
   Effect.gen(function* () {
     const { serve } = yield* server
@@ -82,10 +84,12 @@ export const command = Command.make(
     ),
     strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
     summarizer: options.summarizer,
+    guard: options.guard,
   },
-  ({ tool: name, args, store, proxy, upstream, strategy, summarizer }) =>
+  ({ tool: name, args, store, proxy, upstream, strategy, summarizer, guard }) =>
     Effect.gen(function* () {
       const tool: Tool = tools[name]
+      const beforeAppend = yield* options.guardOf(guard)
       yield* options.summarizerOf(summarizer)
       const url = Option.isSome(proxy)
         ? yield* runningAt(proxy.value)
@@ -94,6 +98,7 @@ export const command = Command.make(
             strategy,
             upstream,
             summarizer,
+            ...(Option.isNone(beforeAppend) ? {} : { beforeAppend: beforeAppend.value }),
           })
       const code = yield* runTool(tool.program, tool.start(url, args, process.env))
       if (code !== 0) return yield* new Ended({ code })
