@@ -1,0 +1,121 @@
+import { oneMessage } from "@memfold/testing/arbitrary"
+import { Effect, Schema } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { Message } from "../index.js"
+import * as Guard from "./Guard.js"
+
+const about = { session: "s" }
+const guarded = (guard: Guard.BeforeAppend, message: Message.Message) =>
+  Effect.runSync(Guard.guardedBy(guard, [message], about))[0]!
+
+const isJson = (text: string): boolean => {
+  try {
+    return typeof JSON.parse(text) === "object"
+  } catch {
+    return false
+  }
+}
+
+/** Messages whose arguments and outputs are JSON, with JSON in it, too. */
+const withJson = fc
+  .tuple(fc.jsonValue(), fc.jsonValue(), fc.boolean())
+  .map(([value, inner, isCall]): Message.Message => {
+    const text = JSON.stringify({ value, inner: JSON.stringify({ inner }), number: 4_111_111_111_111_111 })
+    return isCall
+      ? Message.call([{ id: "c1", name: "run", arguments: text }])
+      : { ...Message.result({ id: "c1", output: text }), metadata: { value, text } }
+  })
+
+describe("guardedBy", () => {
+  it("marks any pieces of any message: it stays a message, JSON stays JSON, and no longer piece is left", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(oneMessage, withJson),
+        fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { minLength: 1, maxLength: 3 }),
+        (message, places) => {
+          const texts = Guard.textsOf(message).filter(({ text }) => text.length > 0)
+          const spans =
+            texts.length === 0
+              ? []
+              : places.map(([which, start, size]) => {
+                  const { place, text } = texts[which % texts.length]!
+                  const from = start % text.length
+                  return { place, from, to: Math.min(text.length, from + 1 + (size % 20)), kind: "piece" }
+                })
+          const { message: left, guarded: counts } = guarded(() => Guard.redact(spans), message)
+          expect(Schema.is(Message.Message)(left)).toBe(true)
+          if (spans.length === 0) {
+            expect(left).toBe(message)
+            return
+          }
+          expect(Object.keys(counts ?? {})).toEqual(["piece"])
+          const before = new Map(Guard.textsOf(message).map(({ place, text }) => [place, text]))
+          for (const { place, text } of Guard.textsOf(left))
+            if (!place.includes("@") && isJson(before.get(place) ?? "")) expect(isJson(text)).toBe(true)
+          // What is not marked says what it said.
+          expect(left.role).toBe(message.role)
+        },
+      ),
+    )
+  })
+
+  it("keeps the bytes of JSON around a piece, and takes the piece out of every text", () => {
+    const key = "k-0123456789"
+    const message = Message.call(
+      [{ id: "c1", name: "run", arguments: `{ "a" : 1.50, "b":"x ${key} y","c": [ "${key}" ] }` }],
+      {
+        text: `It is ${key}.`,
+      },
+    )
+    const guard: Guard.BeforeAppend = (one) => {
+      const [{ place, text }] = Guard.textsOf(one) as [Guard.TextOf]
+      const from = text.indexOf(key)
+      return from === -1 ? Guard.keep : Guard.redact([{ place, from, to: from + key.length, kind: "key" }])
+    }
+    const { message: left, guarded: counts } = guarded(guard, message)
+    expect(left.parts).toEqual([
+      { type: "text", text: "It is [redacted: key]." },
+      {
+        type: "tool-call",
+        id: "c1",
+        name: "run",
+        arguments: '{ "a" : 1.50, "b":"x [redacted: key] y","c": [ "[redacted: key]" ] }',
+      },
+    ])
+    expect(counts).toEqual({ key: 1 })
+  })
+
+  it("takes answers at once, as promises and as effects", async () => {
+    const other = Message.user("Other")
+    for (const answer of [
+      Guard.replace(other, { name: 2 }),
+      Promise.resolve(Guard.replace(other, { name: 2 })),
+      Effect.succeed(Guard.replace(other, { name: 2 })),
+    ])
+      expect(await Effect.runPromise(Guard.guardedBy(() => answer, [Message.user("Hello")], about))).toEqual([
+        { message: other, guarded: { name: 2 } },
+      ])
+    expect(guarded(() => Guard.keep, other)).toEqual({ message: other })
+  })
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("Hello")
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("Hello"))],
+    ["fails", () => Effect.fail("Hello")],
+    ["dies", () => Effect.die("Hello")],
+    ["answers nothing", () => undefined as never],
+    ["gives no message", () => Guard.replace({ role: "user" } as never, {})],
+  ] as ReadonlyArray<readonly [string, Guard.BeforeAppend]>)("refuses if the guard %s", async (_, guard) => {
+    const refused = await Effect.runPromise(
+      Effect.flip(Guard.guardedBy(guard, [Message.user("Hello")], about)),
+    )
+    expect(refused).toMatchObject({ session: "s", kind: "guard-failed", place: "message 0" })
+    expect(`${refused.message} ${JSON.stringify(refused)}`).not.toContain("Hello")
+  })
+})
