@@ -20,6 +20,7 @@ export { EventLog, InMemoryEventLog } from "@memfold/log"
 export * as Session from "./Session.js"
 
 export * as Guard from "./guard/Guard.js"
+export { GuardRefused } from "./guard/Guard.js"
 
 export * as Strategy from "./policy/Strategy.js"
 export * as Trigger from "./policy/Trigger.js"

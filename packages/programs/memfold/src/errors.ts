@@ -6,7 +6,6 @@ import {
   Dispatcher,
   EventCodec,
   EventLog,
-  Guard,
   Memory,
   MemoryLayers,
   Strategy,
@@ -18,6 +17,7 @@ export { AnthropicDecodeError } from "@memfold/anthropic"
 export {
   CannotFork,
   CannotRedact,
+  GuardRefused,
   IdempotencyKeyReused,
   OwnerMismatch,
   UnknownMessage,
@@ -35,10 +35,6 @@ export type DamagedEvent = EventCodec.DamagedEvent
 /** The queue could not be opened. Once it is open, its failures are logged, and fail no call. */
 export const DispatchError = Dispatcher.DispatchError
 export type DispatchError = Dispatcher.DispatchError
-
-/** The guard of the memory refused a message, or failed. Nothing was written. */
-export const GuardRefused = Guard.GuardRefused
-export type GuardRefused = Guard.GuardRefused
 
 /** An argument is invalid. Nothing was written. */
 export const InvalidInput = Memory.InvalidInput
