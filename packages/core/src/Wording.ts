@@ -12,4 +12,4 @@ export {
   write,
   written,
 } from "./summary/Wording.js"
-export type { SummaryContent, WrittenText } from "./summary/Wording.js"
+export type { ContentOf, Piece, SummaryContent, WrittenText } from "./summary/Wording.js"

@@ -207,7 +207,8 @@ export const decodeMessage = (
 
 const roleOf = (input: unknown): unknown => (Codec.isFields(input) ? input["role"] : undefined)
 
-type Decoding = Codec.Steps<Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError>>
+/** Decoding in steps: others have their turn between two of them. */
+export type Decoding = Codec.Steps<Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError>>
 
 function* decodeList(list: ReadonlyArray<unknown>): Decoding {
   const decoded = yield* Codec.mapped(list, (input, index) => {

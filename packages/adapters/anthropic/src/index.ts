@@ -6,7 +6,13 @@ export {
   compactionBeta,
   nativeCompaction,
 } from "./compaction.js"
-export { AnthropicDecodeError, decodeMessage, decodeMessages, decodingInSteps } from "./decode.js"
+export {
+  AnthropicDecodeError,
+  decodeMessage,
+  decodeMessages,
+  type Decoding,
+  decodingInSteps,
+} from "./decode.js"
 export {
   encodeAndReport,
   encodeMessages,

@@ -22,9 +22,6 @@ export interface Neutral extends ConversationOperations<Promises>, BranchOperati
 /** A memory: of `createMemory`, or the service for programs with Effect. */
 export type AnyMemory = Service | { readonly neutral: Neutral }
 
-/** A signal as the platform has it: this package is for every platform, and has the types of none. */
-type Signal = NonNullable<NonNullable<Parameters<typeof Effect.runPromiseExit>[1]>["signal"]>
-
 /**
  * Runs an operation until a signal ends it. The promise rejects with the error of the operation, and not with a cause.
  *
@@ -36,7 +33,11 @@ type Signal = NonNullable<NonNullable<Parameters<typeof Effect.runPromiseExit>[1
  *   (await Memory.asPromise(memory.state(session), signal)).version
  * ```
  */
-export const asPromise = async <A, E>(effect: Effect.Effect<A, E>, signal?: Signal): Promise<A> => {
+export const asPromise = async <A, E>(
+  effect: Effect.Effect<A, E>,
+  // This package is for every platform, and has the types of none.
+  signal?: NonNullable<NonNullable<Parameters<typeof Effect.runPromiseExit>[1]>["signal"]>,
+): Promise<A> => {
   const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
   if (Exit.isSuccess(exit)) return exit.value
   throw Cause.squash(exit.cause)

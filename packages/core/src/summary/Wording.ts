@@ -133,7 +133,7 @@ export interface WrittenText<Segment = SummaryContent["segments"][number]> {
 }
 
 /** A summary with segments of some type. */
-interface ContentOf<Segment> {
+export interface ContentOf<Segment> {
   readonly segments: ReadonlyArray<Segment>
   readonly files?: SummaryContent["files"]
 }

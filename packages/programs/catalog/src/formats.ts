@@ -304,7 +304,7 @@ export const encodingIn = (
 export const encodeIn = (...given: Parameters<typeof encodingIn>): Encoded => atOnce(encodingIn(...given))
 
 /** A context in a format. */
-interface InFormat {
+export interface InFormat {
   readonly messages: unknown
   readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
   readonly prefix: Render.Context["prefix"]

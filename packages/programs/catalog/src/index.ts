@@ -12,6 +12,7 @@ export {
   encodeIn,
   encodingIn,
   formatContext,
+  type InFormat,
   formattingInSteps,
   type FormatOptions,
   type Formats,

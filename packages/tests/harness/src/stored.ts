@@ -108,8 +108,8 @@ const all = async <A>(values: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
   return found
 }
 
-/** What versions after 0.1.0 tell besides: its files are compared without that. */
-const toldSince: ReadonlySet<string> = new Set(["origin", "origins"])
+/** What versions after 0.1.0 tell besides, and how well a recalled message fits, which later versions judge otherwise: both are left out. */
+const toldSince: ReadonlySet<string> = new Set(["origin", "origins", "rank"])
 
 /** Everything that a user reads of a store. */
 export const readStored = async (store: Given["store"]): Promise<unknown> => {

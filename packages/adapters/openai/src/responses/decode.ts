@@ -244,7 +244,8 @@ const usageOf = (usage: unknown, message: Message.Message): { readonly usage?: M
 
 const responseFields = ["id", "model", "created_at", "status", "previous_response_id", "store"] as const
 
-type Decoding = Codec.Steps<Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError>>
+/** Decoding in steps: others have their turn between two of them. */
+export type Decoding = Codec.Steps<Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError>>
 
 function* decodeList(list: ReadonlyArray<unknown>, at: number | undefined): Decoding {
   const decoded = yield* Codec.mapped(list, (input, index) =>

@@ -3,7 +3,7 @@ import { Args, Command } from "@effect/cli"
 import { Memory, type Session } from "@memfold/core"
 import { Console, Effect } from "effect"
 import * as options from "./options.js"
-import { type Cell, clean, color, count, shownId, table, json as toJson } from "../terminal/terminal.js"
+import { type Cell, clean, color, count, shownId, span, table, json as toJson } from "../terminal/terminal.js"
 import { short } from "./timeline.js"
 
 const isSplit = ({ segments }: Session.SummaryRecord): boolean =>
@@ -36,7 +36,7 @@ const row = (summary: Session.SummaryRecord): ReadonlyArray<Cell> => [
   shownId(summary.id),
   count(summary.version),
   { text: summary.status, paint: statusColor[summary.status] },
-  `[0,${summary.coveredTo})`,
+  span({ from: 0, to: summary.coveredTo }),
   count(summary.total),
   new Date(summary.time).toISOString().slice(0, 19).replace("T", " "),
   count(summary.tokens),
