@@ -93,6 +93,7 @@ export const coreFolders = [
   "trace",
   "history",
   "verify",
+  "audit",
   "memory",
 ]
 

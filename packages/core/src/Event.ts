@@ -1,5 +1,7 @@
 /** The events of a session. */
 export {
+  AuditAct,
+  AuditNoted,
   BoundParts,
   BranchSwitched,
   CompactionFailed,

@@ -7,11 +7,13 @@ export {
   encodeBatch,
   encodeRewritten,
   recordedAfter,
+  timedNow,
 } from "./event/EventCodec.js"
 export type {
   AnyEvent,
   DamagedMessage,
   DamagedSummary,
   RecordedEvent,
+  TimedEvent,
   UnknownEvent,
 } from "./event/EventCodec.js"

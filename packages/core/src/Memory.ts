@@ -13,6 +13,8 @@ import { appendMessages } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
+import { auditOwner, auditSession, eraseOwner, holdSubject, restoreOwner } from "./memory/govern.js"
+import { withAudit } from "./memory/withAudit.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
 import { guarded } from "./memory/entrance.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
@@ -57,6 +59,7 @@ export { InvalidInput } from "./memory/input.js"
 export type { CompactionMode } from "./shell/modes.js"
 export type { CompactionSettings } from "./shell/CompactionSettings.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
+export { type EraseOptions, NotSealed } from "./memory/govern.js"
 export { UnknownBranch } from "./memory/readMessages.js"
 export type { BranchInfo, Edited, Undone } from "./memory/branching.js"
 export type { Preview, PreviewedCompaction, PreviewOptions, Replaced } from "./memory/preview.js"
@@ -69,6 +72,7 @@ export { type AnyMemory, asPromise, knownOf, type Neutral, neutralBy, neutralOf 
 export type * from "./memory/operations/Operations.js"
 export { promised, type Runner } from "./memory/operations/promised.js"
 export { type Operation, type OperationName, operations, unknownOption } from "./memory/operations/table.js"
+export { actedBy } from "./memory/operations/actedBy.js"
 export { withPrefix } from "./memory/operations/withPrefix.js"
 export type { AnsweredContext } from "./memory/context.js"
 export {
@@ -198,6 +202,13 @@ const operations = (parts: MemoryParts): Service => {
     clear: (session) => clearSession(parts, session),
     delete: (session) => deleteSession(parts, session),
     deleteOf: (owner) => deleteOwned(parts, owner),
+
+    erase: (owner, request) => eraseOwner(parts, owner, request),
+    restore: (owner, request) => restoreOwner(parts, owner, request),
+    hold: (session, reason) => holdSubject(parts, { session }, reason),
+    holdOf: (owner, reason) => holdSubject(parts, { owner }, reason),
+    audit: (session) => auditSession(parts, session),
+    auditOf: (owner) => auditOwner(parts, owner),
   }
 }
 
@@ -247,7 +258,9 @@ const knownOperations = (parts: MemoryParts): KnownMemory => {
  * ```
  */
 export const make = (options: Options): Effect.Effect<Service, never, EventLog | Summarizer | Scope.Scope> =>
-  Effect.map(makeParts(options), (parts) => ({ ...operations(parts), known: knownOperations(parts) }))
+  Effect.map(makeParts(options), (parts) =>
+    withAudit(parts.log, options.audit, { ...operations(parts), known: knownOperations(parts) }),
+  )
 
 /**
  * A layer that provides the memory. Its background work ends with the layer's scope.

@@ -65,6 +65,7 @@ export * as Render from "./Render.js"
 
 export * as Memory from "./Memory.js"
 
+export * as Audit from "./Audit.js"
 export * as Verify from "./Verify.js"
 export * as Repair from "./verify/repair.js"
 export { orphans } from "./verify/orphans.js"

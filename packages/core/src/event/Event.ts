@@ -311,6 +311,41 @@ export const SpendCapReached = Schema.TaggedStruct("SpendCapReached", {
 })
 export type SpendCapReached = typeof SpendCapReached.Type
 
+/** What was done with what is kept of a session or an owner, beside what the events of sessions say. */
+export const AuditAct = Schema.Literal("read", "export", "delete", "erase", "restore", "hold", "release")
+export type AuditAct = typeof AuditAct.Type
+
+/** A session as a receipt names it: its version, the size of its records as they are stored, and their SHA-256. */
+const ErasedSession = Schema.Struct({
+  session: Schema.String,
+  version: Schema.NonNegativeInt,
+  bytes: Schema.NonNegativeInt,
+  sha256: Schema.String,
+})
+
+/**
+ * An entry of an audit trail, which is a log of its own. It never has a text of a conversation.
+ *
+ * - `session` or `owner`: what it was done to
+ * - `operation`: the operation that read or exported
+ * - `reason`: why, in the words of whoever did it
+ * - `destroyTime`: when the keys of an erasure are destroyed, in milliseconds since the epoch
+ * - `sessions`, `keys`: what an erasure reached
+ * - `previous`: the SHA-256 of the record before it, as it is stored; empty for the first one
+ */
+export const AuditNoted = Schema.TaggedStruct("AuditNoted", {
+  act: AuditAct,
+  session: Schema.optional(Schema.String),
+  owner: Schema.optional(Schema.String),
+  operation: Schema.optional(Schema.String),
+  reason: Schema.optional(Schema.String),
+  destroyTime: Schema.optional(Millis),
+  sessions: Schema.optional(Schema.Array(ErasedSession)),
+  keys: Schema.optional(Schema.Array(Schema.String)),
+  previous: Schema.String,
+})
+export type AuditNoted = typeof AuditNoted.Type
+
 /** All events that this version of memfold knows. */
 export const Event = Schema.Union(
   MessageAppended,
@@ -332,6 +367,7 @@ export const Event = Schema.Union(
   SessionDescribed,
   SpendCharged,
   SpendCapReached,
+  AuditNoted,
 )
 export type Event = typeof Event.Type
 
@@ -356,4 +392,5 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   SessionDescribed: 1,
   SpendCharged: 1,
   SpendCapReached: 1,
+  AuditNoted: 1,
 }

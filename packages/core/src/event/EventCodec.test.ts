@@ -40,6 +40,23 @@ describe("what is encoded", () => {
     )
   })
 
+  it("has who did it behind everything else, and without anybody the bytes of before", () => {
+    const text = fc.string()
+    const actor = fc.record({ id: text, via: text, onBehalfOf: text }, { requiredKeys: ["id"] })
+    fc.assert(
+      fc.property(event, actor, (event, actor) => {
+        const [plain, done] = [EventCodec.encode(event), EventCodec.encode(event, actor)]
+        const own = `"actor":${JSON.stringify(actor)}}`
+        expect(done.data).toBe(plain.data === "{}" ? `{${own}` : `${plain.data.slice(0, -1)},${own}`)
+        expect(decoded({ ...envelope, ...done })).toEqual({ ...decoded({ ...envelope, ...plain }), actor })
+      }),
+    )
+    // What a later version writes there costs no event.
+    const later = record("SessionCleared", 1, '{"actor":{"name":7}}')
+    expect(decoded(later)).toMatchObject({ event: { _tag: "SessionCleared" } })
+    expect(decoded(later)).not.toHaveProperty("actor")
+  })
+
   it("has the tag in its type alone", () => {
     const { data } = EventCodec.encode({ _tag: "SessionCleared" })
     expect(data).toBe("{}")

@@ -2,11 +2,12 @@
  * Encodes events to stored records and decodes them. Decoding upcasts old schema versions with pure functions, skips
  * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
-import { type Array, Either, ParseResult, Schema } from "effect"
+import { Array, Effect, Either, FiberRef, ParseResult, Schema } from "effect"
 import { atOnce, mapped, type Steps } from "@memfold/log/breathe"
 import type { LogRecord, NewRecord, RewrittenRecord } from "@memfold/log/EventLog"
 import { exactCheck } from "./exactCheck.js"
 import type { Message } from "@memfold/message/Message"
+import { Actor, currentActor } from "./Actor.js"
 import { checksumOf } from "./checksum.js"
 import { Event, schemaVersions } from "./Event.js"
 import { ofData, toData, toSchema } from "./messageData.js"
@@ -60,7 +61,21 @@ export interface RecordedEvent<E = AnyEvent> {
   /** When it was written, in milliseconds since the epoch. */
   readonly time: number
   readonly event: E
+  /** Who did it; absent if nobody has said so. */
+  readonly actor?: Actor
 }
+
+/** An event that is to be appended: with its time, and with who does it. */
+export type TimedEvent = Pick<RecordedEvent<Event>, "time" | "event" | "actor">
+
+/** Events with their time, and with the actor of this fiber (see `as`). */
+export const timedNow = <Events extends ReadonlyArray<Event>>(
+  time: number,
+  events: Events,
+): Effect.Effect<Array.ReadonlyArray.With<Events, TimedEvent>> =>
+  Effect.map(FiberRef.get(currentActor), (actor) =>
+    Array.map(events, (event): TimedEvent => (actor === null ? { time, event } : { time, event, actor })),
+  )
 
 /**
  * A stored event cannot be read. Other sessions, and the events of this session before `version`, are not affected.
@@ -94,11 +109,11 @@ export const batchIdOf = ({ id, version }: Pick<RecordedEvent, "id" | "version">
 export const recordedAfter = (
   { session, version: before }: Pick<RecordedEvent, "session" | "version">,
   batchId: string,
-  events: ReadonlyArray<{ readonly time: number; readonly event: Event }>,
+  events: ReadonlyArray<TimedEvent>,
 ): ReadonlyArray<RecordedEvent> =>
-  events.map(({ time, event }, position) => {
+  events.map((timed, position) => {
     const version = before + 1 + position
-    return { session, version, id: eventId({ batchId, version }), time, event }
+    return { session, version, id: eventId({ batchId, version }), ...timed }
   })
 
 /** Converts the data of an event from one schema version to the next. It must be a pure function. */
@@ -117,6 +132,7 @@ const upcasters: Upcasters = {
 const encodeEvent = (event: Event) => Schema.encodeSync(Event)(event)
 const decodeEvent = (data: unknown) => Schema.decodeUnknownEither(Event)(data)
 const isExactEvent = exactCheck(Event)
+const isActor = exactCheck(Actor)
 
 /** The data of an event for the log. */
 const dataOf = (event: Event): object => {
@@ -140,9 +156,10 @@ const dataOf = (event: Event): object => {
  * console.log(stored.type, stored.data) // SessionCleared {}
  * ```
  */
-export const encode = (event: Event): Pick<LogRecord, "type" | "schemaVersion" | "data"> => {
+export const encode = (event: Event, actor?: Actor): Pick<LogRecord, "type" | "schemaVersion" | "data"> => {
   const { _tag } = event
-  return { type: _tag, schemaVersion: schemaVersions[_tag], data: JSON.stringify(dataOf(event)) }
+  const data = actor === undefined ? dataOf(event) : { ...dataOf(event), actor }
+  return { type: _tag, schemaVersion: schemaVersions[_tag], data: JSON.stringify(data) }
 }
 
 /**
@@ -161,7 +178,7 @@ export const encode = (event: Event): Pick<LogRecord, "type" | "schemaVersion" |
  * console.log(record?.checksum)
  * ```
  */
-export const encodeBatch = <Events extends ReadonlyArray<{ readonly time: number; readonly event: Event }>>(
+export const encodeBatch = <Events extends ReadonlyArray<TimedEvent>>(
   { session, version }: Pick<RecordedEvent, "session" | "version">,
   batchId: string,
   events: Events,
@@ -169,15 +186,13 @@ export const encodeBatch = <Events extends ReadonlyArray<{ readonly time: number
   atOnce(encodeBatchSteps({ session, version }, batchId, events))
 
 /** {@link encodeBatch} in steps: a batch can be long. */
-export const encodeBatchSteps = <
-  Events extends ReadonlyArray<{ readonly time: number; readonly event: Event }>,
->(
+export const encodeBatchSteps = <Events extends ReadonlyArray<TimedEvent>>(
   { session, version }: Pick<RecordedEvent, "session" | "version">,
   batchId: string,
   events: Events,
 ): Steps<Array.ReadonlyArray.With<Events, NewRecord>> =>
-  mapped(events, ({ time, event }, position): NewRecord => {
-    const { type, schemaVersion, data } = encode(event)
+  mapped(events, ({ time, event, actor }, position): NewRecord => {
+    const { type, schemaVersion, data } = encode(event, actor)
     const at = version + 1 + position
     const checksum = checksumOf({ session, version: at, batchId, time, type, schemaVersion, data })
     return { time, type, schemaVersion, data, checksum }
@@ -185,8 +200,8 @@ export const encodeBatchSteps = <
 
 /** Encodes the new content of an event that is in the log already. */
 export const encodeRewritten = (recorded: RecordedEvent<Event>): RewrittenRecord => {
-  const { session, version, time, event } = recorded
-  const stored = encode(event)
+  const { session, version, time, event, actor } = recorded
+  const stored = encode(event, actor)
   const checksum = checksumOf({ session, version, batchId: batchIdOf(recorded), time, ...stored })
   return { version, schemaVersion: stored.schemaVersion, data: stored.data, checksum }
 }
@@ -248,8 +263,11 @@ export const decodeWith =
   (steps: Upcasters, current: Readonly<Record<string, number>>) =>
   (record: LogRecord): Either.Either<RecordedEvent, DamagedEvent> => {
     const { session, version, time } = record
-    const recorded = <E extends AnyEvent>(event: E): Either.Either<RecordedEvent, DamagedEvent> =>
-      Either.right({ session, version, id: eventId(record), time, event })
+    let actor: Actor | undefined
+    const recorded = <E extends AnyEvent>(event: E): Either.Either<RecordedEvent, DamagedEvent> => {
+      const plain = { session, version, id: eventId(record), time, event }
+      return Either.right(actor === undefined ? plain : { ...plain, actor })
+    }
     const damaged = (detail: string): Either.Either<RecordedEvent, DamagedEvent> => {
       if (record.type === "SummaryCommitted") return recorded({ _tag: "DamagedSummary", detail })
       if (record.type === "MessageAppended") return recorded({ _tag: "DamagedMessage", detail })
@@ -275,12 +293,19 @@ export const decodeWith =
       return damaged(`its data is not readable as ${record.type} of schema version ${record.schemaVersion}`)
     }
     if (typeof data !== "object" || data === null) return damaged("its data is not an object")
+    let stored: object = data
+    if ("actor" in data) {
+      const { actor: given, ...rest } = data
+      // An actor of a later form tells less, and its event is there all the same.
+      actor = isActor(given) ? given : undefined
+      stored = rest
+    }
     const isMessage = record.type === "MessageAppended"
-    const message = isMessage ? ofData(data) : null
+    const message = isMessage ? ofData(stored) : null
     if (message !== null) return recorded(message)
-    const event = { _tag: record.type, ...data }
+    const event = { _tag: record.type, ...stored }
     if (event._tag === record.type && isExactEvent(event)) return recorded(event)
-    return Either.match(decodeEvent({ ...(isMessage ? toSchema(data) : data), _tag: record.type }), {
+    return Either.match(decodeEvent({ ...(isMessage ? toSchema(stored) : stored), _tag: record.type }), {
       onLeft: (error) => damaged(`${record.type} does not fit its schema at ${where(error)}`),
       onRight: recorded,
     })

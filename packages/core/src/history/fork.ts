@@ -1,7 +1,14 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
 import { breather, breathing } from "@memfold/log/breathe"
-import { DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
+import {
+  DamagedEvent,
+  decode,
+  encodeBatch,
+  movedTo,
+  type RecordedEvent,
+  timedNow,
+} from "../event/EventCodec.js"
 import {
   type LogError,
   type LogRecord,
@@ -120,7 +127,7 @@ export const fork = (
     const batchId = `fork-${last.batchId}-${last.version}`
     const copies = yield* copiesOf([...copied, ...laterInvalidations(all, last.version)], to, batchId)
     const released = releaseRunning({ running })
-    const added = [...released, ...described].map((event) => ({ time: now, event }))
+    const added = yield* timedNow(now, [...released, ...described])
     const [first, ...rest] = [
       ...copies,
       ...encodeBatch({ session: to, version: copies.length }, batchId, added),

@@ -21,6 +21,7 @@ import {
   encodeRewritten,
   recordedAfter,
   type RecordedEvent,
+  timedNow,
 } from "../event/EventCodec.js"
 import type { RewrittenRecord, Service as EventLog } from "@memfold/log/EventLog"
 import type { Message, Part } from "@memfold/message/Message"
@@ -294,7 +295,7 @@ export const redact = (
       // A summarizer that runs now has read the text.
       const released = releaseRunning({ running })
       const list: Array.NonEmptyReadonlyArray<Event> = [redaction, ...released, ...invalidated]
-      const timed = Array.map(list, (event) => ({ time, event }))
+      const timed = yield* timedNow(time, list)
       const added = recordedAfter({ session, version }, batchId, timed)
       const projections = yield* projectionsOf(
         session,

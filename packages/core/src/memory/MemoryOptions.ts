@@ -118,6 +118,12 @@ export interface CompactionOptions extends Partial<CompactionSettings> {
   readonly shutdown?: Duration.DurationInput
 }
 
+/** What the audit trails have beside erasures and holds: exports and deletions. */
+export interface AuditOptions {
+  /** Also reads: contexts, searches, messages, events. Each is one more write. */
+  readonly reads?: boolean
+}
+
 /** The options of a memory. Only the strategy is required. */
 export interface Options {
   /** Decides when to compact, what to keep, and how contexts are rendered. */
@@ -140,6 +146,11 @@ export interface Options {
    * `budget` how that ended. Use the model's window less the room for its answer.
    */
   readonly budget?: Budget
+  /**
+   * Notes in audit trails what is no event: exports of owners and deletions, and with `reads` each read of a session. A read that cannot
+   * be noted fails. Erasures and holds are noted always. Off by default.
+   */
+  readonly audit?: AuditOptions
   /**
    * What happens to signed reasoning, and to other bound parts, once its prefix has changed: by a compaction, a revert or
    * a redaction. Providers refuse or drop it then.

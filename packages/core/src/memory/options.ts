@@ -169,6 +169,7 @@ export const memoryOptions = {
     Callable,
     "a function that says what of a message is stored, such as guard() of @memfold/guard",
   ),
+  audit: option(Schema.Struct({ reads: Schema.optional(Schema.Boolean) }), "an object like { reads: true }"),
   boundReasoning: option(Schema.Literal("leave-out", "keep"), "leave-out or keep"),
   indexAhead: option(Schema.Boolean, "true or false", { default: true }),
   cachedSessions: wholeFrom(1, { default: 1_000 }),

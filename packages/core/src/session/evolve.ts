@@ -220,6 +220,7 @@ const reducerOf = Match.typeTags<AnyEvent>()({
   SpendCapReached:
     (event): Reducer =>
     (state, { time }) => ({ ...state, spent: capReached(state.spent, event, time) }),
+  AuditNoted: (): Reducer => (state) => state,
   DamagedSummary:
     (): Reducer =>
     (state, { version }) =>

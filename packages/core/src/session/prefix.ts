@@ -66,6 +66,7 @@ const changeOf = Match.typeTags<AnyEvent>()({
   SessionDescribed: (): Change => never,
   SpendCharged: (): Change => never,
   SpendCapReached: (): Change => never,
+  AuditNoted: (): Change => never,
   DamagedSummary: (): Change => never,
   // What came after it was produced behind it: see `boundPartsValid`.
   DamagedMessage: (): Change => never,

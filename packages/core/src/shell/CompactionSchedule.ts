@@ -12,6 +12,7 @@
 import { Clock, type Duration, Effect, Schedule, type Scope } from "effect"
 import { breathe } from "@memfold/log/breathe"
 import { look } from "../engine/look.js"
+import { as } from "../event/Actor.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { marginOf } from "@memfold/message/TokenCounter"
 import { span } from "../observe/spans.js"
@@ -194,7 +195,8 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       outbox,
       nextChecks,
       fill: (state, strategy) => fillOf(state, strategy, parts),
-      work: allDue,
+      // What an append makes due is the work of the memory, and not of whoever appends.
+      work: (session, strategy) => as(null)(allDue(session, strategy)),
       check: (session, strategy) =>
         Effect.flatMap(sessions.load(session), (state) => check(state, strategy)).pipe(logFailures(session)),
     })

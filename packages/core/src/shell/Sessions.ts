@@ -7,7 +7,7 @@
  */
 import { Array, Clock, type Duration, Effect, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
-import { encodeBatchSteps, recordedAfter, type RecordedEvent } from "../event/EventCodec.js"
+import { encodeBatchSteps, recordedAfter, type RecordedEvent, timedNow } from "../event/EventCodec.js"
 import {
   notArchived,
   type AppendOptions,
@@ -220,7 +220,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const { session, version } = state
       const { batchId } = batch
       if (version === 0) yield* notArchived(log, session)
-      const timed = Array.map(list, (event) => ({ time, event }))
+      const timed = yield* timedNow(time, list)
       const recorded = recordedAfter(state, batchId, timed)
       const steps = yield* inSteps(() => stepsOf(state, recorded, states))
       const changes = invalidates(state, recorded)

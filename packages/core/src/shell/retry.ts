@@ -3,6 +3,10 @@ import { Duration, Effect, Random, Schedule } from "effect"
 
 const transientDelay = Schedule.jittered(Schedule.exponential("50 millis"))
 
+/** Whether another attempt may succeed. */
+const isTransient = (failure: { readonly _tag: string; readonly refused?: unknown }): boolean =>
+  failure._tag === "LogError" && failure.refused === undefined
+
 /**
  * Tries an operation on a store, and up to three times more if it fails, because many failures are transient. A write
  * keeps its batch id: if the first attempt was written and only its answer was lost, the retry writes nothing.
@@ -12,13 +16,13 @@ export const retryTransient = <A, E extends { readonly _tag: string }>(
 ): Effect.Effect<A, E> =>
   // To follow a schedule costs more than most operations, so it begins with the first failure.
   Effect.catchAll(ask, (failure) =>
-    failure._tag !== "LogError"
+    !isTransient(failure)
       ? Effect.fail(failure)
       : Effect.sleep("50 millis").pipe(
           Effect.zipRight(
             Effect.retry(ask, {
               times: 2,
-              while: ({ _tag }) => _tag === "LogError",
+              while: isTransient,
               schedule: transientDelay,
             }),
           ),

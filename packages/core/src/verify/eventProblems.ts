@@ -122,6 +122,7 @@ export const eventProblems = (
     case "SessionDescribed":
     case "SpendCharged":
     case "SpendCapReached":
+    case "AuditNoted":
     case "UnknownEvent":
       return { problems: none, unmarked }
   }

@@ -57,7 +57,11 @@ export const forget = (
       rewritten: rewritten.map(({ version }) => version),
     }
     const batchId = `forgotten.${erasure.name}@${last.version}`
-    const records = EventCodec.encodeBatch(last, batchId, Array.of({ time, event: redaction }))
+    const records = EventCodec.encodeBatch(
+      last,
+      batchId,
+      yield* EventCodec.timedNow(time, Array.of(redaction)),
+    )
     yield* log
       .rewrite(home, rewritten, records, {
         expectedVersion: last.version,

@@ -57,6 +57,8 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   operation: Schema.String,
   session: Schema.optional(Schema.String),
   reason: Schema.String,
+  /** It is refused for good, and nothing failed: what is asked for was erased, or is held. */
+  refused: Schema.optional(Schema.Literal("erased", "held")),
   cause: Schema.optional(Schema.Defect),
 }) {
   override get message(): string {

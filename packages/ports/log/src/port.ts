@@ -7,9 +7,11 @@
  */
 import { Context, type Effect, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
+import type { Erasure } from "./Erasure.js"
 import type { LogError, LogPosition, LogRecord, NewRecord, VersionConflict } from "./LogRecord.js"
 import type { ProjectionChange, Projections } from "./Projections.js"
 
+export * from "./Erasure.js"
 export * from "./LogRecord.js"
 export type { ProjectionChange, ProjectionRow, Projections, RowFilter } from "./Projections.js"
 
@@ -195,6 +197,10 @@ export interface Service {
   readonly within?: (transaction: unknown) => Effect.Effect<Service, LogError>
   /** The rows that follow from the log. */
   readonly projections: Projections
+  /** The log as the store has it, where a layer in front of the store seals what is kept. */
+  readonly stored?: Service
+  /** Erases owners from every copy of the store, and holds what must not go. A log that seals nothing cannot. */
+  readonly erasure?: Erasure
 }
 
 /**

@@ -3,6 +3,7 @@ import type { BranchOperations } from "./BranchOperations.js"
 import type { CompactionOperations } from "./CompactionOperations.js"
 import type { ConversationOperations } from "./ConversationOperations.js"
 import type { Face } from "./Face.js"
+import type { GovernanceOperations } from "./GovernanceOperations.js"
 import type { LogOperations } from "./LogOperations.js"
 import type { SearchOperations } from "./SearchOperations.js"
 import type { SessionOperations } from "./SessionOperations.js"
@@ -12,6 +13,7 @@ export type {
   BranchOperations,
   CompactionOperations,
   ConversationOperations,
+  GovernanceOperations,
   LogOperations,
   SearchOperations,
   SessionOperations,
@@ -34,4 +36,5 @@ export interface Operations<F extends Face>
     SearchOperations<F>,
     CompactionOperations<F>,
     LogOperations<F>,
-    SessionOperations<F> {}
+    SessionOperations<F>,
+    GovernanceOperations<F> {}

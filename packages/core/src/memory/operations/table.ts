@@ -14,6 +14,8 @@ export interface Operation {
   readonly streams?: boolean
   /** It goes on when the memory is closed, and the memory waits for it. */
   readonly finishes?: boolean
+  /** It shows what was said: with `audit: { reads: true }`, the trail tells it. */
+  readonly reads?: boolean
   /** Only the face with Effect has it. */
   readonly effectsOnly?: boolean
   /** Which of its arguments has options, and their names. */
@@ -49,9 +51,14 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   },
   context: {
     ...session,
+    reads: true,
     ...optionsOf("context", 1, { atVersion: true, draft: true, recall: true, strategy: true }),
   },
-  messages: { ...session, ...optionsOf("messages", 1, { before: true, branch: true, limit: true }) },
+  messages: {
+    ...session,
+    reads: true,
+    ...optionsOf("messages", 1, { before: true, branch: true, limit: true }),
+  },
   clear: session,
 
   edit: {
@@ -74,6 +81,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
 
   recall: {
     ...session,
+    reads: true,
     ...optionsOf("recall", 2, {
       after: true,
       atVersion: true,
@@ -86,12 +94,13 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   },
   recallOf: {
     ...owner,
+    reads: true,
     ...optionsOf("recallOf", 2, { after: true, before: true, timeZone: true, tokens: true, without: true }),
   },
-  answerToolCall: { ...session, effectsOnly: true },
-  trace: session,
-  traceMessage: session,
-  facts: session,
+  answerToolCall: { ...session, reads: true, effectsOnly: true },
+  trace: { ...session, reads: true },
+  traceMessage: { ...session, reads: true },
+  facts: { ...session, reads: true },
   removeFact: { ...session, ...optionsOf("removeFact", 2, { reason: true }) },
 
   // Its options are those of one compaction or of several: the last of its forms alone has a type that can be asked for.
@@ -99,6 +108,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   look: { ...session, effectsOnly: true },
   preview: {
     ...session,
+    reads: true,
     ...optionsOf("preview", 1, {
       instructions: true,
       strategy: true,
@@ -107,19 +117,20 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
       which: true,
     }),
   },
-  summaries: session,
+  summaries: { ...session, reads: true },
   timeline: session,
   revert: { ...session, ...optionsOf("revert", 1, { pauseFor: true, toSummary: true }) },
   undo: { ...session, finishes: true, ...optionsOf("undo", 1, { pauseFor: true, strategy: true }) },
 
-  state: { ...session, ...optionsOf("state", 1, { atVersion: true }) },
+  state: { ...session, reads: true, ...optionsOf("state", 1, { atVersion: true }) },
   events: {
     ...session,
+    reads: true,
     streams: true,
     ...optionsOf("events", 1, { fromVersion: true, reverse: true, toVersion: true }),
   },
-  subscribe: { ...session, streams: true },
-  eventsOf: { ...owner, streams: true },
+  subscribe: { ...session, reads: true, streams: true },
+  eventsOf: { ...owner, reads: true, streams: true },
 
   sessionsOf: { ...owner, ...optionsOf("sessionsOf", 1, { before: true, limit: true }) },
   describe: { ...session, ...optionsOf("describe", 1, { owner: true, title: true }) },
@@ -127,6 +138,13 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   redact: session,
   delete: session,
   deleteOf: owner,
+
+  erase: { ...owner, finishes: true, ...optionsOf("erase", 1, { reason: true, after: true }) },
+  restore: { ...owner, finishes: true, ...optionsOf("restore", 1, { reason: true }) },
+  hold: session,
+  holdOf: owner,
+  audit: session,
+  auditOf: owner,
 }
 
 /**

@@ -151,6 +151,17 @@ export const byTag: {
     tokens: fc.option(tokens, { nil: undefined }),
     dollars: fc.option(fc.nat({ max: 9 }), { nil: undefined }),
   }),
+  AuditNoted: tagged("AuditNoted", {
+    act: fc.constantFrom("read" as const, "erase" as const),
+    session: fc.constant(undefined),
+    owner: fc.option(text, { nil: undefined }),
+    operation: fc.option(text, { nil: undefined }),
+    reason: fc.option(text, { nil: undefined }),
+    destroyTime: fc.option(fc.nat(), { nil: undefined }),
+    sessions: fc.constant(undefined),
+    keys: fc.option(fc.array(text, { maxLength: 2 }), { nil: undefined }),
+    previous: text,
+  }),
 }
 
 /** Any event. */
@@ -174,6 +185,7 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.SessionDescribed },
   { weight: 1, arbitrary: byTag.SpendCharged },
   { weight: 1, arbitrary: byTag.SpendCapReached },
+  { weight: 1, arbitrary: byTag.AuditNoted },
 )
 
 const unknown = fc.constant<EventCodec.UnknownEvent>({

@@ -71,6 +71,7 @@ type UnreadEvent =
   | "FactRemoved"
   | "SpendCharged"
   | "SpendCapReached"
+  | "AuditNoted"
 
 /** Reads a session from its first event. An event that a later one declares invalid has no effect. */
 export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): NaiveSession => {

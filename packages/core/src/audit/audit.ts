@@ -1,0 +1,157 @@
+/** Who did what with a session or an owner: the events of sessions and the trails, without a text of a conversation. */
+import { Effect, Either, Match } from "effect"
+import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
+import type { Actor } from "../event/Actor.js"
+import type { AuditNoted } from "../event/Event.js"
+import { type AnyEvent, decode } from "../event/EventCodec.js"
+import { type CheckedTrail, readTrail, type Subject } from "./Trail.js"
+
+/** What was done. */
+export interface AuditEntry {
+  /** When, in milliseconds since the epoch. */
+  readonly time: number
+  /** The session that it was done in or to; `null` for what was done to an owner. */
+  readonly session: string | null
+  /** The version of the session, or of its trail, that says so. */
+  readonly version: number
+  /**
+   * `append`, `edit`, `checkout`, `summary`, `revert`, `prune`, `redact`, `set-aside`, `clear`, `describe`, `learn`, `forget`; and from a
+   * trail: `read`, `export`, `delete`, `erase`, `restore`, `hold`, `release`.
+   */
+  readonly act: string
+  /** Who did it; `null` if nobody has said so, if it was the memory itself, or if the session is erased. */
+  readonly actor: Actor | null
+  /** The role of an appended message. */
+  readonly kind?: string | undefined
+  /** The summarizer that has written a summary, and how many messages it covers. */
+  readonly summarizer?: string | undefined
+  readonly messages?: number | undefined
+  /** The operation that has read or exported. */
+  readonly operation?: string | undefined
+  /** Why, in the words of whoever did it. */
+  readonly reason?: string | undefined
+  /** When the keys of an erasure are destroyed, in milliseconds since the epoch; absent if that is to be asked for. */
+  readonly destroyTime?: number | undefined
+  /** What an erasure reached. */
+  readonly sessions?: AuditNoted["sessions"]
+  readonly keys?: ReadonlyArray<string> | undefined
+}
+
+/** What was done with a session or an owner. */
+export interface AuditReport {
+  /** In the order of their times. */
+  readonly entries: ReadonlyArray<AuditEntry>
+  /** How often each was done: `append user`, `redact`, and so on. */
+  readonly totals: Readonly<Record<string, number>>
+  /** The trails that were read, with the check of their chains. */
+  readonly trails: ReadonlyArray<CheckedTrail & { readonly of: "session" | "owner" }>
+}
+
+type Told = Omit<AuditEntry, "time" | "session" | "version" | "actor">
+
+const untold = (): null => null
+const act = (name: string) => (): Told => ({ act: name })
+
+/** What an event tells; `null` for what the memory notes for itself. Reasons of the memory are left out: they may quote an error. */
+const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told | null>()({
+  MessageAppended: ({ message }) => ({ act: "append", kind: message.role }),
+  DamagedMessage: () => ({ act: "append", kind: "unreadable" }),
+  SummaryCommitted: ({ summarizer, coveredTo }) => ({ act: "summary", summarizer, messages: coveredTo }),
+  DamagedSummary: act("summary"),
+  SummaryInvalidated: act("revert"),
+  ToolOutputsPruned: act("prune"),
+  MessageRedacted: act("redact"),
+  BranchSwitched: ({ branch }) => ({ act: branch === undefined ? "edit" : "checkout" }),
+  MessageSetAside: act("set-aside"),
+  SessionCleared: act("clear"),
+  SessionDescribed: act("describe"),
+  FactsLearned: ({ facts }) => (facts.length === 0 ? null : { act: "learn", messages: facts.length }),
+  FactRemoved: act("forget"),
+  AuditNoted: ({ _tag, previous: _previous, session: _session, owner: _owner, ...told }) => told,
+  CompactionStarted: untold,
+  CompactionRenewed: untold,
+  CompactionPaused: untold,
+  CompactionFailed: untold,
+  CompactionReleased: untold,
+  SummarySuperseded: untold,
+  SpendCharged: untold,
+  SpendCapReached: untold,
+  UnknownEvent: untold,
+})
+
+/** What the type of a record tells, whose data was erased. */
+const toldByType: Readonly<Record<string, string>> = {
+  MessageAppended: "append",
+  SummaryCommitted: "summary",
+  SummaryInvalidated: "revert",
+  ToolOutputsPruned: "prune",
+  MessageRedacted: "redact",
+  BranchSwitched: "edit",
+  MessageSetAside: "set-aside",
+  SessionCleared: "clear",
+  SessionDescribed: "describe",
+  FactRemoved: "forget",
+}
+
+const pageSize = 512
+
+const entryOf = (session: string, record: LogRecord, isOpen: boolean): AuditEntry | null => {
+  const { time, version, type } = record
+  const read = isOpen ? Either.getOrNull(decode(record)) : null
+  const ofType = toldByType[type]
+  const told = read === null ? (ofType === undefined ? null : { act: ofType }) : toldBy(read.event)
+  return told === null ? null : { time, session, version, actor: read?.actor ?? null, ...told }
+}
+
+/** What the events of a session tell. Where it is erased, the types of its records do. */
+const entriesIn = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<AuditEntry>, LogError> =>
+  Effect.gen(function* () {
+    const found: Array<AuditEntry> = []
+    for (let fromVersion = 1; ;) {
+      const page = { fromVersion, toVersion: Number.MAX_SAFE_INTEGER, reverse: false, limit: pageSize }
+      const opened =
+        log.stored === undefined
+          ? yield* log.read(session, page)
+          : yield* Effect.orElseSucceed(log.read(session, page), () => null)
+      const records = opened ?? (yield* (log.stored ?? log).read(session, page))
+      for (const record of records) {
+        const entry = entryOf(session, record, opened !== null)
+        if (entry !== null) found.push(entry)
+      }
+      const last = records.at(-1)
+      if (last === undefined || records.length < pageSize) return found
+      fromVersion = last.version + 1
+    }
+  })
+
+/**
+ * What was done with sessions, and what their trails and that of their owner tell.
+ *
+ * @param sessions - the logs of the sessions
+ * @param subjects - whose trails are read
+ */
+export const auditOf = (
+  log: EventLog,
+  sessions: ReadonlyArray<string>,
+  subjects: ReadonlyArray<Subject>,
+): Effect.Effect<AuditReport, LogError> =>
+  Effect.gen(function* () {
+    const entries: Array<AuditEntry> = []
+    for (const session of sessions) entries.push(...(yield* entriesIn(log, session)))
+    const trails: Array<AuditReport["trails"][number]> = []
+    for (const subject of subjects) {
+      const { trail, noted } = yield* readTrail(log, subject)
+      trails.push({ of: "owner" in subject ? "owner" : "session", ...trail })
+      for (const { time, version, event, actor = null } of noted) {
+        const told = toldBy(event)
+        const session = event.session ?? null
+        if (told !== null) entries.push({ time, session, version, actor, ...told })
+      }
+    }
+    const totals: Record<string, number> = {}
+    for (const { act, kind } of entries) {
+      const name = kind === undefined ? act : `${act} ${kind}`
+      totals[name] = (totals[name] ?? 0) + 1
+    }
+    return { entries: entries.toSorted((one, other) => one.time - other.time), totals, trails }
+  })

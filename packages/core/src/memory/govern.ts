@@ -1,0 +1,154 @@
+/** Answering for what is kept: erasing an owner from every copy, holding what must not go, and telling who did what. */
+import { type Duration, Effect, FiberRef, Schema } from "effect"
+import { type AuditReport, auditOf as auditIn } from "../audit/audit.js"
+import { note, type Subject } from "../audit/Trail.js"
+import { currentActor } from "../event/Actor.js"
+import type { AuditNoted } from "../event/Event.js"
+import type { LayersError } from "../layers/MemoryLayers.js"
+import { InvalidOption, millisOf } from "../options/OptionGroup.js"
+import { type Erasure, type Held, LogError, type Receipt } from "@memfold/log/EventLog"
+import type { VectorIndexError } from "@memfold/log/VectorIndex"
+import { checkOwner, checkSession, checkText, InvalidInput } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import { allOfOwned, logsOfOwned } from "./ownedSessions.js"
+
+/** The store seals nothing, so there are no keys to erase or to hold. */
+export class NotSealed extends Schema.TaggedError<NotSealed>()("NotSealed", {
+  operation: Schema.String,
+}) {
+  override get message(): string {
+    return `The store cannot ${this.operation}: it seals nothing. Put the layer of @memfold/sealed over it; deleteOf deletes without keys`
+  }
+}
+
+/** Why an owner is erased, and when that is final. */
+export interface EraseOptions {
+  /** Why; it stands in the receipt and in the audit. */
+  readonly reason: string
+  /** How long the erasure can be taken back by `restore`: 30 days by default; 0 makes it final at once. */
+  readonly after?: Duration.DurationInput
+}
+
+const defaultGrace = 30 * 86_400_000
+
+const erasureOf = ({ log }: MemoryParts, operation: string): Effect.Effect<Erasure, NotSealed> =>
+  log.erasure === undefined ? new NotSealed({ operation }) : Effect.succeed(log.erasure)
+
+/** What this process knows of sessions is forgotten: no cache answers for what was erased. */
+const forget = ({ sessions, schedule, reading }: MemoryParts, names: ReadonlyArray<string>) =>
+  Effect.forEach(
+    names,
+    (name) =>
+      Effect.gen(function* () {
+        sessions.notifyChange(name)
+        schedule.forget(name)
+        reading.owned.forget(name)
+        yield* reading.index.forget(name)
+        yield* reading.meaning.forgetSession(name)
+      }),
+    { discard: true },
+  )
+
+/** Notes who did what to a session or an owner. */
+export const noted = (
+  { log }: Pick<MemoryParts, "log">,
+  act: AuditNoted["act"],
+  subject: Subject,
+  entry: Partial<Omit<AuditNoted, "_tag" | "act" | "previous" | "session" | "owner">> = {},
+): Effect.Effect<void, LogError> => note(log, { act, ...subject, ...entry })
+
+/** Erases an owner from every copy of the store. */
+export const eraseOwner = (
+  parts: MemoryParts,
+  owner: string,
+  { reason, after = defaultGrace }: EraseOptions,
+): Effect.Effect<Receipt, InvalidInput | LogError | NotSealed | Held | LayersError | VectorIndexError> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    yield* checkText("", "reason", reason)
+    const millis = millisOf(after)
+    if (!(millis >= 0 && Number.isFinite(millis)))
+      return yield* new InvalidInput({
+        session: "",
+        detail: "`after` has to be a duration of 0 or more, such as 30 days",
+      })
+    const erasure = yield* erasureOf(parts, "erase")
+    const actor = yield* FiberRef.get(currentActor)
+    const also = (yield* logsOfOwned(parts, owner)).filter((name) => name.startsWith("memfold:"))
+    const owned = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
+    const receipt = yield* erasure.erase({ owner, actor: actor?.id ?? "", reason, after: millis, also })
+    const { sessions, keys, destroyTime } = receipt
+    yield* noted(
+      parts,
+      "erase",
+      { owner },
+      {
+        reason,
+        sessions,
+        keys: keys.map(({ id }) => id),
+        ...(destroyTime === null ? {} : { destroyTime }),
+      },
+    )
+    yield* forget(parts, [...new Set([...owned, ...sessions.map(({ session }) => session)])])
+    // Facts about a project stand beside those of others: they are taken out of its log.
+    yield* parts.layers?.forgetSessions(new Set(owned)) ?? Effect.void
+    return receipt
+  })
+
+/** Takes an erasure back. */
+export const restoreOwner = (
+  parts: MemoryParts,
+  owner: string,
+  { reason }: { readonly reason?: string } = {},
+): Effect.Effect<number, InvalidInput | LogError | NotSealed> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    const erasure = yield* erasureOf(parts, "restore")
+    const also = (yield* logsOfOwned(parts, owner)).filter((name) => name.startsWith("memfold:"))
+    const keys = yield* erasure.restore(owner, also)
+    yield* noted(parts, "restore", { owner }, { keys, ...(reason === undefined ? {} : { reason }) })
+    return keys.length
+  })
+
+/** Holds a session or an owner, or ends the hold. */
+export const holdSubject = (
+  parts: MemoryParts,
+  subject: Subject,
+  reason: string | null,
+): Effect.Effect<void, InvalidInput | LogError | NotSealed> =>
+  Effect.gen(function* () {
+    yield* "owner" in subject ? checkOwner(subject.owner) : checkSession(subject.session)
+    if (reason !== null) yield* checkText("", "reason", reason)
+    const erasure = yield* erasureOf(parts, "hold")
+    yield* erasure.hold(subject, reason)
+    yield* noted(parts, reason === null ? "release" : "hold", subject, reason === null ? {} : { reason })
+  })
+
+/** The owner in the description of a session, which is in the clear also where the session is erased. */
+const ownerOf = ({ log }: MemoryParts, session: string) =>
+  Effect.map((log.stored ?? log).projections.get(session, "description"), ([row]) => {
+    const { owner } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
+    return owner ?? null
+  })
+
+/** Who did what with a session. */
+export const auditSession = (
+  parts: MemoryParts,
+  session: string,
+): Effect.Effect<AuditReport, InvalidInput | LogError> =>
+  Effect.gen(function* () {
+    yield* checkSession(session)
+    const owner = yield* ownerOf(parts, session)
+    return yield* auditIn(parts.log, [session], [{ session }, ...(owner === null ? [] : [{ owner }])])
+  })
+
+/** Who did what with an owner, and with every session of the owner. */
+export const auditOwner = (
+  parts: MemoryParts,
+  owner: string,
+): Effect.Effect<AuditReport, InvalidInput | LogError> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    const sessions = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
+    return yield* auditIn(parts.log, sessions, [{ owner }, ...sessions.map((session) => ({ session }))])
+  })

@@ -1,0 +1,59 @@
+/** A memory whose trails have what is no event: exports, deletions, and reads. */
+import { Effect, Stream } from "effect"
+import type { LogError, Service as EventLog } from "@memfold/log/EventLog"
+import type { AuditNoted } from "../event/Event.js"
+import { note } from "../audit/Trail.js"
+import type { AuditOptions } from "./MemoryOptions.js"
+import type { KnownMemory, Service } from "./MemoryService.js"
+import { type OperationName, operations } from "./operations/table.js"
+
+/** What an operation is to the audit; `null` if its events say enough. */
+const actOf = (name: OperationName, reads: boolean): AuditNoted["act"] | null => {
+  if (name === "eventsOf") return "export"
+  if (name === "delete" || name === "deleteOf") return "delete"
+  return reads && operations[name].reads === true ? "read" : null
+}
+
+type Made = (...given: ReadonlyArray<unknown>) => unknown
+
+/** The operations, each of which is noted before it answers: what cannot be noted is not shown. */
+const noting = <Operations extends object>(log: EventLog, reads: boolean, memory: Operations): Operations =>
+  Object.fromEntries(
+    Object.entries(memory).map(([name, made]) => {
+      const operation = name in operations ? operations[name as OperationName] : undefined
+      const act = operation === undefined ? null : actOf(name as OperationName, reads)
+      if (operation === undefined || act === null) return [name, made]
+      const noted = (id: unknown): Effect.Effect<void, LogError> =>
+        typeof id !== "string" || id === ""
+          ? Effect.void
+          : note(log, {
+              act,
+              ...(operation.ids[0] === "owner" ? { owner: id } : { session: id }),
+              operation: name,
+            })
+      const run = made as Made
+      return [
+        name,
+        (...given: ReadonlyArray<unknown>) =>
+          operation.streams === true
+            ? Stream.unwrap(Effect.map(noted(given[0]), () => run(...given) as Stream.Stream<unknown>))
+            : Effect.zipRight(
+                noted(given[0]),
+                Effect.suspend(() => run(...given) as Effect.Effect<unknown>),
+              ),
+      ]
+    }),
+  ) as Operations
+
+/** A memory with the audit that its options ask for. */
+export const withAudit = (
+  log: EventLog,
+  audit: AuditOptions | undefined,
+  memory: Service & { readonly known: KnownMemory },
+): Service & { readonly known: KnownMemory } =>
+  audit === undefined
+    ? memory
+    : {
+        ...noting(log, audit.reads === true, memory),
+        known: noting(log, audit.reads === true, memory.known),
+      }
