@@ -151,7 +151,8 @@ const retries = 3
  * Copies a session in its original batches. Records that the target has already are compared, not written. At the end,
  * both sides are read again and compared by their SHA-256. `told` is called with the number of events in the target.
  *
- * A target that is ahead is left unchanged, see {@link Copied}. Fails with {@link Diverged} if the target has a different
+ * A target that is ahead is left unchanged, see {@link Copied}. With `rows: false`, what follows from the log is left to the caller: of
+ * sealed records, nobody knows it without keys. Fails with {@link Diverged} if the target has a different
  * session of this id.
  */
 export const copySession = (
@@ -159,6 +160,7 @@ export const copySession = (
   to: EventLog.Service,
   session: string,
   told: (events: number) => void = () => {},
+  { rows = true }: { readonly rows?: boolean } = {},
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
   Effect.suspend(() => {
     let written = 0
@@ -192,7 +194,7 @@ export const copySession = (
       const end = yield* from.version(session)
       /** What follows from the log is written with the last batch, when the copy is complete. */
       const projectionsAt = (toVersion: number) =>
-        toVersion < end
+        toVersion < end || !rows
           ? Effect.succeed(undefined)
           : Effect.map(
               Effect.option(

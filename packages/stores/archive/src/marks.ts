@@ -51,7 +51,8 @@ export const markedAt = (
   session: string,
 ): Effect.Effect<number | null, EventLog.LogError> =>
   Effect.map(
-    log.read(markOf(session), { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
+    // As it is stored: also a session that was erased is brought back, and deleted.
+    (log.stored ?? log).read(markOf(session), { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
     ([first]) => first?.time ?? null,
   )
 

@@ -6,8 +6,8 @@
  * right, or the mark and the object are there, and whoever opens the session next finishes what was begun.
  */
 import { Session } from "@memfold/core"
-import type { EventLog } from "@memfold/log"
-import { Clock, Effect, Either } from "effect"
+import { EventLog } from "@memfold/log"
+import { Clock, Effect, Either, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { copySession } from "./copy.js"
 import { mark, markedAt, unmark } from "./marks.js"
@@ -64,8 +64,12 @@ export const archiveSession = (
   session: string,
 ): Effect.Effect<Archived, EventLog.LogError | ArchiveError | Session.SessionError> =>
   Effect.gen(function* () {
+    const held = (yield* log.erasure?.held(session) ?? Effect.succeed(null))?.message
+    if (held !== undefined)
+      return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
     const head = yield* log.head(session)
-    const stored = yield* readSession(sourceOf(log), session)
+    // What is sealed in the store is sealed in the archive.
+    const stored = yield* readSession(sourceOf(log.stored ?? log), session)
     const last = stored.records.at(-1)
     const done = (outcome: Archived["outcome"], bytes = 0) => ({
       session,
@@ -143,7 +147,9 @@ export const restoreSession = (
     }
     // It is still in the store, and may be about to leave it: see `archiveSession`.
     if (isUnderWay && head !== null && head.version >= stored.records.length) return false
-    yield* copySession(sourceOfStored(stored), log, session).pipe(
+    yield* copySession(sourceOfStored(stored), log.stored ?? log, session, undefined, {
+      rows: log.stored === undefined,
+    }).pipe(
       Effect.catchTag(
         "Diverged",
         ({ version }) =>
@@ -154,10 +160,33 @@ export const restoreSession = (
           }),
       ),
     )
+    if (log.stored !== undefined) yield* describeAgain(log, log.stored, session)
     yield* archive.remove(keyOf(session))
     yield* unmark(log, session)
     return true
   })
+
+/** The rows of a sealed session that is back. Of one that was erased, the owner alone, by the mark: it is listed as before. */
+const describeAgain = (
+  log: EventLog.Service,
+  stored: EventLog.Service,
+  session: string,
+): Effect.Effect<void, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const head = yield* stored.head(session)
+    if (head === null) return
+    const rows = yield* Effect.option(
+      Session.projectionsOf(session, Session.decodeRecords(EventLog.records(log, session))),
+    )
+    if (Option.isSome(rows)) return yield* log.projections.put(session, head, rows.value)
+    const [marked] = yield* stored.projections.get(EventLog.markOf(session), "description")
+    const { owner = null } = JSON.parse(marked?.data ?? "{}") as { readonly owner?: string | null }
+    const row = { key: "", data: JSON.stringify({ owner, title: null }) }
+    yield* stored.projections.put(session, head, [{ kind: "description", replace: true, rows: [row] }])
+  }).pipe(
+    // Somebody has spoken meanwhile, and has written them.
+    Effect.catchTag("VersionConflict", () => Effect.void),
+  )
 
 /** Removes a session from the archive for good; `true` if it was there. */
 export const eraseArchived = (

@@ -68,7 +68,7 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
       (session: string, ...rest: Rest): Effect.Effect<A, E | EventLog.LogError> =>
         Effect.zipRight(open(operation, session), run(session, ...rest))
 
-    const { changes, finishRewrites, within } = log
+    const { changes, erasure, finishRewrites, stored, within } = log
     return {
       append: opened("append", log.append),
       read: opened("read", log.read),
@@ -112,6 +112,8 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
               Stream.unwrap(Effect.as(open("changes", session), changes(session))),
           }),
       ...(within === undefined ? {} : { within }),
+      ...(erasure === undefined ? {} : { erasure }),
+      ...(stored === undefined ? {} : { stored }),
       projections: {
         get: opened("projections.get", log.projections.get),
         put: opened("projections.put", log.projections.put),

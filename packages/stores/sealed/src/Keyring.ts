@@ -2,10 +2,13 @@
  * The port of keys: one key for each holder, which is an owner, or a session without one. Whoever destroys the key of a holder erases what
  * was sealed with it, wherever copies of the store are.
  */
+import type { EventLog } from "@memfold/log"
 import { type Effect, Schema } from "effect"
 
 /** Whose key it is. */
-export type Holder = { readonly owner: string } | { readonly session: string }
+export type Holder = EventLog.Holder
+/** A key as its keyring lists it. */
+export type KeyInfo = EventLog.KeyInfo
 
 /** The name of a holder, as keyrings store it. */
 export const nameOf = (holder: Holder): string =>
@@ -25,21 +28,12 @@ export class KeyringError extends Schema.TaggedError<KeyringError>()("KeyringErr
   /** The holder, as `owner:ID` or `session:ID`, or the id of a key. */
   subject: Schema.String,
   reason: Schema.String,
+  /** It is refused for good, and nothing failed. */
+  refused: Schema.optional(Schema.Literal("erased", "held")),
 }) {
   override get message(): string {
     return `The keyring failed at ${this.operation} for "${this.subject}": ${this.reason}`
   }
-}
-
-/** A key as its keyring lists it. */
-export interface KeyInfo {
-  readonly id: string
-  /** When it was made, in milliseconds since the epoch. */
-  readonly made: number
-  /** When it was revoked; `null` while it is in use. */
-  readonly revoked: number | null
-  /** When it was destroyed; `null` while it can be taken back. */
-  readonly destroyed: number | null
 }
 
 /** Keeps keys, apart from the store: a backup of both together is a backup of the texts. */
@@ -52,12 +46,18 @@ export interface Keyring {
   readonly list: (holder: Holder) => Effect.Effect<ReadonlyArray<KeyInfo>, KeyringError>
   /** Makes a new key, with which records are sealed from now on. Older keys stay, so nothing is written again. */
   readonly rotate: (holder: Holder) => Effect.Effect<Key, KeyringError>
-  /** Takes all keys of a holder out of use, at once. Returns them. Fails for a holder that is held. */
-  readonly revoke: (holder: Holder) => Effect.Effect<ReadonlyArray<KeyInfo>, KeyringError>
+  /**
+   * Takes all keys of a holder out of use, at once. Returns them. Fails for a holder that is held.
+   *
+   * @param due - when {@link destroyDue} is to destroy them, in milliseconds since the epoch; `null` if {@link destroy} is to
+   */
+  readonly revoke: (holder: Holder, due: number | null) => Effect.Effect<ReadonlyArray<KeyInfo>, KeyringError>
   /** Puts revoked keys back into use. Destroyed keys stay destroyed. Returns the keys in use. */
   readonly restore: (holder: Holder) => Effect.Effect<ReadonlyArray<KeyInfo>, KeyringError>
   /** Destroys the revoked keys of a holder: nobody can read what was sealed with them, in any copy. Fails for a holder that is held. */
   readonly destroy: (holder: Holder) => Effect.Effect<ReadonlyArray<KeyInfo>, KeyringError>
+  /** Destroys all revoked keys whose time has come. Those of holders that are held wait. Returns how many holders had any. */
+  readonly destroyDue: Effect.Effect<number, KeyringError>
   /** Forbids to revoke and destroy the keys of a holder; `null` ends the hold. */
   readonly hold: (holder: Holder, reason: string | null) => Effect.Effect<void, KeyringError>
   /** Why a holder is held; `null` if it is not. */

@@ -3,9 +3,11 @@
  * times, sizes, and types of events and rows.
  */
 import { EventLog } from "@memfold/log"
-import { Effect, Layer } from "effect"
-import { forms, kindOf } from "./forms.js"
-import type { Key, Keyring } from "./Keyring.js"
+import { Effect, Layer, Schedule, type Scope } from "effect"
+import { erase, heldOf, hold, restoreKeys } from "./erase.js"
+import { forms, isHidden, kindOf } from "./forms.js"
+import { type Key, type Keyring, KeyringError } from "./Keyring.js"
+import { hiddenKey } from "./seal.js"
 import { describedBy, failure, ofKeyring, type Operation, sealer } from "./sealer.js"
 
 /**
@@ -17,20 +19,47 @@ import { describedBy, failure, ofKeyring, type Operation, sealer } from "./seale
  */
 export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Service => {
   const own = sealer(log, keyring)
-  const { keysNow, forgetting } = own
+  const { keysNow, forgetting, unlessErased } = own
   const { openRecord, openRow, openTitle, sealBatch, sealChanges, sealRewritten } = forms(own)
 
-  /** Fails if the owner of a session, or the session, is held. */
+  const describedIn = (session: string) =>
+    Effect.map(log.projections.get(session, "description"), ([stored]) => describedBy(stored?.data).owner)
+  /** The owner of a session; of an archived one, by its mark. */
+  const ownerOf = (session: string) =>
+    Effect.flatMap(describedIn(session), (owner) =>
+      owner === null ? describedIn(EventLog.markOf(session)) : Effect.succeed(owner),
+    )
+  const failing = <A, E>(operation: Operation, session: string, run: Effect.Effect<A, E | KeyringError>) =>
+    Effect.mapError(run, (error) =>
+      error instanceof KeyringError ? ofKeyring(operation, session)(error) : error,
+    ) as Effect.Effect<A, Exclude<E, KeyringError> | EventLog.LogError>
+  /** The hold of a session, or of its owner. */
+  const held = (session: string) =>
+    Effect.flatMap(ownerOf(session), (owner) =>
+      failing("hold", session, heldOf(keyring, [{ session }, ...(owner === null ? [] : [{ owner }])])),
+    )
   const unlessHeld = (operation: Operation, session: string) =>
-    Effect.gen(function* () {
-      const [stored] = yield* log.projections.get(session, "description")
-      const { owner } = describedBy(stored?.data)
-      for (const holder of [{ session }, ...(owner === null ? [] : [{ owner }])]) {
-        const reason = yield* Effect.mapError(keyring.held(holder), ofKeyring(operation, session))
-        if (reason !== null)
-          return yield* failure(operation, session, `it is held: ${reason}. End the hold first`)
-      }
-    })
+    Effect.flatMap(held(session), (found) =>
+      found === null ? Effect.void : failure(operation, session, found.message, "held"),
+    )
+  const erasure: EventLog.Erasure = {
+    erase: (request) => failing("erase", request.owner, erase(log, keyring, request)),
+    restore: (owner, also) =>
+      Effect.map(failing("restore", owner, restoreKeys(log, keyring, owner, also)), (keys) =>
+        keys.map(({ id }) => id),
+      ),
+    hold: (holder, reason) =>
+      "owner" in holder
+        ? failing("hold", holder.owner, hold(keyring, holder, null, reason))
+        : Effect.flatMap(ownerOf(holder.session), (owner) =>
+            failing("hold", holder.session, hold(keyring, holder, owner, reason)),
+          ),
+    held,
+  }
+
+  /** Under a key that was rotated, or of an owner that was changed, rows are not found, and a search makes them again. */
+  const hiddenKeys = (session: string, names: ReadonlyArray<string>) =>
+    Effect.map(keysNow("projections", session, false), (keys) => names.map((name) => hiddenKey(keys, name)))
 
   const { changes, finishRewrites, within } = log
   return {
@@ -42,7 +71,9 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
       Effect.flatMap(log.read(session, page), (records) =>
         Effect.forEach(records, openRecord(session, new Map())),
       ),
-    head: log.head,
+    head: (session) => Effect.zipRight(unlessErased("head", session), log.head(session)),
+    stored: log.stored ?? log,
+    erasure,
     list: (options) =>
       Effect.flatMap(log.list(options), (found) => {
         const asked = new Map<string, Key | null>()
@@ -57,6 +88,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
               })
         })
       }),
+    // Also what was erased can be deleted: nobody has to read it for that.
     delete: (session, at) => Effect.zipRight(unlessHeld("delete", session), log.delete(session, at)),
     rewrite: (session, rewritten, records, options) =>
       Effect.gen(function* () {
@@ -77,9 +109,16 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
       : { within: (transaction) => Effect.map(within(transaction), (inner) => sealLog(inner, keyring)) }),
     projections: {
       get: (session, kind, filter) =>
-        Effect.flatMap(log.projections.get(session, kindOf(kind), filter), (rows) =>
-          Effect.forEach(rows, openRow(session, kind, new Map())),
-        ),
+        Effect.gen(function* () {
+          const rows = yield* log.projections.get(
+            session,
+            kindOf(kind),
+            filter !== undefined && "keys" in filter && isHidden(kind)
+              ? { keys: yield* hiddenKeys(session, filter.keys) }
+              : filter,
+          )
+          return yield* Effect.forEach(rows, openRow(session, kind, new Map()))
+        }),
       put: (session, at, given) =>
         Effect.flatMap(keysNow("projections", session, false, given), (keys) =>
           forgetting(session, log.projections.put(session, at, sealChanges(session, keys, given))),
@@ -89,8 +128,32 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
   }
 }
 
+/** How often keys are destroyed whose time has come. */
+const sweep = Schedule.spaced("1 hour")
+
 /**
- * Seals the log of a store.
+ * Seals a log, and destroys keys of erasures once their time has come, at most an hour later, until the scope ends.
+ *
+ * @param log - the log of a store
+ * @param keyring - the keys
+ */
+export const sealing = (
+  log: EventLog.Service,
+  keyring: Keyring,
+): Effect.Effect<EventLog.Service, never, Scope.Scope> =>
+  keyring.destroyDue.pipe(
+    Effect.catchAll(({ message }) =>
+      Effect.annotateLogs(Effect.logWarning("keys were not destroyed whose time has come"), {
+        reason: message,
+      }),
+    ),
+    Effect.repeat(sweep),
+    Effect.forkScoped,
+    Effect.as(sealLog(log, keyring)),
+  )
+
+/**
+ * Seals the log of a store. While it is open, keys of erasures are destroyed once their time has come, at most an hour later.
  *
  * @param store - the layer of the store, or another layer of a log
  * @param keyring - the keys
@@ -111,7 +174,7 @@ export const sealed = <E, R>(
   store: Layer.Layer<EventLog.EventLog, E, R>,
   keyring: Keyring,
 ): Layer.Layer<EventLog.EventLog, E, R> =>
-  Layer.effect(
+  Layer.scoped(
     EventLog.EventLog,
-    Effect.map(EventLog.EventLog, (log) => sealLog(log, keyring)),
+    Effect.flatMap(EventLog.EventLog, (log) => sealing(log, keyring)),
   ).pipe(Layer.provide(store))

@@ -2,43 +2,12 @@
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
-import type { Holder, KeyInfo, Keyring, KeyringError } from "./Keyring.js"
-
-/** A session as a receipt names it. */
-export interface ErasedSession {
-  readonly session: string
-  /** Its version when it was erased. */
-  readonly version: number
-  /** How many bytes of sealed records it has. */
-  readonly bytes: number
-  /** The SHA-256 of its sealed records, in order: a copy of them can be found by it, and no text. */
-  readonly sha256: string
-}
-
-/** What was erased, by whom and why. It has no text of a conversation. */
-export interface Receipt {
-  readonly owner: string
-  readonly actor: string
-  readonly reason: string
-  /** When, in milliseconds since the epoch. */
-  readonly time: number
-  readonly sessions: ReadonlyArray<ErasedSession>
-  /** The keys that were taken out of use. */
-  readonly keys: ReadonlyArray<KeyInfo>
-  /** What the receipt does not prove. */
-  readonly notProven: ReadonlyArray<string>
-}
-
-/** Who erases, and why. */
-export interface EraseOptions {
-  readonly owner: string
-  readonly actor: string
-  readonly reason: string
-}
+import { type Holder, type KeyInfo, type Keyring, KeyringError } from "./Keyring.js"
 
 const notProven = [
   "copies of texts that were taken before the store was sealed",
   "vectors in an index of its own, logs of a provider, and what an application has printed or stored itself",
+  "facts about a project or workspace that were learned in these sessions, in copies of the store from before",
   "backups of the keyring: destroy them as well",
 ]
 
@@ -56,42 +25,76 @@ const erasedSession = (log: EventLog.Service, session: string) =>
     )
   })
 
-/** The owner, and each of the sessions: what was said before a session had an owner is sealed with a key of the session. */
-const holdersOf = (log: EventLog.Service, owner: string) =>
-  Effect.map(Stream.runCollect(EventLog.sessions(log, owner)), (found) => {
-    const sessions = [...found].map(({ session }) => session)
-    const holders: ReadonlyArray<Holder> = [{ owner }, ...sessions.map((session) => ({ session }))]
-    return { sessions, holders }
-  })
+/** The sessions of an owner, archived ones included, and what else is theirs: before a session had an owner, it had a key of its own. */
+const sessionsOf = (log: EventLog.Service, owner: string, also: ReadonlyArray<string> = []) =>
+  Effect.map(Stream.runCollect(EventLog.sessions(log, owner)), (found) => [
+    ...new Set([...[...found].map(({ session }) => EventLog.markedBy(session) ?? session), ...also]),
+  ])
+
+const holdersOf = (owner: string, sessions: ReadonlyArray<string>): ReadonlyArray<Holder> => [
+  { owner },
+  ...sessions.map((session) => ({ session })),
+]
 
 /** Changes the keys of an owner and of each of the sessions. Returns the keys. */
 const changeKeys = (
   log: EventLog.Service,
   owner: string,
   change: (holder: Holder) => Effect.Effect<ReadonlyArray<KeyInfo>, KeyringError>,
+  also?: ReadonlyArray<string>,
 ) =>
-  Effect.flatMap(holdersOf(log, owner), ({ holders }) =>
-    Effect.map(Effect.forEach(holders, change), (keys) => keys.flat()),
+  Effect.flatMap(sessionsOf(log, owner, also), (sessions) =>
+    Effect.map(Effect.forEach(holdersOf(owner, sessions), change), (keys) => keys.flat()),
   )
+
+/** The hold of one of some holders; `null` if none is held. */
+export const heldOf = (keyring: Keyring, holders: ReadonlyArray<Holder>) =>
+  Effect.gen(function* () {
+    for (const holder of holders) {
+      const reason = yield* keyring.held(holder)
+      const subject = "owner" in holder ? `owner "${holder.owner}"` : `session "${holder.session}"`
+      if (reason !== null) return new EventLog.Held({ subject, reason })
+    }
+    return null
+  })
+
+const unlessHeld = (keyring: Keyring, holders: ReadonlyArray<Holder>) =>
+  Effect.flatMap(heldOf(keyring, holders), (held) => (held === null ? Effect.void : Effect.fail(held)))
 
 /**
  * Takes the keys of an owner out of use, at once: contexts, searches and exports of the sessions are refused from now on, and lists show
- * no title. Until {@link destroyKeys} is called, {@link restoreKeys} takes it back.
+ * no title. Until they are destroyed, {@link restoreKeys} takes it back. If the owner or a session is held, nothing is erased.
  *
  * @param log - the log of the store itself, which has the sealed records
+ * @param request - `after`: when the keys are destroyed, see `sealed`; by default, once {@link destroyKeys} is called
  * @returns the receipt
  */
 export const erase = (
   log: EventLog.Service,
   keyring: Keyring,
-  { owner, actor, reason }: EraseOptions,
-): Effect.Effect<Receipt, EventLog.LogError | KeyringError> =>
+  { owner, actor, reason, after, also }: EventLog.EraseRequest,
+): Effect.Effect<EventLog.Receipt, EventLog.LogError | KeyringError | EventLog.Held> =>
   Effect.gen(function* () {
-    const { sessions, holders } = yield* holdersOf(log, owner)
-    const keys = yield* Effect.forEach(holders, (holder) => keyring.revoke(holder))
-    const erased = yield* Effect.forEach(sessions, (session) => erasedSession(log, session))
     const time = yield* Clock.currentTimeMillis
-    return { owner, actor, reason, time, sessions: erased, keys: keys.flat(), notProven }
+    const destroyTime = after === undefined ? null : time + after
+    const revoke = (holder: Holder) =>
+      Effect.catchAll(keyring.revoke(holder, destroyTime), (error) =>
+        // A hold that came meanwhile has its own error.
+        Effect.zipRight(unlessHeld(keyring, [holder]), Effect.fail(error)),
+      )
+    const before = holdersOf(owner, yield* sessionsOf(log, owner, also))
+    yield* unlessHeld(keyring, before)
+    return yield* Effect.gen(function* () {
+      // Before the sessions are listed again: none can begin meanwhile.
+      const ownKeys = yield* revoke({ owner })
+      const sessions = yield* sessionsOf(log, owner, also)
+      const holders = holdersOf(owner, sessions)
+      const keys = [ownKeys, ...(yield* Effect.forEach(holders.slice(1), revoke))]
+      yield* unlessHeld(keyring, holders)
+      const erased = yield* Effect.forEach(sessions, (session) => erasedSession(log, session))
+      if (after === 0) yield* keyring.destroyDue
+      return { owner, actor, reason, time, destroyTime, sessions: erased, keys: keys.flat(), notProven }
+    }).pipe(Effect.tapErrorTag("Held", () => Effect.ignore(changeKeys(log, owner, keyring.restore, also))))
   })
 
 /** Destroys the keys that {@link erase} took out of use: no copy of the sealed records can be read any more. Returns the keys. */
@@ -99,5 +102,32 @@ export const destroyKeys = (log: EventLog.Service, keyring: Keyring, owner: stri
   changeKeys(log, owner, keyring.destroy)
 
 /** Takes an erasure back whose keys were not destroyed yet. Returns the keys in use. */
-export const restoreKeys = (log: EventLog.Service, keyring: Keyring, owner: string) =>
-  changeKeys(log, owner, keyring.restore)
+export const restoreKeys = (
+  log: EventLog.Service,
+  keyring: Keyring,
+  owner: string,
+  also?: ReadonlyArray<string>,
+) => changeKeys(log, owner, keyring.restore, also)
+
+/**
+ * Holds an owner or a session, or ends the hold. A session whose keys are out of use cannot be held alone: the key of its owner is what
+ * keeps its texts.
+ */
+export const hold = (
+  keyring: Keyring,
+  holder: Holder,
+  owner: string | null,
+  reason: string | null,
+): Effect.Effect<void, KeyringError> =>
+  Effect.gen(function* () {
+    yield* keyring.hold(holder, reason)
+    if (reason === null || "owner" in holder) return
+    const keys = yield* keyring.list(owner === null ? holder : { owner })
+    if (!keys.some(({ revoked, destroyed }) => revoked !== null && destroyed === null)) return
+    yield* keyring.hold(holder, null)
+    return yield* new KeyringError({
+      operation: "hold",
+      subject: holder.session,
+      reason: "it was erased with its owner: take the erasure back, or hold the owner",
+    })
+  })

@@ -1,7 +1,17 @@
 /** A keyring in a folder, wrapped by a root. */
 import { Clock, Effect } from "effect"
 import { join } from "node:path"
-import { placeIn, placeOf, placesIn, readKeys, type Stored, writeKeys } from "./keyFiles.js"
+import {
+  dueBy,
+  dueDone,
+  noteDue,
+  placeIn,
+  placeOf,
+  placesIn,
+  readKeys,
+  type Stored,
+  writeKeys,
+} from "./keyFiles.js"
 import { type Holder, type Key, type KeyInfo, type Keyring, KeyringError, nameOf } from "./Keyring.js"
 import type { Root } from "./Root.js"
 import { failed, wrapping } from "./wrapping.js"
@@ -28,7 +38,7 @@ const isInUse = ({ revoked, destroyed }: KeyInfo): boolean => revoked === null &
 const isRevoked = ({ revoked, destroyed }: KeyInfo): boolean => revoked !== null && destroyed === null
 
 const infos = ({ keys }: Stored): ReadonlyArray<KeyInfo> =>
-  keys.map(({ id, made, revoked, destroyed }) => ({ id, made, revoked, destroyed }))
+  keys.map(({ id, made, revoked, due, destroyed }) => ({ id, made, revoked, due, destroyed }))
 
 /** Changes the keys that a test finds; without any, nothing is changed. */
 const changed = (
@@ -45,7 +55,12 @@ const unlessHeld =
   (stored, now) =>
     stored.hold === null
       ? Effect.succeed(decide(stored, now))
-      : new KeyringError({ operation, subject: stored.holder, reason: `it is held: ${stored.hold}` })
+      : new KeyringError({
+          operation,
+          subject: stored.holder,
+          reason: `it is held: ${stored.hold}`,
+          refused: "held",
+        })
 
 /**
  * A keyring in a folder.
@@ -62,8 +77,10 @@ const unlessHeld =
 export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions): FolderKeyring => {
   const { keyOf, rewrapped, withNew, forget } = wrapping(root, earlierRoots)
 
+  const attempt = <A>(operation: Operation, subject: string, run: () => A) =>
+    Effect.try({ try: run, catch: failed(operation, subject) })
   const read = (operation: Operation, subject: string, place: string) =>
-    Effect.try({ try: () => readKeys(join(folder, place)), catch: failed(operation, subject) })
+    attempt(operation, subject, () => readKeys(join(folder, place)))
 
   /** Changes the keys of a holder, again if another process has changed them meanwhile. Without a change, nothing is written. */
   const change = (
@@ -78,10 +95,9 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
         const before = stored ?? { holder, root: root.id, hold: null, keys: [] }
         const after = yield* decide(before, yield* Clock.currentTimeMillis)
         if (after === before) return before
-        const isWritten = yield* Effect.try({
-          try: () => writeKeys(join(folder, place), number + 1, after),
-          catch: failed(operation, holder),
-        })
+        const isWritten = yield* attempt(operation, holder, () =>
+          writeKeys(join(folder, place), number + 1, after),
+        )
         if (isWritten) return after
       }
     })
@@ -93,7 +109,12 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
     if (stored.keys.some(isInUse)) return Effect.succeed(stored)
     if (!stored.keys.some(isRevoked)) return withNew("current", stored, now)
     const reason = "its keys were revoked: restore them, or destroy them before anything new is kept"
-    return new KeyringError({ operation: "current", subject: stored.holder, reason })
+    return new KeyringError({
+      operation: "current",
+      subject: stored.holder,
+      reason,
+      refused: "erased",
+    })
   }
 
   const of = (holder: Holder) => {
@@ -122,18 +143,25 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
         of(holder).change("rotate", (stored, now) => withNew("rotate", stored, now)),
         (stored) => newest("rotate", stored),
       ),
-    revoke: (holder) =>
-      Effect.map(
-        of(holder).change(
-          "revoke",
-          unlessHeld("revoke", (stored, revoked) => changed(stored, isInUse, { revoked })),
+    revoke: (holder, due) =>
+      Effect.zipRight(
+        due === null
+          ? Effect.void
+          : attempt("revoke", nameOf(holder), () => noteDue(folder, placeOf(nameOf(holder)), due)),
+        Effect.map(
+          of(holder).change(
+            "revoke",
+            unlessHeld("revoke", (stored, revoked) =>
+              changed(changed(stored, isRevoked, { due }), isInUse, { revoked, due }),
+            ),
+          ),
+          infos,
         ),
-        infos,
       ),
     restore: (holder) =>
       Effect.map(
         of(holder).change("restore", (stored) =>
-          Effect.succeed(changed(stored, isRevoked, { revoked: null })),
+          Effect.succeed(changed(stored, isRevoked, { revoked: null, due: null })),
         ),
         (stored) => infos(stored).filter(isInUse),
       ),
@@ -147,6 +175,28 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
         ),
         infos,
       ),
+    destroyDue: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      let count = 0
+      for (const { name, place } of yield* attempt("destroy", folder, () => dueBy(folder, now))) {
+        const { stored } = yield* read("destroy", folder, place)
+        const isDue = (key: KeyInfo): boolean => isRevoked(key) && key.due !== null && key.due <= now
+        if (stored !== null && stored.keys.some(isDue)) {
+          if (stored.hold !== null) continue
+          const { keys } = yield* change(
+            "destroy",
+            stored.holder,
+            unlessHeld("destroy", (before, destroyed) =>
+              changed(before, isDue, { destroyed, wrapped: null }),
+            ),
+          )
+          if (keys.some(isDue)) continue
+          count++
+        }
+        yield* attempt("destroy", folder, () => dueDone(folder, name))
+      }
+      return count
+    }),
     hold: (holder, hold) =>
       Effect.asVoid(
         of(holder).change("hold", (stored) =>
@@ -155,7 +205,7 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
       ),
     held: (holder) => Effect.map(of(holder).read, (stored) => stored?.hold ?? null),
     rewrap: Effect.gen(function* () {
-      const places = yield* Effect.try({ try: () => placesIn(folder), catch: failed("rotate", folder) })
+      const places = yield* attempt("rotate", folder, () => placesIn(folder))
       let count = 0
       for (const place of places) {
         const { stored } = yield* read("rotate", folder, place)

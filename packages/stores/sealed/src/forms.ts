@@ -3,13 +3,16 @@ import type { EventLog } from "@memfold/log"
 import type { ProjectionChange, ProjectionRow } from "@memfold/log/EventLog"
 import { Effect } from "effect"
 import type { Key } from "./Keyring.js"
-import { sealedIn, sealText, type SessionKeys } from "./seal.js"
+import { hiddenKey, sealedIn, sealText, type SessionKeys } from "./seal.js"
 import { describedBy, type Operation, type Sealer } from "./sealer.js"
 
 /** The kind of rows that a store makes readable for people: under another word, it keeps them as they are. */
 const kinds: ReadonlyMap<string, string> = new Map([["summary", "sealed-summary"]])
 /** The kind that the store gets. */
 export const kindOf = (kind: string): string => kinds.get(kind) ?? kind
+
+/** The kind of rows whose keys tell of words: the buckets of the index are chosen by terms. */
+export const isHidden = (kind: string): boolean => kind === "index"
 
 /** What a record is bound to: to stand at another place, it would have to be sealed again. */
 const placeOfRecord = (session: string, version: number, type: string, schemaVersion: number): string =>
@@ -47,6 +50,11 @@ export const forms = ({ keysNow, open }: Sealer) => {
   const sealRow =
     (session: string, kind: string, keys: SessionKeys) =>
     (row: ProjectionRow): ProjectionRow => {
+      if (isHidden(kind)) {
+        const key = hiddenKey(keys, row.key)
+        const data = sealText(keys, `${row.key}\n${row.data}`, placeOfRow(session, kind, key))
+        return { ...row, key, data }
+      }
       if (kind !== "description")
         return { ...row, data: sealText(keys, row.data, placeOfRow(session, kind, row.key)) }
       const { owner, title } = describedBy(row.data)
@@ -57,6 +65,9 @@ export const forms = ({ keysNow, open }: Sealer) => {
   const sealChanges = (session: string, keys: SessionKeys, changes: ReadonlyArray<ProjectionChange>) =>
     changes.map((change) => ({
       ...change,
+      ...(change.drop === undefined || !isHidden(change.kind)
+        ? {}
+        : { drop: change.drop.map((key) => hiddenKey(keys, key)) }),
       kind: kindOf(change.kind),
       rows: change.rows.map(sealRow(session, change.kind, keys)),
     }))
@@ -68,7 +79,13 @@ export const forms = ({ keysNow, open }: Sealer) => {
     if (kind !== "description")
       return Effect.map(
         open("projections", session, row.data, placeOfRow(session, kind, row.key), asked),
-        (data) => ({ ...row, data }),
+        (data) => {
+          // A row from before the store was sealed has its key, and its data, as they are.
+          const end = isHidden(kind) && sealedIn(row.data) !== null ? data.indexOf("\n") : -1
+          return end === -1
+            ? { ...row, data }
+            : { ...row, key: data.slice(0, end), data: data.slice(end + 1) }
+        },
       )
     const { owner, title } = describedBy(row.data)
     return Effect.map(openTitle(session, title, asked), (shown) => ({

@@ -3,15 +3,8 @@
  *
  * @packageDocumentation
  */
-export {
-  destroyKeys,
-  erase,
-  type ErasedSession,
-  type EraseOptions,
-  type Receipt,
-  restoreKeys,
-} from "./erase.js"
+export { destroyKeys, erase, restoreKeys } from "./erase.js"
 export { type FolderKeyring, folderKeyring, type FolderOptions } from "./folderKeyring.js"
 export { type Holder, type Key, type KeyInfo, type Keyring, KeyringError } from "./Keyring.js"
 export { environmentRoot, fileRoot, type Root } from "./Root.js"
-export { sealed, sealLog } from "./Sealed.js"
+export { sealed, sealing, sealLog } from "./Sealed.js"

@@ -35,6 +35,35 @@ export const placeIn = (id: string): string | null => /^([0-9a-f]{32})-[0-9a-f]{
 export const placesIn = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder).filter((name) => /^[0-9a-f]{32}$/.test(name))
 
+/** The folder with a file for each holder whose keys are to be destroyed at a time. */
+const dueFolder = "due"
+
+/** Notes that keys of a holder are to be destroyed at a time: before they are revoked, so that no kill leaves them forgotten. */
+export const noteDue = (folder: string, place: string, due: number): void => {
+  mkdirSync(join(folder, dueFolder), { recursive: true, mode: 0o700 })
+  writeFileSync(join(folder, dueFolder, `${due}-${place}`), "", { mode: 0o600, flush: true })
+}
+
+/** What is noted for a time that has come: the places of holders. */
+export const dueBy = (
+  folder: string,
+  now: number,
+): ReadonlyArray<{ readonly name: string; readonly place: string }> => {
+  try {
+    return readdirSync(join(folder, dueFolder)).flatMap((name) => {
+      const [, time, place] = /^(\d+)-([0-9a-f]{32})$/.exec(name) ?? []
+      return place !== undefined && Number(time) <= now ? [{ name, place }] : []
+    })
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** Takes a note away. */
+export const dueDone = (folder: string, name: string): void =>
+  rmSync(join(folder, dueFolder, name), { force: true })
+
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT"
 
 /** The numbers of the files of a holder, the newest first. */

@@ -6,13 +6,19 @@ export interface SessionKeys {
   readonly id: string
   readonly seal: Uint8Array
   readonly nonce: Uint8Array
+  /** Hides the keys of rows that tell of a text. */
+  readonly rows: Uint8Array
 }
 
 /** Derives the keys of a session: a key that leaks opens one session, and no other of its holder. */
 export const sessionKeys = (id: string, key: Uint8Array, session: string): SessionKeys => {
-  const bytes = new Uint8Array(hkdfSync("sha256", key, session, "memfold sealed 1", 64))
-  return { id, seal: bytes.subarray(0, 32), nonce: bytes.subarray(32) }
+  const bytes = new Uint8Array(hkdfSync("sha256", key, session, "memfold sealed 1", 96))
+  return { id, seal: bytes.subarray(0, 32), nonce: bytes.subarray(32, 64), rows: bytes.subarray(64) }
 }
+
+/** A key of a row that says nothing: without the keys of the session, nobody finds which word it stands for. */
+export const hiddenKey = ({ rows }: SessionKeys, key: string): string =>
+  createHmac("sha256", rows).update(key).digest("base64url").slice(0, 22)
 
 /**
  * Seals a text. Equal texts at equal places are sealed equally, so that a batch that is sent again is the same batch: the nonce is a

@@ -6,14 +6,30 @@ import type { Holder, Key, Keyring, KeyringError } from "./Keyring.js"
 import { openText, sealedIn, type SessionKeys, sessionKeys } from "./seal.js"
 
 /** What failed, as errors name it. */
-export type Operation = "append" | "read" | "list" | "delete" | "rewrite" | "projections"
+export type Operation =
+  | "append"
+  | "read"
+  | "head"
+  | "hold"
+  | "erase"
+  | "restore"
+  | "list"
+  | "delete"
+  | "rewrite"
+  | "projections"
 
 /** An error of the log. */
-export const failure = (operation: Operation, session: string, reason: string) =>
-  new EventLog.LogError({ operation, session, reason })
+export const failure = (operation: Operation, session: string, reason: string, refused?: "erased" | "held") =>
+  new EventLog.LogError({ operation, session, reason, refused })
 
 export const ofKeyring = (operation: Operation, session: string) => (error: KeyringError) =>
-  new EventLog.LogError({ operation, session, reason: error.message, cause: error })
+  new EventLog.LogError({
+    operation,
+    session,
+    reason: error.message,
+    refused: error.refused,
+    cause: error,
+  })
 
 /** The owner and the title in the data of a description. */
 export const describedBy = (
@@ -25,6 +41,18 @@ export const describedBy = (
   }>
   return { owner, title }
 }
+
+/** What was sealed with a key that is out of use. */
+const erased = (operation: Operation, session: string, key: string) =>
+  failure(
+    operation,
+    session,
+    `its texts are sealed with the key ${key}, which this keyring does not have or no longer has: they were erased, or the keyring is another one`,
+    "erased",
+  )
+
+/** Of so many sessions, the key in use is known: of more than any cache of a memory has. */
+const mostRemembered = 1_000_000
 
 /** Keys that are derived are kept for so many sessions. */
 const mostKept = 10_000
@@ -46,6 +74,25 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
    * event, so whoever appends at the newest version knows it: after a conflict it is read again.
    */
   const holders = new Map<string, Holder>()
+  /** The key that the newest text was sealed with that this process knows of a session. */
+  const newestKeys = new Map<string, string>()
+  const used = (session: string, id: string): void => {
+    newestKeys.delete(session)
+    newestKeys.set(session, id)
+    if (newestKeys.size > mostRemembered) newestKeys.delete(newestKeys.keys().next().value ?? session)
+  }
+  /**
+   * Fails if a session is sealed with a key that is out of use. Whoever knows what was said in it, in a cache, must neither show it nor
+   * write it again under another key.
+   */
+  const unlessErased = (operation: Operation, session: string) =>
+    Effect.suspend(() => {
+      const id = newestKeys.get(session)
+      if (id === undefined) return Effect.void
+      return Effect.flatMap(Effect.mapError(keyring.find(id), ofKeyring(operation, session)), (key) =>
+        key === null ? erased(operation, session, id) : Effect.void,
+      )
+    })
   const holderOf = (session: string, isNew: boolean, changes: ReadonlyArray<ProjectionChange> = []) =>
     Effect.gen(function* () {
       const given = changes.findLast(({ kind }) => kind === "description")
@@ -69,6 +116,10 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
         onFailure: ofKeyring(operation, session),
         onSuccess: ({ id, bytes }) => keysOf(id, bytes, session),
       }),
+    ).pipe(
+      // Behind the key: of an erasure that comes in between, the check tells.
+      Effect.zipLeft(isNew ? Effect.void : unlessErased(operation, session)),
+      Effect.tap(({ id }) => Effect.sync(() => used(session, id))),
     )
   /**
    * The text that stored data has. Data from before the store was sealed is text already.
@@ -91,12 +142,8 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
           ? yield* Effect.mapError(keyring.find(found.key), ofKeyring(operation, session))
           : known
       asked.set(found.key, key)
-      if (key === null)
-        return yield* failure(
-          operation,
-          session,
-          `its texts are sealed with the key ${found.key}, which this keyring does not have or no longer has: they were erased, or the keyring is another one`,
-        )
+      used(session, found.key)
+      if (key === null) return yield* erased(operation, session, found.key)
       const text = openText(keysOf(key.id, key.bytes, session), found, about)
       if (text === null)
         return yield* failure(
@@ -110,7 +157,7 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   /** After a write that was refused, another process may have given the session another owner. */
   const forgetting = <A, E>(session: string, write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.tapError(write, () => Effect.sync(() => holders.delete(session)))
-  return { keysNow, open, forgetting }
+  return { keysNow, open, forgetting, unlessErased }
 }
 
 /** How texts of sessions are sealed and opened. */

@@ -74,7 +74,7 @@ export const wrapping = (root: Root, earlierRoots: ReadonlyArray<Root>) => {
       return {
         ...stored,
         root: root.id,
-        keys: [...keys, { id, made, revoked: null, destroyed: null, wrapped }],
+        keys: [...keys, { id, made, revoked: null, due: null, destroyed: null, wrapped }],
       }
     })
 

@@ -1,6 +1,7 @@
 /** A sealed log: the laws of a log, and what its store and copies of it have. */
-import { type EventLog, InMemoryEventLog } from "@memfold/core"
+import { type EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
+import { memoryOver, pairs } from "@memfold/harness/engine"
 import { layer as sqlite } from "@memfold/store-sqlite"
 import { eventLogProperties, memoryProperties } from "@memfold/testing"
 import { lawSuite } from "@memfold/testing/vitest"
@@ -162,6 +163,37 @@ describe("a sealed record", () => {
     expect(await read(old)).toMatchObject({ left: { reason: expect.stringContaining("new.key") } })
   })
 })
+
+it("hides which buckets of the index a session has, and finds what a plain store finds", () =>
+  run((log, inner, keyring) =>
+    Effect.gen(function* () {
+      const plain = yield* InMemoryEventLog.make
+      const words = Array.from({ length: 80 }, (_, at) => Message.user(`order KX-${at} of zebra ${at % 7}`))
+      const found = yield* Effect.forEach([plain, log], (each) =>
+        Effect.gen(function* () {
+          const memory = yield* memoryOver(each, { strategy: pairs, compaction: { mode: "manual" } })
+          yield* memory.append("a", words, { owner: "ann" })
+          const { messages } = yield* memory.recall("a", "zebra KX-31")
+          const again = yield* memory.recall("a", "zebra KX-31")
+          expect(again.messages).toEqual(messages)
+          return messages.map(({ index }) => index)
+        }),
+      )
+      expect(found[1]).toEqual(found[0])
+      expect(found[0]).toContain(31)
+      const keysIn = (store: EventLog.Service) =>
+        Effect.map(store.projections.get("a", "index"), (rows) => rows.map(({ key }) => key))
+      const [bare, hidden] = [yield* keysIn(plain), yield* keysIn(inner)]
+      expect(bare.length).toBeGreaterThan(3)
+      expect(hidden).toHaveLength(bare.length)
+      expect(hidden.filter((key) => bare.includes(key))).toEqual([])
+      expect((yield* keysIn(log)).toSorted()).toEqual(bare.toSorted())
+      // Under a new key, the search goes on.
+      yield* keyring.rotate({ owner: "ann" })
+      const memory = yield* memoryOver(log, { strategy: pairs, compaction: { mode: "manual" } })
+      expect((yield* memory.recall("a", "zebra KX-31")).messages.map(({ index }) => index)).toEqual(found[0])
+    }).pipe(Effect.scoped),
+  ))
 
 describe("a keyring in a folder", () => {
   it("keeps each of the keys that two processes make at once, for its user alone", async () => {

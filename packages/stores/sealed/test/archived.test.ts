@@ -1,0 +1,114 @@
+/** Archives and forks of a sealed store: what is sealed stays sealed there, and an erasure reaches it. */
+import { InMemoryEventLog, Message } from "@memfold/core"
+import { type Archive, archiveSession, behind, restoreSession } from "@memfold/archive"
+import { memoryOver, pairs } from "@memfold/harness/engine"
+import { Effect, Either, type Scope, TestClock, TestContext } from "effect"
+import { gunzipSync } from "node:zlib"
+import { expect, it } from "vitest"
+import { sealLog } from "../src/index.js"
+import { folders } from "./support.js"
+
+const { newKeyring } = folders()
+
+const canary = "KANARIENVOGEL-4711"
+const said = [Message.user(`Is ${canary} there?`), Message.assistant(`${canary} is there.`)]
+
+/** An archive that keeps its objects as they are given. */
+const inMemory = () => {
+  const objects = new Map<string, Uint8Array>()
+  const archive: Archive = {
+    name: "memory",
+    put: (key, bytes) => Effect.sync(() => void objects.set(key, bytes)),
+    get: (key) => Effect.sync(() => objects.get(key) ?? null),
+    remove: (key) => Effect.sync(() => void objects.delete(key)),
+    list: Effect.sync(() => [...objects.keys()]),
+  }
+  return { archive, objects }
+}
+
+const setUp = Effect.gen(function* () {
+  const store = yield* InMemoryEventLog.make
+  const keyring = newKeyring()
+  const { archive, objects } = inMemory()
+  const log = yield* behind(sealLog(store, keyring), archive)
+  const memory = yield* memoryOver(log, { strategy: pairs, compaction: { mode: "manual" } })
+  yield* TestClock.adjust("1 day")
+  yield* memory.append("chat", Message.user(`Before anybody is known: ${canary}`))
+  yield* memory
+    .append("chat", said)
+    .pipe(Effect.zipRight(memory.describe("chat", { owner: "ann", title: canary })))
+  yield* memory.append("chat", said)
+  yield* memory.fork("chat", "copy")
+  /** A process that begins now: it knows nothing. */
+  const fresh = Effect.flatMap(behind(sealLog(store, keyring), archive), (own) =>
+    memoryOver(own, { strategy: pairs, compaction: { mode: "manual" } }),
+  )
+  return { store, keyring, archive, objects, memory, fresh }
+})
+
+const run = <A, E>(use: Effect.Effect<A, E, Scope.Scope>) =>
+  Effect.runPromise(Effect.scoped(Effect.provide(use, TestContext.TestContext)))
+
+it("an archived session is sealed there, and comes back as it was", () =>
+  run(
+    Effect.gen(function* () {
+      const { store, keyring, archive, objects, memory, fresh } = yield* setUp
+      const before = yield* memory.messages("chat")
+      yield* TestClock.adjust("1 day")
+      const sealedLog = sealLog(store, keyring)
+      expect((yield* archiveSession(sealedLog, archive, "chat")).outcome).toBe("moved")
+      expect(yield* store.head("chat")).toBeNull()
+      const [object] = [...objects.values()].map((bytes) => gunzipSync(bytes).toString())
+      expect(object).toContain("MessageAppended")
+      expect(object).not.toContain(canary)
+      const later = yield* fresh
+      expect((yield* later.messages("chat")).messages).toEqual(before.messages)
+      expect((yield* later.sessionsOf("ann")).sessions.map(({ session, title }) => [session, title])).toEqual(
+        expect.arrayContaining([["chat", canary]]),
+      )
+    }),
+  ))
+
+it("an erasure reaches an archived object, and a fork, that were taken before it", () =>
+  run(
+    Effect.gen(function* () {
+      const { store, keyring, archive, objects, memory, fresh } = yield* setUp
+      yield* TestClock.adjust("1 day")
+      yield* archiveSession(sealLog(store, keyring), archive, "chat")
+      const backup = new Map(objects)
+      yield* memory.erase("ann", { reason: "asked for", after: 0 })
+      for (const [key, bytes] of backup) objects.set(key, bytes)
+      yield* TestClock.adjust("1 day")
+      expect(yield* restoreSession(sealLog(store, keyring), archive, "chat")).toBe(true)
+      const later = yield* fresh
+      for (const session of ["chat", "copy"]) {
+        const read = yield* Effect.either(later.messages(session))
+        expect(Either.isLeft(read) && read.left.message).toMatch(/erased/)
+      }
+      expect((yield* later.sessionsOf("ann")).sessions.map(({ session, title }) => [session, title])).toEqual(
+        expect.arrayContaining([
+          ["chat", undefined],
+          ["copy", undefined],
+        ]),
+      )
+    }),
+  ))
+
+it("a hold keeps a session out of the archive, and an archived one in it", () =>
+  run(
+    Effect.gen(function* () {
+      const { store, keyring, archive, objects, memory } = yield* setUp
+      const sealedLog = sealLog(store, keyring)
+      yield* TestClock.adjust("1 day")
+      yield* memory.holdOf("ann", "case 17")
+      const refused = yield* Effect.either(archiveSession(sealedLog, archive, "chat"))
+      expect(Either.isLeft(refused) && refused.left.message).toContain("case 17")
+      expect(objects.size).toBe(0)
+      yield* memory.holdOf("ann", null)
+      yield* archiveSession(sealedLog, archive, "chat")
+      yield* memory.holdOf("ann", "case 17")
+      const deleted = yield* Effect.either((yield* behind(sealedLog, archive)).delete("chat"))
+      expect(Either.isLeft(deleted) && deleted.left.message).toContain("case 17")
+      expect(objects.size).toBe(1)
+    }),
+  ))

@@ -1,0 +1,325 @@
+/** Erasures and holds as operations of a memory: at once in every process, whatever is under way, and told by the audit. */
+import { Audit, EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { often } from "@memfold/harness/depth"
+import { memoryOver, pairs } from "@memfold/harness/engine"
+import { Clock, Deferred, Effect, Either, Fiber, type Scope, Stream, TestClock, TestContext } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { type Keyring, sealing, sealLog } from "../src/index.js"
+import { folders } from "./support.js"
+
+const { newFolder, newKeyring } = folders()
+
+const canary = "KANARIENVOGEL-4711"
+const dpo: Audit.Actor = { id: "dpo", via: "console" }
+const options: Memory.Options = { strategy: pairs, compaction: { mode: "manual" } }
+
+/** A store, and processes over it, each with a cache and a keyring of its own. */
+const processes = (count: number, given: Partial<Memory.Options> = {}) =>
+  Effect.gen(function* () {
+    const store = yield* InMemoryEventLog.make
+    const folder = newFolder()
+    const logs = Array.from({ length: count }, () => sealLog(store, newKeyring(folder)))
+    const memories = yield* Effect.forEach(logs, (log) => memoryOver(log, { ...options, ...given }))
+    return { store, keyring: newKeyring(folder), logs, memories, memory: memories[0]!, log: logs[0]! }
+  })
+
+const run = <A, E>(use: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Effect.scoped(use))
+
+const refusalOf = <A>(attempt: Effect.Effect<A, Error>) =>
+  Effect.map(Effect.either(attempt), (done) => (Either.isLeft(done) ? done.left.message : "done"))
+
+const said = [Message.user(`Is ${canary} there?`), Message.assistant(`${canary} is there.`)]
+
+const reads = (memory: Memory.Service): ReadonlyArray<Effect.Effect<unknown, Error>> => [
+  memory.context("chat"),
+  memory.messages("chat"),
+  memory.recall("chat", canary),
+  memory.summaries("chat"),
+  memory.state("chat"),
+  Stream.runCollect(memory.events("chat")),
+  Stream.runCollect(memory.eventsOf("ann")),
+]
+
+describe("an erased owner", () => {
+  it("is refused at once, also by processes that have it in their caches, and lists go on", () =>
+    run(
+      Effect.gen(function* () {
+        const { memories, memory, log } = yield* processes(3)
+        yield* memory.append("chat", said, { owner: "ann", title: canary })
+        yield* memory.append("other", said, { owner: "ben" })
+        for (const each of memories) yield* Effect.all(reads(each))
+        const receipt = yield* memory.erase("ann", { reason: "asked for" }).pipe(Audit.as(dpo))
+        expect(receipt).toMatchObject({ owner: "ann", actor: "dpo", sessions: [{ session: "chat" }] })
+        for (const each of memories) {
+          for (const read of reads(each)) expect(yield* refusalOf(read)).toMatch(/"chat".*erased/)
+          expect(yield* refusalOf(each.append("chat", said))).toMatch(/erased|revoked/)
+          const { sessions } = yield* each.sessionsOf("ann")
+          expect(sessions.map(({ session, title }) => [session, title])).toEqual([["chat", undefined]])
+          expect((yield* each.recallOf("ann", canary)).messages).toEqual([])
+          expect((yield* each.context("other")).messages).toHaveLength(2)
+        }
+        expect(yield* memory.restore("ann", { reason: "by mistake" })).toBeGreaterThan(0)
+        for (const each of memories) yield* Effect.all(reads(each))
+        expect(yield* log.list({ limit: 10, owner: "ann" })).toMatchObject([{ title: canary }])
+      }),
+    ))
+
+  it("is destroyed once the time is over, and taken back before, whoever is running then", () =>
+    run(
+      Effect.gen(function* () {
+        const { store, keyring, memory } = yield* processes(1)
+        yield* sealing(store, keyring)
+        yield* memory.append("chat", said, { owner: "ann" })
+        const { destroyTime, time } = yield* memory.erase("ann", { reason: "asked for", after: "30 days" })
+        expect(destroyTime).toBe(time + 30 * 86_400_000)
+        yield* TestClock.adjust("29 days")
+        expect(yield* memory.restore("ann")).toBe(1)
+        yield* TestClock.adjust("2 days")
+        expect((yield* memory.context("chat")).messages).toHaveLength(2)
+        yield* memory.erase("ann", { reason: "asked for", after: "30 days" })
+        yield* TestClock.adjust("31 days")
+        expect(yield* memory.restore("ann")).toBe(0)
+        expect((yield* keyring.list({ owner: "ann" })).map(({ destroyed }) => destroyed === null)).toEqual([
+          false,
+        ])
+        const now = yield* Clock.currentTimeMillis
+        yield* memory.append("chat-2", said, { owner: "ben" })
+        const final = yield* memory.erase("ben", { reason: "asked for", after: 0 })
+        expect(final.destroyTime).toBe(now)
+        expect(yield* memory.restore("ben")).toBe(0)
+      }).pipe(Effect.provide(TestContext.TestContext)),
+    ))
+
+  it("stays erased while eight writers append and a compaction runs, and nothing is sealed with a new key", () =>
+    fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 30 }), fc.boolean(), (steps, isFinal) =>
+        run(
+          Effect.gen(function* () {
+            const { store, keyring, memories, memory } = yield* processes(4)
+            yield* memory.append("chat", [...said, ...said, ...said], { owner: "ann", title: canary })
+            const asked = yield* Deferred.make<void>()
+            const answer = yield* Deferred.make<void>()
+            const compacting = yield* Memory.make(options).pipe(
+              Effect.provideService(EventLog.EventLog, sealLog(store, keyring)),
+              Effect.provideService(Summarizer.Summarizer, {
+                name: "slow",
+                maxInputTokens: Number.POSITIVE_INFINITY,
+                summarize: () =>
+                  Deferred.succeed(asked, undefined).pipe(
+                    Effect.zipRight(Deferred.await(answer)),
+                    Effect.as({ text: `They spoke of ${canary}.` }),
+                  ),
+              }),
+            )
+            const compaction = yield* Effect.fork(Effect.either(compacting.compact("chat")))
+            yield* Deferred.await(asked)
+            let [written, ended] = [0, 0]
+            const writers = yield* Effect.forEach(Array.from({ length: 8 }), (_, at) =>
+              Effect.fork(
+                Effect.gen(function* () {
+                  const own = memories[at % memories.length]!
+                  for (let turn = 0; ; turn++) {
+                    yield* own.append("chat", Message.user(`${canary} ${at} ${turn}`))
+                    written++
+                    yield* Effect.yieldNow()
+                  }
+                }).pipe(
+                  Effect.ensuring(Effect.sync(() => ended++)),
+                  Effect.either,
+                ),
+              ),
+            )
+            while (written < steps && ended === 0) yield* Effect.yieldNow()
+            const receipt = yield* memory.erase("ann", { reason: "asked for", after: isFinal ? 0 : 1_000 })
+            yield* Deferred.succeed(answer, undefined)
+            for (const writer of writers) expect(Either.isLeft(yield* Fiber.join(writer))).toBe(true)
+            yield* Fiber.join(compaction)
+            for (const each of [...memories, compacting])
+              for (const read of reads(each)) expect(yield* refusalOf(read)).toMatch(/erased/)
+            const ids = new Set(receipt.keys.map(({ id }) => id))
+            const kept = [...(yield* Stream.runCollect(EventLog.records(store, "chat")))]
+            const rows = yield* Effect.forEach(["snapshot", "sealed-summary"], (kind) =>
+              store.projections.get("chat", kind),
+            )
+            for (const { data } of [...kept, ...rows.flat()])
+              expect(ids).toContain((JSON.parse(data) as { readonly sealed: string }).sealed)
+            expect(JSON.stringify([kept, rows])).not.toContain(canary)
+          }),
+        ),
+      ),
+      { numRuns: often(6, 100) },
+    ))
+
+  it("is told by an audit whose chain holds, also once the keys are destroyed, and which has no text", () =>
+    run(
+      Effect.gen(function* () {
+        const { store, memories, memory } = yield* processes(2, { audit: { reads: true } })
+        yield* memory.append("chat", said, { owner: "ann", title: canary }).pipe(Audit.as({ id: "ann" }))
+        yield* memory.context("chat").pipe(Audit.as({ id: "bot" }))
+        yield* memory.erase("ann", { reason: "asked for", after: 0 }).pipe(Audit.as(dpo))
+        for (const each of memories)
+          for (const report of [yield* each.audit("chat"), yield* each.auditOf("ann")]) {
+            expect(report.totals).toMatchObject({ append: 2, describe: 1, read: 1, erase: 1 })
+            for (const { brokenAt } of report.trails) expect(brokenAt).toBeNull()
+            expect(report.entries.find(({ act }) => act === "erase")).toMatchObject({
+              actor: dpo,
+              reason: "asked for",
+              sessions: [{ session: "chat" }],
+            })
+            expect(report.entries.find(({ act }) => act === "read")).toMatchObject({
+              actor: { id: "bot" },
+              operation: "context",
+            })
+            expect(JSON.stringify(report)).not.toContain(canary)
+          }
+        // Whoever has the store alone, and no key, can check it as well.
+        expect((yield* Audit.readTrail(store, { owner: "ann" })).trail).toMatchObject({
+          entries: 1,
+          brokenAt: null,
+        })
+      }),
+    ))
+})
+
+/** A keyring of a process that is killed before or behind one of its calls, counted from 0. */
+const killedAt = (keyring: Keyring, step: number, isBehind: boolean) => {
+  let calls = 0
+  const dying = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      if (calls++ !== step) return call
+      const killed = Effect.die("killed")
+      return isBehind ? Effect.zipRight(call, killed) : killed
+    })
+  const wrapped: Keyring = {
+    current: (holder) => dying(keyring.current(holder)),
+    find: (id) => dying(keyring.find(id)),
+    list: (holder) => dying(keyring.list(holder)),
+    rotate: (holder) => dying(keyring.rotate(holder)),
+    revoke: (holder, due) => dying(keyring.revoke(holder, due)),
+    restore: (holder) => dying(keyring.restore(holder)),
+    destroy: (holder) => dying(keyring.destroy(holder)),
+    destroyDue: dying(keyring.destroyDue),
+    hold: (holder, reason) => dying(keyring.hold(holder, reason)),
+    held: (holder) => dying(keyring.held(holder)),
+  }
+  return { keyring: wrapped, calls: () => calls }
+}
+
+describe("a process that is killed", () => {
+  it.each([false, true])(
+    "at any step of an erasure, behind it: %s, leaves what can be erased, or taken back",
+    (isBehind) =>
+      run(
+        Effect.gen(function* () {
+          for (let [step, more] = [0, true]; more; step++) {
+            const { store, keyring, memories } = yield* processes(1)
+            yield* memories[0]!.append("chat", Message.user("Before anybody is known"))
+            yield* memories[0]!.append("chat-2", said, { owner: "ann" })
+            yield* memories[0]!.describe("chat", { owner: "ann" })
+            yield* memories[0]!.append("chat", said)
+            const dying = killedAt(keyring, step, isBehind)
+            const log = sealLog(store, dying.keyring)
+            yield* Effect.exit(log.erasure!.erase({ owner: "ann", actor: "a", reason: "r", after: step % 2 }))
+            more = dying.calls() > step
+            const texts = Effect.gen(function* () {
+              const fresh = yield* memoryOver(sealLog(store, keyring), options)
+              const reads = ["chat", "chat-2"].map((session) => Effect.either(fresh.messages(session)))
+              return (yield* Effect.all(reads)).filter(Either.isRight).length
+            })
+            const again = sealLog(store, keyring).erasure!
+            // With the time 0, what was revoked may be destroyed; otherwise all of it comes back.
+            if (step % 2 === 1) {
+              yield* again.restore("ann")
+              expect(yield* texts).toBe(2)
+            }
+            yield* again.erase({ owner: "ann", actor: "a", reason: "r", after: 0 })
+            expect(yield* texts).toBe(0)
+            expect(yield* again.restore("ann")).toEqual([])
+          }
+        }),
+      ),
+  )
+
+  it("at any step of a rotation loses nothing that was said, before or after it", () =>
+    run(
+      Effect.gen(function* () {
+        for (const isBehind of [false, true])
+          for (let [step, more] = [0, true]; more; step++) {
+            const { store, keyring, memory } = yield* processes(1)
+            yield* memory.append("chat", said, { owner: "ann" })
+            const dying = killedAt(keyring, step, isBehind)
+            const other = yield* memoryOver(sealLog(store, dying.keyring), options)
+            yield* Effect.exit(
+              dying.keyring.rotate({ owner: "ann" }).pipe(Effect.zipRight(other.append("chat", said))),
+            )
+            more = dying.calls() > step
+            const fresh = yield* memoryOver(sealLog(store, keyring), options)
+            yield* fresh.append("chat", said)
+            const { total } = yield* fresh.messages("chat")
+            expect([4, 6]).toContain(total)
+          }
+      }),
+    ))
+})
+
+describe("a hold", () => {
+  it.each([
+    ["of the owner", (memory: Memory.Service, reason: string | null) => memory.holdOf("ann", reason)],
+    ["of a session", (memory: Memory.Service, reason: string | null) => memory.hold("chat", reason)],
+  ])("%s beats erasure, deletion and redaction, and the refusal names it", (_whose, hold) =>
+    run(
+      Effect.gen(function* () {
+        const { memories, memory } = yield* processes(2)
+        const [, other] = memories
+        yield* memory.append("chat", said, { owner: "ann" })
+        yield* hold(memory, "case 17").pipe(Audit.as(dpo))
+        for (const attempt of [
+          other!.erase("ann", { reason: "asked for" }),
+          other!.delete("chat"),
+          other!.deleteOf("ann"),
+          other!.redact("chat", 0),
+        ])
+          expect(yield* refusalOf<unknown>(attempt)).toContain("case 17")
+        expect((yield* other!.context("chat")).messages).toHaveLength(2)
+        yield* hold(memory, null)
+        yield* other!.erase("ann", { reason: "asked for" })
+        const { totals } = yield* memory.auditOf("ann")
+        expect(totals).toMatchObject({ hold: 1, release: 1, erase: 1 })
+      }),
+    ),
+  )
+
+  it("that comes while an erasure can be taken back keeps the keys of the owner", () =>
+    run(
+      Effect.gen(function* () {
+        const { keyring, memory } = yield* processes(1)
+        yield* memory.append("chat", said, { owner: "ann" })
+        yield* memory.erase("ann", { reason: "asked for", after: "1 day" })
+        expect(yield* refusalOf(memory.hold("chat", "case 17"))).toContain("hold the owner")
+        yield* memory.holdOf("ann", "case 17")
+        yield* TestClock.adjust("2 days")
+        expect(yield* keyring.destroyDue).toBe(0)
+        expect(yield* memory.restore("ann")).toBe(1)
+        yield* memory.erase("ann", { reason: "asked for", after: "1 day" }).pipe(Effect.either)
+        expect((yield* memory.context("chat")).messages).toHaveLength(2)
+      }).pipe(Effect.provide(TestContext.TestContext)),
+    ))
+})
+
+it("a store that seals nothing refuses erasures and holds, and says what it takes", () =>
+  run(
+    Effect.gen(function* () {
+      const memory = yield* memoryOver(yield* InMemoryEventLog.make, options)
+      for (const attempt of [
+        memory.erase("ann", { reason: "asked for" }),
+        memory.restore("ann"),
+        memory.hold("chat", "case 17"),
+        memory.holdOf("ann", null),
+      ]) {
+        const failed = yield* Effect.flip(attempt as Effect.Effect<unknown, Error>)
+        expect(failed).toMatchObject({ _tag: "NotSealed" })
+        expect(failed.message).toContain("@memfold/sealed")
+      }
+    }),
+  ))
