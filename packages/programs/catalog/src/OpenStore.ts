@@ -21,3 +21,6 @@ export type OpenStore = Effect.Effect<EventLog.Service, StoreError, Scope.Scope>
 
 /** Opens the store of a URL scheme. */
 export type Open = (path: string, options: StoreOptions, url: string) => OpenStore
+
+/** Seals a log with the keys in a folder. */
+export type Seal = (folder: string, log: EventLog.Service) => OpenStore

@@ -3,9 +3,12 @@ import type * as Libsql from "@memfold/store-libsql"
 import type * as Bullmq from "@memfold/worker-bullmq"
 import type * as Cluster from "@memfold/worker-cluster"
 import type * as PgBoss from "@memfold/worker-pg-boss"
+import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
 import { isMissing, loading, MissingPackage, optional } from "./MissingPackage.js"
-import type { Open, OpenStore } from "./OpenStore.js"
+import type { Open, OpenStore, Seal } from "./OpenStore.js"
 import { projectionsOf } from "./projectionsOf.js"
 import type { LoadQueue } from "./queues.js"
 
@@ -38,6 +41,36 @@ const libsql: Open = (_path, { create = true, readonly = false }, url) =>
   lazy(
     () => optional<typeof Libsql>("@memfold/store-libsql"),
     ({ make }) => make({ url, create, readonly }),
+  )
+
+/**
+ * Seals a log with the keys in a folder: `root.key` there wraps them, or the environment variable MEMFOLD_ROOT_KEY. The folder is made if
+ * it is missing.
+ */
+export const seal: Seal = (folder, log) =>
+  Effect.flatMap(
+    loading(() => import("@memfold/sealed")),
+    ({ environmentRoot, fileRoot, folderKeyring, sealing }) =>
+      Effect.flatMap(
+        Effect.try({
+          try: () => {
+            mkdirSync(folder, { recursive: true, mode: 0o700 })
+            const variable = "MEMFOLD_ROOT_KEY"
+            const root =
+              process.env[variable] === undefined
+                ? fileRoot(join(folder, "root.key"))
+                : environmentRoot(variable)
+            return folderKeyring({ folder: join(folder, "owners"), root })
+          },
+          catch: (cause) =>
+            new EventLog.LogError({
+              operation: "open",
+              reason: cause instanceof Error ? cause.message : "the keys cannot be read",
+              cause,
+            }),
+        }),
+        (keyring) => sealing(log, keyring),
+      ),
   )
 
 /** How to open the store of each URL scheme. */

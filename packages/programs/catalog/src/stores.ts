@@ -3,11 +3,11 @@
  * `libsql://HOST?authToken=TOKEN`.
  */
 import { EventLog, InMemoryEventLog, OptionGroup } from "@memfold/core"
-import { Either, Layer } from "effect"
+import { Effect, Either, Layer } from "effect"
 // A condition of the package: a browser or an edge runtime gets a module without stores.
-import { servers } from "#servers"
+import { seal, servers } from "#servers"
 import { type Suggested, UnknownName } from "./names.js"
-import type { Open, OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
+import type { Open, OpenStore, Seal, StoreError, StoreOptions } from "./OpenStore.js"
 
 /** The forms of the URL of a store. */
 export type StoreForm =
@@ -18,21 +18,46 @@ export type StoreForm =
   | `postgres://${string}`
   | `postgresql://${string}`
   | `libsql://${string}`
+  | `sealed:${string},${string}`
 
 /** The URL of a store. An editor suggests these forms; a text that is known when the program runs is checked then. */
 export type StoreUrl = Suggested<StoreForm>
 
+const { LogError } = EventLog
+
 const memory: Open = () => InMemoryEventLog.make
 
+/** `FOLDER,URL`: the store of the URL, sealed with the keys in the folder. */
+const sealedBy =
+  (by: Seal): Open =>
+  (path, options) => {
+    const at = path.indexOf(",")
+    const wrong = new LogError({
+      operation: "open",
+      reason: "a sealed store is sealed:FOLDER,URL, such as sealed:keys,sqlite:chats.db",
+    })
+    if (at < 1) return Effect.fail(wrong)
+    return Effect.flatMap(
+      Effect.mapError(Effect.flatten(storeOf(path.slice(at + 1), options)), (error) =>
+        error._tag === "UnknownName" ? new LogError({ operation: "open", reason: error.message }) : error,
+      ),
+      (log) => by(path.slice(0, at), log),
+    )
+  }
+
 /** How to open the store of each URL scheme. */
-const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([["memory", memory], ...servers])
+const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
+  ["memory", memory],
+  ...servers,
+  ...(seal === null ? [] : [["sealed", sealedBy(seal)] as const]),
+])
 
 /** The forms of a URL; where the packages of servers cannot run, only `memory:`. */
 const allowed = [
   "memory:",
   ...(servers.length === 0
     ? []
-    : ["sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE", "libsql://HOST"]),
+    : ["sqlite:PATH", "redis://HOST", "postgres://HOST/DATABASE", "libsql://HOST", "sealed:FOLDER,URL"]),
 ]
 
 /** A URL without its user name and password, for messages. A file name may have an `@`. */

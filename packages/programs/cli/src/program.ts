@@ -7,8 +7,9 @@
 import { Command, HelpDoc, Usage, ValidationError } from "@effect/cli"
 // The index of the package also loads servers, sockets and clusters, which doubles the start time.
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { OptionGroup } from "@memfold/core"
+import { Audit, OptionGroup } from "@memfold/core"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
+import { userInfo } from "node:os"
 import { stripVTControlCharacters } from "node:util"
 import { Ended, Findings, UsageError } from "./command/failure.js"
 import { type AnyCommand, commands, groups } from "./command/table.js"
@@ -77,6 +78,15 @@ const programOf = (names: ReadonlyArray<string>) =>
     )
   })
 
+/** Who calls the program, as the audit names it: the user of the process, who may have no name. */
+const user = (): Audit.Actor => {
+  try {
+    return { id: userInfo().username, via: "memfold" }
+  } catch {
+    return { id: `user ${process.getuid?.() ?? "unknown"}`, via: "memfold" }
+  }
+}
+
 /** A call of the program. */
 export interface Call {
   /** Its exit code, once it has ended; `null` if it was interrupted. What went wrong is on standard error by then. */
@@ -100,6 +110,7 @@ export const call = (typed: ReadonlyArray<string>): Call => {
         )
   const running = Effect.runFork(
     started.pipe(
+      Audit.as(user()),
       Effect.provide(NodeContext.layer),
       Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
       Logger.withMinimumLogLevel(LogLevel.Error),

@@ -21,10 +21,17 @@ export * as schemas from "./schemas.js"
 /** What a token allows: to read, to write, or to erase what cannot be brought back. */
 export type Right = "read" | "write" | "erase"
 
-/** Who a request comes from. Without tokens, there is no tenant, and every session of the store is theirs. */
+/**
+ * Who a request comes from. Without tokens, there is no tenant, and every session of the store is theirs; and no actor, which is the
+ * name of the token.
+ */
 export class Caller extends Context.Tag("@memfold/client/Caller")<
   Caller,
-  { readonly tenant: string | null; readonly rights: ReadonlyArray<Right> }
+  {
+    readonly tenant: string | null
+    readonly rights: ReadonlyArray<Right>
+    readonly actor: { readonly id: string; readonly via: string } | null
+  }
 >() {}
 
 const options = {
@@ -133,6 +140,64 @@ const owners = HttpApiGroup.make("owners")
           "Deletes everything of an owner: all sessions with their logs, and what was learned in them",
         ),
       ),
+  )
+
+const governance = HttpApiGroup.make("governance")
+  .add(
+    HttpApiEndpoint.get("audit", of("/audit"))
+      .setPath(schemas.Session)
+      .addSuccess(schemas.Audit)
+      .middleware(Reading)
+      .annotateContext(
+        described(
+          "Who did what with a session. It has no text, and still answers once the session is erased",
+        ),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.get("auditOf", "/v1/owners/:owner/audit")
+      .setPath(schemas.OwnerPath)
+      .addSuccess(schemas.Audit)
+      .middleware(Reading)
+      .annotateContext(described("Who did what with an owner, and with each session of the owner")),
+  )
+  .add(
+    HttpApiEndpoint.post("erase", "/v1/owners/:owner/erase")
+      .setPath(schemas.OwnerPath)
+      .setPayload(schemas.Erase)
+      .addSuccess(schemas.Receipt)
+      .middleware(Erasing)
+      .annotateContext(
+        described(
+          "Takes the keys of an owner out of use at once, and destroys them later: no copy of the store can be read then. Answers with the receipt",
+        ),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.post("restore", "/v1/owners/:owner/restore")
+      .setPath(schemas.OwnerPath)
+      .setPayload(schemas.RestoreOwner)
+      .addSuccess(schemas.RestoredOwner)
+      .middleware(Erasing)
+      .annotateContext(described("Takes an erasure back whose keys are not destroyed")),
+  )
+  .add(
+    HttpApiEndpoint.put("hold", of("/hold"))
+      .setPath(schemas.Session)
+      .setPayload(schemas.Hold)
+      .addSuccess(schemas.Hold)
+      .middleware(Erasing)
+      .annotateContext(
+        described("Holds a session: nothing erases, deletes, archives or redacts it. `null` ends the hold"),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.put("holdOf", "/v1/owners/:owner/hold")
+      .setPath(schemas.OwnerPath)
+      .setPayload(schemas.Hold)
+      .addSuccess(schemas.Hold)
+      .middleware(Erasing)
+      .annotateContext(described("Holds an owner, or ends the hold")),
   )
 
 const conversation = HttpApiGroup.make("conversation")
@@ -424,6 +489,7 @@ const service = HttpApiGroup.make("service")
 export const api = HttpApi.make("memfold")
   .add(sessions)
   .add(owners)
+  .add(governance)
   .add(conversation)
   .add(memory)
   .add(log)

@@ -65,6 +65,29 @@ const sessionOperations = ({ requests: { owners, sessions, service }, once, safe
     safely(service.changeSettings({ payload: change })),
 })
 
+/** Erasures, holds, and who did what. */
+const governanceOperations = ({ requests: { governance }, once, safely }: Calls) => {
+  const by = (owner: string) => ({ owner: encodeURIComponent(owner) })
+  return {
+    /** Who did what with a session. */
+    audit: (session: string) => safely(governance.audit({ path: at(session) })),
+    /** Who did what with an owner, and with each session of the owner. */
+    auditOf: (owner: string) => safely(governance.auditOf({ path: by(owner) })),
+    /** Erases an owner from every copy of a sealed store, and answers with the receipt. `after` is in milliseconds. */
+    erase: (owner: string, options: OperationOptions<typeof schemas.Erase>) =>
+      once(governance.erase({ path: by(owner), payload: options })),
+    /** Takes an erasure back, and answers how many keys are in use again. */
+    restore: async (owner: string, options: OperationOptions<typeof schemas.RestoreOwner> = {}) =>
+      (await once(governance.restore({ path: by(owner), payload: options }))).keys,
+    /** Holds a session for a reason; `null` ends the hold. */
+    hold: async (session: string, reason: string | null) =>
+      void (await safely(governance.hold({ path: at(session), payload: { reason } }))),
+    /** Holds an owner for a reason; `null` ends the hold. */
+    holdOf: async (owner: string, reason: string | null) =>
+      void (await safely(governance.holdOf({ path: by(owner), payload: { reason } }))),
+  }
+}
+
 /** What is said in a session. */
 const conversationOperations = <Message extends object, Messages>(
   { requests: { conversation }, once, safely }: Calls,
@@ -243,6 +266,7 @@ export const createClient = <
   const inFormat = { format: options.format ?? "openai" }
   return {
     ...sessionOperations(calls),
+    ...governanceOperations(calls),
     ...conversationOperations<Message, Messages>(calls, inFormat),
     ...memoryOperations<Messages>(calls, inFormat),
     /** A page of the events of a session. */

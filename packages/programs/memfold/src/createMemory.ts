@@ -14,7 +14,7 @@ import {
 import { Memory, type Recall } from "@memfold/core"
 import { atOnce } from "@memfold/log/breathe"
 import { Effect, Either } from "effect"
-import { makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
+import { type LifeCycle, livingAs, makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
 import { contextsIn } from "./promise/contexts.js"
 import { checkingOptions, checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
@@ -71,6 +71,14 @@ export const createMemory = <
 ): PromiseMemory<Format, System> => {
   const given = options as CreateOptions<keyof Formats, SystemMessages>
   checkOptions(given)
+  return faceOf<Format, System>(given, makeLifeCycle(startOf(given)))
+}
+
+/** The operations of a memory in its format, as its life cycle runs them. */
+const faceOf = <Format extends keyof Formats, System extends SystemMessages>(
+  given: CreateOptions<keyof Formats, SystemMessages>,
+  life: LifeCycle,
+): PromiseMemory<Format, System> => {
   const {
     strategy: named = defaultStrategy,
     format = "openai",
@@ -80,7 +88,7 @@ export const createMemory = <
     extraFields: ownFields,
     server: ownServer,
   } = given
-  const { run, iterate, close } = makeLifeCycle(startOf(given))
+  const { run, iterate, close } = life
   /** The options of one call, in the form that the engine takes. */
   const requested = <Options extends RequestOptions>(given: Options | undefined) => {
     if (given === undefined) return {}
@@ -194,6 +202,7 @@ export const createMemory = <
       }),
     sessions: () => iterate((memory) => memory.sessions),
     neutral: Memory.neutralBy(run),
+    as: (actor) => faceOf<Format, System>(given, livingAs(life, actor)),
     close,
     [Symbol.asyncDispose]: close,
   })

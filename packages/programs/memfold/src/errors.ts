@@ -47,6 +47,14 @@ export type InvalidInput = Memory.InvalidInput
 export const InvalidOption = Memory.InvalidOption
 export type InvalidOption = Memory.InvalidOption
 
+/** The owner, or a session of theirs, is held: nothing was erased. */
+export const Held = EventLog.Held
+export type Held = EventLog.Held
+
+/** The store seals nothing, so it cannot erase or hold. */
+export const NotSealed = Memory.NotSealed
+export type NotSealed = Memory.NotSealed
+
 /** The session has left no branch with this id. */
 export const UnknownBranch = Memory.UnknownBranch
 export type UnknownBranch = Memory.UnknownBranch

@@ -1,5 +1,6 @@
 /** The types of `@memfold/core` that the methods of a memory take and return. */
 import type {
+  Audit,
   Embedder,
   Event,
   EventCodec,
@@ -22,6 +23,14 @@ export type {
   SubscribeOptions,
 } from "@memfold/core"
 
+/** Who does something. */
+export type Actor = Audit.Actor
+/** Who did what with a session or an owner. */
+export type AuditReport = Audit.AuditReport
+/** Something that was done with a session or an owner. */
+export type AuditEntry = Audit.AuditEntry
+/** What an erasure has reached. */
+export type Receipt = EventLog.Receipt
 /** The messages that were appended. */
 export type AppendedMessages = Memory.AppendedMessages
 /** A branch of a conversation. */

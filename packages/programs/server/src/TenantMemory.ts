@@ -2,7 +2,7 @@
  * The memory as one tenant sees it: with the sessions and the owners of this tenant, and no way to name others. In the store, their
  * ids begin with the name of the tenant and a slash, which no name of a tenant has. Handlers get nothing but this.
  */
-import { type EventCodec, type EventLog, Memory, type Session } from "@memfold/core"
+import { type Audit, type EventCodec, type EventLog, Memory, type Session } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
 import { Effect, Stream } from "effect"
 import { problemOf } from "./failure.js"
@@ -46,8 +46,16 @@ type Described = Session.DescriptionChange
  *
  * @param served - the memory of the whole store
  * @param tenant - the name of the tenant; `null` for the whole store
+ * @param actor - who does what is done with it; `null` if nobody has shown a token
  */
-export const tenantMemory = ({ memory, log }: Served, tenant: string | null): TenantMemory => {
+export const tenantMemory = (
+  served: Served,
+  tenant: string | null,
+  actor: Audit.Actor | null,
+): TenantMemory => {
+  const { log } = served
+  const memory: Memory.Service =
+    actor === null ? served.memory : { ...served.memory, ...Memory.actedBy(served.memory, () => actor) }
   const spentOf = (scope: Memory.SpendScope, name: string) =>
     Effect.map(memory.state(Memory.spendLog(scope, name)), ({ spent }) => spent)
   if (tenant === null) return { ...memory, list: (request) => log.list(request), spent: spentOf }
@@ -68,6 +76,16 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
       session: outside(recorded.session),
       event: recorded.event._tag === "SessionDescribed" ? shownOwner(recorded.event) : recorded.event,
     }))
+  const shownSessions = <Shown extends { readonly session: string }>(sessions: ReadonlyArray<Shown>) =>
+    sessions.map((one) => ({ ...one, session: outside(one.session) }))
+  const shownAudit = ({ entries, ...rest }: Audit.AuditReport): Audit.AuditReport => ({
+    ...rest,
+    entries: entries.map((entry) => ({
+      ...entry,
+      session: entry.session === null ? null : outside(entry.session),
+      ...(entry.sessions === undefined ? {} : { sessions: shownSessions(entry.sessions) }),
+    })),
+  })
   const { sessionsOf: _sessionsOf, look: _look, ...named } = Memory.withPrefix(memory, prefix)
   return {
     ...named,
@@ -95,6 +113,12 @@ export const tenantMemory = ({ memory, log }: Served, tenant: string | null): Te
     events: (session, options) => shownEvents(named.events(session, options)),
     subscribe: (session, options) => shownEvents(named.subscribe(session, options)),
     eventsOf: (owner) => shownEvents(named.eventsOf(owner)),
+    erase: (owner, options) =>
+      Effect.map(named.erase(owner, options), (receipt) =>
+        shownOwner({ ...receipt, sessions: shownSessions(receipt.sessions) }),
+      ),
+    audit: (session) => Effect.map(named.audit(session), shownAudit),
+    auditOf: (owner) => Effect.map(named.auditOf(owner), shownAudit),
     spent: (scope, name) =>
       scope === "total" ? Effect.succeed("hidden" as const) : spentOf(scope, inside(name)),
     list: ({ owner, after, limit }) =>

@@ -10,6 +10,12 @@ const notAllowed = (detail: string): Problem => problem(403, "NotAllowed", detai
 
 const quoted = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(" and ")
 
+/** A token as an actor: by its name, or by the beginning of its hash, from which nobody finds it. */
+const actorOf = ({ name, sha256 }: StoredToken) => ({
+  id: name ?? `token ${sha256.slice(0, 12)}`,
+  via: "service",
+})
+
 /** How a service knows its callers. */
 export interface Authorization {
   /** The tokens that are known; without them, the service asks for none. */
@@ -36,10 +42,14 @@ export const authorization = ({ tokens, readOnly = false, rate }: Authorization)
   ): Either.Either<{ readonly caller: Caller["Type"]; readonly key: string | null }, Problem> => {
     const isAllowed = (allowed: ReadonlyArray<Right>): boolean =>
       asked.every((right) => allowed.includes(right))
-    if (asked.length === 0) return Either.right({ caller: { tenant: null, rights: [] }, key: null })
+    if (asked.length === 0)
+      return Either.right({ caller: { tenant: null, rights: [], actor: null }, key: null })
     if (find === null)
       return isAllowed(everybody)
-        ? Either.map(rate("", now), () => ({ caller: { tenant: null, rights: everybody }, key: "" }))
+        ? Either.map(rate("", now), () => ({
+            caller: { tenant: null, rights: everybody, actor: null },
+            key: "",
+          }))
         : Either.left(
             notAllowed(`This service is for reading; start it without --read-only to ${asked.at(-1)}`),
           )
@@ -50,7 +60,7 @@ export const authorization = ({ tokens, readOnly = false, rate }: Authorization)
     const { tenant, rights: allowed } = token
     return isAllowed(allowed)
       ? Either.map(rate(token.sha256, now), () => ({
-          caller: { tenant, rights: allowed },
+          caller: { tenant, rights: allowed, actor: actorOf(token) },
           key: token.sha256,
         }))
       : Either.left(

@@ -21,6 +21,8 @@ const known: Readonly<Record<string, readonly [status: Status, next?: string]>> 
   CannotFork: [409],
   GuardRefused: [400],
   CannotRedact: [409],
+  Held: [409],
+  NotSealed: [409],
   VersionMismatch: [412],
   DamagedEvent: [500, "`npx memfold verify` shows what is damaged in the store."],
 }
@@ -31,6 +33,9 @@ const unavailable: Readonly<Record<string, string>> = {
   LayersError: "The memory layers failed. Try again.",
   VectorIndexError: "The vectors could not be deleted. Try again.",
 }
+
+/** What a store refuses for good is no failure. */
+const refusals: Readonly<Record<string, string>> = { erased: "Erased", held: "Held" }
 
 const isProblem = (error: unknown): error is Problem =>
   typeof error === "object" &&
@@ -86,6 +91,8 @@ export const problemOf = (error: unknown): Problem => {
   const name = nameOf(error)
   const given = typeof error === "object" && error !== null && "session" in error ? error.session : undefined
   const session = typeof given === "string" && given !== "" ? given : undefined
+  const refused = refusals[(error as { readonly refused?: "erased" | "held" } | null)?.refused ?? ""]
+  if (refused !== undefined) return problem(409, refused, sentence(error), session)
   const later = unavailable[name]
   if (later !== undefined) return problem(503, name, later, session)
   const [status, next] = known[name] ?? []

@@ -138,8 +138,9 @@ export const admission = (options: GuardOptions) => {
         const mayBegin = (session: string): Effect.Effect<void, Problem> =>
           route.begins === null
             ? Effect.dieMessage(`the route ${route.path} does not declare that it begins sessions`)
-            : Effect.mapError(options.mayBegin(tenantMemory(options, tenant), tenant, session), (error) =>
-                problemFor(tenant, error),
+            : Effect.mapError(
+                options.mayBegin(tenantMemory(options, tenant, null), tenant, session),
+                (error) => problemFor(tenant, error),
               )
         /** Counts the work that the body of a request is, in seconds. */
         const charge = (work: number): Effect.Effect<void, Problem> =>

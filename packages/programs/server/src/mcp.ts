@@ -66,6 +66,16 @@ const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, 
   const memory = tenantMemory(options, tenant)
   const run = <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> =>
     Memory.asPromise(Effect.mapError(use(memory), toldTo(tenant)))
+const toolMemory = (
+  options: Pick<GuardOptions, "memory" | "log" | "mayBegin">,
+  { tenant, actor }: Caller["Type"],
+) => {
+  const memory = tenantMemory(options, tenant, actor === null ? null : { ...actor, via: "mcp" })
+  const run = async <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> => {
+    const exit = await Effect.runPromiseExit(Effect.mapError(use(memory), toldTo(tenant)))
+    if (Exit.isSuccess(exit)) return exit.value
+    throw Cause.squash(exit.cause)
+  }
   const { encodeExact } = codecs.openai
   return {
     ...Memory.promised<
@@ -124,12 +134,13 @@ export const mcp = (
     : HttpApiBuilder.Router.use((router) =>
         Effect.gen(function* () {
           const made = new Map<string, ReturnType<ToolHandler>>()
-          const handlerFor = ({ tenant, rights }: Caller["Type"]) => {
+          const handlerFor = (caller: Caller["Type"]) => {
+            const { tenant, rights, actor } = caller
             const readOnly = !rights.includes("write")
-            const key = JSON.stringify([tenant, readOnly])
+            const key = JSON.stringify([tenant, readOnly, actor?.id])
             const known = made.get(key)
             if (known !== undefined) return known
-            const fresh = handler(toolMemory(options, tenant), { readOnly })
+            const fresh = handler(toolMemory(options, caller), { readOnly })
             made.set(key, fresh)
             return fresh
           }

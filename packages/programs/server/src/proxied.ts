@@ -9,7 +9,9 @@ import {
   type ProxyRecord,
   withoutSlashes,
 } from "@memfold/proxy"
-import { Duration, Effect, type Scope } from "effect"
+import { Audit, Memory } from "@memfold/core"
+import { Duration, Effect, FiberRef, type Scope } from "effect"
+import { AsyncLocalStorage } from "node:async_hooks"
 import type { ServerResponse } from "node:http"
 import { type admission, type Foreign, Noting } from "./guard.js"
 import type { Accounts } from "./openMemory.js"
@@ -90,10 +92,17 @@ export const foreign = (
     const { upstreamTimeout } = options
     const { maxBody, shutdown } = limitsOf(options)
     const patience = upstreamTimeout === undefined ? undefined : Duration.toMillis(upstreamTimeout)
+    const actors = new AsyncLocalStorage<Audit.Actor | null>()
+    // Without a token, it is whoever runs the service.
+    const runs = yield* FiberRef.get(Audit.currentActor)
+    const actorNow = () => actors.getStore() ?? runs
+    const speaking = { ...memory, ...Memory.actedBy(memory, actorNow) }
     const conversations =
-      openai === undefined ? undefined : yield* keptIn({ memory, calls }, openai, patience, shutdown)
+      openai === undefined
+        ? undefined
+        : yield* keptIn({ memory: speaking, calls }, openai, patience, shutdown)
     const proxy = new Proxy({
-      memory,
+      memory: speaking,
       calls,
       savings,
       upstreams,
@@ -113,18 +122,20 @@ export const foreign = (
       const given = proxy.reads(incoming) ? { body: yield* body(bodies) } : {}
       const response = toServerResponse(request)
       const record = yield* Effect.promise(() =>
-        proxy.handle(incoming, response, {
-          ...given,
-          ...(caller.tenant === null ? {} : { prefix: `${caller.tenant}/` }),
-          mayWork: (text, measured) =>
-            Effect.runPromise(
-              charge(workOf(text, measured)).pipe(
-                Effect.as(true),
-                Effect.orElseSucceed(() => false),
+        actors.run(caller.actor === null ? null : { ...caller.actor, via: "proxy" }, () =>
+          proxy.handle(incoming, response, {
+            ...given,
+            ...(caller.tenant === null ? {} : { prefix: `${caller.tenant}/` }),
+            mayWork: (text, measured) =>
+              Effect.runPromise(
+                charge(workOf(text, measured)).pipe(
+                  Effect.as(true),
+                  Effect.orElseSucceed(() => false),
+                ),
               ),
-            ),
-          mayBegin: (session) => Effect.runPromise(mayBegin(session)),
-        }),
+            mayBegin: (session) => Effect.runPromise(mayBegin(session)),
+          }),
+        ),
       )
       if (record !== null) (yield* Noting)(logged(record))
       yield* over(response)

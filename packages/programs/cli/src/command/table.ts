@@ -96,6 +96,24 @@ export const groups: Readonly<
       restore: listed("archived sessions", async () => (await import("./archive.js")).restore),
     },
   },
+  govern: {
+    about: "what is kept: who did what, what must go, what must stay",
+    commands: {
+      audit: listed(
+        "who did what with a session or an owner",
+        async () => (await import("./govern.js")).audit,
+      ),
+      erase: listed(
+        "an owner from every copy of a sealed store",
+        async () => (await import("./govern.js")).erase,
+      ),
+      doctor: listed("what is not protected here", async () => (await import("./doctor.js")).command),
+      hold: listed(
+        "a session or an owner, against every erasure",
+        async () => (await import("./govern.js")).hold,
+      ),
+    },
+  },
   repair: {
     about: "a store",
     commands: {

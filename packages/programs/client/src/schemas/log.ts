@@ -1,6 +1,7 @@
 /** The log of a session. */
 import { Schema } from "effect"
 import { count, flag, optional } from "./fields.js"
+import { Actor } from "./governance.js"
 import { Json, Time } from "./form.js"
 
 export const EventQuery = Schema.Struct({
@@ -19,6 +20,7 @@ export const RecordedEvent = Schema.Struct({
   id: Schema.String,
   time: Time,
   event: Json.annotations({ description: "The event; `_tag` is its type" }),
+  actor: Schema.optional(Actor),
 }).annotations({ identifier: "Event" })
 
 export type RecordedEvent = typeof RecordedEvent.Type

@@ -1,5 +1,6 @@
 /** The interface of a memory with Promises: its options, its operations and their errors. */
 import type {
+  Audit,
   BudgetOutcome,
   Dispatcher,
   Embedder,
@@ -346,6 +347,20 @@ export interface PromiseMemory<
    * ```
    */
   within(transaction: unknown): TransactionMemory<Format>
+  /**
+   * The memory as somebody uses it: what is appended, edited, redacted or erased through it carries the actor, and `audit` tells it.
+   *
+   * @param actor - `id`: the person or the program, never a secret; `via`: the token or the program that it came through; `onBehalfOf`:
+   *   for whom, if for somebody else
+   * @returns the memory; `close` closes it for everybody
+   * @throws InvalidOption: the actor has no `id`
+   *
+   * @example
+   * ```ts
+   * await memory.as({ id: "ann", via: "web" }).append("chat-1", { role: "user", content: "Hello" })
+   * ```
+   */
+  as(actor: Audit.Actor): PromiseMemory<Format, System>
   /**
    * Tools for the model: `search_memory` searches the messages that the context does not show, and `read_messages` reads
    * what was said around them. The definitions come in the formats of OpenAI, Anthropic and the AI SDK. Results are normal

@@ -1,6 +1,6 @@
 /** The life of a memory with Promises: opened by the first call, used by calls in their order, closed once. */
 import type { StoreError } from "@memfold/catalog"
-import type { Dispatcher, Memory } from "@memfold/core"
+import { Audit, type Dispatcher, Memory } from "@memfold/core"
 import { Cause, Deferred, Effect, Exit, type Fiber, FiberId, Runtime, Schema, Scope, Stream } from "effect"
 
 /** The memory was closed before this call. Create another one. */
@@ -54,6 +54,24 @@ export interface LifeCycle {
     use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
   ) => AsyncIterable<A>
   readonly close: () => Promise<void>
+}
+
+/**
+ * What a life cycle runs, as done by somebody.
+ *
+ * @throws InvalidOption: the actor has no id
+ */
+export const livingAs = (life: LifeCycle, actor: Audit.Actor): LifeCycle => {
+  if (!Schema.is(Audit.Actor)(actor) || actor.id === "")
+    throw new Memory.InvalidOption({ option: "actor", allowed: 'an object like { id: "ann", via: "web" }' })
+  return {
+    ...life,
+    run: (use, options) => life.run((memory) => Audit.as(actor)(use(memory)), options),
+    iterate: (use) =>
+      life.iterate((memory) =>
+        Stream.unwrapScoped(Effect.as(Effect.locallyScoped(Audit.currentActor, actor), use(memory))),
+      ),
+  }
 }
 
 /** Makes the life of a memory. Nothing is opened before the first call. */

@@ -98,6 +98,7 @@ const createOptions = {
   budget: Memory.memoryOptions.budget,
   spend: Memory.memoryOptions.spend,
   beforeAppend: Memory.memoryOptions.beforeAppend,
+  audit: Memory.memoryOptions.audit,
   boundReasoning: Memory.memoryOptions.boundReasoning,
   trust: Memory.memoryOptions.trust,
   minimumOrigin: Memory.memoryOptions.minimumOrigin,

@@ -100,8 +100,8 @@ interface Using {
 export const using = ({ settings, ...served }: Serving): Using => {
   const requested = strategyOf(settings.current)
   const run: Using["run"] = (use) =>
-    Effect.flatMap(Caller, ({ tenant }) =>
-      use(tenantMemory(served, tenant), tenant).pipe(
+    Effect.flatMap(Caller, ({ tenant, actor }) =>
+      use(tenantMemory(served, tenant, actor), tenant).pipe(
         Effect.tapError(logFailure),
         Effect.mapError((error) => problemFor(tenant, error)),
       ),

@@ -1,0 +1,172 @@
+/** `memfold doctor`: what is not protected in an installation. */
+import { Command, Options } from "@effect/cli"
+import { sqliteFile, withoutSecrets } from "@memfold/catalog"
+import { Audit, EventLog } from "@memfold/core"
+import { Console, Effect, Option, Stream } from "effect"
+import { statSync } from "node:fs"
+import { dirname, resolve, sep } from "node:path"
+import { clean, color, json as toJson } from "../terminal/terminal.js"
+import { Findings, UsageError } from "./failure.js"
+import * as options from "./options.js"
+
+/** Something that is not protected, and what to do about it. */
+interface Finding {
+  readonly about: "keys" | "tokens" | "host" | "retention" | "backup" | "audit"
+  readonly problem: string
+}
+
+const finding = (about: Finding["about"], problem: string): Finding => ({ about, problem })
+
+/** The subject of a trail by its id; `null` if a log is none. */
+const subjectOf = (log: string): Audit.Subject | null => {
+  for (const kind of ["owner", "session"] as const) {
+    const first = Audit.trailOf(kind === "owner" ? { owner: "" } : { session: "" })
+    if (log.startsWith(first)) {
+      const id = log.slice(first.length)
+      return kind === "owner" ? { owner: id } : { session: id }
+    }
+  }
+  return null
+}
+
+/** What the keys are, and where. */
+const keyFindings = (log: EventLog.Service, store: string): ReadonlyArray<Finding> => {
+  if (log.erasure === undefined)
+    return [
+      finding(
+        "keys",
+        "the store seals nothing: whoever has a copy of it reads everything, and backups keep what is erased; open it as sealed:FOLDER,URL",
+      ),
+    ]
+  const [, folder = "", inner = ""] = /^sealed:([^,]+),(.*)$/su.exec(store) ?? []
+  const file = sqliteFile(inner)
+  if (file === null) return []
+  const beside = `${resolve(folder)}${sep}`.startsWith(`${dirname(resolve(file))}${sep}`)
+  return beside
+    ? [
+        finding(
+          "keys",
+          "the keys are in the folder of the store: a backup of both together is a backup of the texts",
+        ),
+      ]
+    : []
+}
+
+/** Checks every trail, and finds when something was erased or deleted last. */
+const trailsOf = (log: EventLog.Service) =>
+  Stream.runFoldEffect(
+    Stream.filterMap(EventLog.sessions(log), ({ session }) => Option.fromNullable(subjectOf(session))),
+    { broken: [] as ReadonlyArray<Finding>, erased: 0, count: 0 },
+    ({ broken, erased, count }, subject) =>
+      Effect.map(Audit.readTrail(log, subject), ({ trail, noted }) => {
+        const name = "owner" in subject ? `owner "${subject.owner}"` : `session "${subject.session}"`
+        const changed = finding("audit", `the trail of ${name} was changed at its entry ${trail.brokenAt}`)
+        const times = noted.flatMap(({ time, event: { act } }) =>
+          act === "erase" || act === "delete" ? [time] : [],
+        )
+        return {
+          broken: trail.brokenAt === null ? broken : [...broken, changed],
+          erased: Math.max(erased, ...times),
+          count: count + 1,
+        }
+      }),
+  )
+
+const Token = { name: "", rights: [] as ReadonlyArray<string> }
+
+/** What tokens allow, as the file of `memfold token` has them. */
+const tokenFindings = (file: unknown): ReadonlyArray<Finding> => {
+  const tokens = ((file as { readonly tokens?: ReadonlyArray<Partial<typeof Token>> }).tokens ?? []).map(
+    (token, at) => ({ ...Token, ...token, at: at + 1 }),
+  )
+  return tokens.flatMap(({ name, rights, at }) => [
+    ...(name === "" ? [finding("tokens", `token ${at} has no name: the audit cannot say whose it is`)] : []),
+    ...(rights.length === 0
+      ? [finding("tokens", `token ${at} has no rights: remove it from the file`)]
+      : rights.includes("erase")
+        ? [
+            finding(
+              "tokens",
+              `token ${at}${name === "" ? "" : ` (${name})`} may erase: keep that to the tokens that need it`,
+            ),
+          ]
+        : []),
+  ])
+}
+
+const here = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/u
+
+export const command = Command.make(
+  "doctor",
+  {
+    store: options.store,
+    tokens: options.optionalText("tokens", "FILE", "The tokens that the service is given."),
+    host: options
+      .text("host", "ADDRESS", "The address that the service listens on.")
+      .pipe(Options.withDefault("127.0.0.1")),
+    rules: options.optionalText("rules", "FILE", 'The rules of retention that "memfold archive" is given.'),
+    backup: options.repeatedText("backup", "FILE", "A backup of the store or of its keys; may be repeated."),
+    json: options.json,
+  },
+  ({ store, tokens, host, rules, backup, json }) =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      const { broken, erased, count } = yield* trailsOf(log)
+      const given = yield* Effect.transposeMapOption(tokens, (path) => options.parsedFile("--tokens", path))
+      if (Option.isSome(rules)) yield* options.parsedFile("--rules", rules.value)
+      const backups = yield* Effect.forEach(backup, (path) =>
+        Effect.try({
+          try: () => ({ path, time: statSync(path).mtimeMs }),
+          catch: () => new UsageError({ problem: `--backup ${path}: there is no such file` }),
+        }),
+      )
+      const found: ReadonlyArray<Finding> = [
+        ...keyFindings(log, store),
+        ...Option.match(given, {
+          onNone: () => [
+            finding("tokens", "the service asks nobody for a token: whoever reaches it reads and erases all"),
+          ],
+          onSome: tokenFindings,
+        }),
+        ...(here.test(host)
+          ? []
+          : [
+              finding(
+                "host",
+                `the service listens on ${host}: others reach it; put it behind TLS, and see that it has --tokens`,
+              ),
+            ]),
+        ...(Option.isNone(rules)
+          ? [
+              finding(
+                "retention",
+                "nothing ends what is kept: give memfold archive rules, and run it every day",
+              ),
+            ]
+          : []),
+        ...backups
+          .filter(({ time }) => time < erased)
+          .map(({ path }) =>
+            finding(
+              "backup",
+              `${path} is older than the last erasure: restored, it ${log.erasure === undefined ? "has what was erased" : "brings its keys back, if it has keys"}; make a new one and remove it`,
+            ),
+          ),
+        ...(count === 0
+          ? [finding("audit", "no trail was written: give the memory audit, with reads if they count")]
+          : broken),
+      ]
+      if (json) for (const one of found) yield* Console.log(toJson({ type: "finding", ...one }))
+      else {
+        for (const { about, problem } of found)
+          yield* Console.log(`${color.red(about.padEnd(9))}  ${clean(problem)}`)
+        if (found.length === 0)
+          yield* Console.log(`nothing was found that is open in ${clean(withoutSecrets(store))}`)
+      }
+      if (found.length > 0) return yield* new Findings()
+    }).pipe(Effect.provide(options.existingStore(store))),
+).pipe(
+  Command.withDescription(
+    "Say what is not protected in an installation: keys, tokens, the address, retention, backups, the audit.",
+  ),
+)

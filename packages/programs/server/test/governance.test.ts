@@ -1,0 +1,92 @@
+/** Who did what, erasures and holds over HTTP: by the name of the token, and each tenant for itself. */
+import { createClient } from "@memfold/client"
+import { storeFile } from "@memfold/harness/storeFile"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { makeToken } from "../src/index.js"
+import { ask, started, turn } from "./services.js"
+
+const rights = ["read", "write", "erase"] as const
+
+/** A service over a sealed store, with a token of each of two tenants. */
+const sealedService = async () => {
+  const keys = mkdtempSync(join(tmpdir(), "memfold-keys-"))
+  onTestFinished(() => rmSync(keys, { recursive: true, force: true }))
+  const [bot, other] = [
+    makeToken({ tenant: "acme", rights, name: "bot" }),
+    makeToken({ tenant: "beta", rights, name: "bot" }),
+  ]
+  const reader = makeToken({ tenant: "acme", rights: ["read"] })
+  const service = await started({
+    store: `sealed:${keys},${storeFile()}`,
+    tokens: [bot.stored, other.stored, reader.stored],
+  })
+  const client = ({ token }: { readonly token: string }) => createClient({ url: service.url, token })
+  return { url: service.url, acme: client(bot), beta: client(other), reader, bot }
+}
+
+it("the audit has the name of the token, and never the token", async () => {
+  const { acme, bot } = await sealedService()
+  await acme.append("chat", turn(1), { owner: "ann", title: "Orders" })
+  await acme.edit("chat", 1, { role: "assistant", content: "No." })
+  const report = await acme.audit("chat")
+  expect(report.totals).toMatchObject({ "append user": 1, "append assistant": 2, edit: 1 })
+  for (const { actor } of report.entries) expect(actor).toEqual({ id: "bot", via: "service" })
+  const events = await acme.events("chat")
+  expect(events[0]).toMatchObject({ actor: { id: "bot", via: "service" } })
+  expect(JSON.stringify([report, events])).not.toContain(bot.token)
+  expect(JSON.stringify(report)).not.toContain("Orders")
+})
+
+it("an owner is erased, held and taken back by whoever may erase, within the tenant", async () => {
+  const { url, acme, beta, reader } = await sealedService()
+  for (const tenant of [acme, beta]) await tenant.append("chat", turn(1), { owner: "ann" })
+  const erasing = { headers: { authorization: `Bearer ${reader.token}` }, body: { reason: "asked for" } }
+  expect((await ask(`${url}/v1/owners/ann/erase`, erasing)).status).toBe(403)
+
+  await acme.holdOf("ann", "case 17")
+  await expect(acme.erase("ann", { reason: "asked for" })).rejects.toMatchObject({
+    error: "Held",
+    message: expect.stringContaining("case 17"),
+  })
+  for (const refused of [acme.delete("chat"), acme.redact("chat", 0), acme.deleteOf("ann")])
+    await expect(refused).rejects.toMatchObject({
+      status: 409,
+      error: "Held",
+      message: expect.stringContaining("case 17"),
+    })
+  await acme.holdOf("ann", null)
+  await acme.hold("chat", "case 18")
+  await expect(acme.erase("ann", { reason: "asked for" })).rejects.toMatchObject({
+    message: expect.stringContaining('session "chat" is held: case 18'),
+  })
+  await acme.hold("chat", null)
+
+  const receipt = await acme.erase("ann", { reason: "asked for" })
+  expect(receipt).toMatchObject({ owner: "ann", actor: "bot", sessions: [{ session: "chat", version: 3 }] })
+  expect(JSON.stringify(receipt)).not.toContain("acme/")
+  await expect(acme.context("chat")).rejects.toMatchObject({ status: 409, error: "Erased" })
+  expect((await acme.sessions({ owner: "ann" })).sessions).toMatchObject([{ session: "chat" }])
+  expect((await beta.context("chat")).messages).toHaveLength(2)
+
+  const { totals, trails, entries } = await acme.auditOf("ann")
+  expect(totals).toMatchObject({ append: 2, hold: 2, release: 2, erase: 1 })
+  for (const { brokenAt } of trails) expect(brokenAt).toBeNull()
+  expect(JSON.stringify(entries)).not.toContain("acme/")
+  expect((await beta.auditOf("ann")).totals).not.toHaveProperty("erase")
+
+  expect(await acme.restore("ann", { reason: "by mistake" })).toBeGreaterThan(0)
+  expect((await acme.context("chat")).messages).toHaveLength(2)
+})
+
+it("a store that seals nothing says so", async () => {
+  const memory = createClient({ url: (await started()).url })
+  await memory.append("chat", turn(1), { owner: "ann" })
+  await expect(memory.erase("ann", { reason: "asked for" })).rejects.toMatchObject({
+    status: 409,
+    error: "NotSealed",
+  })
+  expect((await memory.audit("chat")).totals).toMatchObject({ "append user": 1 })
+})
