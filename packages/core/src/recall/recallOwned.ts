@@ -44,6 +44,10 @@ const atOnce = 8
 /** Sessions with more events are looked up in the index of the store: to index one anew after each message would take too long. */
 const mostEvents = 2_000
 
+/** Whether a session can never be read, because it is damaged or was erased: a search goes on without it. */
+const isUnreadable = (error: { readonly _tag: string; readonly refused?: unknown }): boolean =>
+  error._tag === "DamagedEvent" || error.refused === "erased"
+
 /** A session that the list gives to an owner, and the log does not. */
 class NotOwned extends Data.TaggedError("NotOwned")<{ readonly session: string }> {}
 
@@ -57,18 +61,30 @@ export const recallOwned = (
   reading: Reading,
   listed: ReadonlyArray<SessionInfo>,
   request: OwnedRequest,
-): Effect.Effect<OwnedRecalled, SessionError> =>
-  search(reading, listed, request).pipe(
+): Effect.Effect<OwnedRecalled, SessionError> => {
+  /** The search without a session that cannot be read. */
+  const without = (
+    error: SessionError,
+    session: string | undefined,
+  ): Effect.Effect<OwnedRecalled, SessionError> => {
+    const others = listed.filter((one) => one.session !== session)
+    if (others.length === listed.length) return Effect.fail(error)
+    return Effect.map(recallOwned(reading, others, request), ({ unreadable, ...found }) => ({
+      ...found,
+      unreadable: listed.flatMap((one) =>
+        one.session === session || unreadable.includes(one.session) ? [one.session] : [],
+      ),
+    }))
+  }
+  return search(reading, listed, request).pipe(
     // A stored index can name messages that the log has lost: the damage is known only when they are read.
-    Effect.catchTag("DamagedEvent", (damage) => {
-      const others = listed.filter(({ session }) => session !== damage.session)
-      if (others.length === listed.length) return damage
-      return Effect.map(recallOwned(reading, others, request), ({ unreadable, ...found }) => ({
-        ...found,
-        unreadable: listed.flatMap(({ session }) =>
-          session === damage.session || unreadable.includes(session) ? [session] : [],
-        ),
-      }))
+    Effect.catchTags({
+      DamagedEvent: (damage) => without(damage, damage.session),
+      LogError: (error) => {
+        // With one session of an owner, the others were erased: the index in the process does not know it.
+        if (isUnreadable(error)) for (const { session } of listed) reading.owned.forget(session)
+        return without(error, isUnreadable(error) ? error.session : undefined)
+      },
     }),
     Effect.catchTag("NotOwned", ({ session }) => {
       reading.owned.forget(session)
@@ -79,6 +95,7 @@ export const recallOwned = (
       )
     }),
   )
+}
 
 /** A session that was looked up. */
 interface LookedUp {
@@ -128,7 +145,7 @@ const search = (
         (info) =>
           after(
             breathe(),
-            Effect.catchTag(work(info), "DamagedEvent", () =>
+            Effect.catchIf(work(info), isUnreadable, () =>
               Effect.sync(() => {
                 damaged.add(info.session)
                 return null

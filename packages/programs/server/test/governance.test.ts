@@ -51,8 +51,8 @@ it("an owner is erased, held and taken back by whoever may erase, within the ten
     error: "Held",
     message: expect.stringContaining("case 17"),
   })
-  for (const refused of [acme.delete("chat"), acme.redact("chat", 0), acme.deleteOf("ann")])
-    await expect(refused).rejects.toMatchObject({
+  for (const refused of [() => acme.delete("chat"), () => acme.redact("chat", 0), () => acme.deleteOf("ann")])
+    await expect(refused()).rejects.toMatchObject({
       status: 409,
       error: "Held",
       message: expect.stringContaining("case 17"),

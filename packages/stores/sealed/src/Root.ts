@@ -1,5 +1,5 @@
 /** The root: the key that wraps the keys of holders. It is in a file, in the environment, or in a service for keys. */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 
 /** Wraps keys. What it wraps is useless without it. */
@@ -15,9 +15,9 @@ export interface Root {
   readonly unwrap: (wrapped: Uint8Array, about: string) => Promise<Uint8Array>
 }
 
-/** A root in this process, of 32 bytes. */
-const rootOf = (id: string, key: Uint8Array): Root => ({
-  id,
+/** A root in this process, of 32 bytes. Its name is a digest: a file that is moved, or put back elsewhere, is the root that it was. */
+const rootOf = (key: Uint8Array): Root => ({
+  id: `root-${createHash("sha256").update("memfold root").update(key).digest("hex").slice(0, 16)}`,
   wrap: async (given, about) => {
     const nonce = randomBytes(12)
     const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(about))
@@ -65,7 +65,7 @@ export const fileRoot = (path: string): Root => {
       rmSync(draft)
     }
   }
-  return rootOf(`file:${path}`, keyIn(readFileSync(path, "utf8"), path))
+  return rootOf(keyIn(readFileSync(path, "utf8"), path))
 }
 
 /**
@@ -83,5 +83,4 @@ export const fileRoot = (path: string): Root => {
  * console.log(root.id)
  * ```
  */
-export const environmentRoot = (name: string): Root =>
-  rootOf(`environment:${name}`, keyIn(process.env[name] ?? "", name))
+export const environmentRoot = (name: string): Root => rootOf(keyIn(process.env[name] ?? "", name))
