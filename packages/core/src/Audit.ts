@@ -1,4 +1,4 @@
 /** Who did what: the actor of events, and the audit trail. */
-export { Actor, as, currentActor } from "./event/Actor.js"
+export { Actor, as, CurrentActor } from "./event/Actor.js"
 export { auditOf, type AuditEntry, type AuditReport } from "./audit/audit.js"
 export { type CheckedTrail, note, readTrail, type Subject, trailOf } from "./audit/Trail.js"

@@ -1,5 +1,5 @@
 /** Who does something: each event may carry it. */
-import { Effect, FiberRef, GlobalValue, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 
 /**
  * Who does something.
@@ -15,11 +15,10 @@ export const Actor = Schema.Struct({
 })
 export type Actor = typeof Actor.Type
 
-/** Who does what this fiber does; `null` if nobody has said so. What the memory does by itself has no actor. */
-export const currentActor: FiberRef.FiberRef<Actor | null> = GlobalValue.globalValue(
-  Symbol.for("@memfold/core/currentActor"),
-  () => FiberRef.unsafeMake<Actor | null>(null),
-)
+/** Who does what is done here; `null` if nobody has said so. What the memory does by itself has no actor. */
+export class CurrentActor extends Context.Reference<CurrentActor>()("@memfold/core/CurrentActor", {
+  defaultValue: (): Actor | null => null,
+}) {}
 
 /**
  * Says who does something: the events that it appends carry the actor, and the audit tells it.
@@ -35,4 +34,4 @@ export const currentActor: FiberRef.FiberRef<Actor | null> = GlobalValue.globalV
 export const as =
   (actor: Actor | null) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.locally(effect, currentActor, actor)
+    Effect.provideService(effect, CurrentActor, actor)

@@ -2,12 +2,12 @@
  * Encodes events to stored records and decodes them. Decoding upcasts old schema versions with pure functions, skips
  * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
-import { Array, Effect, Either, FiberRef, ParseResult, Schema } from "effect"
+import { Array, Effect, Either, ParseResult, Schema } from "effect"
 import { atOnce, mapped, type Steps } from "@memfold/log/breathe"
 import type { LogRecord, NewRecord, RewrittenRecord } from "@memfold/log/EventLog"
 import { exactCheck } from "./exactCheck.js"
 import type { Message } from "@memfold/message/Message"
-import { Actor, currentActor } from "./Actor.js"
+import { Actor, CurrentActor } from "./Actor.js"
 import { checksumOf } from "./checksum.js"
 import { Event, schemaVersions } from "./Event.js"
 import { ofData, toData, toSchema } from "./messageData.js"
@@ -68,12 +68,12 @@ export interface RecordedEvent<E = AnyEvent> {
 /** An event that is to be appended: with its time, and with who does it. */
 export type TimedEvent = Pick<RecordedEvent<Event>, "time" | "event" | "actor">
 
-/** Events with their time, and with the actor of this fiber (see `as`). */
+/** Events with their time, and with the current actor (see `as`). */
 export const timedNow = <Events extends ReadonlyArray<Event>>(
   time: number,
   events: Events,
 ): Effect.Effect<Array.ReadonlyArray.With<Events, TimedEvent>> =>
-  Effect.map(FiberRef.get(currentActor), (actor) =>
+  Effect.map(CurrentActor, (actor) =>
     Array.map(events, (event): TimedEvent => (actor === null ? { time, event } : { time, event, actor })),
   )
 

@@ -2,7 +2,7 @@
  * Redaction: erases a message's text from its event, from the summaries that cover it, and from the facts learned from
  * it. Afterwards the text is nowhere in the log (law L15), and the log still passes verification.
  */
-import { Array, Clock, Effect, Schema, Stream } from "effect"
+import { type Array, Clock, Effect, Schema, Stream } from "effect"
 import {
   type Event,
   type FactsLearned,

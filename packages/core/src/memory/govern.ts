@@ -1,12 +1,12 @@
 /** Answering for what is kept: erasing an owner from every copy, holding what must not go, and telling who did what. */
-import { type Duration, Effect, FiberRef, Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 import { type AuditReport, auditOf as auditIn } from "../audit/audit.js"
 import { note, type Subject } from "../audit/Trail.js"
-import { currentActor } from "../event/Actor.js"
+import { CurrentActor } from "../event/Actor.js"
 import type { AuditNoted } from "../event/Event.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
-import { InvalidOption, millisOf } from "../options/OptionGroup.js"
-import { type Erasure, type Held, LogError, type Receipt } from "@memfold/log/EventLog"
+import { millisOf } from "../options/OptionGroup.js"
+import type { Erasure, Held, LogError, Receipt } from "@memfold/log/EventLog"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { checkOwner, checkSession, checkText, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -73,7 +73,7 @@ export const eraseOwner = (
         detail: "`after` has to be a duration of 0 or more, such as 30 days",
       })
     const erasure = yield* erasureOf(parts, "erase")
-    const actor = yield* FiberRef.get(currentActor)
+    const actor = yield* CurrentActor
     const also = (yield* logsOfOwned(parts, owner)).filter((name) => name.startsWith("memfold:"))
     const owned = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
     const receipt = yield* erasure.erase({ owner, actor: actor?.id ?? "", reason, after: millis, also })

@@ -1,5 +1,5 @@
 import { Context, Effect, FiberRef, HashMap, List, Tracer } from "effect"
-import { currentActor } from "../event/Actor.js"
+import { as } from "../event/Actor.js"
 
 /**
  * Work that outlives the request that started it. Its spans are linked to that request's span, where one is given, but
@@ -14,7 +14,7 @@ export const detached = <A>(work: Effect.Effect<A>, request?: Tracer.AnySpan): E
         ) as Context.Context<never>,
     ),
     // Nobody asked for it by name: what a request makes due is the work of the memory.
-    Effect.locally(currentActor, null),
+    as(null),
     Effect.locally(FiberRef.currentLogAnnotations, HashMap.empty()),
     Effect.locally(FiberRef.currentLogSpan, List.empty()),
   )

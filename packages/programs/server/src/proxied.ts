@@ -10,7 +10,7 @@ import {
   withoutSlashes,
 } from "@memfold/proxy"
 import { Audit, Memory } from "@memfold/core"
-import { Duration, Effect, FiberRef, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { ServerResponse } from "node:http"
 import { type admission, type Foreign, Noting } from "./guard.js"
@@ -94,7 +94,7 @@ export const foreign = (
     const patience = upstreamTimeout === undefined ? undefined : Duration.toMillis(upstreamTimeout)
     const actors = new AsyncLocalStorage<Audit.Actor | null>()
     // Without a token, it is whoever runs the service.
-    const runs = yield* FiberRef.get(Audit.currentActor)
+    const runs = yield* Audit.CurrentActor
     const actorNow = () => actors.getStore() ?? runs
     const speaking = { ...memory, ...Memory.actedBy(memory, actorNow) }
     const conversations =

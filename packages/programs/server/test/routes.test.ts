@@ -218,7 +218,11 @@ describe("L21: every route", () => {
       "DELETE /v1/owners/:owner",
       "DELETE /v1/responses/:response",
       "DELETE /v1/sessions/:session",
+      "POST /v1/owners/:owner/erase",
+      "POST /v1/owners/:owner/restore",
       "POST /v1/sessions/:session/redact",
+      "PUT /v1/owners/:owner/hold",
+      "PUT /v1/sessions/:session/hold",
     ])
     expect(rows.filter(({ rights }) => rights.length === 0).map(nameOf)).toEqual([
       "GET /health",

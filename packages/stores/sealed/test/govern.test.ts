@@ -121,20 +121,21 @@ describe("an erased owner", () => {
               Deferred.await(asked),
               Effect.zipRight(Fiber.join(compaction), Effect.dieMessage("it has asked nobody")),
             )
-            let [written, ended] = [0, 0]
+            let written = 0
+            const enough = yield* Deferred.make<void>()
             const writers = yield* Effect.forEach(Array.from({ length: 8 }), (_, at) =>
               Effect.fork(
                 Effect.gen(function* () {
                   const own = memories[at % memories.length]!
                   for (let turn = 0; ; turn++) {
                     yield* own.append("chat", Message.user(`${canary} ${at} ${turn}`))
-                    written++
+                    if (++written > steps) yield* Deferred.succeed(enough, undefined)
                     yield* Effect.yieldNow()
                   }
                 }).pipe(Effect.ensuring(Effect.sync(() => ended++)), Effect.either),
               ),
             )
-            while (written < steps && ended === 0) yield* Effect.yieldNow()
+            yield* Deferred.await(enough)
             const receipt = yield* memory.erase("ann", { reason: "asked for", after: isFinal ? 0 : 1_000 })
             yield* Deferred.succeed(answer, undefined)
             for (const writer of writers) expect(Either.isLeft(yield* Fiber.join(writer))).toBe(true)

@@ -1,6 +1,6 @@
 /** A memory as somebody uses it. */
-import { Effect, Stream } from "effect"
-import { as, type Actor, currentActor } from "../../event/Actor.js"
+import { type Effect, Stream } from "effect"
+import { as, type Actor, CurrentActor } from "../../event/Actor.js"
 import type { Service } from "../MemoryService.js"
 import { callOperation, eachOperation, type OperationName } from "./table.js"
 
@@ -29,9 +29,7 @@ export const actedBy = <Name extends OperationName>(
           const done = callOperation(memory, name, given)
           if (actor === null) return done
           return streams
-            ? Stream.unwrapScoped(
-                Effect.as(Effect.locallyScoped(currentActor, actor), done as Stream.Stream<unknown>),
-              )
+            ? Stream.provideService(done as Stream.Stream<unknown>, CurrentActor, actor)
             : as(actor)(done as Effect.Effect<unknown>)
         }
       : undefined,

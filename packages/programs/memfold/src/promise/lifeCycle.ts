@@ -67,10 +67,7 @@ export const livingAs = (life: LifeCycle, actor: Audit.Actor): LifeCycle => {
   return {
     ...life,
     run: (use, options) => life.run((memory) => Audit.as(actor)(use(memory)), options),
-    iterate: (use) =>
-      life.iterate((memory) =>
-        Stream.unwrapScoped(Effect.as(Effect.locallyScoped(Audit.currentActor, actor), use(memory))),
-      ),
+    iterate: (use) => life.iterate((memory) => Stream.provideService(use(memory), Audit.CurrentActor, actor)),
   }
 }
 
