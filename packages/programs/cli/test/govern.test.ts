@@ -66,6 +66,10 @@ describe("memfold erase and hold", () => {
       code: 2,
       err: expect.stringContaining("erased"),
     })
+    expect(await memfold("verify", "--store", store)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("2 erased: clean"),
+    })
     const { out } = await memfold("audit", "--owner", "ann", "--store", store, "--json")
     const entries = lines(out)
     expect(entries.filter((one) => ["hold", "release", "erase"].includes(String(one["act"])))).toMatchObject([

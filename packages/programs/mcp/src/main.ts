@@ -109,12 +109,14 @@ const main = async (): Promise<void> => {
   if (http === undefined && (host !== undefined || allowedHosts.length > 0)) {
     throw new RangeError("--host and --allow-host are for --http PORT")
   }
-  await using memory = createMemory({
+  await using opened = createMemory({
     store,
     logger: "warning",
     ...(strategy === undefined ? {} : { strategy }),
     ...(await guardOf(guard)),
   })
+  const { USER, USERNAME } = process.env
+  const memory = opened.as({ id: USER || USERNAME || "memfold-mcp", via: "mcp" })
   // A store that cannot be opened is known now, and not at the first call.
   await memory.sessions()[Symbol.asyncIterator]().next()
   const options = { readOnly, version: versionOf() }

@@ -13,6 +13,7 @@ export const command = Command.make(
   ({ store, json }) =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
+      let erased = 0
       const sums = { sessions: 0, events: 0, findings: 0 }
       const report = (found: ReadonlyArray<Finding>) => {
         sums.findings += found.length
@@ -32,7 +33,13 @@ export const command = Command.make(
           const found: ReadonlyArray<Finding> = yield* Effect.catchTag(
             Verify.session(log, info.session),
             "LogError",
-            (error) => Effect.map(unreadable(log, info.session, error), (finding) => [finding]),
+            (error) => {
+              if (error.refused !== "erased")
+                return Effect.map(unreadable(log, info.session, error), (finding) => [finding])
+              // Nobody can read it, and nobody should.
+              erased++
+              return Effect.succeed([])
+            },
           )
           progressDone()
           yield* report(found)
@@ -44,8 +51,8 @@ export const command = Command.make(
       yield* report(damage)
       yield* Console.log(
         json
-          ? toJson({ type: "verified", ...sums })
-          : `${several(sums.sessions, "session")}, ${several(sums.events, "event")}: ` +
+          ? toJson({ type: "verified", ...sums, ...(erased === 0 ? {} : { erased }) })
+          : `${several(sums.sessions, "session")}, ${several(sums.events, "event")}${erased === 0 ? "" : `, ${erased} erased`}: ` +
               (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
       )
       if (sums.findings > 0) return yield* new Findings()
