@@ -12,6 +12,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fillSession } from "./large.js"
 import { claim, median, milliseconds, told, within } from "./measure.js"
+import { sealedSearches } from "./sealed.js"
 
 /** Numbers from 0 to 1 that are the same in every run. */
 const randomFrom = (seed: number) => () => {
@@ -323,7 +324,12 @@ const longQueries = async (folder: string): Promise<boolean> => {
 export const search = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
   try {
-    const outcomes = [await searches(folder), await owners(folder), await longQueries(folder)]
+    const outcomes = [
+      await searches(folder),
+      await owners(folder),
+      await longQueries(folder),
+      await sealedSearches(folder),
+    ]
     for (const { what, measured, most } of await indexedAppends()) outcomes.push(claim(what, measured, most))
     return outcomes.every(Boolean)
   } finally {

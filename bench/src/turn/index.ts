@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { sealedTurns } from "../sealed.js"
 import { disk } from "./disk.js"
 import { footprint } from "./footprint.js"
 import { processes } from "./processes.js"
@@ -26,6 +27,7 @@ export const turn = async (): Promise<boolean> => {
       await reading(folder),
       await stalls(folder, 50),
       await footprint(folder),
+      await sealedTurns(folder),
     )
     return outcomes.every(Boolean)
   } finally {

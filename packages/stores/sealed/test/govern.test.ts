@@ -31,6 +31,9 @@ const refusalOf = <A>(attempt: Effect.Effect<A, Error>) =>
 
 const said = [Message.user(`Is ${canary} there?`), Message.assistant(`${canary} is there.`)]
 
+/** The next turn of the event loop: writers to a store in memory would keep everything else waiting. */
+const nextTurn = Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
 const reads = (memory: Memory.Service): ReadonlyArray<Effect.Effect<unknown, Error>> => [
   memory.context("chat"),
   memory.messages("chat"),
@@ -130,7 +133,7 @@ describe("an erased owner", () => {
                   for (let turn = 0; ; turn++) {
                     yield* own.append("chat", Message.user(`${canary} ${at} ${turn}`))
                     if (++written > steps) yield* Deferred.succeed(enough, undefined)
-                    yield* Effect.yieldNow()
+                    yield* nextTurn
                   }
                 }).pipe(Effect.ensuring(Effect.sync(() => ended++)), Effect.either),
               ),
