@@ -41,6 +41,13 @@ describe("memfold audit", () => {
   })
 })
 
+it("memfold export with a reason is in the audit", async () => {
+  const exported = await memfold("export", "--owner", "ann", "--reason", "asked for", "--store", store)
+  expect(exported).toMatchObject({ code: 0, out: expect.stringContaining(canary) })
+  const entries = lines((await memfold("audit", "--owner", "ann", "--store", store, "--json")).out)
+  expect(entries.find((one) => one["act"] === "export")).toMatchObject({ reason: "asked for", actor: user })
+})
+
 describe("memfold erase and hold", () => {
   it("erase an owner unless there is a hold, and take it back", async () => {
     const erase = (...more: ReadonlyArray<string>) =>

@@ -48,6 +48,7 @@ export const openMemory = (
 ): Effect.Effect<Served & Accounts, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
   Effect.gen(function* () {
     const { store = "sqlite:memfold.db", beforeAppend, layers, compaction, spend } = options
+    const { store = "sqlite:memfold.db", layers, compaction, spend, audit } = options
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
@@ -71,6 +72,7 @@ export const openMemory = (
         ...(compaction === undefined ? {} : { compaction }),
         ...(spend === undefined ? {} : { spend }),
         ...(beforeAppend === undefined ? {} : { beforeAppend }),
+        ...(audit === undefined ? {} : { audit }),
       }),
       context,
     )

@@ -53,6 +53,8 @@ export interface ServeOptions {
   readonly beforeAppend?: Guard.BeforeAppend
   /** What summarizer and extractor may cost in a day; any amount by default. A tenant's sessions and owners have caps of their own. */
   readonly spend?: Memory.SpendOptions
+  /** What the audit trails have beside erasures and holds: exports and deletions, and reads if they are asked for. */
+  readonly audit?: Memory.AuditOptions
   /**
    * Where requests to the APIs of OpenAI and Anthropic go on to, which then get the memory of their session: an address for both,
    * such as `https://api.openai.com`, or one for each. Nothing is passed on by default.

@@ -81,6 +81,16 @@ it("an owner is erased, held and taken back by whoever may erase, within the ten
   expect((await acme.context("chat")).messages).toHaveLength(2)
 })
 
+it("reads and exports are in the trail where they are asked for", async () => {
+  const memory = createClient({ url: (await started({ audit: { reads: true } })).url })
+  await memory.append("chat", turn(1), { owner: "ann" })
+  await memory.context("chat")
+  await memory.eventsOf("ann")
+  const { totals, trails } = await memory.audit("chat")
+  expect(totals).toMatchObject({ read: 1, export: 1 })
+  for (const { brokenAt } of trails) expect(brokenAt).toBeNull()
+})
+
 it("a store that seals nothing says so", async () => {
   const memory = createClient({ url: (await started()).url })
   await memory.append("chat", turn(1), { owner: "ann" })

@@ -1,6 +1,6 @@
 /** `memfold copy` and `memfold export`: copy sessions to another store or to a file. */
 import { Args, Command, Options } from "@effect/cli"
-import { EventLog } from "@memfold/core"
+import { Audit, EventLog } from "@memfold/core"
 import { Console, Context, Effect, Layer, Option, Stream } from "effect"
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
@@ -218,15 +218,28 @@ export const exportCommand = Command.make(
         "Everything of this owner: the sessions, and the facts about the user of this name.",
       ),
     ),
+    reason: options.optionalText(
+      "reason",
+      "TEXT",
+      "Why; the audit trails of the owner, or of the sessions that are named, get the export.",
+    ),
   },
-  ({ file, store, session, owner }) =>
+  ({ file, store, session, owner, reason }) =>
     Effect.gen(function* () {
       if (Option.isSome(owner) && session.length > 0)
         return yield* new UsageError({ problem: "give --session or --owner, not both" })
-      const log = yield* opened(store, { create: false, readonly: true })
+      const subjects = Option.isSome(owner)
+        ? [{ owner: owner.value }]
+        : session.map((name) => ({ session: name }))
+      if (Option.isSome(reason) && subjects.length === 0)
+        return yield* new UsageError({ problem: "--reason goes with --owner or --session" })
+      const log = yield* opened(store, { create: false, readonly: Option.isNone(reason) })
       const sessions = Option.isSome(owner)
         ? sessionsOfOwner(log, owner.value)
         : yield* sessionsOf(log, store, session)
+      if (Option.isSome(reason))
+        for (const subject of subjects)
+          yield* Audit.note(log, { act: "export", reason: reason.value, ...subject })
       const lines = exportLines(log, sessions)
       if (Option.isNone(file)) return yield* Stream.runForEach(lines, (text) => Console.log(text))
       yield* writeLines(file.value, lines).pipe(

@@ -174,6 +174,12 @@ export const command = Command.make(
     archive,
     guard: options.guard,
     ...spend,
+    audit: Options.choice("audit", ["changes", "reads"]).pipe(
+      Options.optional,
+      Options.withDescription(
+        "What the audit trails have beside erasures and holds: exports and deletions, or each read as well.",
+      ),
+    ),
     quiet: options.flag("quiet", "Log failures only, and not each request."),
   },
   ({ allowedHosts, environmentPrefix, host, layers, mcp, port, quiet, readOnly, store, studio, ...rest }) =>
@@ -199,6 +205,7 @@ export const command = Command.make(
         beforeAppend: yield* options.guardOf(rest.guard),
       })
       const caps = yield* spendOf(rest)
+      const audit = Option.isSome(rest.audit) ? { audit: { reads: rest.audit.value === "reads" } } : {}
       const settings = Option.isSome(rest.settings)
         ? {
             settings: (yield* options.readSettings(rest.settings)) as object,
@@ -226,6 +233,7 @@ export const command = Command.make(
           ...settings,
           ...limits,
           ...caps,
+          ...audit,
           ...site,
           ...tooling,
         },
