@@ -119,7 +119,7 @@ describe("an erased owner", () => {
                   ),
               }),
             )
-            const compaction = yield* Effect.fork(Effect.either(compacting.compact("chat")))
+            const compaction = yield* Effect.fork(Effect.exit(compacting.compact("chat")))
             yield* Effect.raceFirst(
               Deferred.await(asked),
               Effect.zipRight(Fiber.join(compaction), Effect.dieMessage("it has asked nobody")),
