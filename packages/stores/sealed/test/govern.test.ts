@@ -119,7 +119,7 @@ describe("an erased owner", () => {
                   ),
               }),
             )
-            const compaction = yield* Effect.fork(Effect.exit(compacting.compact("chat")))
+            const compaction = yield* Effect.fork(Effect.either(compacting.compact("chat")))
             yield* Effect.raceFirst(
               Deferred.await(asked),
               Effect.zipRight(Fiber.join(compaction), Effect.dieMessage("it has asked nobody")),
@@ -135,7 +135,7 @@ describe("an erased owner", () => {
                     if (++written > steps) yield* Deferred.succeed(enough, undefined)
                     yield* nextTurn
                   }
-                }).pipe(Effect.ensuring(Effect.sync(() => ended++)), Effect.either),
+                }).pipe(Effect.either),
               ),
             )
             yield* Deferred.await(enough)
