@@ -35,11 +35,21 @@ export const kmsRoot = ({ client, keyId }: KmsOptions): Root => {
     if (bytes === undefined) throw new Error("AWS KMS has answered without a key")
     return bytes
   }
+  /** AWS says in the name of an error what has happened, and often nothing in the message. */
+  const named = (cause: Error): never => {
+    throw new Error(`AWS KMS refuses with ${cause.name}: ${cause.message}`, { cause })
+  }
   return {
     id: `kms:${keyId}`,
     wrap: async (key, about) =>
-      given((await client.send(new EncryptCommand({ ...bound(about), Plaintext: key }))).CiphertextBlob),
+      given(
+        (await client.send(new EncryptCommand({ ...bound(about), Plaintext: key })).catch(named))
+          .CiphertextBlob,
+      ),
     unwrap: async (wrapped, about) =>
-      given((await client.send(new DecryptCommand({ ...bound(about), CiphertextBlob: wrapped }))).Plaintext),
+      given(
+        (await client.send(new DecryptCommand({ ...bound(about), CiphertextBlob: wrapped })).catch(named))
+          .Plaintext,
+      ),
   }
 }

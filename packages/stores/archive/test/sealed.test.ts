@@ -1,14 +1,13 @@
 /** Archives and forks of a sealed store: what is sealed stays sealed there, and an erasure reaches it. */
 import { InMemoryEventLog, Message } from "@memfold/core"
-import { type Archive, archiveSession, behind, restoreSession } from "@memfold/archive"
 import { memoryOver, pairs } from "@memfold/harness/engine"
+import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
 import { Effect, Either, type Scope, TestClock, TestContext } from "effect"
+import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { expect, it } from "vitest"
-import { sealLog } from "../src/index.js"
-import { folders } from "./support.js"
-
-const { newKeyring } = folders()
+import { type Archive, archiveSession, behind, restoreSession } from "../src/index.js"
+import { folder } from "./support.js"
 
 const canary = "KANARIENVOGEL-4711"
 const said = [Message.user(`Is ${canary} there?`), Message.assistant(`${canary} is there.`)]
@@ -28,7 +27,8 @@ const inMemory = () => {
 
 const setUp = Effect.gen(function* () {
   const store = yield* InMemoryEventLog.make
-  const keyring = newKeyring()
+  const keys = folder()
+  const keyring = folderKeyring({ folder: join(keys, "owners"), root: fileRoot(join(keys, "root.key")) })
   const { archive, objects } = inMemory()
   const log = yield* behind(sealLog(store, keyring), archive)
   const memory = yield* memoryOver(log, { strategy: pairs, compaction: { mode: "manual" } })
