@@ -128,10 +128,15 @@ export const erase = Command.make(
       }
       if (Option.isNone(reason)) return yield* new UsageError({ problem: "--reason TEXT: say why" })
       const millis = after === "0" ? 0 : after
-      const receipt = yield* memory.erase(owner, {
-        reason: reason.value,
-        after: millis as NonNullable<Memory.EraseOptions["after"]>,
-      })
+      const receipt = yield* (
+        memory
+          .erase(owner, {
+            reason: reason.value,
+            after: millis as NonNullable<Memory.EraseOptions["after"]>,
+          })
+          // This memory has no layers.
+          .pipe(Effect.catchTag("LayersError", Effect.die))
+      )
       if (json) return yield* Console.log(toJson({ type: "receipt", ...receipt }))
       const { sessions, keys, destroyTime, notProven } = receipt
       for (const { session, version, bytes, sha256 } of sessions)
