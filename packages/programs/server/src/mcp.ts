@@ -62,20 +62,13 @@ const toldTo = (tenant: string | null) => (error: unknown) =>
   })
 
 /** The memory of a caller as tools use it. */
-const toolMemory = (options: Pick<GuardOptions, "memory" | "log" | "mayBegin">, tenant: string | null) => {
-  const memory = tenantMemory(options, tenant)
-  const run = <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> =>
-    Memory.asPromise(Effect.mapError(use(memory), toldTo(tenant)))
 const toolMemory = (
   options: Pick<GuardOptions, "memory" | "log" | "mayBegin">,
   { tenant, actor }: Caller["Type"],
 ) => {
   const memory = tenantMemory(options, tenant, actor === null ? null : { ...actor, via: "mcp" })
-  const run = async <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> => {
-    const exit = await Effect.runPromiseExit(Effect.mapError(use(memory), toldTo(tenant)))
-    if (Exit.isSuccess(exit)) return exit.value
-    throw Cause.squash(exit.cause)
-  }
+  const run = <A>(use: (memory: TenantMemory) => Effect.Effect<A, unknown>): Promise<A> =>
+    Memory.asPromise(Effect.mapError(use(memory), toldTo(tenant)))
   const { encodeExact } = codecs.openai
   return {
     ...Memory.promised<

@@ -47,8 +47,7 @@ export const openMemory = (
   options: ServeOptions,
 ): Effect.Effect<Served & Accounts, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { store = "sqlite:memfold.db", beforeAppend, layers, compaction, spend } = options
-    const { store = "sqlite:memfold.db", layers, compaction, spend, audit } = options
+    const { store = "sqlite:memfold.db", beforeAppend, layers, compaction, spend, audit } = options
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
