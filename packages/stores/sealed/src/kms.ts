@@ -1,11 +1,12 @@
 /** A root in AWS Key Management Service: the root never leaves it. */
-import { DecryptCommand, EncryptCommand, type KMSClient } from "@aws-sdk/client-kms"
+import { DecryptCommand, EncryptCommand } from "@aws-sdk/client-kms"
 import { createHash } from "node:crypto"
 import type { Root } from "./Root.js"
 
 /** Which key of AWS KMS is the root. */
 export interface KmsOptions {
-  readonly client: KMSClient
+  /** A `KMSClient` of `@aws-sdk/client-kms`. Its type is not named: who has no root there need not have the package. */
+  readonly client: { readonly send: (command: never) => Promise<unknown> }
   /** The id, the ARN or the alias of a symmetric key. */
   readonly keyId: string
 }
@@ -39,17 +40,15 @@ export const kmsRoot = ({ client, keyId }: KmsOptions): Root => {
   const named = (cause: Error): never => {
     throw new Error(`AWS KMS refuses with ${cause.name}: ${cause.message}`, { cause })
   }
+  /** A field of the answer to a command. */
+  const asked = async (command: object, field: string): Promise<Uint8Array> => {
+    const answer = await client.send(command as never).catch(named)
+    return given((answer as Readonly<Record<string, Uint8Array | undefined>>)[field])
+  }
   return {
     id: `kms:${keyId}`,
-    wrap: async (key, about) =>
-      given(
-        (await client.send(new EncryptCommand({ ...bound(about), Plaintext: key })).catch(named))
-          .CiphertextBlob,
-      ),
-    unwrap: async (wrapped, about) =>
-      given(
-        (await client.send(new DecryptCommand({ ...bound(about), CiphertextBlob: wrapped })).catch(named))
-          .Plaintext,
-      ),
+    wrap: (key, about) => asked(new EncryptCommand({ ...bound(about), Plaintext: key }), "CiphertextBlob"),
+    unwrap: (wrapped, about) =>
+      asked(new DecryptCommand({ ...bound(about), CiphertextBlob: wrapped }), "Plaintext"),
   }
 }

@@ -111,6 +111,8 @@ const all = async <A>(values: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
 /** What versions after 0.1.0 tell besides, and how well a recalled message fits, which later versions judge otherwise: both are left out. */
 const toldSince: ReadonlySet<string> = new Set(["origin", "origins", "rank"])
 
+const withoutToldSince = (key: string, value: unknown): unknown => (toldSince.has(key) ? undefined : value)
+
 /** Everything that a user reads of a store. */
 export const readStored = async (store: Given["store"]): Promise<unknown> => {
   const memory = open(store)
@@ -130,14 +132,12 @@ export const readStored = async (store: Given["store"]): Promise<unknown> => {
   const recalled = await memory.recallOf("ada", "KX-4471")
   await memory.close()
   // As JSON, without what is undefined.
-  return JSON.parse(
-    JSON.stringify({ sessions, recalled }, (key, value: unknown) => (toldSince.has(key) ? undefined : value)),
-  )
+  return JSON.parse(JSON.stringify({ sessions, recalled }, withoutToldSince))
 }
 
 /** What was read of a store when its files were written. */
 export const expectedOf = (version: string, name: string): unknown =>
-  JSON.parse(readFileSync(storedFile(version, `${name}.json`), "utf8"))
+  JSON.parse(readFileSync(storedFile(version, `${name}.json`), "utf8"), withoutToldSince)
 
 /** Problems of all sessions of a log, their projection rows included. */
 export const problemsOf = (log: EventLog.Service) =>
