@@ -524,6 +524,7 @@ describe("phase 1: the summary store", () => {
         { kind: "history", from: 0, to: 4, text: "[0,4)" },
         { kind: "turn-prefix", from: 4, to: 14, text: "[4,14)" },
       ],
+      origins: ["assistant", "assistant"],
       files: { read: [], modified: [] },
       wording: expect.objectContaining({ role: "system" }),
       text: "[0,4)\n\n---\n\n**Turn Context (split turn):**\n\n[4,14)",
