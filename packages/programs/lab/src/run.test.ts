@@ -79,7 +79,11 @@ describe("a run", () => {
   it("gives each policy the recall that it asks for, and says so", async () => {
     const [one] = given.policies
     const policies = [one!, { ...one!, name: "recalling", automaticRecall: 200 }]
-    const report = await run({ ...given, policies })
+    // Only what asks recalls.
+    const asking = talk(60).map((message) =>
+      message.role === "user" ? Message.user(`${Message.text(message)}, where is it?`) : message,
+    )
+    const report = await run({ ...given, conversations: [ofTranscript("asking", asking)], policies })
     expect(report.policies.map(({ automaticRecall }) => automaticRecall)).toEqual([null, null, 200])
     const [, alone, recalling] = report.policies
     expect(recalling!.meanContext).toBeGreaterThan(alone!.meanContext)
