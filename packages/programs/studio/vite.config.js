@@ -34,6 +34,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2023",
     modulePreload: false,
+    // Nothing of the page does anything when a property is only read.
+    rolldownOptions: { treeshake: { propertyReadSideEffects: false, unknownGlobalSideEffects: false } },
     license: { fileName: licenses },
     // Nothing is put into the page itself: the content security policy takes files only.
     assetsInlineLimit: 0,

@@ -8,7 +8,7 @@ import { Context, Effect, Schema } from "effect"
  * - `via`: the token or the program that it came through, by its name
  * - `onBehalfOf`: for whom it was done, if for somebody else
  */
-export const Actor = Schema.Struct({
+export const Actor = /* @__PURE__ */ Schema.Struct({
   id: Schema.String,
   via: Schema.optional(Schema.String),
   onBehalfOf: Schema.optional(Schema.String),
@@ -16,9 +16,10 @@ export const Actor = Schema.Struct({
 export type Actor = typeof Actor.Type
 
 /** Who does what is done here; `null` if nobody has said so. What the memory does by itself has no actor. */
-export class CurrentActor extends Context.Reference<CurrentActor>()("@memfold/core/CurrentActor", {
-  defaultValue: (): Actor | null => null,
-}) {}
+export class CurrentActor
+  extends /* @__PURE__ */ Context.Reference<CurrentActor>()("@memfold/core/CurrentActor", {
+    defaultValue: (): Actor | null => null,
+  }) {}
 
 /**
  * Says who does something: the events that it appends carry the actor, and the audit tells it.
