@@ -34,7 +34,8 @@ import { type Leases, longestLease } from "./Leases.js"
 import { raceFirst } from "./raceFirst.js"
 import { retryTransient } from "./retry.js"
 import type { SessionError, Sessions } from "./Sessions.js"
-import { type SummaryWriters, writeSummary } from "./writeSummary.js"
+import { writeSummary } from "./writeSummary.js"
+import type { SummaryWriters } from "./writeText.js"
 
 /** What carries out compactions. */
 export interface CompactionParts extends SummaryWriters {
