@@ -1,6 +1,7 @@
 /** Who did what with a session or an owner: the events of sessions and the trails, without a text of a conversation. */
-import { Effect, Either, Match } from "effect"
+import { Effect, Either, Match, Option, Stream } from "effect"
 import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
+import { records } from "@memfold/log/pages"
 import type { Actor } from "../event/Actor.js"
 import type { AuditNoted } from "../event/Event.js"
 import { type AnyEvent, decode } from "../event/EventCodec.js"
@@ -93,8 +94,6 @@ const toldByType: Readonly<Record<string, string>> = {
   FactRemoved: "forget",
 }
 
-const pageSize = 512
-
 const entryOf = (session: string, record: LogRecord, isOpen: boolean): AuditEntry | null => {
   const { time, version, type } = record
   const read = isOpen ? Either.getOrNull(decode(record)) : null
@@ -103,26 +102,18 @@ const entryOf = (session: string, record: LogRecord, isOpen: boolean): AuditEntr
   return told === null ? null : { time, session, version, actor: read?.actor ?? null, ...told }
 }
 
+const entriesOf = (log: EventLog, session: string, isOpen: boolean) =>
+  records(log, session).pipe(
+    Stream.filterMap((record) => Option.fromNullable(entryOf(session, record, isOpen))),
+    Stream.runCollect,
+  )
+
 /** What the events of a session tell. Where it is erased, the types of its records do. */
-const entriesIn = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<AuditEntry>, LogError> =>
-  Effect.gen(function* () {
-    const found: Array<AuditEntry> = []
-    for (let fromVersion = 1; ;) {
-      const page = { fromVersion, toVersion: Number.MAX_SAFE_INTEGER, reverse: false, limit: pageSize }
-      const opened =
-        log.stored === undefined
-          ? yield* log.read(session, page)
-          : yield* Effect.orElseSucceed(log.read(session, page), () => null)
-      const records = opened ?? (yield* (log.stored ?? log).read(session, page))
-      for (const record of records) {
-        const entry = entryOf(session, record, opened !== null)
-        if (entry !== null) found.push(entry)
-      }
-      const last = records.at(-1)
-      if (last === undefined || records.length < pageSize) return found
-      fromVersion = last.version + 1
-    }
-  })
+const entriesIn = (log: EventLog, session: string): Effect.Effect<Iterable<AuditEntry>, LogError> => {
+  const { stored } = log
+  const opened = entriesOf(log, session, true)
+  return stored === undefined ? opened : Effect.orElse(opened, () => entriesOf(stored, session, false))
+}
 
 /**
  * What was done with sessions, and what their trails and that of their owner tell.
