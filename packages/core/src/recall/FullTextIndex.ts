@@ -14,7 +14,7 @@ export interface Lookup {
   /** Only messages before this message index count. The answer does not depend on what came after them. */
   readonly before: number
   /** Answers from what a stored index has, about the messages that it has; `false` by default. */
-  readonly asStored?: boolean
+  readonly writtenOnly?: boolean
 }
 
 /** What an index knows of some terms in the messages of a session before a message index. */

@@ -67,7 +67,7 @@ export class Upkeep {
       if (!isNear) {
         const work = yield* this.start(source)
         const done = yield* Effect.exit(Deferred.await(work)).pipe(Effect.timeoutOption(patience))
-        if (Option.isNone(done)) return yield* this.index.lookUp(source, { ...lookup, asStored: true })
+        if (Option.isNone(done)) return yield* this.index.lookUp(source, { ...lookup, writtenOnly: true })
       }
       const found = yield* this.index.lookUp(source, lookup)
       this.near.set(session, version)

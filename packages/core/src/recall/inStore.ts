@@ -76,7 +76,7 @@ const lookUpStored = (
         continue
       }
       const { parts, others } = loaded
-      if (lookup.asStored === true) return lookUp(parts, lookup)
+      if (lookup.writtenOnly === true) return lookUp(parts, lookup)
       if (isAhead && !writes) return nothing
       const start = startAfter(parts, gaps)
       const current: Tail = tail?.fits(start, gaps) === true ? tail : new Tail(start, head.version, gaps)
