@@ -39,6 +39,8 @@ export interface Query {
   readonly isWanted?: IsWanted | undefined
 }
 
+const nobody: ReadonlySet<number> = new Set()
+
 /** The candidates among the messages of some sessions, the best first. */
 export const candidatesFor = (
   meaning: Meaning,
@@ -54,7 +56,10 @@ export const candidatesFor = (
         { isWanted, speakers },
       ),
     )
-    const said = targets.map(({ postings }) => saidBySpeakers(postings, speakers))
+    // Of thousands of sessions, a few have messages that are near; without an embedder, none has.
+    const said = near.map((messages, source) =>
+      messages.length === 0 ? nobody : saidBySpeakers(targets[source]!.postings, speakers),
+    )
     return fuse(question === undefined ? ranked : relevant(ranked, query), near, (source, index) =>
       said[source]!.has(index),
     )

@@ -283,7 +283,9 @@ export const rank = (
 ): ReadonlyArray<Candidate> => atOnce(rankInSteps(terms, answers))
 
 /** The best first. Of equals, the candidates of the session that is named first come first, and of one session the newer ones. */
-const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>
+const best = <One extends Pick<Candidate, "source" | "index" | "score">>(
+  candidates: Iterable<One>,
+): ReadonlyArray<One> =>
   [...candidates].toSorted(
     (one, other) => other.score - one.score || one.source - other.source || other.index - one.index,
   )
@@ -311,45 +313,36 @@ export const fuse = (
   isSaid: IsSaid = () => false,
 ): ReadonlyArray<Candidate> => {
   const byMeaning = near.flatMap((messages, source) =>
-    messages.map((one) => ({
+    messages.map(({ similarity, ...one }) => ({
       ...one,
       source,
-      weight: one.similarity * (isSaid(source, one.index) ? speakerWeight : 1),
+      score: similarity * (isSaid(source, one.index) ? speakerWeight : 1),
     })),
   )
-  const nearest = byMeaning.reduce((most, { weight }) => Math.max(most, weight), 0)
+  const nearest = byMeaning.reduce((most, { score }) => Math.max(most, score), 0)
   if (nearest <= 0) return byWords
   const most = byWords[0]?.score ?? 1
   const fused = new Map<string, Candidate>()
   for (const one of byWords)
     fused.set(`${one.source} ${one.index}`, { ...one, score: ((1 - meaningWeight) * one.score) / most })
-  for (const { source, index, offset, weight, isNear } of byMeaning) {
+  for (const { source, index, offset, score, isNear } of byMeaning) {
     const key = `${source} ${index}`
     const known = fused.get(key)
     if (known === undefined && !isNear) continue
-    const score = (known?.score ?? 0) + (meaningWeight * Math.max(weight, 0)) / nearest
-    // What words did not find is only as good as the place that is near.
     fused.set(key, {
       source,
       index,
+      offset,
+      score: (known?.score ?? 0) + (meaningWeight * Math.max(score, 0)) / nearest,
+      // What words did not find is only as good as the place that is near.
       fits: isNear || known!.fits,
       covered: known?.covered ?? 0,
-      score,
-      offset,
     })
   }
   const found = best(fused.values())
-  const first = byMeaning
-    .filter(({ isNear }) => isNear)
-    .toSorted(
-      (one, other) => other.weight - one.weight || one.source - other.source || other.index - one.index,
-    )[0]
+  const [first] = best(byMeaning.filter(({ isNear }) => isNear))
   const at = found.findIndex(({ source, index }) => source === first?.source && index === first.index)
   return at < lastPlaceOfNearest
     ? found
-    : [
-        ...found.slice(0, lastPlaceOfNearest - 1),
-        found[at]!,
-        ...found.slice(lastPlaceOfNearest - 1).filter((one) => one !== found[at]),
-      ]
+    : found.toSpliced(at, 1).toSpliced(lastPlaceOfNearest - 1, 0, found[at]!)
 }
