@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, Either, Stream } from "effect"
 import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
-import { records } from "@memfold/log/pages"
+import { records, storedLog } from "@memfold/log/pages"
 import type { AuditNoted } from "../event/Event.js"
 import { decode, encodeBatch, type RecordedEvent, timedNow } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
@@ -48,8 +48,6 @@ const digestOf = ({
     return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
   })
 
-const storedOf = (log: EventLog): EventLog => log.stored ?? log
-
 /**
  * Adds an entry to the trail of what it is about, with the actor of this fiber.
  *
@@ -75,7 +73,7 @@ export const note = (
     const batchId = yield* makeId
     for (let conflicts = 1; ; conflicts++) {
       const [last] = yield* retryTransient(
-        storedOf(log).read(session, {
+        storedLog(log).read(session, {
           fromVersion: 1,
           toVersion: Number.MAX_SAFE_INTEGER,
           reverse: true,
@@ -87,7 +85,7 @@ export const note = (
       const event: AuditNoted = { _tag: "AuditNoted", ...entry, previous }
       const timed = yield* timedNow(yield* Clock.currentTimeMillis, [event] as const)
       const written = yield* retryTransient(
-        storedOf(log).append(session, encodeBatch({ session, version }, batchId, timed), {
+        storedLog(log).append(session, encodeBatch({ session, version }, batchId, timed), {
           expectedVersion: version,
           lastBatchId: last?.batchId,
           batchId,
@@ -122,7 +120,7 @@ export const readTrail = (
     const noted: Array<RecordedEvent<AuditNoted>> = []
     let [head, version] = ["", 0]
     let brokenAt: number | null = null
-    yield* Stream.runForEach(records(storedOf(log), trailOf(subject)), (record) =>
+    yield* Stream.runForEach(records(storedLog(log), trailOf(subject)), (record) =>
       Effect.gen(function* () {
         const read = Either.getOrNull(decode(record))
         const entry = read?.event._tag === "AuditNoted" ? { ...read, event: read.event } : null

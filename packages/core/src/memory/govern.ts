@@ -7,6 +7,7 @@ import type { AuditNoted } from "../event/Event.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import { millisOf } from "../options/OptionGroup.js"
 import type { Erasure, Held, LogError, Receipt } from "@memfold/log/EventLog"
+import { storedLog } from "@memfold/log/pages"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { checkOwner, checkSession, checkText, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -126,7 +127,7 @@ export const holdSubject = (
 
 /** The owner in the description of a session, which is in the clear also where the session is erased. */
 const ownerOf = ({ log }: MemoryParts, session: string) =>
-  Effect.map((log.stored ?? log).projections.get(session, "description"), ([row]) => {
+  Effect.map(storedLog(log).projections.get(session, "description"), ([row]) => {
     const { owner } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
     return owner ?? null
   })

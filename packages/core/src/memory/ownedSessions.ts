@@ -1,7 +1,7 @@
 /** The sessions of an owner, page by page, newest activity first. */
 import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "@memfold/log/EventLog"
-import { sessions } from "@memfold/log/pages"
+import { sessions, storedLog } from "@memfold/log/pages"
 import { spendLog } from "../shell/Spend.js"
 import { rest } from "@memfold/log/breathe"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
@@ -65,7 +65,8 @@ export const logsOfOwned = (
     const owned = (yield* allOfOwned(log, owner)).map(({ session }) => session)
     const aboutUser = layers?.logOf(owner) ?? null
     const spends = spendLog("owner", owner)
-    const isCounted = (yield* log.head(spends)) !== null
+    // A layer that seals refuses the head of what is erased, and the log that counts still has to be named.
+    const isCounted = (yield* storedLog(log).head(spends)) !== null
     return [...owned, ...(aboutUser === null ? [] : [aboutUser]), ...(isCounted ? [spends] : [])]
   })
 

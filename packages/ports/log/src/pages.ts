@@ -149,6 +149,9 @@ export const sessions = (log: Pick<Service, "list">, owner?: string): Stream.Str
     ]),
   )
 
+/** The log as the store has it, below the layer that seals what is kept; the log itself where there is no such layer. */
+export const storedLog = (log: Service): Service => log.stored ?? log
+
 /**
  * Fails if a session that is about to start is in an archive, which this process has not opened: with a second start, nobody could
  * read either. Logs of memfold itself are in no archive.

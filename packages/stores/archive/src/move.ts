@@ -69,7 +69,7 @@ export const archiveSession = (
       return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
     const head = yield* log.head(session)
     // What is sealed in the store is sealed in the archive.
-    const stored = yield* readSession(sourceOf(log.stored ?? log), session)
+    const stored = yield* readSession(sourceOf(EventLog.storedLog(log)), session)
     const last = stored.records.at(-1)
     const done = (outcome: Archived["outcome"], bytes = 0) => ({
       session,
@@ -147,7 +147,7 @@ export const restoreSession = (
     }
     // It is still in the store, and may be about to leave it: see `archiveSession`.
     if (isUnderWay && head !== null && head.version >= stored.records.length) return false
-    yield* copySession(sourceOfStored(stored), log.stored ?? log, session, undefined, {
+    yield* copySession(sourceOfStored(stored), EventLog.storedLog(log), session, undefined, {
       rows: log.stored === undefined,
     }).pipe(
       Effect.catchTag(

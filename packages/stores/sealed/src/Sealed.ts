@@ -72,7 +72,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
         Effect.forEach(records, openRecord(session, new Map())),
       ),
     head: (session) => Effect.zipRight(unlessErased("head", session), log.head(session)),
-    stored: log.stored ?? log,
+    stored: EventLog.storedLog(log),
     erasure,
     list: (options) =>
       Effect.flatMap(log.list(options), (found) => {

@@ -1,7 +1,7 @@
 /** Erasures and holds as operations of a memory: at once in every process, whatever is under way, and told by the audit. */
 import { Audit, EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
-import { memoryOver, pairs } from "@memfold/harness/engine"
+import { echo, memoryOver, pairs } from "@memfold/harness/engine"
 import { Clock, Deferred, Effect, Either, Fiber, type Scope, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -92,6 +92,27 @@ describe("an erased owner", () => {
         expect(final.destroyTime).toBe(now)
         expect(yield* memory.restore("ben")).toBe(0)
       }).pipe(Effect.provide(TestContext.TestContext)),
+    ))
+
+  it("is taken back, and erased again, where what it spends is counted", () =>
+    run(
+      Effect.gen(function* () {
+        const { store, log } = yield* processes(1)
+        const { isFree: _isFree, ...paid } = echo
+        const memory = yield* Memory.make({ ...options, spend: { owner: { tokens: 1_000_000 } } }).pipe(
+          Effect.provideService(EventLog.EventLog, log),
+          Effect.provideService(Summarizer.Summarizer, paid),
+        )
+        yield* memory.append("chat", [...said, ...said, ...said], { owner: "ann" })
+        yield* memory.compact("chat")
+        const counted = Memory.spendLog("owner", "ann")
+        expect(yield* store.head(counted)).not.toBeNull()
+        yield* memory.erase("ann", { reason: "asked for" })
+        const again = yield* memory.erase("ann", { reason: "asked for again" })
+        expect(again.sessions.map(({ session }) => session)).toContain(counted)
+        expect(yield* memory.restore("ann")).toBeGreaterThan(0)
+        yield* memory.compact("chat")
+      }),
     ))
 
   it("stays erased while eight writers append and a compaction runs, and nothing is sealed with a new key", () =>
