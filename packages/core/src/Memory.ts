@@ -16,7 +16,7 @@ import { contextOf } from "./memory/context.js"
 import { auditOwner, auditSession, eraseOwner, holdSubject, restoreOwner } from "./memory/govern.js"
 import { withAudit } from "./memory/withAudit.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
-import { guarded } from "./memory/entrance.js"
+import { guarded, guardedTitle } from "./memory/entrance.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {
@@ -145,8 +145,9 @@ const operations = (parts: MemoryParts): Service => {
       Effect.gen(function* () {
         yield* checkSession(session)
         yield* checkDescription(session, change)
+        const stored = yield* guardedTitle(parts, session, change)
         yield* sessions.transact(session, (before) => ({
-          events: describe(before.description, change),
+          events: describe(before.description, stored),
           answer: undefined,
         }))
       }),

@@ -161,7 +161,7 @@ export interface Options {
    */
   readonly boundReasoning?: BoundReasoning
   /**
-   * The guard: it sees each message before it is stored, whatever way it comes in, and says what of it is stored. `@memfold/guard` has one
+   * The guard: it sees each message and each title before it is stored, whatever way it comes in, and says what of it is stored. `@memfold/guard` has one
    * for secrets and numbers of cards. By default, all is stored as it comes.
    */
   readonly beforeAppend?: BeforeAppend

@@ -12,7 +12,7 @@ import type { Strategy } from "../policy/Strategy.js"
 import { changesOwner, type DescriptionChange } from "../session/description.js"
 import type { Prefix } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
-import { counted, type Entrance, guarded } from "./entrance.js"
+import { counted, type Entrance, guarded, guardedTitle } from "./entrance.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { Answered, Decide, SessionError, Sessions } from "../shell/Sessions.js"
 import {
@@ -124,7 +124,8 @@ export const appendMessages = (
   Effect.gen(function* () {
     const { sessions, counter, layers, styleOf } = parts
     const checked = yield* checkAppend(session, given, request)
-    const { strategy, idempotencyKey, prefix, ifVersion, origin: _origin, ...description } = request
+    const { strategy, idempotencyKey, prefix, ifVersion, origin: _origin, ...described } = request
+    const description = yield* guardedTitle(parts, session, described)
     let messages: ReadonlyArray<Guarded> = []
     for (;;) {
       const done = yield* sessions.transact(

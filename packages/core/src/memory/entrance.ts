@@ -1,10 +1,12 @@
 /** The one way into the log: whatever is appended is guarded and counted here. */
 import { Effect } from "effect"
 import type { CountedMessage } from "../engine/append.js"
-import { type BeforeAppend, type Guarded, guardedBy, type GuardRefused } from "../guard/Guard.js"
+import { CurrentActor } from "../event/Actor.js"
+import { type BeforeAppend, type Guarded, guardedBy, GuardRefused } from "../guard/Guard.js"
 import { inSteps, mapped } from "@memfold/log/breathe"
-import type { Message } from "@memfold/message/Message"
+import { type Message, text, user } from "@memfold/message/Message"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
+import type { DescriptionChange } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 
 /** What messages pass on their way into the log. */
@@ -26,11 +28,32 @@ export const guarded = (
     if (beforeAppend === undefined || messages.length === 0) return messages.map((message) => ({ message }))
     const { description } = sessions.cached(session) ?? (yield* sessions.load(session))
     const named = owner ?? description.owner
+    const actor = yield* CurrentActor
     return yield* guardedBy(beforeAppend, messages, {
       session,
       ...(named === null ? {} : { owner: named }),
+      ...(actor === null ? {} : { actor: actor.id }),
     })
   })
+
+/** A description as it is stored: a title repeats what was said, so the guard sees it, as a message of the user. */
+export const guardedTitle = <A extends DescriptionChange>(
+  parts: Pick<Entrance, "sessions" | "beforeAppend">,
+  session: string,
+  change: A,
+): Effect.Effect<A, GuardRefused | SessionError> =>
+  typeof change.title !== "string" || change.title === "" || parts.beforeAppend === undefined
+    ? Effect.succeed(change)
+    : guarded(parts, session, [user(change.title)], change.owner).pipe(
+        Effect.mapBoth({
+          onSuccess: (list) => ({
+            ...change,
+            title: list.map(({ message }) => text(message)).join("") || null,
+          }),
+          onFailure: (error) =>
+            error._tag === "GuardRefused" ? new GuardRefused({ ...error, place: "the title" }) : error,
+        }),
+      )
 
 /** Messages with their tokens, and with the tokens of their bound parts if they have any. Others have their turn while many are counted. */
 export const counted = (

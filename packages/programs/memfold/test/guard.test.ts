@@ -75,7 +75,8 @@ const service = async ({ store, text, asked }: Way) => {
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
     })
-    const answer = await response.text()
+    // MCP answers with a stream of one event.
+    const answer = (await response.text()).replace(/^event: message\ndata: /, "")
     if (!response.ok) throw new Error(`${path}: ${response.status} ${answer.slice(0, 300)}`)
     return JSON.parse(answer) as Record<string, unknown>
   }
@@ -102,6 +103,17 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
       },
       { role: "tool", tool_call_id: "c1", content: JSON.stringify({ env: text }) },
     ])
+  },
+  titles: async ({ memory, text }) => {
+    await memory.append("s", { role: "user", content: text }, { owner: "ann" })
+    const titles = text.match(/[^]{1,1000}(?=\n\n|$)/g)!
+    for (const title of titles) {
+      await memory.append("s", { role: "user", content: "And?" }, { title })
+      await memory.describe("s", { title: `About ${title.slice(0, 990)}` })
+    }
+    await memory.describe("s", { title: "My card is 4111 1111 1111 1111" })
+    const { sessions } = await memory.sessionsOf("ann")
+    expect(sessions[0]!.title).toBe("My card is [redacted: card]")
   },
   edit: async ({ memory, text }) => {
     await memory.append("s", { role: "user", content: "Hello" })
@@ -196,12 +208,12 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
       name: "append_messages",
       arguments: { session: "s", messages: [{ role: "user", content: way.text }] },
     }
-    const response = await post(
+    const { result } = await post(
       "/mcp",
       { jsonrpc: "2.0", id: 1, method: "tools/call", params: call },
       { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" },
-    ).catch(() => null)
-    if (response === null) await way.memory.append("s", { role: "user", content: way.text })
+    )
+    expect(result).not.toHaveProperty("isError", true)
   },
 }
 
@@ -292,6 +304,21 @@ describe("every way in", () => {
     expect(error).toMatchObject({ _tag: "GuardRefused", kind: "guard-failed", place: "message 0" })
     expect(String(error)).not.toContain("4711")
     expect((await memory.messages("s")).total).toBe(0)
+    await memory.close()
+  })
+
+  it("is told where a message goes, and who appends it", async () => {
+    const told: Array<Guard.About> = []
+    const memory = createMemory({
+      store: "memory:",
+      beforeAppend: (_, about) => {
+        told.push(about)
+        return Guard.keep
+      },
+    })
+    await memory.append("s", { role: "user", content: "Hello" })
+    await memory.as({ id: "bot" }).append("s", { role: "user", content: "Hello" }, { owner: "ann" })
+    expect(told).toEqual([{ session: "s" }, { session: "s", owner: "ann", actor: "bot" }])
     await memory.close()
   })
 

@@ -1,4 +1,5 @@
 /** Sessions as a whole: listing, describing, copying and erasing them. */
+import type { GuardRefused } from "../../guard/Guard.js"
 import type { CannotFork } from "../../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../../history/redact.js"
 import type { LayersError } from "../../layers/MemoryLayers.js"
@@ -29,7 +30,7 @@ export interface SessionOperations<F extends Face> {
   sessionsOf(owner: string, page?: SessionPageOptions): Answer<F, SessionPage, MemoryError>
   /**
    * Sets the owner and the title of a session, or removes them. A fork has the owner and the title of its source, and a clear keeps
-   * them. Earlier titles stay in the log, and `redact` does not erase them.
+   * them. Earlier titles stay in the log, and `redact` does not erase them. A guard sees a title as a message of the user.
    *
    * @param session - the id of the session; a session that does not exist begins with that
    * @param change - `owner` and `title`: a text, or `null` to remove it; what is missing stays
@@ -39,7 +40,7 @@ export interface SessionOperations<F extends Face> {
    * await memory.describe("chat-1", { title: "Plans for Lisbon" })
    * ```
    */
-  describe(session: string, change: DescriptionChange): Answer<F, void, MemoryError>
+  describe(session: string, change: DescriptionChange): Answer<F, void, MemoryError | GuardRefused>
   /**
    * Starts a new session as a copy of this one, now or at a version. The two are independent from then on.
    *
