@@ -87,13 +87,6 @@ describe.each(packages.map(({ folder, manifest }) => [manifest.name, folder, man
       expect(manifest.files).toEqual(
         expect.arrayContaining(["dist", "src", "!src/**/*.test.ts", "!dist/**/*.tsbuildinfo"]),
       )
-      const source = filesOf(manifest.exports["."] ?? manifest.exports["./transcripts"])
-        .find((file) => file.endsWith(".js"))
-        ?.slice(2)
-      const code = readFileSync(join(root, folder, source ?? ""), "utf8")
-      const [, map] = /\/\/# sourceMappingURL=(.+)\s*$/u.exec(code) ?? []
-      // A package of re-exports alone may have no map of its own.
-      if (map !== undefined) expect(existsSync(join(root, folder, "dist", map))).toBe(true)
     })
 
     it("asks for one Effect, which is the reader's", () => {
