@@ -125,6 +125,18 @@ const builtinsOfProcess = {
   },
 }
 
+/** A chunk of other libraries alone has no source map: whoever follows a trace into them installs them. */
+const mapsOfOwnSources = {
+  name: "maps-of-own-sources",
+  generateBundle(_options, bundle) {
+    for (const [name, { type, moduleIds = [] }] of Object.entries(bundle)) {
+      if (type !== "chunk" || moduleIds.some((id) => !id.includes("node_modules"))) continue
+      delete bundle[`${name}.map`]
+      bundle[name].code = bundle[name].code.replace(/\n\/\/# sourceMappingURL=.*\n?$/u, "\n")
+    }
+  },
+}
+
 /** What the package's `imports` choose where it is used is not bundled, but a module of its own. */
 const chosenWhereUsed = (names) => ({
   name: "chosen-where-used",
@@ -144,7 +156,13 @@ export const bundled = (input, { folder, chosen = [] }) =>
       external: ["@memfold/studio"],
       resolve: { conditions: ["@memfold/source"] },
     },
-    plugins: [chosenWhereUsed(chosen), driverWhereUsed, builtinsOfProcess, licencesInReadmes],
+    plugins: [
+      chosenWhereUsed(chosen),
+      driverWhereUsed,
+      builtinsOfProcess,
+      mapsOfOwnSources,
+      licencesInReadmes,
+    ],
     logLevel: "warn",
     build: {
       ssr: true,
