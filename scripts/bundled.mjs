@@ -125,13 +125,15 @@ const builtinsOfProcess = {
   },
 }
 
-/** A chunk of other libraries alone has no source map: whoever follows a trace into them installs them. */
+/**
+ * A chunk of other libraries alone names no source map, and none is published: whoever follows a trace into them installs them. The
+ * check of licences reads it.
+ */
 const mapsOfOwnSources = {
   name: "maps-of-own-sources",
   generateBundle(_options, bundle) {
     for (const [name, { type, moduleIds = [] }] of Object.entries(bundle)) {
       if (type !== "chunk" || moduleIds.some((id) => !id.includes("node_modules"))) continue
-      delete bundle[`${name}.map`]
       bundle[name].code = bundle[name].code.replace(/\n\/\/# sourceMappingURL=.*\n?$/u, "\n")
     }
   },
