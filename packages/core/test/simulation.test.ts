@@ -44,7 +44,7 @@ describe("the simulation", () => {
 
   it("leaves no fibers behind, although processes are killed", () => {
     const before = Fiber.unsafeRoots().length
-    const { counts } = simulateAll(1, often(12, 30))
+    const { counts } = simulateAll(20, often(12, 30))
     expect(counts.get("crashes")).toBeGreaterThan(0)
     expect(Fiber.unsafeRoots().length).toBe(before)
   })

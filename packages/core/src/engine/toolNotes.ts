@@ -101,11 +101,13 @@ const distinct = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
  * The files in `before`, and the files that the tool calls in these messages read and changed. Failed calls do not count.
  */
 export const filesOf = (before: Files, messages: ReadonlyArray<Message>, notes: FileNotes): Files => {
-  const failures = new Set(failuresIn(messages).map(({ call }) => call))
-  const touched = messages
+  const named = messages
     .flatMap(calls)
-    .filter((call) => !failures.has(call))
-    .map((call) => touchedFiles(call, notes))
+    .map((call) => ({ call, ...touchedFiles(call, notes) }))
+    .filter(({ read, modified }) => read.length + modified.length > 0)
+  // Whether a call failed is told by its output, which may be long.
+  const failures = new Set(named.length === 0 ? [] : failuresIn(messages).map(({ call }) => call))
+  const touched = named.filter(({ call }) => !failures.has(call))
   const paths = (kind: "read" | "modified") =>
     touched
       .flatMap((files) => files[kind])

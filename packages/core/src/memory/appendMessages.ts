@@ -19,7 +19,7 @@ import {
   checkCount,
   checkDescription,
   checkIdempotencyKey,
-  checkMessages,
+  copyMessages,
   checkOrigin,
   checkPrefix,
   type InvalidInput,
@@ -79,12 +79,12 @@ export interface AppendArguments extends DescriptionChange {
   readonly origin?: Origin | undefined
 }
 
-/** Checks the messages and the other arguments of an append. */
+/** Checks the arguments of an append, and copies its messages; the effect that it gives checks these, in steps. */
 export const checkAppend = (
   session: string,
   given: unknown,
   options: AppendArguments,
-): Exit.Exit<ReadonlyArray<Message>, InvalidInput> => {
+): Exit.Exit<Effect.Effect<ReadonlyArray<Message>, InvalidInput>, InvalidInput> => {
   const wrong = [
     options.idempotencyKey === undefined ? Exit.void : checkIdempotencyKey(session, options.idempotencyKey),
     options.prefix === undefined ? Exit.void : checkPrefix(session, options.prefix),
@@ -95,9 +95,10 @@ export const checkAppend = (
   if (wrong !== undefined) return Exit.failCause(wrong.cause)
   const { origin } = options
   return origin === undefined
-    ? checkMessages(session, given)
-    : Exit.map(checkMessages(session, given), (messages) =>
-        messages.map((one) => ({ ...one, origin: one.origin ?? origin })),
+    ? copyMessages(session, given)
+    : Exit.map(
+        copyMessages(session, given),
+        Effect.map((messages) => messages.map((one) => ({ ...one, origin: one.origin ?? origin }))),
       )
 }
 
@@ -130,8 +131,9 @@ export const appendMessages = (
     for (;;) {
       const done = yield* sessions.transact(
         session,
-        // In its turn: while a long list is guarded and counted, no later append of the session overtakes it.
-        guarded(parts, session, checked, description.owner).pipe(
+        // In its turn: while a long list is checked, guarded and counted, no later append of the session overtakes it.
+        checked.pipe(
+          Effect.flatMap((list) => guarded(parts, session, list, description.owner)),
           Effect.tap((list) => Effect.sync(() => void (messages = list))),
           Effect.flatMap((list) => counted(counter, list)),
           Effect.map((added): Decide<Range | OwnerMismatch | VersionMismatch> => (before, now) => {

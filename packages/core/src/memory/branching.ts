@@ -259,7 +259,7 @@ export const edit = (
   request: EditRequest,
 ): Effect.Effect<Answered<Edited>, EditError | GuardRefused> =>
   Effect.gen(function* () {
-    const checked = yield* checkAppend(session, given, request)
+    const checked = yield* yield* checkAppend(session, given, request)
     yield* checkMessageName(session, from)
     const messages = yield* guarded(parts, session, checked)
     return yield* goOnFrom(parts, session, (state) => indexOf(parts, state, from), messages, request)

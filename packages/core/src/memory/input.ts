@@ -1,5 +1,6 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
-import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
+import { Duration, Effect, Either, Exit, identity, Option, ParseResult, Schema } from "effect"
+import { eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
 import type { ReadOptions } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
 import { Message, Origin } from "@memfold/message/Message"
@@ -17,36 +18,41 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
-const Messages = Schema.Array(Message)
-// The schemas are compiled when they are first needed: messages of usual forms need none.
+// The schema is compiled when it is first needed: messages of usual forms need none.
 const parseMessage = (given: unknown) => Schema.decodeUnknownEither(Message)(given)
-const parseMessages = (given: unknown) => Schema.decodeUnknownEither(Messages)(given)
-const isExactList = exactCheck(Messages)
+const isExact = exactCheck(Message)
 
 /**
- * One message or a list of them, as a checked copy: as they will be read back, in plain JSON. Otherwise the state could
- * differ from the log (law L6): by values that JSON cannot hold, or by a caller who changes a message after the append.
+ * One message or a list of them, as a copy that is taken at once: as they will be read back, in plain JSON. Otherwise the state could
+ * differ from the log (law L6): by values that JSON cannot hold, or by a caller who changes a message after the append. The effect that
+ * it gives checks the copy, in steps.
  */
+export const copyMessages = (
+  session: string,
+  given: unknown,
+): Exit.Exit<Effect.Effect<ReadonlyArray<Message>, InvalidInput>, InvalidInput> => {
+  const list: ReadonlyArray<unknown> = Array.isArray(given) ? given : [given]
+  try {
+    const texts = copyOfTexts(list)
+    if (texts !== null) return Exit.succeed(Effect.succeed(texts))
+    const copy = JSON.parse(JSON.stringify(list)) as ReadonlyArray<unknown>
+    return Exit.succeed(
+      Effect.flatMap(
+        inSteps(() => parsed(session, copy)),
+        identity,
+      ),
+    )
+  } catch {
+    const detail = "a message has a value that JSON cannot hold; nothing was appended"
+    return Exit.fail(new InvalidInput({ session, detail }))
+  }
+}
+
+/** One message or a list of them, checked where nobody can come in between. */
 export const checkMessages = (
   session: string,
   given: unknown,
-): Exit.Exit<ReadonlyArray<Message>, InvalidInput> => {
-  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
-  const list: ReadonlyArray<unknown> = Array.isArray(given) ? given : [given]
-  let copy: unknown
-  try {
-    const texts = copyOfTexts(list)
-    if (texts !== null) return Exit.succeed(texts)
-    copy = JSON.parse(JSON.stringify(list))
-  } catch {
-    return refuse("a message has a value that JSON cannot hold; nothing was appended")
-  }
-  return Either.match(parsed(copy), {
-    onRight: Exit.succeed,
-    onLeft: (path) =>
-      refuse(`message ${path.map(String).join(".")} is not a valid message; nothing was appended`),
-  })
-}
+): Effect.Effect<ReadonlyArray<Message>, InvalidInput> => Effect.flatten(copyMessages(session, given))
 
 /**
  * A checked copy of messages that are texts, as nearly all are; `null` if any is not, and JSON has to make the copy. That would
@@ -97,23 +103,35 @@ const fieldsOf = (value: unknown, ...wanted: ReadonlyArray<string>): ReadonlyArr
   return wanted.map((name) => value[name])
 }
 
-/** The messages, or the path of the first mistake; only its message if the schema cannot even look at the value. */
-const parsed = (messages: unknown): Either.Either<ReadonlyArray<Message>, ReadonlyArray<PropertyKey>> => {
-  if (isExactList(messages)) return Either.right(messages)
+/** The messages, or the path of the first mistake. */
+function* parsed(
+  session: string,
+  given: ReadonlyArray<unknown>,
+): Steps<Exit.Exit<ReadonlyArray<Message>, InvalidInput>> {
+  const messages: Array<Message> = []
+  for (const [position, one] of given.entries()) {
+    const message = parsedMessage(one)
+    if (Either.isLeft(message)) {
+      const path = [position, ...message.left].map(String).join(".")
+      const detail = `message ${path} is not a valid message; nothing was appended`
+      return Exit.fail(new InvalidInput({ session, detail }))
+    }
+    messages.push(message.right)
+    if ((position + 1) % eventsBetween === 0) yield
+  }
+  return Exit.succeed(messages)
+}
+
+/** A message, or where its first mistake is; nowhere in it if the schema cannot even look at the value. */
+const parsedMessage = (given: unknown): Either.Either<Message, ReadonlyArray<PropertyKey>> => {
+  if (isExact(given)) return Either.right(given)
   try {
     return Either.mapLeft(
-      parseMessages(messages),
+      parseMessage(given),
       (error) => ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path ?? [],
     )
   } catch {
-    const isReadable = (message: unknown) => {
-      try {
-        return Either.isRight(parseMessage(message))
-      } catch {
-        return false
-      }
-    }
-    return Either.left([Array.isArray(messages) ? messages.findIndex((one) => !isReadable(one)) : 0])
+    return Either.left([])
   }
 }
 

@@ -159,8 +159,15 @@ export const withFileTools = (own: Partial<FileNotes>): Required<FileNotes> => (
 const plainName = (name: string): string =>
   (name.split(/__|[.:/]/u).at(-1) ?? name).toLowerCase().replace(/[-_\s]/gu, "")
 
-const includes = (names: ReadonlyArray<string> | undefined, name: string): boolean =>
-  names?.some((one) => plainName(one) === name) ?? false
+/** The plain names of each list: a compaction asks for every call that it covers. */
+const plainNames = new WeakMap<ReadonlyArray<string>, ReadonlySet<string>>()
+
+const includes = (names: ReadonlyArray<string> | undefined, name: string): boolean => {
+  if (names === undefined) return false
+  const plain = plainNames.get(names) ?? new Set(names.map(plainName))
+  plainNames.set(names, plain)
+  return plain.has(name)
+}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

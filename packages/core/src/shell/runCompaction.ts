@@ -20,6 +20,7 @@ import {
 } from "../engine/compaction.js"
 import { maxInputOf, smallestRoom } from "../engine/chunks.js"
 import type { DueCompaction } from "../engine/look.js"
+import { breathe } from "@memfold/log/breathe"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
 import { failuresUntilCap } from "../policy/contextStyle.js"
@@ -299,8 +300,11 @@ const commitSummary = (
   Effect.gen(function* () {
     const { started, before } = lock
     const summary = yield* makeId
+    // To make the commit, and to fold it, each goes through all messages that it covers.
+    yield* breathe
     const done = commit(lock, written, { summary, strategy, counter })
     const { events } = done
+    yield* breathe
     const lost: CompactionOutcome = { _tag: "Lost", started }
     const outcome: CompactionOutcome = endOf(lock, done) ?? lost
     const { answer } = yield* retryTransient(
