@@ -60,7 +60,7 @@ export const groups = [
       "packages/programs/memfold/test/{bundlers,published}.test.ts",
       "packages/programs/proxy/test/**/*.test.ts",
       "packages/programs/server/**/*.test.ts",
-      "packages/programs/studio/test/{page,timeline}.test.ts",
+      "packages/programs/studio/test/{hostile,page,timeline}.test.ts",
       "site/src/commands.test.ts",
       "site/src/firstPage.test.ts",
       "site/src/printed.test.ts",
