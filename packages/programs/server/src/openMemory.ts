@@ -47,7 +47,16 @@ export const openMemory = (
   options: ServeOptions,
 ): Effect.Effect<Served & Accounts, StoreError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { store = "sqlite:memfold.db", beforeAppend, layers, compaction, spend, audit } = options
+    const {
+      store = "sqlite:memfold.db",
+      beforeAppend,
+      layers,
+      compaction,
+      spend,
+      audit,
+      trust,
+      minimumOrigin,
+    } = options
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
     const strategy = yield* strategyNamed(name, { request: undefined, file, environmentPrefix })
@@ -72,6 +81,8 @@ export const openMemory = (
         ...(spend === undefined ? {} : { spend }),
         ...(beforeAppend === undefined ? {} : { beforeAppend }),
         ...(audit === undefined ? {} : { audit }),
+        ...(trust === undefined ? {} : { trust }),
+        ...(minimumOrigin === undefined ? {} : { minimumOrigin }),
       }),
       context,
     )

@@ -40,18 +40,17 @@ const asking = <A, E>(
     session,
     store,
     strategy,
-    ...caps
+    ...also
   }: {
     readonly session: string
     readonly store: string
     readonly strategy: Strategy.Strategy
-    readonly spend?: Memory.SpendOptions
-  },
+  } & Pick<Memory.Options, "spend" | "trust" | "minimumOrigin">,
   ask: (memory: Memory.Service) => Effect.Effect<A, E>,
 ) =>
   Effect.gen(function* () {
     yield* options.requireSession(session, store)
-    return yield* ask(yield* Memory.make({ strategy, compaction: { mode: "manual" }, ...caps }))
+    return yield* ask(yield* Memory.make({ strategy, compaction: { mode: "manual" }, ...also }))
   }).pipe(Effect.scoped)
 
 /** A preview as a record. */
@@ -121,16 +120,17 @@ export const command = Command.make(
       "dry-run",
       "Show what would be compacted and what would stand in its place; write nothing.",
     ),
+    ...options.trust,
     ...spend,
     json: options.json,
   },
   (given) =>
     Effect.gen(function* () {
       const strategy = yield* options.chosenStrategy(given.strategy, given)
-      const caps = yield* spendOf(given)
+      const also = { ...(yield* spendOf(given)), ...options.trustOf(given) }
       const summarizer = yield* labSummarizer(given.summarizer)
       const { session, store: url, takeOver } = given
-      const asked = { session, store: url, strategy, ...caps }
+      const asked = { session, store: url, strategy, ...also }
       if (given.dryRun) {
         const preview = yield* asking(asked, (memory) => memory.preview(session, { takeOver })).pipe(
           Effect.provideService(Summarizer.Summarizer, summarizer),

@@ -2,7 +2,7 @@
  * Options that several commands share.
  */
 import { Options } from "@effect/cli"
-import { EventLog, type Guard, Memory, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
+import { EventLog, type Guard, Memory, Message, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Console, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
@@ -32,6 +32,34 @@ export const text = (name: string, value: string, about: string): Options.Option
 /** An option with a text that may be left out. */
 export const optionalText = (name: string, value: string, about: string) =>
   Options.optional(text(name, value, about))
+
+/** Whose words summaries may have. */
+export const trust = {
+  trust: Options.choice("trust", ["together", "separate"]).pipe(
+    Options.optional,
+    Options.withDescription(
+      "separate: results of tools, documents and pages have a summary of their own, without authority.",
+    ),
+  ),
+  minimumOrigin: Options.choice("minimum-origin", Message.Origin.literals).pipe(
+    Options.optional,
+    Options.withDescription(
+      "The least trusted words that summaries and recalled messages in a context may have.",
+    ),
+  ),
+}
+
+/** Options that were given. */
+export const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(found: Given) =>
+  Object.fromEntries(
+    Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
+  ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
+
+/** The values of {@link trust}, as a memory takes them. */
+export const trustOf = (of: {
+  readonly trust: Option.Option<"together" | "separate">
+  readonly minimumOrigin: Option.Option<Message.Origin>
+}) => given({ trust: of.trust, minimumOrigin: of.minimumOrigin })
 
 /** What is left out before anything is stored. */
 export const guard = optionalText(

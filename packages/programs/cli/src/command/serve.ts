@@ -43,12 +43,6 @@ const asked = Effect.async<void>((resume) => {
     process.once(signal, () => resume(Effect.void))
 })
 
-/** Options that were given. */
-const given = <Given extends Readonly<Record<string, Option.Option<unknown>>>>(found: Given) =>
-  Object.fromEntries(
-    Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
-  ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
-
 /** Serves until the process is asked to end; `announce` says what to print once it listens. */
 export const served = (given: ServeOptions, announce: (url: string) => string) =>
   Effect.gen(function* () {
@@ -173,6 +167,7 @@ export const command = Command.make(
     ),
     archive,
     guard: options.guard,
+    ...options.trust,
     ...spend,
     audit: Options.choice("audit", ["changes", "reads"]).pipe(
       Options.optional,
@@ -191,7 +186,7 @@ export const command = Command.make(
       const collector = Option.orElse(rest.otlp, () =>
         Option.fromNullable(process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] || null),
       )
-      const limits = given({
+      const limits = options.given({
         otlp: Option.map(collector, (url) => ({ url, headers: otlpHeaders() })),
         tokens,
         rate,
@@ -232,6 +227,7 @@ export const command = Command.make(
           upstream: upstreamsIn(rest.upstream),
           ...settings,
           ...limits,
+          ...options.trustOf(rest),
           ...caps,
           ...audit,
           ...site,

@@ -54,21 +54,22 @@ interface Working {
   /** In seconds; 0 for never. */
   readonly sweep: number
   readonly json: boolean
-  readonly spend?: Memory.SpendOptions
+  /** What else the memory is given. */
+  readonly memory: Pick<Memory.Options, "spend" | "trust" | "minimumOrigin">
 }
 
 /** Works for a queue until the process is asked to end. */
 const working = (
   opened: OpenQueue,
   store: Layer.Layer<EventLog.EventLog, EventLog.LogError>,
-  { strategy, summarizer, concurrency, shutdown, lease, sweep, json, ...caps }: Working,
+  { strategy, summarizer, concurrency, shutdown, lease, sweep, json, memory: given }: Working,
 ): Effect.Effect<void, QueueError | EventLog.LogError> =>
   Effect.gen(function* () {
     const queue = yield* opened
     const memory = yield* Memory.make({
       strategy,
       compaction: { mode: "dispatch", lease: lease * 1_000, concurrency },
-      ...caps,
+      ...given,
     }).pipe(Effect.provideService(Dispatcher.Dispatcher, queue))
     yield* Dispatcher.work(queue, memory, {
       concurrency,
@@ -117,6 +118,7 @@ export const command = Command.make(
     summarizer: options.summarizerOrFile,
     ...options.numbers(numbers),
     archive,
+    ...options.trust,
     ...spend,
     json: options.json,
   },
@@ -131,12 +133,12 @@ export const command = Command.make(
       yield* options.allowed(numbers, given)
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* labSummarizer(given.summarizer)
-      const caps = yield* spendOf(given)
+      const asked = { ...(yield* spendOf(given)), ...options.trustOf(given) }
       const opened = yield* options.openStore(given.store, { retryFor: "15 seconds" })
       const store = behindOption(opened, given.archive)
       const openQueue = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
       const { json } = given
-      const parts = { strategy, summarizer, concurrency, shutdown, lease, sweep, json, ...caps }
+      const parts = { strategy, summarizer, concurrency, shutdown, lease, sweep, json, memory: asked }
       yield* working(openQueue, store, parts)
     }),
 ).pipe(Command.withDescription("Compact the sessions that a queue names, until the process is ended."))

@@ -85,8 +85,9 @@ export const command = Command.make(
     strategy: options.strategy.pipe(Options.withDefault(defaultStrategy)),
     summarizer: options.summarizer,
     guard: options.guard,
+    ...options.trust,
   },
-  ({ tool: name, args, store, proxy, upstream, strategy, summarizer, guard }) =>
+  ({ tool: name, args, store, proxy, upstream, strategy, summarizer, guard, ...rest }) =>
     Effect.gen(function* () {
       const tool: Tool = tools[name]
       const beforeAppend = yield* options.guardOf(guard)
@@ -99,6 +100,7 @@ export const command = Command.make(
             upstream,
             summarizer,
             ...(Option.isNone(beforeAppend) ? {} : { beforeAppend: beforeAppend.value }),
+            ...options.trustOf(rest),
           })
       const code = yield* runTool(tool.program, tool.start(url, args, process.env))
       if (code !== 0) return yield* new Ended({ code })
