@@ -1,5 +1,5 @@
 /** `memfold audit`, `memfold erase`, `memfold hold` and `memfold doctor`, over a sealed file. */
-import { inFolder, lines } from "@memfold/harness/program"
+import { inFolder, lines, sample } from "@memfold/harness/program"
 import { withDriver } from "@memfold/harness/sqlite"
 import { createMemory } from "memfold"
 import { mkdirSync } from "node:fs"
@@ -37,6 +37,24 @@ describe("memfold audit", () => {
       act: "append",
       kind: "user",
       actor: { id: "ann", via: "web" },
+    })
+  })
+})
+
+describe("--trust separate", () => {
+  it("keeps what tools said in a summary of its own", async () => {
+    const chats = ["--store", "sqlite:chats.db"] as const
+    const coding = sample("coding-agent.jsonl")
+    await memfold("import", "--from", "transcript", coding, ...chats, "--session", "coding")
+    const settings = ["--strategy", "rolling-buffer", "--set", "bufferSize=4"] as const
+    const compacted = await memfold("compact", "coding", ...chats, ...settings, "--trust", "separate", "--json")
+    expect(compacted).toMatchObject({ code: 0, out: expect.stringContaining("Committed") })
+    const { out } = await memfold("context", "coding", ...chats, "--json")
+    expect(out).toContain('"origin":"assistant"')
+    expect(out).toContain('"origin":"tool"')
+    expect(await memfold("compact", "coding", ...chats, "--trust", "none")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("separate"),
     })
   })
 })
