@@ -47,7 +47,15 @@ describe("--trust separate", () => {
     const coding = sample("coding-agent.jsonl")
     await memfold("import", "--from", "transcript", coding, ...chats, "--session", "coding")
     const settings = ["--strategy", "rolling-buffer", "--set", "bufferSize=4"] as const
-    const compacted = await memfold("compact", "coding", ...chats, ...settings, "--trust", "separate", "--json")
+    const compacted = await memfold(
+      "compact",
+      "coding",
+      ...chats,
+      ...settings,
+      "--trust",
+      "separate",
+      "--json",
+    )
     expect(compacted).toMatchObject({ code: 0, out: expect.stringContaining("Committed") })
     const { out } = await memfold("context", "coding", ...chats, "--json")
     expect(out).toContain('"origin":"assistant"')
