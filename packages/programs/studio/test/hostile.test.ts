@@ -78,10 +78,11 @@ const texts = fc.record(
 
 const strategy = { strategy: "rounds", fullContextTurns: 1, cachedContextTurns: 1 } as const
 
-/** A session with these texts, compacted once. */
+let sessions = 0
+/** A new session with these texts, compacted once. */
 const filled = async (url: string, said: Texts): Promise<string> => {
   const memory = createClient({ url })
-  const id = `s-${said.id.slice(0, 300)}`
+  const id = `s-${++sessions}-${said.id.slice(0, 300)}`
   const described = { title: said.title.slice(0, 900) || "t", owner: `o-${said.owner.slice(0, 900)}` }
   const call = {
     id: said.call,
@@ -155,6 +156,7 @@ const shown = async (page: Page, url: string, id: string): Promise<void> => {
   await look()
   await open(`${session}&view=tokens`, "figure")
   await open(`${session}&view=trace`, "form")
+  await open(`${session}&view=audit`, "tbody tr")
   await open(`${session}&view=settings`, "form")
 }
 

@@ -455,7 +455,7 @@ describe("a narrow page", () => {
     expect(await names.locator("[aria-current]").textContent()).toBe("Settings")
     expect(await outOfSight("[aria-current]")).toBe(0)
     await names.locator("[aria-current]").focus()
-    for (const text of ["Compare", "Trace", "Tokens", "Through time"]) {
+    for (const text of ["Audit", "Compare", "Trace", "Tokens", "Through time"]) {
       await page.keyboard.press("Shift+Tab")
       expect(await names.locator(":focus").textContent()).toBe(text)
       expect(await outOfSight(":focus")).toBe(0)
@@ -578,6 +578,23 @@ describe("other strategies", () => {
     expect(await memory.summaries("chat-1")).toHaveLength(2)
     await page.getByRole("spinbutton", { name: /^A: how many complete turns/ }).fill("0")
     await expect.poll(() => preview.textContent()).toContain("fullContextTurns")
+  })
+})
+
+describe("the audit", () => {
+  it("says who did what, the newest first, and that the trail is as it was written", async () => {
+    const { url, memory } = await withSession({ audit: { reads: true } })
+    await memory.redact("chat-1", 1)
+    await memory.context("chat-1")
+    const page = await opened(url, "#session=chat-1&view=audit")
+    const rows = page.locator("tbody tr")
+    await rows.first().waitFor()
+    const texts = await rows.allTextContents()
+    for (const one of [/read.*context/i, /redact/i, /append.*user/i])
+      expect(texts.some((text) => one.test(text))).toBe(true)
+    expect(texts.join("")).not.toContain("where is order")
+    await page.getByText(/^The trail of the session is as it was written: /).waitFor()
+    await page.getByText(/append user 12/).waitFor()
   })
 })
 
@@ -884,6 +901,7 @@ describe("everybody can use it", () => {
     ["tokens", "#session=chat-1&view=tokens"],
     ["a trace", "#session=chat-1&view=trace"],
     ["compare", "#session=chat-1&view=compare"],
+    ["the audit", "#session=chat-1&view=audit"],
     ["settings", "#session=chat-1&view=settings"],
     ["compacting", "#session=chat-1", "Compact…"],
     ["undoing", "#session=chat-1", "Undo…"],
@@ -895,7 +913,14 @@ describe("everybody can use it", () => {
     ["a message", "#session=chat-1", "What to do with message 24"],
   ]
   const shownAt = async (page: Page, fragment: string, button?: string): Promise<void> => {
-    const first = fragment === "" ? "tbody tr" : /trace|compare|settings/.test(fragment) ? "form" : ".where"
+    const first =
+      fragment === ""
+        ? "tbody tr"
+        : /audit/.test(fragment)
+          ? "tbody tr"
+          : /trace|compare|settings/.test(fragment)
+            ? "form"
+            : ".where"
     await page.locator(first).first().waitFor()
     if (fragment.includes("tokens")) await page.locator("figure").waitFor()
     if (fragment.includes("compare")) {

@@ -13,6 +13,7 @@ import { marksOf } from "../session/marks.js"
 import { type Progress, useLog } from "../session/useLog.js"
 import type { ViewProps } from "../session/ViewProps.js"
 import { Actions } from "./Actions.js"
+import { AuditView } from "./AuditView.js"
 import { CompareView } from "./CompareView.js"
 import { SettingsView } from "./SettingsView.js"
 import { TimeView } from "./TimeView.js"
@@ -26,6 +27,7 @@ const views: Readonly<
   tokens: ["Tokens", TokensView],
   trace: ["Trace", TraceView],
   compare: ["Compare", CompareView],
+  audit: ["Audit", AuditView],
   settings: ["Settings", SettingsView],
 }
 
