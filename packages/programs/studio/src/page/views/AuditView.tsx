@@ -17,10 +17,8 @@ const by = ({ actor }: Entry): string =>
         .filter(Boolean)
         .join(" ")
 
-const more = ({ kind, operation, summarizer, reason, version }: Entry): string =>
-  [kind, operation, summarizer, reason, version > 0 && `version ${count(version)}`]
-    .filter(Boolean)
-    .join(" · ")
+const more = ({ kind, operation, summarizer, reason }: Entry): string =>
+  [kind, operation, summarizer, reason].filter(Boolean).join(" · ")
 
 /** The most rows of the table: a browser lays out all of them. */
 const most = 500
