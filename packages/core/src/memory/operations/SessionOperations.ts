@@ -34,7 +34,7 @@ export interface SessionOperations<F extends Face> {
    *
    * @param session - the id of the session; a session that does not exist begins with that
    * @param change - `owner` and `title`: a text, or `null` to remove it; what is missing stays
-   * @throws `GuardRefused` if the guard refuses the title, or fails
+   * @throws GuardRefused: the guard of the memory refuses the title; nothing was changed
    *
    * @example
    * ```ts
