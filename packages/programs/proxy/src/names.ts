@@ -40,11 +40,16 @@ export const ownHeaders: ReadonlySet<string> = new Set([
   "x-session-id",
   "x-memfold-session",
   "x-memfold-history",
+  "x-memfold-owner",
   "x-memfold-token",
 ])
 
 const textIn = (value: unknown): string | null =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : null
+
+/** Whose session it is, if a request says so. */
+export const ownerOf = (headers: IncomingHttpHeaders): string | null =>
+  textIn([headers["x-memfold-owner"]].flat()[0])
 
 const mark = "_session_"
 

@@ -8,6 +8,7 @@ import {
   Proxy,
   type ProxyRecord,
   withoutSlashes,
+  ownerOf,
 } from "@memfold/proxy"
 import { Audit, Memory } from "@memfold/core"
 import { Duration, Effect, type Scope } from "effect"
@@ -92,11 +93,18 @@ export const foreign = (
     const { upstreamTimeout } = options
     const { maxBody, shutdown } = limitsOf(options)
     const patience = upstreamTimeout === undefined ? undefined : Duration.toMillis(upstreamTimeout)
-    const actors = new AsyncLocalStorage<Audit.Actor | null>()
+    const asking = new AsyncLocalStorage<{
+      readonly actor: Audit.Actor | null
+      readonly owner: string | null
+    }>()
     // Without a token, it is whoever runs the service.
     const runs = yield* Audit.CurrentActor
-    const actorNow = () => actors.getStore() ?? runs
-    const speaking = { ...memory, ...Memory.actedBy(memory, actorNow) }
+    const acted = Memory.actedBy(memory, () => asking.getStore()?.actor ?? runs)
+    const append: typeof memory.append = (session, messages, options) => {
+      const owner = asking.getStore()?.owner ?? null
+      return acted.append(session, messages, owner === null ? options : { ...options, owner })
+    }
+    const speaking = { ...memory, ...acted, append }
     const conversations =
       openai === undefined
         ? undefined
@@ -121,11 +129,18 @@ export const foreign = (
       const incoming = toIncomingMessage(request)
       const given = proxy.reads(incoming) ? { body: yield* body(bodies) } : {}
       const response = toServerResponse(request)
+      const prefix = caller.tenant === null ? null : `${caller.tenant}/`
+      // Who may name owners has a token: under another key of an upstream, an owner is somebody else.
+      const owner = prefix === null ? null : ownerOf(incoming.headers)
+      const who = {
+        actor: caller.actor === null ? null : { ...caller.actor, via: "proxy" },
+        owner: owner === null ? null : `${prefix}${owner}`,
+      }
       const record = yield* Effect.promise(() =>
-        actors.run(caller.actor === null ? null : { ...caller.actor, via: "proxy" }, () =>
+        asking.run(who, () =>
           proxy.handle(incoming, response, {
             ...given,
-            ...(caller.tenant === null ? {} : { prefix: `${caller.tenant}/` }),
+            ...(prefix === null ? {} : { prefix }),
             mayWork: (text, measured) =>
               Effect.runPromise(
                 charge(workOf(text, measured)).pipe(

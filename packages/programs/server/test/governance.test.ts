@@ -1,17 +1,18 @@
 /** Who did what, erasures and holds over HTTP: by the name of the token, and each tenant for itself. */
 import { createClient } from "@memfold/client"
 import { storeFile } from "@memfold/harness/storeFile"
+import { providerServer } from "@memfold/strict-providers"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
-import { makeToken } from "../src/index.js"
+import { makeToken, type ServeOptions } from "../src/index.js"
 import { ask, started, turn } from "./services.js"
 
 const rights = ["read", "write", "erase"] as const
 
 /** A service over a sealed store, with a token of each of two tenants. */
-const sealedService = async () => {
+const sealedService = async (options: ServeOptions = {}) => {
   const keys = mkdtempSync(join(tmpdir(), "memfold-keys-"))
   onTestFinished(() => rmSync(keys, { recursive: true, force: true }))
   const [bot, other] = [
@@ -22,6 +23,7 @@ const sealedService = async () => {
   const service = await started({
     store: `sealed:${keys},${storeFile()}`,
     tokens: [bot.stored, other.stored, reader.stored],
+    ...options,
   })
   const client = ({ token }: { readonly token: string }) => createClient({ url: service.url, token })
   return { url: service.url, acme: client(bot), beta: client(other), reader, bot }
@@ -99,4 +101,57 @@ it("a store that seals nothing says so", async () => {
     error: "NotSealed",
   })
   expect((await memory.audit("chat")).totals).toMatchObject({ "append user": 1 })
+})
+
+it("the erasure of an owner reaches what the proxy has kept for the owner: chats, stored responses and conversations", async () => {
+  const provider = await providerServer({ answer: () => ({ text: "Yes." }) })
+  onTestFinished(provider.close)
+  const { url, acme, bot } = await sealedService({ upstream: provider.anthropicURL })
+  const asOwner = (owner: string) => ({
+    authorization: "Bearer k",
+    "x-memfold-token": bot.token,
+    "x-memfold-owner": owner,
+  })
+  const post = async (path: string, body: unknown, headers: Record<string, string>) => {
+    const answer = await ask(`${url}${path}`, { headers, body })
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.body as { readonly id: string }
+  }
+  const kept = async (owner: string) => {
+    const headers = asOwner(owner)
+    const message = { role: "user", content: `I am ${owner}.` }
+    const chat = { model: "gpt-6.2-sol", messages: [message] }
+    await post("/v1/chat/completions", chat, { ...headers, "x-session-id": `chat-of-${owner}` })
+    const response = await post(
+      "/v1/responses",
+      { model: "gpt-6.2-sol", input: `I am ${owner}.`, store: true, metadata: { name: owner } },
+      headers,
+    )
+    const conversation = await post(
+      "/v1/conversations",
+      { items: [{ type: "message", ...message }], metadata: { name: owner } },
+      headers,
+    )
+    return [`/v1/responses/${response.id}`, `/v1/conversations/${conversation.id}`]
+  }
+  const [ofAnn, ofBen] = [await kept("ann"), await kept("ben")]
+  const read = (path: string) => fetch(`${url}${path}`, { headers: asOwner("ann") })
+  for (const path of [...ofAnn, ...ofBen]) expect((await read(path)).status).toBe(200)
+
+  const { sessions } = await acme.erase("ann", { reason: "asked for" })
+  // Each conversation with its register, and the chat.
+  expect(sessions.length).toBeGreaterThanOrEqual(4)
+  for (const path of ofAnn) {
+    const answer = await read(path)
+    expect([path, answer.status, await answer.text()]).toEqual([path, 409, expect.stringContaining("erased")])
+  }
+  for (const path of ofBen) expect((await read(path)).status).toBe(200)
+  await expect(acme.context("chat-of-ann")).rejects.toMatchObject({ status: 409, error: "Erased" })
+  await acme.restore("ann")
+  await acme.holdOf("ann", "case 17")
+  const [response] = ofAnn
+  const deleted = await fetch(`${url}${response}`, { method: "DELETE", headers: asOwner("ann") })
+  expect([deleted.status, await deleted.text()]).toEqual([409, expect.stringContaining("held")])
+  await acme.holdOf("ann", null)
+  for (const path of ofAnn) expect((await read(path)).status).toBe(200)
 })

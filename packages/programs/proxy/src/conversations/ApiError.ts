@@ -50,12 +50,22 @@ const known: Readonly<Record<string, readonly [status: number, code: string, mes
     "idempotency_key_reused",
     "The idempotency key was used before for another request. Use a new key for each request.",
   ],
+  GuardRefused: [400, "guard_refused", "The guard of the memory refuses it; nothing was stored."],
+  OwnerMismatch: [409, "owner_mismatch", "The conversation belongs to another owner."],
+  CannotRedact: [409, "cannot_delete", "The item cannot be deleted now. Try again."],
+  // What a sealed store refuses for good.
+  erased: [409, "erased", "It was erased."],
+  held: [409, "held", "It is held: nothing deletes it until the hold ends."],
+  Held: [409, "held", "It is held: nothing deletes it until the hold ends."],
   LogError: [503, "store_unavailable", "The store failed. Try again."],
   DamagedEvent: [500, "damaged_session", "A stored event is damaged. `npx memfold verify` shows it."],
 }
 
-const tagOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : ""
+/** The name of an error of the memory: what a store refuses for good is no failure. */
+const tagOf = (error: unknown): string => {
+  if (typeof error !== "object" || error === null || !("_tag" in error)) return ""
+  return "refused" in error && typeof error.refused === "string" ? error.refused : String(error._tag)
+}
 
 /** The error that a client is told. What an unknown error says may quote the conversation, so it is not told. */
 export const apiErrorOf = (error: unknown): ApiError => {

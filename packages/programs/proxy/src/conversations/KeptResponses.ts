@@ -92,16 +92,18 @@ export class KeptResponses {
     return { ...kept.response, output: itemsOf(messages) }
   }
 
-  /** Deletes a session that has no response any more. */
-  async deleteEmpty(session: string): Promise<void> {
+  /** Deletes a session with the last response of it that is kept. Answers whether it was the last one; if not, nothing is changed. */
+  async deleteWithLast(session: string, last: string): Promise<boolean> {
     const { deletedResponses, background } = await readRegister(this.store, session)
-    const isOpen = [...background.keys()].some((id) => !deletedResponses.has(id))
+    const isKept = (id: string): boolean => id !== last && !deletedResponses.has(id)
     const isLeft = (message: Message.Message): boolean => {
       const id = keptOf(message)?.response["id"]
-      return typeof id === "string" && sessionOf(id) === session && !deletedResponses.has(id)
+      return typeof id === "string" && sessionOf(id) === session && isKept(id)
     }
-    if (isOpen || (await this.store.versionsOf(session, isLeft)).length > 0) return
+    if ([...background.keys()].some(isKept) || (await this.store.versionsOf(session, isLeft)).length > 0)
+      return false
     await deleteWithRegister(this.store, session)
+    return true
   }
 
   /** The items that a response was made from, as they were said. */

@@ -160,8 +160,9 @@ export class StoredResponses implements Earlier {
     const job = this.background.job(id)
     job?.cancel()
     await job?.done
-    await record(this.store, session, { is: "response-deleted", response: id })
-    if (!isConversationId(session)) await this.kept.deleteEmpty(session)
+    // A store that holds the session refuses the deletion: then the response is not taken for deleted either.
+    if (isConversationId(session) || !(await this.kept.deleteWithLast(session, id)))
+      await record(this.store, session, { is: "response-deleted", response: id })
     return { id, object: "response", deleted: true }
   }
 
