@@ -35,11 +35,20 @@ const next: Readonly<Record<string, string>> = {
   LogError:
     "Call again. An append with the same idempotency_key is stored once, whether this one was stored or not.",
   DamagedEvent: "Nothing was changed. `npx memfold verify` shows what is damaged in the store.",
+  UnknownBranch: "Leave the branch out for the branch in force.",
+  VersionMismatch: "Nothing was stored. Read the session again, and decide again.",
+  // What a sealed store refuses for good.
+  erased: "Nobody can read it any more; take another session.",
+  held: "Nothing changes it until the hold ends.",
   Closed: "The server is shutting down. Start it again.",
 }
 
-const tagOf = (error: unknown): string =>
-  error instanceof Error && "_tag" in error && typeof error._tag === "string" ? error._tag : ""
+/** The name of an error: what a store refuses for good is no failure. */
+const tagOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return ""
+  if ("refused" in error && typeof error.refused === "string") return error.refused
+  return "_tag" in error && typeof error._tag === "string" ? error._tag : ""
+}
 
 /**
  * The tool error for what a call failed with. An error that is none of the memory's own is only named: its text may quote

@@ -53,11 +53,17 @@ const known: Readonly<Record<string, readonly [status: number, code: string, mes
   GuardRefused: [400, "guard_refused", "The guard of the memory refuses it; nothing was stored."],
   OwnerMismatch: [409, "owner_mismatch", "The conversation belongs to another owner."],
   CannotRedact: [409, "cannot_delete", "The item cannot be deleted now. Try again."],
+  CannotFork: [409, "cannot_fork", "The conversation cannot be copied now. Try again."],
+  VersionMismatch: [409, "conversation_changed", "The conversation has changed meanwhile. Try again."],
+  UnknownMessage: [404, "item_not_found", "The conversation has no such item any more."],
+  UnknownBranch: [404, "item_not_found", "The conversation has no such branch any more."],
   // What a sealed store refuses for good.
   erased: [409, "erased", "It was erased."],
   held: [409, "held", "It is held: nothing deletes it until the hold ends."],
   Held: [409, "held", "It is held: nothing deletes it until the hold ends."],
   LogError: [503, "store_unavailable", "The store failed. Try again."],
+  LayersError: [503, "store_unavailable", "The memory layers failed. Try again."],
+  VectorIndexError: [503, "store_unavailable", "The vectors could not be deleted. Try again."],
   DamagedEvent: [500, "damaged_session", "A stored event is damaged. `npx memfold verify` shows it."],
 }
 

@@ -4,7 +4,7 @@ import { Clock, Effect, Option, Stream } from "effect"
 import { asStored } from "../Follower.js"
 
 /** The operations that answer once. */
-const names = [
+export const operations = [
   "append",
   "branches",
   "checkout",
@@ -19,10 +19,10 @@ const names = [
 ] as const
 
 /** The operations of a memory that conversations need. */
-export type ConversationMemory = Pick<Memory.Service, (typeof names)[number] | "events" | "known">
+export type ConversationMemory = Pick<Memory.Service, (typeof operations)[number] | "events" | "known">
 
 /** The memory with Promises that reject with its errors. */
-export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof names)[number]> & {
+export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof operations)[number]> & {
   /** The versions of the events that appended a message of a kind. */
   readonly versionsOf: (
     session: string,
@@ -45,10 +45,10 @@ export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof names)[numb
  * @param prefix - what the ids of its sessions begin with in the store
  */
 export const storeOf = (given: ConversationMemory, prefix: string): Store => {
-  const memory = Memory.withPrefix<(typeof names)[number] | "events">(given, prefix)
+  const memory = Memory.withPrefix<(typeof operations)[number] | "events">(given, prefix)
   const last = new Map<string, Promise<unknown>>()
   return {
-    ...Memory.promised({ names, run: (use) => Memory.asPromise(use(memory)) }),
+    ...Memory.promised({ names: operations, run: (use) => Memory.asPromise(use(memory)) }),
     versionsOf: (session, accepts) =>
       Memory.asPromise(
         memory.events(session).pipe(
