@@ -1,7 +1,10 @@
 /** What the operations of a memory fail with, as the README of `memfold` lists it; a test holds that list against their types. */
 import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
 
-const readme = readFileSync(new URL("../../../programs/memfold/README.md", import.meta.url), "utf8")
+const memfold = join(createRequire(import.meta.url).resolve("memfold/package.json"), "../README.md")
+const readme = readFileSync(memfold, "utf8")
 
 /** What every operation fails with. */
 const everywhere = ["InvalidInput", "LogError", "DamagedEvent"]

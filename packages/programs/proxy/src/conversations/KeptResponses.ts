@@ -2,9 +2,9 @@
 import type { Fields } from "@memfold/codec"
 import type { Memory, Message } from "@memfold/core"
 import { Responses as Codec } from "@memfold/openai"
-import { sessionOf } from "./ids.js"
+import { isConversationId, sessionOf } from "./ids.js"
 import { itemPage, type ItemPage, itemsBack, itemsOf, messagesOf } from "./items.js"
-import { deleteWithRegister, readRegister } from "./register.js"
+import { deleteWithRegister, readRegister, record } from "./register.js"
 import type { Store } from "./Store.js"
 
 /** The name of what this module keeps in the metadata of the last message of an answer. */
@@ -92,8 +92,15 @@ export class KeptResponses {
     return { ...kept.response, output: itemsOf(messages) }
   }
 
-  /** Deletes a session with the last response of it that is kept. Answers whether it was the last one; if not, nothing is changed. */
-  async deleteWithLast(session: string, last: string): Promise<boolean> {
+  /** Deletes a response; its session as well if it was the last one there, and no conversation. */
+  async delete(session: string, id: string): Promise<void> {
+    // A store that holds the session refuses the deletion: then the response is not taken for deleted either.
+    if (isConversationId(session) || !(await this.deleteWithLast(session, id)))
+      await record(this.store, session, { is: "response-deleted", response: id })
+  }
+
+  /** Answers whether it was the last one; if not, nothing is changed. */
+  private async deleteWithLast(session: string, last: string): Promise<boolean> {
     const { deletedResponses, background } = await readRegister(this.store, session)
     const isKept = (id: string): boolean => id !== last && !deletedResponses.has(id)
     const isLeft = (message: Message.Message): boolean => {

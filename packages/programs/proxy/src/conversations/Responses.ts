@@ -6,12 +6,12 @@ import { ApiError, invalid, notFound } from "./ApiError.js"
 import { Background, type Job } from "./Background.js"
 import { type Composed, compose, type Placed } from "./compose.js"
 import { eventsFrom } from "./events.js"
-import { isConversationId, responseId, sessionOf } from "./ids.js"
+import { responseId, sessionOf } from "./ids.js"
 import type { ItemPage } from "./items.js"
 import { differs } from "../Follower.js"
 import { answerMessages, KeptResponses } from "./KeptResponses.js"
 import { Places } from "./Places.js"
-import { checkMetadata, record } from "./register.js"
+import { checkMetadata } from "./register.js"
 import { digestOf, type Earlier, wasAsked } from "./retries.js"
 import type { Store } from "./Store.js"
 import { type Hold, UnderWay } from "./UnderWay.js"
@@ -160,9 +160,7 @@ export class StoredResponses implements Earlier {
     const job = this.background.job(id)
     job?.cancel()
     await job?.done
-    // A store that holds the session refuses the deletion: then the response is not taken for deleted either.
-    if (isConversationId(session) || !(await this.kept.deleteWithLast(session, id)))
-      await record(this.store, session, { is: "response-deleted", response: id })
+    await this.kept.delete(session, id)
     return { id, object: "response", deleted: true }
   }
 
