@@ -14,7 +14,7 @@ const tokensOf = (counter: TokenCounter, { segment, before, text, behind }: Piec
   if (segment === null) return count()
   const found = counted.get(segment)
   const known = found?.counter === counter ? found : { counter, sizes: new Map<string, number>() }
-  const around = JSON.stringify([before, behind])
+  const around = before === "" && behind === "" ? "" : JSON.stringify([before, behind])
   const tokens = known.sizes.get(around) ?? count()
   known.sizes.set(around, tokens)
   if (known !== found) counted.set(segment, known)

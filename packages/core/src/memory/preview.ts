@@ -67,6 +67,9 @@ const withoutCompactions = (
   Effect.gen(function* () {
     for (;;) {
       const state = yield* sessions.load(session)
+      // Where nothing was ever committed, paused or left, the log need not be read.
+      const isUntouched = state.totalAtCommit === 0 && state.running === null && state.branches.length === 0
+      if (isUntouched && state.pausedUntil <= state.total) return state
       const { commits, left, version } = yield* sessions.history(session)
       // Another writer came in between.
       if (version !== state.version) continue

@@ -86,8 +86,10 @@ export const previewCompactions = (
         return { compactions: [...compactions, failed], state: stateAfter(locked, failure, now), idle: null }
       }
       const { carried, coveredTo } = written.right
+      yield* breathe
       const done = commit(lock, written.right, { summary: compaction, strategy, counter: parts.counter })
       const outcome = endOf(lock, done)
+      yield* breathe
       state = stateAfter(locked, done.events, now)
       if (outcome === null) return { compactions, state, idle: "nothing-to-take" }
       const covered =

@@ -188,7 +188,10 @@ export const written = <Segment extends SummaryContent["segments"][number]>(
   return [
     ...piecesOf(wording, content(false)).map((pieces) => ({
       pieces,
-      text: joined(pieces),
+      // Joined for who reads it: a summary of many blocks is counted by its pieces.
+      get text() {
+        return joined(pieces)
+      },
       material: false,
     })),
     ...piecesOf(bare, content(true)).map((pieces) => {

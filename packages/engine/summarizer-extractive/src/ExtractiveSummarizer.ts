@@ -119,7 +119,7 @@ function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<s
     piece: memoized((piece: Piece) => estimate(piece.text)),
     label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
   }
-  const select = yield* selecting(candidates, costs)
+  const select = yield* selecting(candidates, costs, limit * surplus)
   /** The digest of the chosen sentences, at most `room` tokens. */
   const written = function* (room: number): Steps<string> {
     const chosen = yield* select(room * surplus)

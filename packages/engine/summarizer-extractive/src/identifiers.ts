@@ -19,6 +19,9 @@ const estimate = TokenCounter.estimating.count
 const label = "- identifiers: "
 const separator = "; "
 
+/** What the rounding of two estimates takes from their sum, at most. */
+const rounding = 2
+
 /** Longer ones, such as links with a query, would take the room of ten others. */
 const longest = 120
 
@@ -120,11 +123,17 @@ export function* list(
   const left = limit - estimate(`${text}\n`)
   const listed: Array<string> = []
   const line = (): string => (listed.length === 0 ? "" : label + listed.join(separator))
+  let size = 0
   for (const identifier of identifiers) {
+    const most = Math.min(isMinor(identifier) ? minorRoom : room, left)
+    // Most of many do not fit. A line is never estimated at less than its parts, but for their rounding.
+    if (size + estimate(identifier) - rounding > most) continue
     if (said.includes(identifier.toLowerCase())) continue
     yield
     listed.push(identifier)
-    if (estimate(line()) > Math.min(isMinor(identifier) ? minorRoom : room, left)) listed.pop()
+    const longer = estimate(line())
+    if (longer > most) listed.pop()
+    else size = longer
   }
   // The estimate of text and line together can differ by a few tokens from the sum.
   while (listed.length > 0 && estimate(`${text}\n${line()}`) > limit) listed.pop()

@@ -1,4 +1,6 @@
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "@memfold/harness/depth"
 import { Message, TokenCounter } from "@memfold/core"
 import { read, type Source } from "./digest.js"
 import { salience as salienceSteps } from "./salience.js"
@@ -13,8 +15,8 @@ const costs = {
   piece: ({ text }: { readonly text: string }) => TokenCounter.estimating.count(text),
   label: ({ label }: Source) => TokenCounter.estimating.count(`- ${label}: \n`),
 }
-const chosen = (sources: ReadonlyArray<Source>, budget: number) =>
-  atOnce(atOnce(selecting(salience(sources, ""), costs))(budget)).flatMap(({ parts }) => parts)
+const chosen = (sources: ReadonlyArray<Source>, budget: number, most = budget) =>
+  atOnce(atOnce(selecting(salience(sources, ""), costs, most))(budget)).flatMap(({ parts }) => parts)
 
 const words =
   "amber basil cedar delta ember fable grove haven ivory jolly karma lemon maple noble ocean pearl".split(" ")
@@ -49,6 +51,32 @@ describe("a merge", () => {
 })
 
 describe("a choice", () => {
+  it("is the same, whatever larger budget is chosen for beside it", () => {
+    const line = fc.oneof(
+      fc.nat(40).map(plain),
+      fc.nat(40).map(numbered),
+      fc.constantFrom("Yes.", "Shall I?"),
+    )
+    const lines = fc.array(line, { maxLength: 12 })
+    fc.assert(
+      fc.property(
+        lines,
+        lines,
+        fc.integer({ min: 1, max: 200 }),
+        fc.nat(300),
+        (before, after, budget, more) => {
+          const previous = before.map((one) => `- user: ${one}`).join("\n")
+          const said = after.map((one, at) => (at % 2 === 0 ? Message.assistant(one) : Message.user(one)))
+          const sources = [...read(previous), ...ofMessages(said)]
+          const texts = (most: number) => chosen(sources, budget, most).map(({ piece }) => piece.text)
+          expect(texts(budget + more)).toEqual(texts(budget))
+          expect(texts(0)).toEqual(texts(budget))
+        },
+      ),
+      { numRuns: often(200, 2_000) },
+    )
+  })
+
   it("stays within the budget, and says nothing twice", () => {
     const sources = ofMessages(twenty.flatMap((n) => [Message.user(numbered(n)), Message.user(numbered(n))]))
     const parts = chosen(sources, 150)

@@ -37,11 +37,28 @@ export interface Costs {
   readonly label: (source: Source) => number
 }
 
-interface Entry {
+/** A candidate, with what does not depend on what is chosen. Terms, facts and sources are numbers: to look a text up takes longer. */
+interface Weighed {
   readonly candidate: Candidate
   readonly age: "old" | "fresh"
-  /** No choice of others lets it cost less. */
+  readonly terms: ReadonlyArray<number>
+  /** The weights of all its terms together. */
+  readonly words: number
+  /** The numbers of its facts, in their order. */
+  readonly facts: ReadonlyArray<number>
+  /** What it is worth while nothing is chosen. */
+  readonly most: number
+  /** What its parts cost, in the lines of these sources. */
+  readonly parts: ReadonlyArray<{ readonly source: number; readonly cost: number; readonly label: number }>
+  /** The least that any of its parts costs. */
   readonly least: number
+  /** What its gain is divided by. */
+  readonly length: number
+}
+
+/** A candidate as it was judged. */
+interface Entry {
+  readonly weighed: Weighed
   /** What it adds per token, when `chosen` others were chosen. */
   readonly gain: number
   /** The share of its worth that the chosen ones do not cover yet, from 0 to 1. */
@@ -55,7 +72,8 @@ const ageOf = (candidate: Candidate): "old" | "fresh" =>
   candidate.parts.every(({ source }) => source.old) ? "old" : "fresh"
 
 /** Negative where `a` is the worse choice. The order is strict, so the result is deterministic. */
-const compare = (a: Entry, b: Entry): number => a.gain - b.gain || b.candidate.order - a.candidate.order
+const compare = (a: Entry, b: Entry): number =>
+  a.gain - b.gain || b.weighed.candidate.order - a.weighed.candidate.order
 
 /** Puts an entry into its place among entries sorted from the worst to the best. */
 const insert = (sorted: Array<Entry>, entry: Entry): void => {
@@ -69,100 +87,168 @@ const insert = (sorted: Array<Entry>, entry: Entry): void => {
   sorted.splice(low, 0, entry)
 }
 
+/** Gives each thing a number, from 0 on. */
+const numbering = <A>() => {
+  const known = new Map<A, number>()
+  return {
+    known,
+    numberOf: (one: A): number => {
+      const number = known.get(one) ?? known.size
+      if (number === known.size) known.set(one, number)
+      return number
+    },
+  }
+}
+
 /** Chooses within a budget: the chosen candidates, in the order of their choice. The last one is the first to give up. */
 export type Select = (budget: number) => Steps<ReadonlyArray<Candidate>>
 
-/** Judges all candidates, to choose among them. */
-export function* selecting(salience: Salience, costs: Costs): Steps<Select> {
-  const { judge } = coverOf(salience, costs)
-  const entries = yield* mapped(salience.candidates, (candidate) =>
-    judge({
+/**
+ * Judges all candidates, to choose among them.
+ *
+ * @param most - the largest budget. Smaller ones take the same candidates until one does not fit, so these are chosen once
+ */
+export function* selecting({ candidates, weightOf }: Salience, costs: Costs, most: number): Steps<Select> {
+  const [terms, facts, sources] = [numbering<string>(), numbering<string>(), numbering<Source>()]
+  const weights: Array<number> = []
+  const weighed = yield* mapped(candidates, (candidate): Weighed => {
+    const own = candidate.terms.map(terms.numberOf)
+    own.forEach((term, at) => (weights[term] ??= weightOf(candidate.terms[at]!)))
+    const words = own.reduce((sum, term) => sum + weights[term]!, 0)
+    const all = candidate.facts.reduce((sum, { worth }) => sum + worth, 0)
+    const parts = candidate.parts.map(({ piece, source }) => ({
+      source: sources.numberOf(source),
+      cost: costs.piece(piece),
+      label: costs.label(source),
+    }))
+    return {
       candidate,
       age: ageOf(candidate),
-      least: Math.min(...candidate.parts.map(({ piece }) => costs.piece(piece))),
-    }),
-  )
-  const sorted = entries.toSorted(compare)
-  return (budget) => select(sorted, coverOf(salience, costs), budget)
+      terms: own,
+      words,
+      facts: candidate.facts.map(({ key }) => facts.numberOf(key)),
+      most: words + saturated(all),
+      parts,
+      least: Math.min(...parts.map(({ cost }) => cost)),
+      length: parts.reduce((sum, { cost, label }) => sum + (cost + label), 0) ** lengthPenalty,
+    }
+  })
+  const cover = () => coverOf({ weights, facts: facts.known.size, sources }, costs)
+  const { judge } = cover()
+  const sorted = (yield* mapped(weighed, judge)).toSorted(compare)
+  const beginning: Beginning = { taken: [], left: new Map() }
+  yield* select(sorted, cover(), most, { keep: beginning })
+  return (budget) => select(sorted, cover(), budget, { follow: beginning })
+}
+
+/** How the choice for a large budget begins: what was taken until a side was full, and what did not fit, after how many were taken. */
+interface Beginning {
+  readonly taken: Array<Weighed>
+  readonly left: Map<Weighed, number>
 }
 
 /** What is chosen so far, and what others add to it. */
-const coverOf = ({ weightOf }: Salience, costs: Costs) => {
+const coverOf = (
+  {
+    weights,
+    facts,
+    sources,
+  }: {
+    readonly weights: ReadonlyArray<number>
+    readonly facts: number
+    readonly sources: ReturnType<typeof numbering<Source>>
+  },
+  costs: Costs,
+) => {
   const chosen: Array<Candidate> = []
   const taken = new Set<Piece>()
-  const opened = new Map<Source, number>()
-  const covered = new Map<string, number>()
-  const known = new Set<string>()
+  const opened = new Uint32Array(sources.known.size)
+  /** For each term, how often it is covered, and what of its weight is left. */
+  const covered = new Uint32Array(weights.length)
+  const left = Float64Array.from(weights)
+  const known = new Uint8Array(facts)
 
-  const judge = (one: Pick<Entry, "candidate" | "age" | "least">): Entry => {
-    const { candidate, age, least } = one
-    let words = 0
+  const judge = (weighed: Weighed): Entry => {
+    const { words, most, candidate, length, parts } = weighed
     let anew = 0
-    for (const term of candidate.terms) {
-      const weight = weightOf(term)
-      words += weight
-      anew += weight * repeatedTerm ** (covered.get(term) ?? 0)
-    }
+    for (const term of weighed.terms) anew += left[term]!
     // The same sentence with another number in it is less of a fact each time; an identifier stands alone.
     const around = sameSentence + (1 - sameSentence) * (words === 0 ? 0 : anew / words)
-    let facts = 0
     let factsAnew = 0
-    for (const { key, worth, alone } of candidate.facts) {
-      facts += worth
-      factsAnew += worth * (known.has(key) ? repeatedFact : alone ? 1 : around)
-    }
-    let cost = 0
-    let before = 0
-    for (const { piece, source } of candidate.parts) {
-      cost += costs.piece(piece) + costs.label(source)
-      before = opened.get(source) ?? 0
-    }
+    for (const [at, { worth, alone }] of candidate.facts.entries())
+      factsAnew += worth * (known[weighed.facts[at]!] === 1 ? repeatedFact : alone ? 1 : around)
     const worth = anew + saturated(factsAnew)
     return {
-      candidate,
-      age,
-      least,
-      gain: (candidate.factor * sameSource ** before * worth) / cost ** lengthPenalty,
-      novelty: worth / Math.max(words + saturated(facts), Number.MIN_VALUE),
+      weighed,
+      gain: (candidate.factor * sameSource ** opened[parts.at(-1)!.source]! * worth) / length,
+      novelty: worth / Math.max(most, Number.MIN_VALUE),
       chosen: chosen.length,
     }
   }
 
-  /** What taking it would cost now, with a line of its own for each message nothing was taken from. */
-  const costOf = (parts: Candidate["parts"]): number => {
+  /** The parts that are not taken yet, and what they would cost now, with a line of its own for each message nothing was taken from. */
+  const restOf = ({ candidate }: Weighed) => {
+    const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
     let cost = 0
     for (const { piece } of parts) cost += costs.piece(piece)
     for (const source of new Set(parts.map((part) => part.source))) {
-      if (!opened.has(source)) cost += costs.label(source)
+      if (opened[sources.numberOf(source)] === 0) cost += costs.label(source)
     }
-    return cost
+    return { parts, cost }
   }
 
-  const take = (candidate: Candidate, parts: Candidate["parts"]): void => {
+  /** No choice of others lets it cost less: whoever opens the line of a source pays for its label. */
+  const leastOf = ({ parts }: Weighed): number => {
+    let least = Number.POSITIVE_INFINITY
+    for (const { source, cost, label } of parts)
+      least = Math.min(least, opened[source] === 0 ? cost + label : cost)
+    return least
+  }
+
+  const isTaken = ({ candidate: { parts } }: Weighed): boolean => {
+    for (const { piece } of parts) if (!taken.has(piece)) return false
+    return true
+  }
+
+  const take = ({ candidate, ...weighed }: Weighed, parts: Candidate["parts"]): void => {
     for (const { piece, source } of parts) {
       taken.add(piece)
-      opened.set(source, (opened.get(source) ?? 0) + 1)
+      opened[sources.numberOf(source)]!++
     }
-    for (const term of candidate.terms) covered.set(term, (covered.get(term) ?? 0) + 1)
-    for (const { key } of candidate.facts) known.add(key)
+    for (const term of weighed.terms) left[term] = weights[term]! * repeatedTerm ** ++covered[term]!
+    for (const fact of weighed.facts) known[fact] = 1
     chosen.push(candidate)
   }
 
-  return { chosen, taken, judge, costOf, take }
+  return { chosen, judge, restOf, leastOf, isTaken, take }
 }
 
-/** @param sorted - the candidates as they are judged while nothing is chosen, from the worst to the best */
+/**
+ * @param sorted - the candidates as they are judged while nothing is chosen, from the worst to the best
+ * @param beginning - `follow`: how the choice for a larger budget began. `keep`: notes how this one begins
+ */
 function* select(
   sorted: ReadonlyArray<Entry>,
-  { chosen, taken, judge, costOf, take }: ReturnType<typeof coverOf>,
+  { chosen, judge, restOf, leastOf, isTaken, take }: ReturnType<typeof coverOf>,
   budget: number,
+  { follow, keep }: { readonly follow?: Beginning; readonly keep?: Beginning },
 ): Steps<ReadonlyArray<Candidate>> {
   const spent = { old: 0, fresh: 0 }
-  const fits = (age: Entry["age"], side: number, cost: number): boolean =>
-    spent.old + spent.fresh + cost <= budget && spent[age] + cost <= budget * side
-  const sides = new Set(sorted.map(({ age }) => age))
+  const sides = new Set(sorted.map(({ weighed }) => weighed.age)).size > 1 ? [oneSide, 1] : [1]
   let looked = 0
-  for (const side of sides.size > 1 ? [oneSide, 1] : [1]) {
+  for (const side of sides) {
+    const isFirst = side === sides[0]
+    /** Takes a candidate if there is room for it. */
+    const tries = (weighed: Weighed): boolean => {
+      const { age } = weighed
+      const { parts, cost } = restOf(weighed)
+      if (spent.old + spent.fresh + cost > budget || spent[age] + cost > budget * side) return false
+      spent[age] += cost
+      take(weighed, parts)
+      return true
+    }
+    const refused = isFirst ? follow?.taken.find((weighed) => !tries(weighed)) : undefined
+    const followed = chosen.length
     const judgedAnew: Array<Entry> = []
     for (let left = sorted.length; left > 0 || judgedAnew.length > 0;) {
       if (++looked % eventsBetween === 0) yield
@@ -170,21 +256,21 @@ function* select(
       const entry = first === undefined || (again !== undefined && compare(again, first) > 0) ? again! : first
       if (entry === first) left--
       else judgedAnew.pop()
-      const { candidate, age } = entry
+      const { weighed, novelty } = entry
       // What cannot fit any more need not be judged.
-      if (!fits(age, side, entry.least)) continue
-      const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
-      if (parts.length === 0) continue
-      if (entry.chosen !== chosen.length) {
-        insert(judgedAnew, judge(entry))
-        continue
+      if (spent.old + spent.fresh + leastOf(weighed) > budget) continue
+      if (spent[weighed.age] + weighed.least > budget * side) continue
+      if (weighed === refused || isTaken(weighed)) continue
+      if (entry.chosen !== chosen.length) insert(judgedAnew, judge(weighed))
+      else if (novelty > repetition) {
+        if (isFirst && (follow?.left.get(weighed) ?? Number.POSITIVE_INFINITY) <= followed) continue
+        const before = chosen.length
+        if (tries(weighed)) {
+          if (isFirst) keep?.taken.push(weighed)
+        } else if (isFirst) keep?.left.set(weighed, before)
       }
-      if (entry.novelty <= repetition) continue
-      const cost = costOf(parts)
-      if (!fits(age, side, cost)) continue
-      spent[age] += cost
-      take(candidate, parts)
     }
+    if (keep !== undefined) break
   }
   return chosen
 }

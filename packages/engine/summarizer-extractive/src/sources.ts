@@ -74,7 +74,14 @@ const number = (
   let position = -1
   return parts.flatMap((part) => {
     if (part.gap) position++
-    return part.sentences.map((sentence) => ({ ...sentence, position: ++position, code: part.code }))
+    return part.sentences.map(({ text, spaced, goesOn, began }) => ({
+      text,
+      spaced,
+      goesOn,
+      began,
+      position: ++position,
+      code: part.code,
+    }))
   })
 }
 
@@ -171,13 +178,16 @@ const spokenText = (text: string): Parameters<typeof number>[0] =>
  * made; reasoning, and items of a provider without text, are not quoted.
  */
 export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<ReadonlyArray<Source>> {
-  const sources: Array<Source> = []
+  const sources: Array<Source | null> = []
   let open: Array<{
     readonly call: Message.ToolCall
     readonly id: string
     readonly name: string
     readonly slot: number
+    readonly day: string | undefined
   }> = []
+  // A call is a source with its result, or at the end without one.
+  const unanswered = new Set<(typeof open)[number]>()
   for (const message of messages) {
     yield
     const day = dayOf(message)
@@ -201,8 +211,9 @@ export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<Rea
           break
         case "tool-call":
           after.push(() => {
-            const waiting = ofTool(part, undefined, day)
-            open.push({ call: part, id: part.id, name: part.name, slot: sources.push(waiting) - 1 })
+            const waiting = { call: part, id: part.id, name: part.name, slot: sources.push(null) - 1, day }
+            open.push(waiting)
+            unanswered.add(waiting)
           })
           break
         case "tool-result":
@@ -211,7 +222,10 @@ export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<Rea
             const [waiting] = at === -1 ? [] : open.splice(at, 1)
             const source = ofTool(waiting?.call, { ...part, output: Item.outputText(part) }, day)
             if (waiting === undefined) sources.push(source)
-            else sources[waiting.slot] = source
+            else {
+              sources[waiting.slot] = source
+              unanswered.delete(waiting)
+            }
           })
           break
       }
@@ -230,5 +244,6 @@ export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<Rea
     }
     for (const place of after) place()
   }
-  return sources
+  for (const { slot, call, day } of unanswered) sources[slot] = ofTool(call, undefined, day)
+  return sources.filter((source) => source !== null)
 }

@@ -45,6 +45,20 @@ describe("sentences", () => {
     )
   })
 
+  it("finds in lines of ASCII what the segmenter finds", () => {
+    const ending = fc.constantFrom(". ", "! ", "?", ".", ".5 ", ".b ", "...", ". (", ") ", ", ")
+    const some = ending.map((end) => `A word of some length${end}`)
+    const segmenter = new Intl.Segmenter("en", { granularity: "sentence" })
+    fc.assert(
+      fc.property(fc.array(some, { maxLength: 6 }), (found) => {
+        const line = collapse(found.join(""))
+        const expected = Array.from(segmenter.segment(line), ({ segment }) => segment.trim())
+        const canStandAlone = expected.every((one) => one.length >= 16 && /^A/.test(one))
+        if (canStandAlone && line.length < 200) expect(texts(line)).toEqual(expected)
+      }),
+    )
+  })
+
   it("takes time in proportion to the length", () => {
     const text = "这是一个没有任何换行的很长的句子，".repeat(12_000)
     const before = cpuTime()

@@ -30,6 +30,9 @@ const segmenter = (): Segmenters =>
     word: new Intl.Segmenter(locale, { granularity: "word" }),
   })
 
+/** Text that needs none of the care for other scripts, which takes most of the time. */
+export const ascii = /^[\0-\x7f]*$/
+
 /** One line without line breaks, control characters or doubled spaces. */
 export const collapse = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
 
@@ -50,7 +53,9 @@ export const clip = (text: string, length: number): string =>
 
 /** Roughly how much a reader sees: characters of scripts that write words in one or two of them count double. */
 const width = (text: string): number =>
-  text.length + (text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu)?.length ?? 0)
+  ascii.test(text)
+    ? text.length
+    : text.length + (text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu)?.length ?? 0)
 
 const clauseEnd = /[,;:，；：、،؛)\]}）】」]\s?|\s/gu
 
@@ -84,10 +89,17 @@ export interface Sentence {
   readonly began: boolean
 }
 
+/** What has no end of a sentence in it, as most lines of tools: the segmenter would find one sentence. */
+const oneSentence = /^(?:[^.!?\x80-\uffff]|\.(?=[a-z0-9]))*[.!?]?$/
+
 /** Joins what the segmenter cut too eagerly ("Dr." "e.g. Paris" "「"), and what is too short to stand alone. */
 const joined = (line: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   for (const block of chunks(line, 2_000)) {
+    if (oneSentence.test(block)) {
+      found.push(block)
+      continue
+    }
     let pending = ""
     for (const { segment } of segmenter().sentence.segment(block)) {
       const complete =
@@ -125,6 +137,7 @@ export const sentences = (text: string): ReadonlyArray<Sentence> => {
 }
 
 const wordRuns = /[\p{L}\p{M}\p{Nd}]+/gu
+const asciiRuns = /[a-z0-9]+/g
 const unspaced =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu
 /** Six letters of a word stand for its inflections, well enough and in any alphabet. */
@@ -139,7 +152,11 @@ export const terms = (text: string): ReadonlyArray<string> => {
   const add = (term: string): void => {
     if (/[^\p{Nd}]/u.test(term)) found.push(term)
   }
-  for (const [run] of text.normalize("NFKC").toLowerCase().matchAll(wordRuns)) {
+  if (ascii.test(text)) {
+    for (const run of text.toLowerCase().match(asciiRuns) ?? []) add(run.slice(0, stem))
+    return found
+  }
+  for (const run of text.normalize("NFKC").toLowerCase().match(wordRuns) ?? []) {
     let from = 0
     for (const match of run.matchAll(unspaced)) {
       if (match.index > from) add(slice(run, from, Math.min(match.index, from + stem)))
