@@ -156,19 +156,9 @@ export const preambleEnd = (state: SessionState): number => {
  * `separate`. If its history has provider data, an opaque part replaces the text of the history for that provider; what
  * else the message says follows in a text of its own. For everyone else the texts are one (see `Message.partsFor`).
  */
-export const summaryMessages = (summary: ShownSummary): ReadonlyArray<Message> => {
-  const found = known.get(summary) ?? messagesOf(summary)
-  known.set(summary, found)
-  return found
-}
-
-/** What is shown of a summary. */
-type ShownSummary = Pick<NonNullable<SessionState["summary"]>, "segments" | "shown" | "files" | "wording">
-
-/** The messages of summaries: all contexts until the next compaction have them. */
-const known = new WeakMap<ShownSummary, ReadonlyArray<Message>>()
-
-const messagesOf = (summary: ShownSummary): ReadonlyArray<Message> => {
+export const summaryMessages = (
+  summary: Pick<NonNullable<SessionState["summary"]>, "segments" | "shown" | "files" | "wording">,
+): ReadonlyArray<Message> => {
   const { wording, files } = summary
   const { role } = wording
   const segments = shownSegments(summary)
@@ -313,24 +303,40 @@ const shownOf = ({ segments, shown, origins, files }: Summary, minimum: Origin |
   }
 }
 
+/** A summary as a context shows it. */
+interface SummaryShown {
+  readonly messages: ReadonlyArray<Message>
+  readonly sections: ReadonlyArray<Section>
+}
+
+/** All contexts until the next compaction show a summary as it was written once: with many blocks, that is most of their work. */
+const summariesShown = new WeakMap<Summary, Map<Origin | undefined, SummaryShown>>()
+
+const summarySections = (summary: Summary, minimum: Origin | undefined): SummaryShown => {
+  const known = summariesShown.get(summary) ?? new Map<Origin | undefined, SummaryShown>()
+  const found = known.get(minimum) ?? shownSummary(summary, minimum)
+  summariesShown.set(summary, known.set(minimum, found))
+  return found
+}
+
 /** A summary as a context shows it, with the sections that it takes. The names of files are whatever tools say. */
-const summarySections = (
-  summary: Summary,
-  minimum: Origin | undefined,
-): { readonly messages: ReadonlyArray<Message>; readonly sections: ReadonlyArray<Section> } => {
+const shownSummary = (summary: Summary, minimum: Origin | undefined): SummaryShown => {
   const { segments, origins, wording, coveredTo, tokens } = summary
   const { shown, low, files } = shownOf(summary, minimum)
   const isMaterial = (one: number) => segments[one]?.kind === "material"
   const messages = summaryMessages({ segments, wording, shown, files })
   const written = Wording.written(wording, { segments: shown.map((one) => segments[one]!), files })
   // How the tokens of the whole are divided: as the lengths of the texts are.
-  const whole = Wording.texts(wording, { segments: shownSegments(summary), files: summary.files })
-  const lengthOf = (texts: ReadonlyArray<string>) => texts.reduce((sum, text) => sum + text.length, 0)
-  const share = (texts: ReadonlyArray<string>) =>
+  const whole = Wording.written(wording, { segments: shownSegments(summary), files: summary.files })
+  const lengthOf = (texts: typeof whole) =>
+    texts
+      .flatMap(({ pieces }) => pieces)
+      .reduce((sum, { before, text, behind }) => sum + before.length + text.length + behind.length, 0)
+  const share = (texts: typeof whole) =>
     texts.length === 0 ? 0 : Math.round((tokens * lengthOf(texts)) / Math.max(lengthOf(whole), 1))
-  const apart = written.filter(({ material }) => material).map(({ text }) => text)
+  const apart = written.filter(({ material }) => material)
   const ofMaterial = share(apart)
-  const all = written.length === 0 ? 0 : low.length === 0 ? tokens : share(written.map(({ text }) => text))
+  const all = written.length === 0 ? 0 : low.length === 0 ? tokens : share(written)
   const listed = files.read.length + files.modified.length > 0 ? (["tool"] as const) : []
   const [ofSummary, ofApart] = [shown.filter((one) => !isMaterial(one)), shown.filter(isMaterial)].map(
     (positions, material) =>
