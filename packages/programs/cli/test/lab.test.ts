@@ -16,6 +16,7 @@ interface Policy {
   readonly costs: ReadonlyArray<{ readonly model: string; readonly share: Readonly<Record<string, number>> }>
   readonly identifiers: { readonly needed: number; readonly there: number }
   readonly evidence: Readonly<Record<string, number>> | null
+  readonly answers: Readonly<Record<string, unknown>> | null
   readonly automaticRecall: number | null
 }
 
@@ -181,7 +182,7 @@ describe("memfold lab", () => {
         session_2_date_time: "1:56 pm on 9 May, 2023",
         session_2: said(2, 30),
       },
-      qa: [{ question: "How is the boat called?", evidence: ["D1:1"] }],
+      qa: [{ question: "How is the boat called?", answer: "Albatross", category: 4, evidence: ["D1:1"] }],
     }
     const ran = await memfold("lab", file("locomo.json", [stored]), "--policy", mine, "--json")
     const [run] = lines(ran.out)
@@ -191,6 +192,8 @@ describe("memfold lab", () => {
     const [full, , short] = policiesOf(ran)
     expect(full?.evidence).toMatchObject({ asked: 1, raw: 1, withRecall: 1 })
     expect(short?.evidence).toMatchObject({ asked: 1, raw: 0, inSummaries: 0, newest: 0, withRecall: 1 })
+    expect(full?.answers).toMatchObject({ asked: 1, context: { words: 1 }, oracle: { words: 1 } })
+    expect(short?.answers).toMatchObject({ context: { words: 0 }, summariesWithRecall: { words: 1 } })
     const again = ["lab", join(folder, "locomo.json"), "--policy", `${mine}#short`, "--auto-recall", "200"]
     const recalling = await memfold(...again, "--json", "--workers", "2")
     const [, alone, automatic] = policiesOf(recalling)
@@ -203,6 +206,7 @@ describe("memfold lab", () => {
     const { code, out } = await memfold(...again)
     expect(code).toBe(0)
     expect(out).toMatch(/raw +summary +recalled +\+1,000 on demand +newest/)
+    expect(out).toMatch(/context +newest +summary +\+1,000 on demand +recall alone +oracle/)
     expect(out.replace(/\s+/g, " ")).toContain("at most 200 tokens of earlier messages")
     expect((await memfold(...again.slice(0, 4))).out).not.toMatch(/ recalled /)
   })

@@ -4,6 +4,8 @@ import type { Message } from "@memfold/core"
 /** A question, with the indexes of the messages that answer it. */
 export interface Question {
   readonly text: string
+  /** The answer that is expected, if it is in the words of the conversation: see `Answered.answers`. */
+  readonly answer?: string
   readonly evidence: ReadonlyArray<number>
 }
 

@@ -64,7 +64,7 @@ export const curveOf = async (
   const needed = neededIn(conversation.messages)
   const replayed = await replay({ ...conversation, questions: [], ends: [] }, strategy, {
     prices: [prices],
-    prepared: { asked: [], found: [], needed },
+    prepared: { asked: [], found: [], answers: [], needed },
     curve: true,
     ...(summarizer === undefined ? {} : { summarizer }),
     ...(signal === undefined ? {} : { signal }),

@@ -15,10 +15,12 @@ export {
   type ReplayJob,
 } from "./jobs.js"
 export { page } from "./page/index.js"
-export { fullHistory, prepare, type Prepared } from "./prepare.js"
+export { fullHistory, prepare, type Prepared, type FoundWords } from "./prepare.js"
 export { withoutPromptSize } from "./recordedUsage.js"
 export {
   type Answered,
+  type Answers,
+  type AnswerSum,
   type CallPoint,
   type MakeLayers,
   replay,
@@ -26,6 +28,9 @@ export {
   type ReplayOptions,
 } from "./replay.js"
 export {
+  type AnswerCoverage,
+  type AnswerShare,
+  answersOf,
   type CostParts,
   costOf,
   type EvidenceCoverage,

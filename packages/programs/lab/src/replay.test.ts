@@ -17,7 +17,7 @@ import type { Conversation } from "./Conversation.js"
 import { ofTranscript } from "./Conversation.js"
 import { fullHistory, prepare } from "./prepare.js"
 import { replay } from "./replay.js"
-import { costOf, evidenceOf } from "./report.js"
+import { answersOf, costOf, evidenceOf } from "./report.js"
 
 const prices = [Prices.presets["claude-sonnet-5.5"], Prices.presets["gpt-6.2-sol"]]
 
@@ -303,6 +303,53 @@ describe("what is needed", () => {
     const summarizer: Summarizer.Service = { name: "s", summarize: () => Effect.succeed({ text: "short" }) }
     const lost = await replay(days, rolling(4, 36), { prices, prepared: nothingFound, summarizer })
     expect(evidenceOf([lost])).toMatchObject({ withRecall: 0 })
+  })
+
+  it("has words of expected answers, by what the context says and what could stand in its place", async () => {
+    const answer = "Albatross, nine metres"
+    const asked = {
+      ...days,
+      questions: [
+        { ...days.questions[0]!, answer },
+        { text: "Whose is it?", evidence: [0] },
+      ],
+    }
+    const prepared = await prepare(asked, { recallTokens: 60 })
+    expect(prepared.answers).toEqual([
+      [
+        { words: [true, true, true], tokens: expect.any(Number) },
+        { words: [], tokens: expect.any(Number) },
+      ],
+    ])
+    const answers = async (strategy: Strategy.Strategy) => {
+      const summarizer: Summarizer.Service = {
+        name: "s",
+        summarize: () => Effect.succeed({ text: "The boat is called Albatross." }),
+      }
+      return answersOf([await replay(asked, strategy, { prices, prepared, summarizer })])
+    }
+    const full = await answers(fullHistory)
+    const all = { words: 1 }
+    const none = { words: 0 }
+    expect(full).toMatchObject({
+      asked: 1,
+      context: all,
+      newest: all,
+      summaries: none,
+      recall: all,
+      oracle: all,
+    })
+    expect(full?.summaries).toEqual({ words: 0, tokens: 0, perThousand: 0 })
+    const half = (await answers(rolling(4, 36)))!
+    const third = { words: 1 / 3 }
+    expect(half).toMatchObject({ context: third, newest: none, summaries: third, summariesWithRecall: all })
+    expect(half.summariesWithRecall.tokens).toBe(half.summaries.tokens + half.recall.tokens)
+    expect(half.oracle.perThousand).toBeCloseTo(1_000 / half.oracle.tokens)
+    expect(
+      answersOf([
+        await replay(days, rolling(4, 36), { prices, prepared: await prepare(days, { recallTokens: 60 }) }),
+      ]),
+    ).toBeNull()
   })
 
   it("is recalled by the context itself, if the question is the newest user message", async () => {

@@ -21,8 +21,18 @@ import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Cost, type Prices } from "@memfold/prices"
 import { Effect, Layer, Logger, LogLevel } from "effect"
 import type { Conversation } from "./Conversation.js"
-import { newestWithin, share, textOf, wantedOf } from "./evidence.js"
-import type { Prepared } from "./prepare.js"
+import {
+  type AnswerWord,
+  answerWords,
+  newestWithin,
+  share,
+  type Shown,
+  shownText,
+  textOf,
+  wantedOf,
+  wordsIn,
+} from "./evidence.js"
+import type { FoundWords, Prepared } from "./prepare.js"
 import { promptsOf } from "./prompt.js"
 import { withoutPromptSize } from "./recordedUsage.js"
 import * as TranscriptClock from "./TranscriptClock.js"
@@ -67,8 +77,38 @@ export interface CallPoint {
   readonly compactions: number
 }
 
+/** What stood of expected answers in one kind of text: the shares of their words, from 0 to 1, and the tokens, summed up. */
+export interface AnswerSum {
+  readonly words: number
+  readonly tokens: number
+}
+
+/** The texts in which the words of an answer are looked for. */
+export const answerTexts = [
+  "context",
+  "newest",
+  "summaries",
+  "summariesWithRecall",
+  "recall",
+  "oracle",
+] as const
+
+/**
+ * What stood of the answers that are expected, over the questions that have one.
+ *
+ * - `context`: all that the context says
+ * - `newest`: the newest messages of its size
+ * - `summaries`: its summaries alone
+ * - `recall`: what a search for the question finds; `summariesWithRecall`: that and the summaries
+ * - `oracle`: the messages that answer the question, and nothing else
+ */
+export interface Answers extends Readonly<Record<(typeof answerTexts)[number], AnswerSum>> {
+  readonly asked: number
+}
+
 /** What the questions came to. The shares of evidence are sums over `asked`, each from 0 to 1. */
 export interface Answered {
+  readonly answers: Answers
   /** How many times a question was asked. */
   readonly asked: number
   /** The tokens of the contexts. */
@@ -157,23 +197,49 @@ const counted = (
 /** The texts of a context in which evidence is looked for. */
 interface Texts extends Readonly<Record<"raw" | "kept" | "all" | "newest", string>> {
   readonly tokens: number
+  readonly shown: Readonly<Record<"context" | "newest" | "summaries", Shown>>
 }
 
 /** @param shown the messages of the conversation until then */
 const textsOf = (
   { messages, sources, tokens }: Pick<Render.Context, "messages" | "sources" | "tokens">,
   shown: ReadonlyArray<Message.Message>,
-): Texts => ({
-  tokens,
-  raw: textOf(messages.filter((_, at) => sources[at] !== null)),
-  kept: textOf(messages.filter((message) => !isRecalled(message))),
-  all: textOf(messages),
-  newest: newestWithin(shown, tokens),
-})
+): Texts => {
+  const [all, newest] = [textOf(messages), newestWithin(shown, tokens)]
+  const summaries = messages.filter((message, at) => sources[at] === null && !isRecalled(message))
+  return {
+    tokens,
+    raw: textOf(messages.filter((_, at) => sources[at] !== null)),
+    kept: textOf(messages.filter((message) => !isRecalled(message))),
+    all,
+    newest,
+    shown: {
+      context: shownText(all, tokens),
+      newest: shownText(newest, tokens),
+      summaries: shownText(textOf(summaries)),
+    },
+  }
+}
 
 /** What the questions have come to so far. */
 class Evidence {
-  readonly answered = { asked: 0, tokens: 0, raw: 0, kept: 0, said: 0, newest: 0, found: 0 }
+  readonly answers = {
+    asked: 0,
+    ...(Object.fromEntries(answerTexts.map((name) => [name, { words: 0, tokens: 0 }])) as Record<
+      (typeof answerTexts)[number],
+      { words: number; tokens: number }
+    >),
+  }
+  readonly answered = {
+    asked: 0,
+    tokens: 0,
+    raw: 0,
+    kept: 0,
+    said: 0,
+    newest: 0,
+    found: 0,
+    answers: this.answers as Answers,
+  }
 
   /** Counts a question: how much of the wanted sentences the texts have, and which of them a search finds. */
   add(texts: Texts, wanted: ReadonlyArray<string>, finds: ReadonlyArray<boolean>): void {
@@ -187,6 +253,27 @@ class Evidence {
     answered.said += share(said)
     answered.newest += share(isIn(texts.newest))
     answered.found += share(said.map((isSaid, at) => isSaid || finds[at] === true))
+  }
+
+  /** Counts an answer: which of its words the texts have, and a search finds, and the evidence has. */
+  addAnswer(words: ReadonlyArray<AnswerWord>, { shown }: Texts, found: FoundWords, oracle: Shown): void {
+    if (words.length === 0) return
+    const { answers } = this
+    answers.asked++
+    const add = (name: (typeof answerTexts)[number], isThere: ReadonlyArray<boolean>, tokens: number) => {
+      answers[name].words += share(isThere)
+      answers[name].tokens += tokens
+    }
+    for (const name of ["context", "newest", "summaries"] as const)
+      add(name, wordsIn(words, shown[name]), shown[name].tokens)
+    const inSummaries = wordsIn(words, shown.summaries)
+    add("recall", found.words, found.tokens)
+    add(
+      "summariesWithRecall",
+      inSummaries.map((isThere, at) => isThere || found.words[at] === true),
+      shown.summaries.tokens + found.tokens,
+    )
+    add("oracle", wordsIn(words, oracle), oracle.tokens)
   }
 }
 
@@ -349,8 +436,9 @@ export const replay = async (
         }
       })
 
-    const ask = (found: ReadonlyArray<ReadonlyArray<boolean> | null>, total: number) =>
+    const ask = (asked: number, total: number) =>
       Effect.gen(function* () {
+        const found = prepared?.found[asked] ?? []
         const shown = messages.slice(0, total)
         const plain = textsOf(yield* memory.context(session), shown)
         for (const [position, question] of questions.entries()) {
@@ -361,6 +449,11 @@ export const replay = async (
               ? plain
               : textsOf(yield* contextFor(question.text, `${session}-${total}-${position}`), shown)
           evidence.add(texts, wantedOf(conversation, question), finds)
+          const words = prepared?.answers[asked]?.[position]
+          if (words !== null && words !== undefined) {
+            const oracle = shownText(textOf(question.evidence.flatMap((one) => messages[one] ?? [])))
+            evidence.addAnswer(answerWords(question), texts, words, oracle)
+          }
         }
       })
 
@@ -374,7 +467,7 @@ export const replay = async (
       yield* letOthers
       const total = index + 1
       const asked = prepared?.asked.indexOf(total) ?? -1
-      if (asked !== -1) yield* ask(prepared?.found[asked] ?? [], total)
+      if (asked !== -1) yield* ask(asked, total)
     }
   }).pipe(Effect.withClock(clock))
 

@@ -2,7 +2,7 @@
 import { Cost, type Prices } from "@memfold/prices"
 import type { Conversation } from "./Conversation.js"
 import type { Policy } from "./jobs.js"
-import type { Replayed } from "./replay.js"
+import { type AnswerSum, answerTexts, type Answers, type Replayed } from "./replay.js"
 
 /** The parts of a cost. */
 export interface CostParts {
@@ -56,6 +56,21 @@ export interface EvidenceCoverage {
   readonly withRecall: number
 }
 
+/** What of expected answers stood in a text, on average. */
+export interface AnswerShare {
+  /** The share of the words, from 0 to 1. */
+  readonly words: number
+  readonly tokens: number
+  /** The share per 1,000 tokens, from 0; 0 for a text without tokens. */
+  readonly perThousand: number
+}
+
+/** The words of expected answers, by the texts that {@link Answers} names. */
+export interface AnswerCoverage extends Readonly<Record<keyof Omit<Answers, "asked">, AnswerShare>> {
+  /** How many times a question with an expected answer was asked. */
+  readonly asked: number
+}
+
 /** A conversation under a policy. */
 export interface ReplayReport {
   readonly conversation: string
@@ -82,6 +97,8 @@ export interface PolicyReport {
   readonly identifiers: IdentifierCoverage
   /** `null` if no conversation has questions. */
   readonly evidence: EvidenceCoverage | null
+  /** `null` if no question has an answer that is expected. */
+  readonly answers: AnswerCoverage | null
   /** The tokens that each context may recall by itself; `null` if none does. */
   readonly automaticRecall: number | null
   /** The tokens of all calls that memory layers and automatic recall added to the conversation. */
@@ -160,7 +177,7 @@ export const costOf = (
 
 /** What replays kept of the evidence; `null` if no question was asked. */
 export const evidenceOf = (replays: ReadonlyArray<Pick<Replayed, "answered">>): EvidenceCoverage | null => {
-  const total = (of: keyof Replayed["answered"]) =>
+  const total = (of: keyof Omit<Replayed["answered"], "answers">) =>
     replays.reduce((sum, { answered }) => sum + answered[of], 0)
   const asked = total("asked")
   if (asked === 0) return null
@@ -173,6 +190,21 @@ export const evidenceOf = (replays: ReadonlyArray<Pick<Replayed, "answered">>): 
     newest: total("newest") / asked,
     withRecall: total("found") / asked,
   }
+}
+
+/** What replays had of the words of expected answers; `null` if no question has one. */
+export const answersOf = (replays: ReadonlyArray<Pick<Replayed, "answered">>): AnswerCoverage | null => {
+  const all = replays.map(({ answered }) => answered.answers)
+  const asked = all.reduce((sum, one) => sum + one.asked, 0)
+  if (asked === 0) return null
+  const shareOf = (sums: ReadonlyArray<AnswerSum>): AnswerShare => {
+    const [words, tokens] = (["words", "tokens"] as const).map(
+      (of) => sums.reduce((sum, one) => sum + one[of], 0) / asked,
+    ) as [number, number]
+    return { words, tokens, perThousand: tokens === 0 ? 0 : (1_000 * words) / tokens }
+  }
+  const shares = answerTexts.map((name) => [name, shareOf(all.map((one) => one[name]))])
+  return { asked, ...(Object.fromEntries(shares) as Omit<AnswerCoverage, "asked">) }
 }
 
 const lastedOf = ({ messages }: Conversation): number | null => {
@@ -224,6 +256,7 @@ export const reportOf = ({
           there: total(({ identifiers }) => identifiers.there),
         },
         evidence: evidenceOf(own),
+        answers: answersOf(own),
         automaticRecall,
         added: total(({ added }) => added),
         replays: own.map((one, position) => ({

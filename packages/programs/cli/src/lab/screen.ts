@@ -86,7 +86,28 @@ const groupsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Gro
         })),
     ],
   }
-  return [...costs, contexts, ...(policies.some((one) => one.evidence !== null) ? [evidence] : [])]
+  const answers: ReadonlyArray<Group> = (["words", "perThousand"] as const).map((part) => ({
+    title: part === "words" ? "words of the answers, %" : "… per 1,000 tokens",
+    columns: (
+      [
+        ["context", "context"],
+        ["newest", "newest"],
+        ["summary", "summaries"],
+        [`+${count(recallTokens)} on demand`, "summariesWithRecall"],
+        ["recall alone", "recall"],
+        ["oracle", "oracle"],
+      ] as const
+    ).map(([title, text]) => ({
+      title,
+      cells: policies.map((one) => shown(one.answers === null ? null : 100 * one.answers[text][part])),
+    })),
+  }))
+  return [
+    ...costs,
+    contexts,
+    ...(policies.some((one) => one.evidence !== null) ? [evidence] : []),
+    ...(policies.some((one) => one.answers !== null) ? answers : []),
+  ]
 }
 
 const day = 24 * 60 * 60 * 1000
@@ -96,6 +117,7 @@ const notesOn = ({ prices, policies, conversations, recallTokens }: Report): Rea
   const timeless = conversations.filter(({ lasted }) => lasted === null).length
   const needed = policies[0]?.identifiers.needed ?? 0
   const asked = policies[0]?.evidence?.asked ?? 0
+  const answered = policies[0]?.answers?.asked ?? 0
   const automatic = policies.find(({ automaticRecall }) => automaticRecall !== null)?.automaticRecall ?? null
   const dates = prices.map(({ model, asOf }) => `${model} (${asOf})`).join("; ")
   return [
@@ -115,6 +137,11 @@ const notesOn = ({ prices, policies, conversations, recallTokens }: Report): Rea
       ? []
       : [
           `evidence: ${count(asked)} times a question was asked; the sentences that answer it, in the messages of the context (raw), in its summaries, ${automatic === null ? "" : "only in what it recalled by itself (recalled), "}in the context or in ${count(recallTokens)} tokens found by a search on demand; and in the newest messages of the same size (newest).`,
+        ]),
+    ...(answered === 0
+      ? []
+      : [
+          `words of the answers: ${count(answered)} times a question was asked whose answer is known; the share of the answer's words in all that the context says, in the newest messages of its size, in its summaries alone, with what a search finds on demand, in that alone, and in the messages that answer it and nothing else (oracle). Then these shares for each 1,000 tokens of the text.`,
         ]),
     ...(timeless === 0
       ? []

@@ -26,8 +26,10 @@ const locomo = {
     session_2: [said("D2:1", "Ann", "Nine metres.")],
   },
   qa: [
-    { question: "What did Ann buy?", answer: "a boat", evidence: ["D1:1"] },
-    { question: "How large is the boat?", answer: "9 m", evidence: ["D1:2; D2:1", "D7:9"] },
+    { question: "What did Ann buy?", answer: "a boat", category: 4, evidence: ["D1:1"] },
+    { question: "How large is the boat?", answer: 9, category: 1, evidence: ["D1:2; D2:1", "D7:9"] },
+    { question: "Is Ann rich?", answer: "probably", category: 3, evidence: ["D1:1"] },
+    { question: "What did Bob buy?", adversarial_answer: "a boat", category: 5, evidence: ["D1:1"] },
     { question: "Whose is the cat?", evidence: ["D9:1"] },
     { question: "Nothing said of it", answer: 1 },
   ],
@@ -46,8 +48,10 @@ describe("LoCoMo", () => {
         Message.user("Nine metres.", { name: "Ann", time: Date.UTC(2023, 4, 9, 0, 5) }),
       ],
       questions: [
-        { text: "What did Ann buy?", evidence: [0] },
-        { text: "How large is the boat?", evidence: [1, 2] },
+        { text: "What did Ann buy?", evidence: [0], answer: "a boat" },
+        { text: "How large is the boat?", evidence: [1, 2], answer: "9" },
+        { text: "Is Ann rich?", evidence: [0] },
+        { text: "What did Bob buy?", evidence: [0] },
       ],
       ends: [2, 3],
     })
@@ -101,15 +105,20 @@ describe("LongMemEval", () => {
       "Graz again.",
     ])
     expect(conversation?.messages[2]?.time).toBe(Date.UTC(2023, 6, 14, 10, 14))
-    expect(conversation?.questions).toEqual([{ text: "Where do I live?", evidence: [2, 4] }])
+    expect(conversation?.questions).toEqual([{ text: "Where do I live?", evidence: [2, 4], answer: "Graz" }])
     expect(conversation?.ends).toEqual([2, 4, 5])
   })
 
   it("may have lists of questions and of what answers each", () => {
-    const { question: _question, ...rest } = history
-    const several = { ...rest, questions: ["Where?", "Hello?"], answer_session_ids: [["b"], ["a"]] }
+    const { question: _question, answer: _answer, ...rest } = history
+    const several = {
+      ...rest,
+      questions: ["Where?", "Hello?"],
+      answers: ["Graz"],
+      answer_session_ids: [["b"], ["a"]],
+    }
     expect(read([several])[0]?.questions).toEqual([
-      { text: "Where?", evidence: [2] },
+      { text: "Where?", evidence: [2], answer: "Graz" },
       { text: "Hello?", evidence: [0, 1] },
     ])
   })

@@ -20,6 +20,12 @@ const timeOf = (text: string): number => {
 export const isLocomo = (value: unknown): value is Fields =>
   isFields(value) && isFields(value["conversation"]) && Array.isArray(value["qa"])
 
+/**
+ * The questions whose answers are in the words of the conversation: several places, temporal, one place. Open questions are answered
+ * with what everybody knows, and adversarial ones have no answer.
+ */
+const answeredByWords: ReadonlySet<unknown> = new Set([1, 2, 4])
+
 const isSaid = (value: unknown): value is Utterance =>
   isFields(value) && ["speaker", "dia_id", "text"].every((name) => typeof value[name] === "string")
 
@@ -49,7 +55,12 @@ export const readLocomo = (stored: Fields, position: number): ReadConversation =
     const evidence: ReadonlyArray<unknown> = Array.isArray(one["evidence"]) ? one["evidence"] : []
     const ids = evidence.flatMap((ids) => String(ids).split(/[;\s]+/))
     const found = new Set(ids.flatMap((id) => at.get(id) ?? []))
-    return found.size === 0 ? [] : [{ text: one["question"], evidence: [...found] }]
+    const { answer, category, question: text } = one
+    const hasAnswer =
+      answeredByWords.has(category) && (typeof answer === "string" || typeof answer === "number")
+    return found.size === 0
+      ? []
+      : [{ text, evidence: [...found], ...(hasAnswer ? { answer: String(answer) } : {}) }]
   })
   const name = typeof stored["sample_id"] === "string" ? stored["sample_id"] : String(position)
   return { conversation: { name, messages, questions, ends } satisfies Conversation }

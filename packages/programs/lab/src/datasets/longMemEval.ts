@@ -34,10 +34,20 @@ const listOf = (value: unknown): ReadonlyArray<unknown> =>
 /** The questions, each with the ids of the chats that answer it; in the original, one question with a list of ids. */
 const asked = (
   stored: Fields,
-): ReadonlyArray<{ readonly text: string; readonly ids: ReadonlyArray<unknown> }> => {
+): ReadonlyArray<{
+  readonly text: string
+  readonly answer: unknown
+  readonly ids: ReadonlyArray<unknown>
+}> => {
   const ids = listOf(stored["answer_session_ids"])
-  if (typeof stored["question"] === "string") return [{ text: stored["question"], ids }]
-  return listOf(stored["questions"]).map((text, at) => ({ text: String(text), ids: listOf(ids[at]) }))
+  const { question: text, answer } = stored
+  if (typeof text === "string") return [{ text, answer, ids }]
+  const answers = listOf(stored["answers"])
+  return listOf(stored["questions"]).map((one, at) => ({
+    text: String(one),
+    answer: answers[at],
+    ids: listOf(ids[at]),
+  }))
 }
 
 /** The messages of a history in the order of their dates, and the questions that can be answered from it. */
@@ -74,9 +84,12 @@ export const readLongMemEval = (stored: Fields, position: number): ReadConversat
   const name = typeof stored["question_id"] === "string" ? stored["question_id"] : String(position)
   // Nothing in the history answers a question of abstention.
   const answerable = name.endsWith("_abs") ? [] : asked(stored)
-  const questions = answerable.flatMap(({ text, ids }): ReadonlyArray<Question> => {
+  const questions = answerable.flatMap(({ text, answer, ids }): ReadonlyArray<Question> => {
     const found = [...new Set(ids.flatMap((id) => evidence.get(id) ?? []))]
-    return found.length === 0 ? [] : [{ text, evidence: found }]
+    const hasAnswer = typeof answer === "string" || typeof answer === "number"
+    return found.length === 0
+      ? []
+      : [{ text, evidence: found, ...(hasAnswer ? { answer: String(answer) } : {}) }]
   })
   return { conversation: { name, messages, questions, ends } satisfies Conversation }
 }
