@@ -1,4 +1,4 @@
-/** Short conversations in ten languages, and questions in other forms of their words; all were written for this benchmark. */
+/** Short conversations in ten languages, and the compounds of German, Dutch and Swedish, and questions in other forms of their words; all were written for this benchmark. */
 
 /** A question, and the position of the message that answers it. */
 export type Question = readonly [question: string, answer: number]
@@ -349,6 +349,39 @@ export const languages: ReadonlyArray<LanguageTexts> = [
       ["회의는 언제?", 9],
       ["계약이 언제?", 11],
       ["소설은 무엇?", 14],
+    ],
+  },
+  {
+    language: "compounds",
+    messages: [
+      "Wir haben endlich einen Kindergartenplatz bekommen.",
+      "Das Gesundheitsamt hat den Antrag abgelehnt.",
+      "Meine Arbeitszeiten sind seit Mai anders.",
+      "Der Versicherungsvertreter kommt am Donnerstag.",
+      "Die Krankenhausrechnung liegt auf dem Tisch.",
+      "De verzekeringspolis ligt in de la.",
+      "Onze vakantiewoning is in augustus vrij.",
+      "Het ziekenhuisbezoek duurde de hele middag.",
+      "De belastingaangifte moet voor mei klaar zijn.",
+      "Mitt bibliotekskort ligger hemma.",
+      "Vi hyrde en semesterstuga vid havet.",
+      "Hans sjukhusbesök varade hela dagen.",
+      "Jag har tappat min försäkringspremie ur sikte.",
+    ],
+    questions: [
+      ["Kindergarten", 0],
+      ["Gesundheit", 1],
+      ["Wie ist die Arbeitszeit?", 2],
+      ["Wann kommt jemand von der Versicherung?", 3],
+      ["Krankenhaus", 4],
+      ["verzekering", 5],
+      ["Waar gaan we op vakantie?", 6],
+      ["ziekenhuis", 7],
+      ["Hoeveel belasting betalen we?", 8],
+      ["bibliotek", 9],
+      ["Var var vi i semestern?", 10],
+      ["sjukhus", 11],
+      ["Vad kostar en försäkring?", 12],
     ],
   },
 ]

@@ -4,7 +4,7 @@
  */
 import type { Message } from "@memfold/message/Message"
 import { asks, isQuestion, saidAs, saidBy } from "../search/marks.js"
-import { termsOf } from "../search/terms.js"
+import { usefulTermsOf } from "../search/terms.js"
 import { beginsWithAQuestion } from "./emptyWords.js"
 
 /** Only so much of a query is read for it, in UTF-16 code units. */
@@ -50,6 +50,6 @@ export const speakersIn = (query: string, terms: ReadonlyArray<string>): Readonl
 /** What the index notes of a message beside its terms: its role, the terms of its author's name, and whether it asks. */
 export const marksOf = ({ role, name }: Message, text: string): ReadonlyArray<string> => [
   saidAs(role),
-  ...new Set(termsOf(name ?? "").map(saidBy)),
+  ...new Set(usefulTermsOf(name ?? "").map(saidBy)),
   ...(isQuestion(text) ? [asks] : []),
 ]

@@ -83,6 +83,13 @@ describe("search terms", () => {
       ["Straße", "Strasse"],
     ],
     ["Dutch", ["bestelling", "bestellingen"], ["betaling", "betalingen"], ["zending", "zendingen"]],
+    [
+      "compounds of German",
+      ["Kindergarten", "Kindergartenplatz"],
+      ["Versicherung", "Versicherungsvertreter"],
+    ],
+    ["compounds of Dutch", ["ziekenhuis", "ziekenhuisbezoek"], ["verzekering", "verzekeringspolis"]],
+    ["compounds of Swedish", ["försäkring", "försäkringspremie"], ["sjukhus", "sjukhusbesök"]],
     ["French", ["façade", "facade"], ["Café", "cafe"], ["commandé", "commandes"], ["cœur", "coeur"]],
     ["Spanish", ["pedido", "pedidos"], ["llamé", "llamar"], ["niña", "ninas"]],
     ["Polish", ["faktura", "fakturę"], ["Łódź", "lodz"], ["klucz", "kluczami"]],

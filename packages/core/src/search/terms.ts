@@ -10,7 +10,7 @@ import { numbersIn } from "./numbers.js"
 import { stem } from "./stem.js"
 
 /** The version of the rules of these modules. An index of other rules has to be built again. */
-export const termsVersion = 4
+export const termsVersion = 5
 
 /** Letters and digits with the signs that join identifiers: `KX-4471`, `src/money.ts`, `parse_price`, `a@b.org`. */
 export const runs = /[\p{L}\p{M}\p{N}]+(?:['’_\-./\\:@#+]+[\p{L}\p{M}\p{N}]+)*/gu
@@ -83,12 +83,30 @@ const isEnglish = (text: string): boolean => {
   return (start.match(english)?.length ?? 0) * 10 >= Math.max(words, 1)
 }
 
+/** The lengths of starts that compounds are found by, and how many letters follow in a compound, at least. */
+const startLengths = [7, 10] as const
+const shortestEnd = 3
+
+/** Which starts of words are terms: of a message all, of a query the longest one of each word. */
+type Starts = "all" | "longest" | "none"
+
+/**
+ * The starts of a word, so that `Kindergarten` finds `Kindergartenplatz`: German, Dutch and Swedish write compounds as one word, and no
+ * rule without a dictionary says where the first part ends. A sign that no word has keeps a start apart from a word.
+ */
+const startsOf = (word: string, starts: Starts): ReadonlyArray<string> => {
+  if (starts === "none") return []
+  const letters = starts === "all" ? word.length - shortestEnd : word.length
+  const all = startLengths.filter((length) => length <= letters).map((length) => `${word.slice(0, length)}-`)
+  return starts === "all" ? all : all.slice(-1)
+}
+
 /** Adds the terms of a run of letters. */
 type AddWord = (word: string) => void
 
 /** A word of a text counts as itself, in its English base form, and in texts of other languages by its stem, too. */
 const wordAdder =
-  (isOfEnglish: boolean, add: (term: string) => void): AddWord =>
+  (isOfEnglish: boolean, starts: Starts, add: (term: string) => void): AddWord =>
   (word) => {
     // Lower case writes the Greek letter of the end of a word.
     const lower = word.toLowerCase().replace(/ς$/u, "σ")
@@ -99,6 +117,7 @@ const wordAdder =
     const other = stemOf(lower)
     // Where a word has no ending of other languages, the stem is the word itself, which its longer forms fold to.
     if (other !== term) add(other)
+    if (plainLatin.test(lower)) for (const one of startsOf(lower, starts)) add(one)
     if (hangul.test(lower)) for (const pair of syllablePairs(other)) add(pair)
   }
 
@@ -140,7 +159,8 @@ const addRun = (run: string, addWord: AddWord, add: (term: string) => void): voi
  * - English words count in their base form; words without a topic have no term
  * - identifiers and paths are found as a whole and by their parts: `src/money.ts` by `money.ts`, and `KX-4471` by `kx4471`
  * - Chinese, Japanese, Thai and other scripts without spaces count by their characters and pairs of characters
- * - words of other languages count as they are, without accents, and by a stem: `Bestellungen` by `Bestellung`
+ * - words of other languages count as they are, without accents, and by a stem: `Bestellungen` by `Bestellung`; in Latin letters by
+ *   their starts, too: `Kindergartenplatz` by `Kindergarten`
  * - numbers are found however their digits are grouped: `1,299` by `1299`, and a telephone number by its last seven digits
  *
  * @param text - any text
@@ -152,13 +172,15 @@ const addRun = (run: string, addWord: AddWord, add: (term: string) => void): voi
  * console.log(Search.termsOf("Where is order KX-4471?")) // order, kx, 4471, kx4471
  * ```
  */
-export const termsOf = (text: string): ReadonlyArray<string> => {
+export const termsOf = (text: string): ReadonlyArray<string> => allTermsOf(text, "all")
+
+const allTermsOf = (text: string, starts: Starts): ReadonlyArray<string> => {
   const found: Array<string> = []
   const add = (term: string): void => {
     found.push(term)
   }
   const folded = fold(text)
-  const addWord = wordAdder(isEnglish(folded), add)
+  const addWord = wordAdder(isEnglish(folded), starts, add)
   for (const [run] of folded.matchAll(runs)) addRun(run, addWord, add)
   for (const number of numbersIn(folded)) add(number)
   if (hasPictures.test(folded))
@@ -182,9 +204,12 @@ const endTerms = 32
 const endsOf = (text: string): string =>
   text.length <= 2 * queryEnd ? text : `${text.slice(0, queryEnd)} ${text.slice(-queryEnd)}`
 
-/** The terms of a text, each once, without those that every text has: of scripts without spaces, pairs of grammar and single characters. */
-export const usefulTermsOf = (text: string): ReadonlyArray<string> => {
-  const all = [...new Set(termsOf(text))]
+/**
+ * The terms of a text, each once, without those that every text has: of scripts without spaces, pairs of grammar and single
+ * characters. Starts of words are no terms, unless they are asked for.
+ */
+export const usefulTermsOf = (text: string, starts: Starts = "none"): ReadonlyArray<string> => {
+  const all = [...new Set(allTermsOf(text, starts))]
   const isUnspaced = (term: string) => !spaced.test(term)
   const useful = all.filter(
     (term) => !isUnspaced(term) || ([...term].length > 1 && !stopPairs.has(term) && !particle.test(term)),
@@ -199,6 +224,6 @@ export const usefulTermsOf = (text: string): ReadonlyArray<string> => {
  * @param query - a question, or words to search for; of a long text, its start and its end count
  */
 export const queryTermsOf = (query: string): ReadonlyArray<string> => {
-  const terms = usefulTermsOf(endsOf(query))
+  const terms = usefulTermsOf(endsOf(query), "longest")
   return terms.length <= 2 * endTerms ? terms : [...terms.slice(0, endTerms), ...terms.slice(-endTerms)]
 }
