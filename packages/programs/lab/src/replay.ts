@@ -438,11 +438,10 @@ export const replay = async (
 
     const ask = (asked: number, total: number) =>
       Effect.gen(function* () {
-        const found = prepared?.found[asked] ?? []
         const shown = messages.slice(0, total)
         const plain = textsOf(yield* memory.context(session), shown)
         for (const [position, question] of questions.entries()) {
-          const finds = found[position]
+          const finds = prepared?.found[asked]?.[position]
           if (finds === null || finds === undefined) continue
           const texts =
             automaticRecall === undefined
