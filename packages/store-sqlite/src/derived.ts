@@ -3,7 +3,7 @@
  * migration does that knows its own tables only. They are made again: the log has everything that was in them.
  */
 import { EventLog } from "@memfold/log"
-import { type Database, logOf, sqlite, text, typeNumber } from "@memfold/store-sql"
+import { type Database, fillFeed, logOf, sqlite, text, typeNumber } from "@memfold/store-sql"
 import { Effect } from "effect"
 import { refused } from "./checks.js"
 import type { Options, ProjectionsOf } from "./Options.js"
@@ -99,6 +99,10 @@ export const restore = (
                (SELECT max(events.id) & 0xffffffff FROM events
                 WHERE events.id > sessions.id << 32 AND events.id < sessions.id + 1 << 32), 0))`,
           )
+        if (dropped("feed") || dropped("feed_of_events")) {
+          yield* run("DELETE FROM feed")
+          yield* run(fillFeed)
+        }
         // It listed rewrites whose old text may still be in the write-ahead log: the next look empties that.
         if (dropped("unfinished_rewrites"))
           yield* run("INSERT INTO unfinished_rewrites (session, batch_id) VALUES ('', '')")

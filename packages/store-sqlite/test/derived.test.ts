@@ -50,6 +50,8 @@ describe("what follows from the log is made again on opening, after", () => {
     "DROP INDEX events_by_batch; DROP INDEX sessions_by_owner",
     "DROP TRIGGER last_version_of_session; DROP TRIGGER events_of_deleted_session",
     "DROP TABLE unfinished_rewrites",
+    "DROP TABLE feed",
+    "DROP TRIGGER feed_of_events",
   ])
     it(harm, async () => {
       const file = await filled()
@@ -103,5 +105,27 @@ describe("a table of the log itself", () => {
     expect((await openingFails({ filename: file })).reason).toContain(
       "has lost its table types; restore the file from a backup",
     )
+  })
+})
+
+describe("a file without a feed, as an older memfold has it,", () => {
+  it("has one once it is opened, with every event, and its reader goes on from there", async () => {
+    const file = await filled()
+    run(file, "DROP TRIGGER feed_of_events; DROP TRIGGER feed_of_deleted_session; DROP TABLE feed")
+    const page = await withLog({ filename: file }, (log) => log.feed!({ limit: 1_000 }))
+    expect(page.filter(({ record }) => record.session === "two").map(({ record }) => record.version)).toEqual(
+      page.filter(({ record }) => record.session === "one").map((_, at) => at + 1),
+    )
+    await use(file, (memory) => memory.append("one", said(1, 12)))
+    const more = await withLog({ filename: file }, (log) =>
+      log.feed!({ after: page.at(-1)!.position, limit: 1_000 }),
+    )
+    expect(more.map(({ record }) => record.session)).toEqual(["one"])
+    // Whoever has read a feed that another program has dropped since reads all of it again, and misses nothing.
+    run(file, "DROP TABLE feed")
+    const again = await withLog({ filename: file }, (log) =>
+      log.feed!({ after: more[0]!.position, limit: 1_000 }),
+    )
+    expect(again).toHaveLength(page.length + 1)
   })
 })

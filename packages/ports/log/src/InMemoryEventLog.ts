@@ -9,6 +9,7 @@ import {
   compareActivity,
   compareSessionIds,
   EventLog,
+  type FedRecord,
   LogError,
   type LogPosition,
   type LogRecord,
@@ -70,6 +71,8 @@ const infoOf = ([session, { records, rows }]: readonly [string, StoredSession]):
 /** Makes a new, empty log. Each run makes another one. */
 export const make: Effect.Effect<Service> = Effect.sync(() => {
   const stored = new Map<string, StoredSession>()
+  /** Each record in the order of the appends: the log that it is in, and its place there. */
+  const fed: Array<{ readonly records: ReadonlyArray<LogRecord>; readonly at: number }> = []
   const refused = (operation: string, session: string) =>
     new LogError({
       operation,
@@ -110,7 +113,10 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         records[version - 1] = { ...record, ...change }
       }
       // The fields of the record come last: in the other order, each object takes ten times as long.
-      for (const record of added) records.push({ session, batchId, version: records.length + 1, ...record })
+      for (const record of added) {
+        fed.push({ records, at: records.length })
+        records.push({ session, batchId, version: records.length + 1, ...record })
+      }
       if (retried === "anywhere") batches.set(batchId, result)
       stored.set(session, { records, batches, rows })
       return Effect.succeed(result)
@@ -142,7 +148,28 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
       Effect.sync(() => {
         const last = stored.has(session) ? positionOf(stored.get(session)) : null
         const isThere = at === undefined || (last?.version === at.version && last.batchId === at.batchId)
-        return isThere && stored.delete(session)
+        if (!isThere) return false
+        // The feed goes past what is gone.
+        stored.get(session)?.records.splice(0)
+        return stored.delete(session)
+      }),
+    feed: ({ after = "0", limit }) =>
+      Effect.suspend(() => {
+        const start = Number(after)
+        if (!Number.isInteger(start) || start < 0 || start > fed.length)
+          return Effect.fail(
+            new LogError({
+              operation: "feed",
+              reason: "the position is none of this log; read from the start",
+            }),
+          )
+        const page: Array<FedRecord> = []
+        for (let at = start; at < fed.length && page.length < limit; at++) {
+          const place = fed[at]!
+          const record = place.records[place.at]
+          if (record !== undefined) page.push({ record, position: String(at + 1) })
+        }
+        return Effect.succeed(page)
       }),
     projections: {
       endsWithProcess: true,

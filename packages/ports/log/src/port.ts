@@ -89,6 +89,21 @@ export interface ListOptions {
 }
 
 /**
+ * Which page of the feed to read: the records behind a position, from the first one by default, and at most `limit` of them (1 or
+ * more). A position is text of the store, which nobody else reads.
+ */
+export interface FeedOptions {
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+/** A record in the feed of all sessions, and its position there: who has taken it asks for what is behind. */
+export interface FedRecord {
+  readonly record: LogRecord
+  readonly position: string
+}
+
+/**
  * New data for a stored record, with the schema version that it is written in, and its checksum. Without a checksum, the
  * record has none afterwards.
  */
@@ -189,6 +204,14 @@ export interface Service {
    * without notifications leaves it out, and subscribers poll instead.
    */
   readonly changes?: (session: string) => Stream.Stream<void, LogError>
+  /**
+   * Reads a page of the feed: the records of all sessions in one order, in which the records of a session are in the order of their
+   * versions. A record never comes in front of a position that was answered, also where transactions are committed in another order
+   * than they began. An empty page says that there is nothing behind the position yet. Records of deleted sessions are not in it,
+   * and a rewritten one has its new data. Fails with a {@link LogError} for a position that is none of this store. A store
+   * without a feed leaves it out.
+   */
+  readonly feed?: (page: FeedOptions) => Effect.Effect<ReadonlyArray<FedRecord>, LogError>
   /**
    * The log as a transaction of the application sees it, in the store's own database: what is written there is committed and
    * rolled back with the transaction. It takes what the store can use as a transaction, and fails with a {@link LogError} for

@@ -68,7 +68,7 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
       (session: string, ...rest: Rest): Effect.Effect<A, E | EventLog.LogError> =>
         Effect.zipRight(open(operation, session), run(session, ...rest))
 
-    const { changes, erasure, finishRewrites, stored, within } = log
+    const { changes, erasure, feed, finishRewrites, stored, within } = log
     return {
       append: opened("append", log.append),
       read: opened("read", log.read),
@@ -111,6 +111,7 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
             changes: (session: string) =>
               Stream.unwrap(Effect.as(open("changes", session), changes(session))),
           }),
+      ...(feed === undefined ? {} : { feed }),
       ...(within === undefined ? {} : { within }),
       ...(erasure === undefined ? {} : { erasure }),
       ...(stored === undefined ? {} : { stored }),

@@ -61,7 +61,29 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
   const hiddenKeys = (session: string, names: ReadonlyArray<string>) =>
     Effect.map(keysNow("projections", session, false), (keys) => names.map((name) => hiddenKey(keys, name)))
 
-  const { changes, finishRewrites, within } = log
+  /** What was erased is left out: nobody can read it, and the feed goes on behind it. */
+  const openFeed =
+    (feed: NonNullable<EventLog.Service["feed"]>): NonNullable<EventLog.Service["feed"]> =>
+    ({ after, limit }) =>
+      Effect.gen(function* () {
+        const page = yield* feed({ after, limit })
+        const asked = new Map<string, Key | null>()
+        const opened = yield* Effect.forEach(page, ({ record, position }) =>
+          Effect.map(openRecord(record.session, asked)(record), (text) => [{ record: text, position }]).pipe(
+            Effect.catchIf(
+              (error) => error.refused === "erased",
+              () => Effect.succeed([]),
+            ),
+          ),
+        )
+        const found = opened.flat()
+        const last = page.at(-1)
+        return found.length > 0 || last === undefined
+          ? found
+          : yield* openFeed(feed)({ after: last.position, limit })
+      })
+
+  const { changes, feed, finishRewrites, within } = log
   return {
     append: (session, records, options) =>
       Effect.flatMap(sealBatch("append", session, records, options), (batch) =>
@@ -104,6 +126,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
       }),
     ...(finishRewrites === undefined ? {} : { finishRewrites }),
     ...(changes === undefined ? {} : { changes }),
+    ...(feed === undefined ? {} : { feed: openFeed(feed) }),
     ...(within === undefined
       ? {}
       : { within: (transaction) => Effect.map(within(transaction), (inner) => sealLog(inner, keyring)) }),

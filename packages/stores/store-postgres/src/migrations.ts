@@ -93,8 +93,24 @@ const first = (s: string): ReadonlyArray<string> => [
      FROM ${s}.summaries`,
 ]
 
+/**
+ * The feed: `fed` is the number of the transaction that has written an event, and of the one that has written to a session last. What
+ * was there before has 0, and is first. The default is for an older memfold that goes on writing. The table `feed` has what is added to the
+ * numbers of the server's transactions (see {@link keepAhead}).
+ */
+const second = (s: string): ReadonlyArray<string> => [
+  `CREATE TABLE ${s}.feed (shift BIGINT NOT NULL)`,
+  `INSERT INTO ${s}.feed (shift) VALUES (0)`,
+  `CREATE FUNCTION ${s}.feed_number() RETURNS BIGINT LANGUAGE SQL AS
+     $$ SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) + shift FROM ${s}.feed LIMIT 1 $$`,
+  `ALTER TABLE ${s}.sessions ADD COLUMN fed BIGINT NOT NULL DEFAULT 0`,
+  `ALTER TABLE ${s}.events ADD COLUMN fed BIGINT NOT NULL DEFAULT 0`,
+  `ALTER TABLE ${s}.events ALTER COLUMN fed SET DEFAULT ${s}.feed_number()`,
+  `CREATE INDEX events_by_feed ON ${s}.events (fed, id)`,
+]
+
 /** The steps to the present tables. A step that was published stays as it is; a change is a further step. */
-const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [first]
+const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [first, second]
 
 /**
  * The statements that bring a schema from a version to the present one, for those who run migrations themselves.
@@ -185,7 +201,7 @@ const versionIn = (
 
 /** Checks the tables of a schema, and creates or changes them: one process at a time, all or nothing. */
 export const migrate = (
-  { query, transaction }: Database,
+  database: Database,
   {
     schema,
     name,
@@ -200,9 +216,11 @@ export const migrate = (
   },
 ): Effect.Effect<void, EventLog.LogError> =>
   Effect.gen(function* () {
+    const { query, transaction } = database
     yield* checkServer(name, query)
     const version = yield* versionIn(schema, name, query, readonly)
-    if (version === steps.length || (readonly && version > 0)) return
+    if (readonly && version > 0) return
+    if (version === steps.length) return yield* keepAhead(database)
     if (!create)
       return yield* refused(
         name,
@@ -217,6 +235,24 @@ export const migrate = (
         if (from < steps.length) yield* run(migrations({ schema, from }).join(";\n"))
       }),
     )
+  })
+
+/**
+ * Keeps the feed going in a database that was restored from a dump: the server counts its transactions anew there, and what it writes has to be
+ * behind what was read before.
+ */
+const keepAhead = ({ query, statement, failing }: Database) =>
+  Effect.gen(function* () {
+    const about = { operation: "open" }
+    const [row] = yield* query(
+      about,
+      `SELECT (SELECT max(fed) FROM events) >= CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT) + shift AS is_behind
+       FROM feed`,
+    )
+    if (row?.["is_behind"] === true)
+      yield* failing(about)(
+        statement("UPDATE feed SET shift = greatest(shift, (SELECT max(fed) FROM events))"),
+      )
   })
 
 /**

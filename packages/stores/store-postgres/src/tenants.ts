@@ -51,7 +51,7 @@ export const tenants = ({
   return [
     ...(again ? [] : policies),
     `GRANT USAGE ON SCHEMA ${s} TO ${to}`,
-    `GRANT SELECT ON ${s}.migrations, ${s}.log, ${s}.compressed_summaries TO ${to}`,
+    `GRANT SELECT ON ${s}.migrations, ${s}.feed, ${s}.log, ${s}.compressed_summaries TO ${to}`,
     `GRANT SELECT, INSERT ON ${s}.types TO ${to}`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ${own.join(", ")} TO ${to}`,
   ]

@@ -33,6 +33,8 @@ export interface Dialect {
    * answers with its number. See {@link SessionStart}.
    */
   readonly start?: SessionStart | undefined
+  /** How the events of all sessions are read in one order. */
+  readonly feed: FeedQuery
   /** The number of the session of a row of `events`, in the words of the index that finds batches. */
   readonly sessionOf: (events: string) => string
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */
@@ -58,6 +60,21 @@ export type SessionStart =
   | { readonly by: "append" }
   | { readonly by: "statement"; readonly statement: string }
   | { readonly by: "number"; readonly next: string }
+
+/**
+ * The feed of a database:
+ *
+ * - `from`: the tables, with a row of `events` and of `sessions` for each place in the feed
+ * - `position`: the expressions of a position, whole numbers of 0 or more, by which the feed is ordered
+ * - `behind`: the condition of a place behind a position, whose numbers are the parameters
+ * - `stamp`: what a transaction that moves the last version of a session sets beside it, and the column by which each event gets that
+ */
+export interface FeedQuery {
+  readonly from: string
+  readonly position: ReadonlyArray<string>
+  readonly behind: string
+  readonly stamp?: { readonly set: string; readonly column: string } | undefined
+}
 
 /** A statement with numbers for its parameters: `$1`, `$2`, and so on. */
 export const numbered = (sql: string): string => {

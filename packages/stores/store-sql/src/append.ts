@@ -232,14 +232,27 @@ export const appending = (
   const insertRecords = (run: Run, id: number, { records, options }: Batch) =>
     Effect.gen(function* () {
       const { expectedVersion, batchId } = options
+      const { stamp } = dialect.feed
+      const moved = expectedVersion + records.length
+      yield* run(
+        `UPDATE sessions SET last_version = ?${stamp === undefined ? "" : `, ${stamp.set}`} WHERE id = ?`,
+        [moved, id],
+      )
+      const [column, stamped] =
+        stamp === undefined
+          ? ["", ""]
+          : [
+              `, ${stamp.column}`,
+              `, (SELECT ${stamp.column} FROM sessions WHERE sessions.id = CAST(? AS BIGINT))`,
+            ]
       for (let from = 0; from < records.length; from += most.records) {
         if (from > 0) yield* Batcher.othersFirst
         yield* run(
-          `INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
+          `INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum${column})
            SELECT CAST(? AS BIGINT) << 32 | ? + key, CASE ? + key WHEN 0 THEN ? END,
              CASE ? + key WHEN 0 THEN CAST(? AS INTEGER) END, ? + key,
              CAST(value ->> 0 AS BIGINT), ${typeNumber("value ->> 1")}, CAST(value ->> 2 AS BIGINT), value ->> 3,
-             CAST(value ->> 4 AS BIGINT)
+             CAST(value ->> 4 AS BIGINT)${stamped}
            FROM ${dialect.elements}`,
           [
             id,
@@ -249,11 +262,11 @@ export const appending = (
             from,
             hashOf(options),
             from,
+            ...(stamp === undefined ? [] : [id]),
             JSON.stringify(records.slice(from, from + most.records).map(listed)),
           ],
         )
       }
-      yield* run("UPDATE sessions SET last_version = ? WHERE id = ?", [expectedVersion + records.length, id])
     })
 
   /** Replaces the data of records; what was derived from the old data goes. */

@@ -1,5 +1,5 @@
 /** Reads of the log: pages of records, heads, and lists of sessions. Each is one query. */
-import type { EventLog } from "@memfold/log"
+import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
 import { describedBy } from "./description.js"
@@ -44,13 +44,51 @@ const listing = ({ owner, after }: EventLog.ListOptions): readonly [string, Read
       ]
 }
 
+/** The columns of a record, in the order of {@link recordOf}. */
+const columns = `${versionOf("events")}, ${batchIdOf("events")}, events.time, types.name, schema_version, data, checksum`
+
+/** Reads a page of the feed. */
+const feeding =
+  ({ dialect: { feed }, lists }: Database): NonNullable<EventLog.Service["feed"]> =>
+  ({ after, limit }) => {
+    const about = { operation: "feed" }
+    const size = feed.position.length
+    const numbers = after === undefined ? feed.position.map(() => 0) : after.split(".").map(Number)
+    if (numbers.length !== size || !numbers.every((one) => Number.isSafeInteger(one) && one >= 0))
+      return new EventLog.LogError({
+        ...about,
+        reason: "the position is none of this store; read from the start",
+      })
+    return Effect.map(
+      lists(
+        about,
+        `SELECT ${feed.position.join(", ")}, sessions.name, ${columns}
+         FROM ${feed.from} LEFT JOIN types ON types.id = events.type
+         WHERE ${feed.behind} ORDER BY ${feed.position.join(", ")} LIMIT ?`,
+        [...numbers, limit],
+      ),
+      (rows) =>
+        rows.map((row) => ({
+          record: recordOf(String(row[size]), row.slice(size + 1)),
+          position: row.slice(0, size).join("."),
+        })),
+    )
+  }
+
 /** The methods of the log of a database that read it. */
-export const reads = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({
+export const reads = (
+  database: Database,
+): Required<Pick<EventLog.Service, "read" | "head" | "list" | "feed">> => ({
+  ...readingSessions(database),
+  feed: feeding(database),
+})
+
+const readingSessions = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({
   read: (session, { fromVersion, toVersion, reverse, limit }) =>
     Effect.map(
       lists(
         { operation: "read", session },
-        `SELECT ${versionOf("events")}, ${batchIdOf("events")}, time, types.name, schema_version, data, checksum
+        `SELECT ${columns}
          FROM events LEFT JOIN types ON types.id = events.type
          WHERE events.id >= (SELECT id FROM sessions WHERE name = ?) << 32 | ?
            AND events.id <= (SELECT id FROM sessions WHERE name = ?) << 32 | ?

@@ -3,6 +3,30 @@ import type { Dialect } from "./Dialect.js"
 import { batchIdOf, typeNumber } from "./queries.js"
 
 /**
+ * The order of all events: triggers keep it, also where an older memfold writes to a database that a newer one has opened. Positions are
+ * never used again, and those of a deleted session go with it.
+ */
+export const feedTables: ReadonlyArray<string> = [
+  `CREATE TABLE feed (
+     position INTEGER PRIMARY KEY AUTOINCREMENT,
+     event INTEGER NOT NULL UNIQUE
+   )`,
+  `CREATE TRIGGER feed_of_events AFTER INSERT ON events BEGIN
+     INSERT INTO feed (event) VALUES (NEW.id);
+   END`,
+  `CREATE TRIGGER feed_of_deleted_session AFTER DELETE ON sessions BEGIN
+     DELETE FROM feed WHERE event > OLD.id << 32 AND event < OLD.id + 1 << 32;
+   END`,
+]
+
+/**
+ * Enters the events of a database that had no feed. Positions begin with the microseconds since the epoch, far behind those of a feed that
+ * was dropped: who has read that one reads all events again, and misses none.
+ */
+export const fillFeed = `INSERT INTO feed (position, event)
+  SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 + row_number() OVER (ORDER BY id), id FROM events`
+
+/**
  * - `sessions`: one row for each session, with its owner, its title, whether it was described, and the version of its last
  *   event: a log that has lost its end is found when it is read
  * - `types`: the names of event types; a row of `events` has the number. 1 takes no byte in a row, so the type that is
@@ -13,6 +37,7 @@ import { batchIdOf, typeNumber } from "./queries.js"
  * - `projections`: the projection rows, except the kinds `summary` and `description`, which other programs can read
  * - `summaries`: the rows of kind `summary`. A fork gives its summaries ids of their own; the ids of imported summaries are
  *   unique within their session
+ * - `feed`: the order of all events; see {@link feedTables}
  * - `log` and `compressed_summaries`: views for people with a `sqlite3` shell
  */
 const tables: ReadonlyArray<string> = [
@@ -98,6 +123,7 @@ const tables: ReadonlyArray<string> = [
        )) AS message_ids,
        superseded_by, tokens, version
      FROM summaries`,
+  ...feedTables,
 ]
 
 /** A session that exists is left as it is: its version is not 0, and nothing is appended to it. */
@@ -141,6 +167,11 @@ export const sqlite: Dialect = {
   tables,
   start: { by: "statement", statement: startSessions },
   append,
+  feed: {
+    from: "feed CROSS JOIN events ON events.id = feed.event CROSS JOIN sessions ON sessions.id = events.id >> 32",
+    position: ["feed.position"],
+    behind: "feed.position > ?",
+  },
   sessionOf: (events) => `${events}.session`,
   elements: "json_each(?)",
   date: (time) => `datetime(CAST(${time} AS INTEGER) / 1000, 'unixepoch')`,

@@ -74,7 +74,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
         ),
       )
     })
-  const { projections } = log
+  const { projections, feed } = log
   return {
     append: (...args) => call("append", log.append(...args)),
     read: (...args) => call("read", log.read(...args)),
@@ -82,6 +82,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
     list: (options) => call("list", log.list(options)),
     delete: (...args) => call("delete", log.delete(...args)),
     rewrite: (...args) => call("rewrite", log.rewrite(...args)),
+    ...(feed === undefined ? {} : { feed: (page) => call("feed", feed(page)) }),
     finishRewrites: (session) => call("finishRewrites", log.finishRewrites?.(session) ?? Effect.void),
     projections: {
       get: (...args) => call("projections.get", projections.get(...args)),

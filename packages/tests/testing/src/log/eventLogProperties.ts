@@ -3,6 +3,7 @@ import type { Law } from "../law/Law.js"
 import { type EventLogPropertiesOptions, logKitOf } from "./input.js"
 import { appendLaws } from "./laws/append.js"
 import { durabilityLaws } from "./laws/durability.js"
+import { feedLaws } from "./laws/feed.js"
 import { modelLaws } from "./laws/model.js"
 import { ownerLaws } from "./laws/owners.js"
 import { projectionLaws } from "./laws/projections.js"
@@ -33,6 +34,7 @@ export const eventLogProperties = (options: EventLogPropertiesOptions): Readonly
     ownerLaws,
     projectionLaws,
     rewriteLaws,
+    feedLaws,
     durabilityLaws,
     modelLaws,
   ].flatMap((laws) => laws(kit))
