@@ -21,6 +21,7 @@ import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {
   checkDescription,
+  checkFeed,
   checkRange,
   checkSession,
   checkSubscription,
@@ -50,6 +51,7 @@ import type { Strategy } from "./policy/Strategy.js"
 import { sourceOf } from "./recall/readLog.js"
 import { describe } from "./session/description.js"
 import type { Answered, Sessions } from "./shell/Sessions.js"
+import { feed } from "./memory/feed.js"
 import { raceFirst } from "./shell/raceFirst.js"
 import { subscribe } from "./shell/subscribe.js"
 import type { Summarizer } from "./summarize/Summarizer.js"
@@ -57,6 +59,7 @@ import type { Summarizer } from "./summarize/Summarizer.js"
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
 export type { CompactionMode } from "./shell/modes.js"
+export type { FedEvent, FeedRange } from "./memory/feed.js"
 export type { CompactionSettings } from "./shell/CompactionSettings.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export { type EraseOptions, NotSealed } from "./memory/govern.js"
@@ -179,6 +182,7 @@ const operations = (parts: MemoryParts): Service => {
     traceMessage: (session, name) => traceMessageOf(parts, session, name),
     sessions: allSessions(log),
     sessionsOf: (owner, page) => ownedSessions(log, owner, page),
+    feed: (from) => Stream.flatMap(checkFeed(from), () => feed(log, from)),
     eventsOf: (owner) =>
       Stream.unwrap(
         Effect.map(logsOfOwned(parts, owner), (logs) =>

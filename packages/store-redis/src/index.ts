@@ -7,6 +7,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { type Changes, listen } from "./changes.js"
 import { open } from "./Connection.js"
 import { type Durability, look } from "./durability.js"
+import { feeding } from "./feed.js"
 import { openForm } from "./form.js"
 import { keysUnder } from "./keys.js"
 import { type Options, targetOf } from "./Options.js"
@@ -75,6 +76,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       read: (session, page) => readPage(connection, keysOf(session), session, page),
       head: (session) => readHead(connection, keysOf(session), session),
       list: listSessions(connection, target.prefix),
+      feed: yield* feeding(connection, target, options.readonly === true ? null : scripts.enter),
       delete: (session, at) =>
         guard(
           { operation: "delete", session },

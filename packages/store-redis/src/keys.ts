@@ -52,6 +52,10 @@ export interface SessionKeys {
    * batch id.
    */
   readonly unfinished: string
+  /** A stream: which versions were written of the sessions in the same bucket, by their numbers and in the order of the writes. */
+  readonly feed: string
+  /** A hash: the sessions of the feed of the same bucket by their numbers; `#` has the last number, `@` that all are entered. */
+  readonly numbers: string
   /** A stream that exists only inside the script that rewrites a log. */
   readonly draft: string
 }
@@ -79,6 +83,13 @@ export const sessionLists = (prefix: string): ReadonlyArray<string> =>
 export const ownedLists = (prefix: string, owner: string): ReadonlyArray<string> =>
   tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:owned:${toStored(owner)}`)
 
+/** The keys of the feed of each bucket, and of the numbers of its sessions. */
+export const feedKeys = (prefix: string): ReadonlyArray<Pick<SessionKeys, "feed" | "numbers" | "sessions">> =>
+  tags.map((tag) => {
+    const start = `${prefixOf(prefix)}:{${tag}}:`
+    return { feed: `${start}feed`, numbers: `${start}numbers`, sessions: `${start}sessions` }
+  })
+
 /** The keys that list the unfinished rewrites of a prefix, one for each bucket. */
 export const unfinishedLists = (prefix: string): ReadonlyArray<string> =>
   tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:unfinished`)
@@ -105,6 +116,8 @@ export const keysUnder = (prefix: string): KeysOf => {
       sessions: `${start}sessions`,
       owned: `${start}owned:`,
       unfinished: `${start}unfinished`,
+      feed: `${start}feed`,
+      numbers: `${start}numbers`,
       draft: `${start}draft:${name}`,
     }
     if (kept.size >= mostKept) kept.clear()

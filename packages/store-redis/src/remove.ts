@@ -12,7 +12,7 @@ const mostLooks = 100
 /** Deletes a session as it was when this was called, or only at a position; `false` if there is none. */
 export const remove = (
   connection: Connection,
-  { log, meta, sessions, unfinished }: SessionKeys,
+  { log, meta, numbers, sessions, unfinished }: SessionKeys,
   script: Script,
   { session, at }: { readonly session: string; readonly at: EventLog.LogPosition | undefined },
 ): Effect.Effect<boolean, EventLog.LogError> => {
@@ -28,7 +28,7 @@ export const remove = (
         connection.run(
           about,
           script,
-          [log, meta, sessions, unfinished],
+          [log, meta, sessions, unfinished, numbers],
           [
             JSON.stringify({
               name: toStored(session),

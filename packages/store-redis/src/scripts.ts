@@ -9,7 +9,7 @@
  * answers with `keys` and the keys that it misses, before it uses one of them, and its caller sends it again with these keys.
  *
  * A script checks everything before it writes anything, and so reads all JSON that another program may have damaged. The first
- * write of an append is an `XADD`, which a full server refuses, and no write after it can fail: a batch is stored as a whole or
+ * write of an append is an `XADD`, or the count of the numbers of sessions, which a full server refuses, and no write after it can fail: a batch is stored as a whole or
  * not at all.
  */
 import { createHash } from "node:crypto"
@@ -177,12 +177,13 @@ end
  */
 const checkedPosition = `
 local batch, expected, after, inPlace = given.batch, given.expected, given.after, given.inPlace
-local head, range
+local head, fed, range
 if inPlace then
-  head = redis.call('HGET', meta, 'head')
+  local found = redis.call('HMGET', meta, 'head', 'fed')
+  head, fed = found[1], found[2]
 else
-  local found = redis.call('HMGET', meta, 'head', '=' .. batch)
-  head, range = found[1], found[2]
+  local found = redis.call('HMGET', meta, 'head', 'fed', '=' .. batch)
+  head, fed, range = found[1], found[2], found[3]
 end
 local version = '0'
 -- Behind the batch, which may have spaces, there is only a time, which has none.
@@ -228,8 +229,27 @@ if refused then return {'two marks', refused} end
 if given.description then checkDescription() end
 `
 
+/**
+ * Enters versions up to one in the feed. `fed` is the number of the session and the version up to which it is entered, in `meta`: what an
+ * older memfold has written is entered by the next write. A number ends with its session, so that the feed keeps no name.
+ */
+const entered = `
+local feed, numbers = bucket .. 'feed', bucket .. 'numbers'
+local function enter(upTo)
+  local session, before = string.match(fed or '', '^(%d+) (%d+)$')
+  if not session then
+    session, before = digits(redis.call('HINCRBY', numbers, '#', 1)), '0'
+    redis.call('HSET', numbers, session, given.name)
+  end
+  redis.call('XADD', feed, '*', 's', session, 'v', digits(tonumber(before) + 1) .. '-' .. digits(upTo))
+  return session .. ' ' .. digits(upTo)
+end
+`
+
 /** Adds the records, whose headers and data are the arguments from the second one on, to a stream. */
 const addedRecords = (stream: string): string => `
+${entered}
+fed = enter(tonumber(version) + given.count)
 -- Redis writes a number that it is passed with all of its digits.
 local number = tonumber(version)
 for at = 2, 1 + 2 * given.count, 2 do
@@ -244,8 +264,8 @@ if sessions then
   redis.call('HSET', meta, 'created', string.match(ARGV[2], '^%S+'))
   redis.call('ZADD', sessions, 0, given.name)
 end
-if inPlace then redis.call('HSET', meta, 'head', given.head)
-else redis.call('HSET', meta, 'head', given.head, '=' .. batch, digits(version + 1) .. '-' .. digits(number)) end
+if inPlace then redis.call('HSET', meta, 'head', given.head, 'fed', fed)
+else redis.call('HSET', meta, 'head', given.head, 'fed', fed, '=' .. batch, digits(version + 1) .. '-' .. digits(number)) end
 writeRows()
 if given.description then writeDescription() end
 -- A user who may not publish may append.
@@ -348,10 +368,13 @@ for _, kind in ipairs(kinds) do needed(rowsKey(kind)) end
 if missing[2] then return missing end
 -- Another program's keys fail here, before anything is written.
 redis.call('ZCARD', sessions)
+redis.call('HLEN', bucket .. 'numbers')
 redis.call('HSET', unfinished, given.name, 'deleted ' .. (redis.call('HGET', meta, 'head') or ''))
 if owned then redis.call('SREM', owned, given.name) end
 redis.call('ZREM', sessions, given.name)
 for _, kind in ipairs(kinds) do redis.call('UNLINK', rowsKey(kind)) end
+local number = string.match(redis.call('HGET', meta, 'fed') or '', '^%d+')
+if number then redis.call('HDEL', bucket .. 'numbers', number) end
 redis.call('UNLINK', log, meta)
 redis.pcall('${publish}', log, '0')
 return 1
@@ -364,6 +387,17 @@ if redis.call('HGET', KEYS[1], given.name) ~= given.batch then return 0 end
 return redis.call('HDEL', KEYS[1], given.name)
 `
 
+/** Enters a session of an older memfold in the feed, as far as it is not. */
+const enters = `
+${beginning}${entered}
+local found = redis.call('HMGET', meta, 'head', 'fed')
+local version = tonumber((string.match(found[1] or '', ${partsOfHead})))
+fed = found[2] or nil
+if not version or version <= tonumber(string.match(fed or '', '%d+$') or '0') then return 0 end
+redis.call('HSET', meta, 'fed', enter(version))
+return 1
+`
+
 /** The scripts of a log. */
 export type Scripts = ReturnType<typeof make>
 
@@ -372,5 +406,6 @@ export const make = (publish: Publish) => ({
   rewrite: script(rewrite(publish)),
   projections: script(projections),
   remove: script(remove(publish)),
+  enter: script(`local fed\n${enters}`),
   finished: script(finished),
 })

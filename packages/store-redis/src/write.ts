@@ -96,6 +96,8 @@ const write = (
   const used = [
     keys.log,
     keys.meta,
+    keys.feed,
+    keys.numbers,
     ...(expectedVersion === 0 ? [keys.sessions] : []),
     ...others,
     ...changes.keys,

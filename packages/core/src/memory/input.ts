@@ -5,6 +5,7 @@ import type { ReadOptions } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
 import { Message, Origin } from "@memfold/message/Message"
 import type { TimeOptions } from "../recall/timed.js"
+import type { FeedRange } from "@memfold/log/pages"
 import type { SubscribeOptions } from "../shell/subscribe.js"
 
 /** An argument is invalid: a session id, a message, an index. Nothing was written. */
@@ -216,6 +217,18 @@ export const checkSubscription = (
   if (!Option.exists(millis, (length) => length > 0))
     return refuse('"pollInterval" must be a duration above 0')
   return fromVersion === undefined ? Exit.void : checkCount(session, "fromVersion", fromVersion)
+}
+
+/** Where a reader of the feed begins, and how it goes on. */
+export const checkFeed = (options: FeedRange = {}): Exit.Exit<void, InvalidInput> => {
+  const { after, pollInterval = 1 } = options
+  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session: "", detail }))
+  if (after !== undefined && (typeof after !== "string" || after === ""))
+    return refuse('"after" must be the `position` of an event')
+  const millis = Option.map(Duration.decodeUnknown(pollInterval), Duration.toMillis)
+  return Option.exists(millis, (length) => length > 0)
+    ? Exit.void
+    : refuse('"pollInterval" must be a duration above 0')
 }
 
 /** The versions that `events` reads. */

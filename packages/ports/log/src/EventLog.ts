@@ -1,3 +1,3 @@
 /** The port of stores, as users of the package see it: what a store implements, and what can be read over any store. */
 export * from "./port.js"
-export { notArchived, records, sessions, storedLog, versionOf } from "./pages.js"
+export { feed, type FeedRange, notArchived, records, sessions, storedLog, versionOf } from "./pages.js"

@@ -20,6 +20,7 @@ import {
   type Service,
   type SessionInfo,
   VersionConflict,
+  wrongPosition,
 } from "./port.js"
 import type { Description } from "./Projections.js"
 
@@ -156,13 +157,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     feed: ({ after = "0", limit }) =>
       Effect.suspend(() => {
         const start = Number(after)
-        if (!Number.isInteger(start) || start < 0 || start > fed.length)
-          return Effect.fail(
-            new LogError({
-              operation: "feed",
-              reason: "the position is none of this log; read from the start",
-            }),
-          )
+        if (!Number.isInteger(start) || start < 0 || start > fed.length) return Effect.fail(wrongPosition())
         const page: Array<FedRecord> = []
         for (let at = start; at < fed.length && page.length < limit; at++) {
           const place = fed[at]!

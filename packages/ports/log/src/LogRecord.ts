@@ -57,8 +57,8 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   operation: Schema.String,
   session: Schema.optional(Schema.String),
   reason: Schema.String,
-  /** It is refused for good, and nothing failed: what is asked for was erased, or is held. */
-  refused: Schema.optional(Schema.Literal("erased", "held")),
+  /** It is refused for good, and nothing failed: what is asked for was erased, or is held, or the position in the feed is none. */
+  refused: Schema.optional(Schema.Literal("erased", "held", "position")),
   cause: Schema.optional(Schema.Defect),
 }) {
   override get message(): string {
@@ -66,3 +66,11 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
     return `The event log failed at ${this.operation}${session}: ${this.reason}`
   }
 }
+
+/** What a store says of a position in the feed that it has not given. */
+export const wrongPosition = (): LogError =>
+  new LogError({
+    operation: "feed",
+    reason: "the position is none of this store; read from the start",
+    refused: "position",
+  })

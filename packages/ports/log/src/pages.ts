@@ -1,6 +1,7 @@
 /** What a store answers in pages: as a stream, or by a fold that goes on from page to page. */
-import { Chunk, Effect, Either, Option, Stream } from "effect"
+import { Chunk, type Duration, Effect, Either, Option, Stream } from "effect"
 import {
+  type FedRecord,
   LogError,
   markOf,
   type LogRecord,
@@ -169,3 +170,54 @@ export const notArchived = (log: Pick<Service, "head">, session: string): Effect
                 "the session is in an archive; open the store with its archive (withArchive, --archive), and try again",
             }),
       )
+
+/** Where a reader of the feed begins, and how it goes on. */
+export interface FeedRange {
+  /** The `position` of what came last; from the first event of the store by default. */
+  readonly after?: string
+  /** Whether to wait for what is new at the end, `true` by default; otherwise the feed ends there. */
+  readonly follow?: boolean
+  /** How often the store is asked for what is new at the end; 250 milliseconds by default. */
+  readonly pollInterval?: Duration.DurationInput
+}
+
+/** How many records of the feed are read at a time. */
+const feedSize = 64
+
+/**
+ * The records of all sessions of a store in the order of its feed, read page by page, and then new ones as they come. Fails with a
+ * `LogError` if the store has no feed.
+ *
+ * @param log - the store
+ * @param range - where to begin, and whether to wait at the end
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ * import { Stream } from "effect"
+ *
+ * export const allOf = (log: EventLog.Service) => Stream.runCollect(EventLog.feed(log, { follow: false }))
+ * ```
+ */
+export const feed = (
+  log: Pick<Service, "feed">,
+  { after, follow = true, pollInterval = "250 millis" }: FeedRange = {},
+): Stream.Stream<FedRecord, LogError> => {
+  const read = log.feed
+  if (read === undefined)
+    return Stream.fail(
+      new LogError({ operation: "feed", reason: "the store has no feed; subscribe to its sessions" }),
+    )
+  const pageBehind = (from: string | undefined): Effect.Effect<ReadonlyArray<FedRecord>, LogError> =>
+    Effect.flatMap(read({ after: from, limit: feedSize }), (page) =>
+      page.length > 0 || !follow
+        ? Effect.succeed(page)
+        : Effect.zipRight(Effect.sleep(pollInterval), pageBehind(from)),
+    )
+  return Stream.paginateChunkEffect(after, (from) =>
+    Effect.map(pageBehind(from), (page) => [
+      Chunk.fromIterable(page),
+      Option.map(Option.fromNullable(page.at(-1)), ({ position }) => position),
+    ]),
+  )
+}

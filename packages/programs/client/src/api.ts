@@ -442,6 +442,19 @@ const log = HttpApiGroup.make("log")
       ),
   )
 
+  .add(
+    HttpApiEndpoint.get("feed", "/v1/feed")
+      .setUrlParams(schemas.FeedQuery)
+      .setHeaders(schemas.ChangesHeaders)
+      .addSuccess(schemas.FeedPage)
+      .middleware(Reading)
+      .annotateContext(
+        described(
+          "The events of all sessions in one order, at least once: a page, or with `Accept: text/event-stream` the stored events and then new ones as they come, whose `id` is the position. With `Last-Event-ID`, it goes on behind that position",
+        ),
+      ),
+  )
+
 const service = HttpApiGroup.make("service")
   .add(
     HttpApiEndpoint.get("access", "/v1/access")

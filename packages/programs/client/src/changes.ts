@@ -1,7 +1,6 @@
 /** The events of a session as they come, over connections that may break. */
 import { createParser, type EventSourceMessage } from "eventsource-parser"
 import type { Problem } from "./statuses.js"
-import type { RecordedEvent } from "./schemas.js"
 import { isProblem, ServiceError } from "./ServiceError.js"
 
 /** Where the events come from. */
@@ -9,6 +8,8 @@ export interface ChangesSource {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly fetch: typeof globalThis.fetch
+  /** The id of the event to go on behind; from where the URL begins by default. */
+  readonly after?: string | undefined
 }
 
 /** How long a client waits before it connects again, in milliseconds: at first, and at the most. */
@@ -39,11 +40,11 @@ const isPassing = ({ status }: Response): boolean => status === 429 || status ==
  * Follows a stream of events. When a connection breaks, it connects again and goes on behind the event that came last. It ends when the
  * caller stops, and fails if the service refuses.
  */
-export const followChanges = async function* (
-  { url, headers, fetch }: ChangesSource,
+export const followChanges = async function* <Recorded>(
+  { url, headers, fetch, after }: ChangesSource,
   signal: AbortSignal,
-): AsyncGenerator<RecordedEvent, void, undefined> {
-  let last: string | undefined
+): AsyncGenerator<Recorded, void, undefined> {
+  let last = after
   let pause = pauses.first
   while (!signal.aborted) {
     const response = await fetch(url, {
@@ -66,7 +67,7 @@ export const followChanges = async function* (
             if (event === "problem") throw new ServiceError({ problem: JSON.parse(data) as Problem })
             last = id ?? last
             pause = pauses.first
-            yield JSON.parse(data) as RecordedEvent
+            yield JSON.parse(data) as Recorded
           }
         }
       } catch (error) {

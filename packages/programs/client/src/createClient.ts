@@ -264,6 +264,23 @@ export const createClient = <
   const calls = makeCalls(options)
   const { requests, safely, authorization, fetch } = calls
   const inFormat = { format: options.format ?? "openai" }
+  const follow = async function* <Recorded>(
+    path: string,
+    signal: AbortSignal | undefined,
+    after?: string,
+  ): AsyncGenerator<Recorded, void, undefined> {
+    const stop = new AbortController()
+    const abort = () => stop.abort()
+    signal?.addEventListener("abort", abort)
+    if (signal?.aborted === true) abort()
+    const url = `${options.url.replace(/\/$/, "")}${path}`
+    try {
+      yield* followChanges<Recorded>({ url, headers: authorization, fetch, after }, stop.signal)
+    } finally {
+      signal?.removeEventListener("abort", abort)
+      abort()
+    }
+  }
   return {
     ...sessionOperations(calls),
     ...governanceOperations(calls),
@@ -276,23 +293,23 @@ export const createClient = <
      * The events of a session as they come, each once and in order, from `fromVersion` on (1). When the connection breaks, it goes on
      * behind the last event. The loop ends at `break`, or when the signal is aborted.
      */
-    changes: async function* (
+    changes: (
       session: string,
       { fromVersion = 1, signal }: { readonly fromVersion?: number; readonly signal?: AbortSignal } = {},
-    ): AsyncGenerator<schemas.RecordedEvent, void, undefined> {
-      const stop = new AbortController()
-      const abort = () => stop.abort()
-      signal?.addEventListener("abort", abort)
-      if (signal?.aborted === true) abort()
-      const path = `/v1/sessions/${encodeURIComponent(session)}/changes?fromVersion=${fromVersion}`
-      const url = `${options.url.replace(/\/$/, "")}${path}`
-      try {
-        yield* followChanges({ url, headers: authorization, fetch }, stop.signal)
-      } finally {
-        signal?.removeEventListener("abort", abort)
-        abort()
-      }
-    },
+    ) =>
+      follow<schemas.RecordedEvent>(
+        `/v1/sessions/${encodeURIComponent(session)}/changes?fromVersion=${fromVersion}`,
+        signal,
+      ),
+    /**
+     * The events of all sessions in one order, and then new ones as they come, from behind `after` on, the `position` of an event. When
+     * the connection breaks, it goes on behind the last event. The loop ends at `break`, or when the signal is aborted.
+     */
+    feed: ({ after, signal }: { readonly after?: string; readonly signal?: AbortSignal } = {}) =>
+      follow<schemas.FedEvent>("/v1/feed", signal, after),
+    /** A page of the feed; `wait` seconds for an event where there is none. `after` of the answer asks for the next page. */
+    feedPage: (query: OperationOptions<typeof schemas.FeedQuery> = {}) =>
+      safely(requests.log.feed({ urlParams: query, headers: {} })),
   }
 }
 

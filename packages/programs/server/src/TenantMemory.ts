@@ -68,9 +68,9 @@ export const tenantMemory = (
     typeof shown.owner === "string" ? { ...shown, owner: outside(shown.owner) } : shown
   const shownInfo = (info: EventLog.SessionInfo): EventLog.SessionInfo =>
     shownOwner({ ...info, session: outside(info.session) })
-  const shownEvents = <E>(
-    events: Stream.Stream<EventCodec.RecordedEvent, E>,
-  ): Stream.Stream<EventCodec.RecordedEvent, E> =>
+  const shownEvents = <Shown extends EventCodec.RecordedEvent, E>(
+    events: Stream.Stream<Shown, E>,
+  ): Stream.Stream<Shown, E> =>
     Stream.map(events, (recorded) => ({
       ...recorded,
       session: outside(recorded.session),
@@ -113,6 +113,8 @@ export const tenantMemory = (
     events: (session, options) => shownEvents(named.events(session, options)),
     subscribe: (session, options) => shownEvents(named.subscribe(session, options)),
     eventsOf: (owner) => shownEvents(named.eventsOf(owner)),
+    feed: (options) =>
+      shownEvents(Stream.filter(memory.feed(options), ({ session }) => session.startsWith(prefix))),
     erase: (owner, options) =>
       Effect.map(named.erase(owner, options), (receipt) =>
         shownOwner({ ...receipt, sessions: shownSessions(receipt.sessions) }),

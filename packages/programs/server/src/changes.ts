@@ -74,42 +74,55 @@ const eventBehind = (memory: TenantMemory, session: string, { last, from }: Posi
     .pipe(Stream.filter((recorded) => idOf(recorded) !== last?.id))
 
 /** What is sent next, and where that ends; `null` at the end of the stream. */
-type Step = readonly [bytes: Uint8Array, next: Position | null]
+type Step<At> = readonly [bytes: Uint8Array, next: At | null]
 
 const encoder = new TextEncoder()
 
+const said = <At>(text: string, next: At | null): Step<At> => [encoder.encode(text), next]
+
+/** Something that comes, or a beat where nothing does; and the end where the service ends. */
+const orBeat = <At>(come: Effect.Effect<Step<At>, unknown>, position: At, closing: Effect.Effect<void>) =>
+  Effect.raceFirst(
+    come,
+    Effect.raceFirst(
+      Effect.as(Effect.sleep(beat), said(":\n\n", position)),
+      Effect.as(closing, said<At>("", null)),
+    ),
+  )
+
 /** The next step of a subscription: what is there, as much as is taken at once; what comes later, event by event. */
 const nextOf = (memory: TenantMemory, session: string, closing: Effect.Effect<void>) => {
-  const said = (text: string, next: Position | null): Step => [encoder.encode(text), next]
-  const read = (position: Position): Effect.Effect<Step, unknown> =>
+  const read = (position: Position): Effect.Effect<Step<Position>, unknown> =>
     Effect.flatMap(readOn(memory, session, position), ({ text, next, isAgain }) =>
-      text === "" ? (isAgain ? read(next) : wait(next)) : Effect.succeed(said(text, next)),
+      text === "" ? (isAgain ? read(next) : wait(next)) : Effect.succeed(said<Position>(text, next)),
     )
-  const wait = (position: Position): Effect.Effect<Step, unknown> => {
+  const wait = (position: Position): Effect.Effect<Step<Position>, unknown> => {
     const come = Effect.flatMap(
       Stream.runHead(eventBehind(memory, session, position)),
       Option.match({
         onNone: () => read(position),
         onSome: (event) =>
           event.version === (position.last?.version ?? position.from - 1) + 1
-            ? Effect.succeed(said(written(event), { ...position, last: placeOf(event) }))
+            ? Effect.succeed(said<Position>(written(event), { ...position, last: placeOf(event) }))
             : read(position),
       }),
     )
-    const silence = Effect.as(Effect.sleep(beat), said(":\n\n", position))
-    return Effect.raceFirst(come, Effect.raceFirst(silence, Effect.as(closing, said("", null))))
+    return orBeat(come, position, closing)
   }
-  return (position: Position): Effect.Effect<Step, unknown> =>
+  return (position: Position): Effect.Effect<Step<Position>, unknown> =>
     Effect.flatMap(memory.state(session), ({ version }) =>
       version === position.last?.version ? wait(position) : read(position),
     )
 }
 
 /** The steps that subscribers of a service wait for, by where they begin. */
-export type Steps = Map<string, { readonly fiber: Fiber.Fiber<Step, unknown>; users: number }>
+export type Steps<At = Position> = Map<
+  string,
+  { readonly fiber: Fiber.Fiber<Step<At>, unknown>; users: number }
+>
 
 /** Takes part in a step that others wait for, too. The last one that leaves ends it. */
-const shared = (steps: Steps, key: string, step: Effect.Effect<Step, unknown>) =>
+const shared = <At>(steps: Steps<At>, key: string, step: Effect.Effect<Step<At>, unknown>) =>
   Effect.acquireUseRelease(
     Effect.gen(function* () {
       const known = steps.get(key) ?? {
@@ -131,39 +144,33 @@ const shared = (steps: Steps, key: string, step: Effect.Effect<Step, unknown>) =
   )
 
 /** A subscription. */
-export interface Subscription {
-  readonly steps: Steps
+export interface Subscription<At = Position> {
+  readonly steps: Steps<At>
   /** What tells the session from those of other tenants. */
   readonly tenant: string | null
   /** The id of the event that came last, to go on behind it. */
   readonly lastEventId: string | undefined
-  readonly fromVersion: number | undefined
   /** Ends the stream when the service ends. */
   readonly closing: Effect.Effect<void>
   readonly problemFor: (error: unknown) => Problem
 }
 
-/** The response with the events of a session. They are read when the connection takes more, and not before. */
-export const changes = (
-  memory: TenantMemory,
-  session: string,
-  { steps, tenant, lastEventId, fromVersion = 1, closing, problemFor }: Subscription,
+/** The response of the steps from a place on. They are made when the connection takes more, and not before. */
+const streamed = <At>(
+  begin: At,
+  step: (at: At) => Effect.Effect<Step<At>, unknown>,
+  keyOf: (at: At) => string,
+  { steps, problemFor }: Pick<Subscription<At>, "steps" | "problemFor">,
 ) => {
-  const step = nextOf(memory, session, closing)
-  const begin: Position = {
-    last: lastEventId === undefined ? null : lastIn(lastEventId),
-    from: lastEventId === undefined ? Math.max(fromVersion, 1) : 1,
-    window: 1,
-  }
-  const sent = Stream.unfoldEffect(begin as Position | null, (position) =>
-    position === null
+  const sent = Stream.unfoldEffect(begin as At | null, (at) =>
+    at === null
       ? Effect.succeedNone
-      : shared(steps, JSON.stringify([tenant, session, position]), step(position)).pipe(
-          Effect.catchAllCause((cause): Effect.Effect<Step> => {
+      : shared(steps, keyOf(at), step(at)).pipe(
+          Effect.catchAllCause((cause): Effect.Effect<Step<At>> => {
             if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
             // What fails in the middle is the last thing that is sent.
             const problem = JSON.stringify(problemFor(Cause.squash(cause)))
-            return Effect.succeed([encoder.encode(`event: problem\ndata: ${problem}\n\n`), null])
+            return Effect.succeed(said<At>(`event: problem\ndata: ${problem}\n\n`, null))
           }),
           Effect.map(Option.some),
         ),
@@ -173,4 +180,66 @@ export const changes = (
     contentType: "text/event-stream",
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
   })
+}
+
+/** The response with the events of a session. */
+export const changes = (
+  memory: TenantMemory,
+  session: string,
+  { fromVersion = 1, ...subscription }: Subscription & { readonly fromVersion: number | undefined },
+) => {
+  const { tenant, lastEventId, closing } = subscription
+  const begin: Position = {
+    last: lastEventId === undefined ? null : lastIn(lastEventId),
+    from: lastEventId === undefined ? Math.max(fromVersion, 1) : 1,
+    window: 1,
+  }
+  const keyOf = (position: Position) => JSON.stringify([tenant, session, position])
+  return streamed(begin, nextOf(memory, session, closing), keyOf, subscription)
+}
+
+/** A place in the feed: a position, or the start. */
+export interface FeedPlace {
+  readonly after: string | undefined
+}
+
+const fromPlace = ({ after }: FeedPlace) => (after === undefined ? {} : { after })
+
+/** The events of the feed that are there, as much as is taken at once. */
+const readFeed = (memory: TenantMemory, place: FeedPlace) =>
+  Effect.gen(function* () {
+    let [text, last] = ["", place]
+    const there = memory.feed({ ...fromPlace(place), follow: false })
+    yield* Stream.runForEachWhile(there, ({ position, ...recorded }) =>
+      Effect.sync(() => {
+        const data = JSON.stringify({ ...recorded, position })
+        text += `id: ${position}\nevent: ${recorded.event._tag}\ndata: ${data}\n\n`
+        last = { after: position }
+        return text.length <= mostText
+      }),
+    )
+    return { text, last }
+  }).pipe(reading.withPermits(1))
+
+/** Waits until there is an event behind a place. */
+export const fedBehind = (memory: TenantMemory, place: FeedPlace) =>
+  Stream.runHead(memory.feed(fromPlace(place)))
+
+/** The response with the events of all sessions. */
+export const feed = (memory: TenantMemory, subscription: Subscription<FeedPlace>) => {
+  const { tenant, lastEventId, closing } = subscription
+  const step = (place: FeedPlace): Effect.Effect<Step<FeedPlace>, unknown> =>
+    Effect.flatMap(readFeed(memory, place), ({ text, last }) =>
+      text === ""
+        ? orBeat(
+            Effect.zipRight(
+              fedBehind(memory, place),
+              Effect.suspend(() => step(place)),
+            ),
+            place,
+            closing,
+          )
+        : Effect.succeed(said<FeedPlace>(text, last)),
+    )
+  return streamed({ after: lastEventId }, step, ({ after }) => JSON.stringify([tenant, after]), subscription)
 }

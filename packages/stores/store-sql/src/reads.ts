@@ -55,10 +55,7 @@ const feeding =
     const size = feed.position.length
     const numbers = after === undefined ? feed.position.map(() => 0) : after.split(".").map(Number)
     if (numbers.length !== size || !numbers.every((one) => Number.isSafeInteger(one) && one >= 0))
-      return new EventLog.LogError({
-        ...about,
-        reason: "the position is none of this store; read from the start",
-      })
+      return EventLog.wrongPosition()
     return Effect.map(
       lists(
         about,

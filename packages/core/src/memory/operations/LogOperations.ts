@@ -2,6 +2,7 @@
 import type { RecordedEvent } from "../../event/EventCodec.js"
 import type { ReadOptions } from "@memfold/log/EventLog"
 import type { SessionState } from "../../session/SessionState.js"
+import type { FedEvent, FeedRange } from "../feed.js"
 import type { SubscribeOptions } from "../../shell/subscribe.js"
 import type { AtVersionOptions, MemoryError } from "../MemoryOptions.js"
 import type { Answer, Answers, Face } from "./Face.js"
@@ -54,6 +55,27 @@ export interface LogOperations<F extends Face> {
    * ```
    */
   subscribe(session: string, options?: SubscribeOptions): Answers<F, RecordedEvent, MemoryError>
+  /**
+   * Every event of the store: of all sessions in one order, in which the events of a session are in the order of their versions, and then
+   * new ones as they come. It does not end by itself. No event is missing behind a position, whatever was written meanwhile; after a crash
+   * of the reader, those behind the position that it has kept come again (at least once). Events of deleted sessions are not in it, and
+   * those that cannot be read come as `UnknownEvent`. Logs of memfold itself, whose ids begin with `memfold:`, are in it, too.
+   *
+   * @param options - `after`: the `position` of the last event that is done, from the first event by default; `follow: false` ends at the
+   *   last event; `pollInterval`: how often to ask for new events at the end, 250 milliseconds by default
+   * @returns the events, one by one, each with its `position`
+   *
+   * @example
+   * ```ts
+   * let position: string | undefined
+   * for await (const fed of memory.feed({ follow: false })) {
+   *   console.log(fed.session, fed.version, fed.event._tag)
+   *   position = fed.position
+   * }
+   * for await (const fed of memory.feed(position === undefined ? {} : { after: position })) console.log(fed.id)
+   * ```
+   */
+  feed(options?: FeedRange): Answers<F, FedEvent, MemoryError>
   /**
    * Every event of an owner: of all sessions, newest activity first, and of the log with the facts about the user of that name. Each
    * session's events come together, in their order. For an owner who asks for a copy; `memfold export --owner` writes a file that can

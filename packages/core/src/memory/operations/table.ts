@@ -8,7 +8,7 @@ export type OperationName = Exclude<keyof Service, "within" | "sessions" | "know
 
 /** What has to be known of an operation to hand it on. */
 export interface Operation {
-  /** What its first arguments are ids of. */
+  /** What its first arguments are ids of; an operation on the whole store has none. */
   readonly ids: ReadonlyArray<"session" | "owner">
   /** It answers with a stream. */
   readonly streams?: boolean
@@ -130,6 +130,11 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     ...optionsOf("events", 1, { fromVersion: true, reverse: true, toVersion: true }),
   },
   subscribe: { ...session, reads: true, streams: true },
+  feed: {
+    ids: [],
+    streams: true,
+    ...optionsOf("feed", 0, { after: true, follow: true, pollInterval: true }),
+  },
   eventsOf: { ...owner, reads: true, streams: true },
 
   sessionsOf: { ...owner, ...optionsOf("sessionsOf", 1, { before: true, limit: true }) },

@@ -3,7 +3,7 @@ import type { Service } from "../MemoryService.js"
 import { callOperation, eachOperation, type OperationName } from "./table.js"
 
 /**
- * The operations of a memory on sessions and owners whose ids begin with a prefix in the store, and are given without it. Ids in options
+ * The operations of a memory, without those on the whole store, on sessions and owners whose ids begin with a prefix in the store, and are given without it. Ids in options
  * and in answers are left as they are.
  *
  * @param memory - the operations that there are to be
@@ -19,9 +19,10 @@ import { callOperation, eachOperation, type OperationName } from "./table.js"
 export const withPrefix = <Name extends OperationName>(
   memory: Pick<Service, Name>,
   prefix: string,
-): Pick<Service, Name> =>
+): Omit<Pick<Service, Name>, "feed"> =>
   eachOperation((name, { ids }) =>
-    name in memory
+    // What is not about an id is about everybody's.
+    name in memory && ids.length > 0
       ? (...given) =>
           callOperation(
             memory,

@@ -25,6 +25,33 @@ export const RecordedEvent = Schema.Struct({
 
 export type RecordedEvent = typeof RecordedEvent.Type
 
+/** Where a reader of the feed of all sessions goes on. */
+export const FeedQuery = Schema.Struct({
+  after: optional(
+    Schema.String,
+    "The `position` of the last event that is done; from the first event by default",
+  ),
+  limit: EventQuery.fields.limit,
+  wait: optional(
+    count.pipe(Schema.between(0, 30)),
+    "How many seconds to wait for an event where there is none, 0 to 30; 0 by default",
+  ),
+})
+
+export const FedEvent = Schema.Struct({
+  ...RecordedEvent.fields,
+  position: Schema.String.annotations({ description: "Where to go on behind this event" }),
+}).annotations({ identifier: "FedEvent" })
+
+export type FedEvent = typeof FedEvent.Type
+
+export const FeedPage = Schema.Struct({
+  events: Schema.Array(FedEvent),
+  after: Schema.NullOr(Schema.String).annotations({
+    description: "Where to go on: the position of the last event, or what was asked for; `null` at the start",
+  }),
+}).annotations({ identifier: "FeedPage" })
+
 export const EventPage = Schema.Struct({ events: Schema.Array(RecordedEvent) }).annotations({
   identifier: "EventPage",
 })

@@ -1,8 +1,9 @@
 /** The handlers of logs and of the service itself. */
-import { HttpApiBuilder } from "@effect/platform"
+import { HttpApiBuilder, HttpServerRequest } from "@effect/platform"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
-import { Chunk, Effect, Stream } from "effect"
-import { changes, type Steps } from "../changes.js"
+import type { EventCodec } from "@memfold/core"
+import { Chunk, Duration, Effect, Stream } from "effect"
+import { changes, fedBehind, feed, type FeedPlace, type Steps } from "../changes.js"
 import { problemOf } from "../failure.js"
 import { onePlace } from "../limits.js"
 import { given } from "../requests.js"
@@ -16,16 +17,18 @@ export const log = (serving: Serving) =>
   HttpApiBuilder.group(api, "log", (handlers) => {
     const { run } = using(serving)
     const steps: Steps = new Map()
+    const feedSteps: Steps<FeedPlace> = new Map()
+    const shown = <Recorded extends EventCodec.RecordedEvent>(recorded: Recorded) => ({
+      ...recorded,
+      event: recorded.event as unknown as schemas.Json,
+    })
     return handlers
       .handle("events", ({ path: { session }, urlParams: { limit = 100, ...range } }) =>
         run((memory) =>
           Effect.map(
             Stream.runCollect(Stream.take(memory.events(session, given(range)), limit)),
             (events) => ({
-              events: Chunk.toReadonlyArray(events).map((recorded) => ({
-                ...recorded,
-                event: recorded.event as unknown as schemas.Json,
-              })),
+              events: Chunk.toReadonlyArray(events).map(shown),
             }),
           ),
         ),
@@ -44,6 +47,37 @@ export const log = (serving: Serving) =>
               problemFor: (error) => problemFor(tenant, error),
             }),
           ),
+        ),
+      )
+      .handle("feed", ({ urlParams: { after: asked, limit = 100, wait = 0 }, headers }) =>
+        run((memory, tenant) =>
+          Effect.gen(function* () {
+            const { headers: all } = yield* HttpServerRequest.HttpServerRequest
+            const after = headers["last-event-id"] ?? asked
+            const page = Stream.runCollect(
+              Stream.take(memory.feed({ ...given({ after }), follow: false }), limit),
+            )
+            if (all["accept"]?.includes("text/event-stream") === true) {
+              // What is wrong with the position is a problem of this response.
+              yield* Stream.runHead(memory.feed({ ...given({ after }), follow: false }))
+              yield* onePlace(serving.subscribers, tenant ?? "", crowded)
+              return feed(memory, {
+                steps: feedSteps,
+                tenant,
+                lastEventId: after,
+                closing: serving.closing,
+                problemFor: (error) => problemFor(tenant, error),
+              })
+            }
+            let events = Chunk.toReadonlyArray(yield* page)
+            if (events.length === 0 && wait > 0) {
+              yield* onePlace(serving.subscribers, tenant ?? "", crowded)
+              const over = Effect.raceFirst(Effect.sleep(Duration.seconds(wait)), serving.closing)
+              yield* Effect.raceFirst(Effect.asVoid(fedBehind(memory, { after })), over)
+              events = Chunk.toReadonlyArray(yield* page)
+            }
+            return { events: events.map(shown), after: events.at(-1)?.position ?? after ?? null }
+          }),
         ),
       )
   })
