@@ -27,6 +27,7 @@ export const floors = [
       "packages/store-redis",
       "packages/stores/sqlite-vec",
       "packages/stores/archive",
+      "packages/stores/sharded",
       "packages/stores/sealed",
       "packages/stores/worker-bullmq",
       "packages/stores/worker-cluster",
@@ -120,6 +121,10 @@ export const exceptions = {
   "packages/stores/archive": {
     also: ["packages/core", "packages/programs/catalog"],
     reason: "an archive folds what it moves, and opens stores by URL",
+  },
+  "packages/stores/sharded": {
+    also: ["packages/stores/archive", "packages/programs/catalog"],
+    reason: "a session is moved by the copy of the archive, and shards are opened by URL",
   },
   "packages/core": {
     only: ["packages/ports/message", "packages/ports/log"],

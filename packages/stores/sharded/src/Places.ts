@@ -1,0 +1,141 @@
+/** Where sessions are, as a process knows it: what it has seen holds, because a session never returns to a shard that it has left. */
+import { EventLog } from "@memfold/log"
+import { Effect } from "effect"
+import type { Directory, Place } from "./Directory.js"
+import { rendezvous, type Shard } from "./Shard.js"
+
+/** How many places are remembered. */
+const mostKnown = 100_000
+
+/** What decides where a new session goes. */
+export interface Placing {
+  /**
+   * - `session`, the default: sessions are spread evenly
+   * - `owner`: the sessions of an owner are together, so that recall over them is on one shard. One without an owner is placed by its id
+   * - a function: the name of the shard, or `undefined` to leave it to the id
+   */
+  readonly place?:
+    | "session"
+    | "owner"
+    | ((session: string, owner: string | null) => string | undefined)
+    | undefined
+  /** The region of an owner: its sessions are on shards of this region, and are not looked for elsewhere. */
+  readonly regionOf?: ((owner: string) => string | undefined) | undefined
+}
+
+const samePosition = (one: EventLog.LogPosition | null, other: EventLog.LogPosition | undefined): boolean =>
+  one !== null && one.version === other?.version && one.batchId === other.batchId
+
+const plain = ({ shard, left }: Omit<Place, "version">): Omit<Place, "version"> => ({ shard, left })
+
+const failed = (operation: string, session: string, reason: string) =>
+  new EventLog.LogError({ operation, session, reason })
+
+/** The places of sessions on shards. */
+export const placesOf = (
+  shards: ReadonlyArray<Shard>,
+  directory: Directory,
+  { place: placing = "session", regionOf }: Placing,
+) => {
+  const known = new Map<string, Shard>()
+  const byName = new Map(shards.map((shard) => [shard.name, shard]))
+
+  const named = (session: string, name: string): Effect.Effect<Shard, EventLog.LogError> => {
+    const shard = byName.get(name)
+    return shard === undefined
+      ? failed("place", session, `it is on the shard "${name}", which this store does not have; add it`)
+      : Effect.succeed(shard)
+  }
+
+  const remember = (session: string, shard: Shard): void => {
+    if (known.size >= mostKnown) known.clear()
+    known.set(session, shard)
+  }
+
+  /** The shards that may have sessions of an owner. */
+  const allowed = (owner: string | null): ReadonlyArray<Shard> => {
+    const region = owner === null ? undefined : regionOf?.(owner)
+    return region === undefined ? shards : shards.filter((shard) => shard.region === region)
+  }
+
+  /** Where a session is by the directory; `null` without a place. What moves is not remembered. */
+  const look = (session: string): Effect.Effect<Shard | null, EventLog.LogError> =>
+    Effect.gen(function* () {
+      const place = yield* directory.find(session)
+      if (place === null) return null
+      const shard = yield* named(session, place.shard)
+      if (place.to === undefined || place.at === undefined) {
+        if (place.to === undefined) remember(session, shard)
+        return shard
+      }
+      return (yield* shard.log.head(session)) === null ? yield* named(session, place.to) : shard
+    })
+
+  /** The shard that a new session of an owner belongs to. */
+  const belongsTo = (session: string, owner: string | null): Effect.Effect<Shard, EventLog.LogError> => {
+    const among = allowed(owner)
+    const asked = typeof placing === "function" ? placing(session, owner) : undefined
+    const key = placing === "owner" && owner !== null ? `owner ${owner}` : `session ${session}`
+    const shard = asked === undefined ? rendezvous(among, key) : among.find(({ name }) => name === asked)
+    return shard === undefined
+      ? failed(
+          "place",
+          session,
+          asked === undefined
+            ? "no shard is in the region of its owner; add one"
+            : `it is to be on the shard "${asked}", which this store does not have in the region of its owner`,
+        )
+      : Effect.succeed(shard)
+  }
+
+  /** Finds or chooses the place of a session that begins. */
+  const choose = (session: string, owner: string | null): Effect.Effect<Shard, EventLog.LogError> =>
+    Effect.gen(function* () {
+      const found = yield* look(session)
+      if (found !== null) return found
+      const { name } = yield* belongsTo(session, owner)
+      yield* directory.change(session, 0, { shard: name, left: [] })
+      return yield* choose(session, owner)
+    })
+
+  /**
+   * Ends what is under way with a session: a move that is not decided is taken back, one that is decided is finished, and a deletion is
+   * done. Whoever does it, it comes to the same end, and what stopped halfway is nobody's.
+   */
+  const settle = (session: string): Effect.Effect<Place | null, EventLog.LogError> =>
+    Effect.gen(function* () {
+      for (;;) {
+        const place = yield* directory.find(session)
+        if (place === null) return null
+        const { to, at, deleting, version, left } = place
+        const shard = yield* named(session, place.shard)
+        if (deleting !== undefined) {
+          yield* shard.log.delete(session, deleting)
+          yield* directory.change(session, version, plain(place))
+        } else if (to === undefined) return place
+        else if (at === undefined) yield* directory.change(session, version, plain(place))
+        else {
+          const head = yield* shard.log.head(session)
+          if (samePosition(head, at)) yield* shard.log.delete(session, at)
+          else if (head === null) {
+            known.delete(session)
+            yield* directory.change(session, version, { shard: to, left: [...left, place.shard] })
+          } else yield* directory.change(session, version, plain(place))
+        }
+      }
+    })
+
+  return {
+    known: (session: string): Shard | null => known.get(session) ?? null,
+    forget: (session: string): void => void known.delete(session),
+    named,
+    allowed,
+    look,
+    choose,
+    belongsTo,
+    settle,
+  }
+}
+
+/** The places of sessions on shards. */
+export type Places = ReturnType<typeof placesOf>

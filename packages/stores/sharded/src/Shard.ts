@@ -1,0 +1,30 @@
+/** The shards of a store, and which of them a key belongs to. */
+import type { EventLog } from "@memfold/log"
+import { createHash } from "node:crypto"
+
+/** One of the stores. Its name stands in the places of sessions: it stays as it is as long as the shard is there. */
+export interface Shard {
+  readonly name: string
+  readonly log: EventLog.Service
+  /** Where the shard is; only owners of this region have sessions there (see `regionOf`). */
+  readonly region?: string | undefined
+}
+
+const scoreOf = (name: string, key: string): number =>
+  createHash("sha256").update(`${name}\0${key}`).digest().readUIntBE(0, 6)
+
+/**
+ * The shard that a key belongs to, by rendezvous hashing: the one with the highest score of its name and the key. With one shard more, only
+ * the keys that belong to the new one change.
+ */
+export const rendezvous = <One extends Pick<Shard, "name">>(
+  shards: ReadonlyArray<One>,
+  key: string,
+): One | undefined => {
+  let [best, highest]: [One | undefined, number] = [undefined, -1]
+  for (const shard of shards) {
+    const score = scoreOf(shard.name, key)
+    if (score > highest) [best, highest] = [shard, score]
+  }
+  return best
+}

@@ -1,0 +1,135 @@
+/**
+ * Moves a session to another shard while it is written to. It is copied, and compared; the directory says up to where the copy is complete;
+ * and then the session is deleted on its shard at this very position. That deletion is the switch: a writer who was faster makes it fail,
+ * and the copy goes on; a writer who is later finds the session gone, and looks it up again. A process may be killed at any step.
+ */
+import { copySession, sourceOf } from "@memfold/archive"
+import { EventLog } from "@memfold/log"
+import { Effect } from "effect"
+import type { Directory, Place } from "./Directory.js"
+import type { Places } from "./Places.js"
+import type { Shard } from "./Shard.js"
+
+/** What became of a move. */
+export interface Moved {
+  readonly session: string
+  /** `moved`; `there` if it was there already; `gone` if there is no such session. */
+  readonly outcome: "moved" | "there" | "gone"
+  readonly from: string | null
+  readonly to: string
+  /** How many events the session had. */
+  readonly events: number
+}
+
+/** How often a copy goes on behind writers that are faster. */
+const mostRounds = 100
+
+/** The rows that are not made from the log by whoever reads it next: those that are listed, and the one that saves reading it. */
+const rowKinds = ["description", "summary", "snapshot"] as const
+
+const failed = (session: string, reason: string) =>
+  new EventLog.LogError({ operation: "move", session, reason })
+
+/** Copies rows as they are; what is sealed stays sealed. */
+const copyRows = (from: Shard, to: Shard, session: string, at: EventLog.LogPosition) =>
+  Effect.gen(function* () {
+    const changes = yield* Effect.forEach(rowKinds, (kind) =>
+      Effect.map(from.log.projections.get(session, kind), (rows) => ({ kind, replace: true, rows })),
+    )
+    yield* to.log.projections.put(session, at, changes)
+  })
+
+/**
+ * Copies a session; `false` if there is a copy of an earlier move that is not of this log. That goes, if this move is still the one that
+ * the directory has, and only as it was before the directory said so: it may be the session by now.
+ */
+const copied = (
+  from: Shard,
+  to: Shard,
+  session: string,
+  isOurs: Effect.Effect<boolean, EventLog.LogError>,
+): Effect.Effect<boolean, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const copy = yield* Effect.either(
+      copySession(sourceOf(from.log), to.log, session, undefined, { rows: false }),
+    )
+    if (copy._tag === "Left" && copy.left._tag === "LogError") return yield* copy.left
+    if (copy._tag === "Right" && copy.right.outcome === "copied") return true
+    const leftover = yield* to.log.head(session)
+    if (leftover !== null && (yield* isOurs)) yield* to.log.delete(session, leftover)
+    return false
+  })
+
+/** Moves a session to a shard. */
+export const moveSession = (
+  places: Places,
+  directory: Directory,
+  session: string,
+  target: Shard,
+): Effect.Effect<Moved, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const place = yield* places.settle(session)
+    const done = (outcome: Moved["outcome"], events = 0): Moved => ({
+      session,
+      outcome,
+      from: place?.shard ?? null,
+      to: target.name,
+      events,
+    })
+    if (place === null) return done("gone")
+    if (place.shard === target.name) return done("there")
+    if (place.left.includes(target.name))
+      return yield* failed(
+        session,
+        `it has left the shard "${target.name}", and a session never returns to one; move it to another shard`,
+      )
+    const overtaken = failed(session, "another process moves or deletes it; look where it is, and try again")
+    const changed = (version: number, next: Omit<Place, "version">) =>
+      Effect.filterOrFail(
+        directory.change(session, version, next),
+        (done): done is Place => done !== null,
+        () => overtaken,
+      )
+    const source = yield* places.named(session, place.shard)
+    const { shard, left } = place
+    const moving = { shard, left, to: target.name }
+    let { version } = yield* changed(place.version, moving)
+    for (let round = 0; round < mostRounds; round++) {
+      const head = yield* source.log.head(session)
+      if (head === null) {
+        yield* places.settle(session)
+        return done("gone")
+      }
+      const expected = version
+      const isOurs = Effect.map(directory.find(session), (now) => now?.version === expected)
+      if (!(yield* copied(source, target, session, isOurs))) {
+        if (yield* isOurs) continue
+        return yield* overtaken
+      }
+      const at = yield* target.log.head(session)
+      const isComplete = at !== null && at.version >= head.version
+      const rows = isComplete
+        ? yield* Effect.either(copyRows(source, target, session, at))
+        : ({ _tag: "Left" } as const)
+      if (!isComplete || rows._tag === "Left") continue
+      ;({ version } = yield* changed(version, { ...moving, at }))
+      if (yield* source.log.delete(session, at)) {
+        places.forget(session)
+        yield* directory.change(session, version, { shard: target.name, left: [...left, shard] })
+        return done("moved", at.version)
+      }
+      const now = yield* directory.find(session)
+      if (now?.version !== version) {
+        // Somebody has ended the move, one way or the other.
+        const settled = yield* places.settle(session)
+        return settled?.shard === target.name ? done("moved", at.version) : yield* overtaken
+      }
+      if ((yield* source.log.head(session)) === null) {
+        yield* places.settle(session)
+        return done("moved", at.version)
+      }
+      ;({ version } = yield* changed(version, moving))
+    }
+    yield* places.settle(session)
+    return yield* failed(session, `writers were faster ${mostRounds} times; try again`)
+  })

@@ -1,0 +1,375 @@
+/** A store over stores. */
+import { storeLayer } from "@memfold/catalog"
+import { EventLog } from "@memfold/log"
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { directoryIn, placePrefix } from "./Directory.js"
+import { type Moved, moveSession } from "./move.js"
+import { type Places, placesOf, type Placing } from "./Places.js"
+import type { Shard } from "./Shard.js"
+
+/** The shards, and where sessions go. */
+export interface ShardsOptions extends Placing {
+  readonly shards: ReadonlyArray<Shard>
+  /** The store that has the places of sessions: the first shard by default. It stays what it is for good. */
+  readonly directory?: EventLog.Service | undefined
+}
+
+/** A store over shards, and what is done with them. */
+export interface ShardedLog extends EventLog.Service {
+  readonly shards: ReadonlyArray<Pick<Shard, "name" | "region">>
+  /** The shard that has a session; `null` without one. */
+  readonly placeOf: (session: string) => Effect.Effect<string | null, EventLog.LogError>
+  /** Moves a session to a shard, while it is written to. Fails if it has left that shard before. */
+  readonly move: (session: string, shard: string) => Effect.Effect<Moved, EventLog.LogError>
+  /** Moves the sessions of an owner. */
+  readonly moveOwner: (owner: string, shard: string) => Stream.Stream<Moved, EventLog.LogError>
+  /** Moves each session to the shard that it would begin on now: after a shard was added, those that belong there. */
+  readonly rebalance: Stream.Stream<Moved, EventLog.LogError>
+}
+
+const ownerIn = ({ projections = [] }: EventLog.AppendOptions): string | null => {
+  const data = projections.findLast(({ kind }) => kind === "description")?.rows[0]?.data
+  return data === undefined ? null : ((JSON.parse(data) as { readonly owner?: string | null }).owner ?? null)
+}
+
+const isNothing = (answer: unknown): boolean =>
+  answer === null || (Array.isArray(answer) && answer.length === 0)
+
+/** The order of two entries in a list. */
+const order = (owner: string | undefined) =>
+  owner === undefined
+    ? (one: EventLog.SessionInfo, other: EventLog.SessionInfo) =>
+        EventLog.compareSessionIds(one.session, other.session)
+    : EventLog.compareActivity
+
+/** Lists the sessions of all shards in one order, each from the shard that has it. */
+const listing = (places: Places): EventLog.Service["list"] => {
+  const isHere = ({ session }: EventLog.SessionInfo, { name }: Shard) =>
+    places.known(session)?.name === name
+      ? Effect.succeed(true)
+      : Effect.map(places.look(session), (shard) => shard?.name === name)
+  const list: EventLog.Service["list"] = ({ owner, after, limit }) =>
+    Effect.gen(function* () {
+      const pages = yield* Effect.forEach(
+        places.allowed(owner ?? null),
+        (shard) =>
+          Effect.map(shard.log.list({ owner, after, limit }), (page) =>
+            page.map((info) => ({ info, shard })),
+          ),
+        { concurrency: "unbounded" },
+      )
+      const compare = order(owner)
+      const found = pages
+        .flat()
+        .toSorted((one, other) => compare(one.info, other.info))
+        .slice(0, limit)
+      const shown = yield* Effect.filter(
+        found,
+        ({ info, shard }) =>
+          info.session.startsWith(placePrefix) ? Effect.succeed(false) : isHere(info, shard),
+        { concurrency: 16 },
+      )
+      const infos = shown.map(({ info }) => info)
+      const last = found.at(-1)?.info
+      if (found.length < limit || infos.length === limit || last === undefined) return infos
+      // Behind the places, whose ids end with hexadecimal digits, at once.
+      const next =
+        owner === undefined && last.session.startsWith(placePrefix)
+          ? { session: `${placePrefix}g`, updatedTime: 0 }
+          : last
+      return [...infos, ...(yield* list({ owner, after: next, limit: limit - infos.length }))]
+    })
+  return list
+}
+
+/** The feeds of the shards, one beside the other: a position is one of each. A moved session comes again, on its new shard. */
+const feeding =
+  (shards: ReadonlyArray<Shard>): NonNullable<EventLog.Service["feed"]> =>
+  ({ after = "", limit }) =>
+    Effect.gen(function* () {
+      const parts = after === "" ? [] : after.split("~").map((part) => part.split("="))
+      const names = new Set(shards.map(({ name }) => encodeURIComponent(name)))
+      if (!parts.every(([name = "", ...rest]) => names.has(name) && rest.length === 1))
+        return yield* EventLog.wrongPosition()
+      const positions = new Map(
+        parts.map(([name = "", position = ""]) => [decodeURIComponent(name), decodeURIComponent(position)]),
+      )
+      const found: Array<EventLog.FedRecord> = []
+      for (const { name, log } of shards) {
+        let isMore = true
+        while (isMore && found.length < limit) {
+          const page = (yield* (
+            log.feed?.({
+              after: positions.get(name),
+              limit: limit - found.length,
+            }) ?? Effect.succeed([])
+          )) as ReadonlyArray<EventLog.FedRecord>
+          for (const { record, position } of page) {
+            positions.set(name, position)
+            if (record.session.startsWith(placePrefix)) continue
+            const all = [...positions].map(
+              ([shard, at]) => `${encodeURIComponent(shard)}=${encodeURIComponent(at)}`,
+            )
+            found.push({ record, position: all.join("~") })
+          }
+          isMore = page.length > 0
+        }
+      }
+      return found
+    })
+
+/**
+ * Makes a store over stores.
+ *
+ * A session takes one more read when a process first uses it, and one more append when it begins. Transactions of the application and
+ * notifications of changes are of one database: here, subscribers poll.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog } from "@memfold/log"
+ * import { makeSharded } from "@memfold/sharded"
+ * import { Effect } from "effect"
+ *
+ * export const placed = Effect.gen(function* () {
+ *   const [a, b] = [yield* InMemoryEventLog.make, yield* InMemoryEventLog.make]
+ *   const log = makeSharded({ shards: [{ name: "a", log: a }, { name: "b", log: b }] })
+ *   return yield* log.placeOf("chat-1")
+ * })
+ * ```
+ */
+export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOptions): ShardedLog => {
+  const [first] = shards
+  if (first === undefined || new Set(shards.map(({ name }) => name)).size < shards.length)
+    throw new TypeError("`shards` must have one shard or more, each with a name of its own")
+  const directory = directoryIn(given ?? first.log)
+  const places = placesOf(shards, directory, placing)
+
+  /** Reads on the shard that has a session. Where there is nothing, it may have moved since this process has seen it. */
+  const reading = <A>(
+    session: string,
+    none: A,
+    read: (shard: Shard) => Effect.Effect<A, EventLog.LogError>,
+  ) =>
+    Effect.gen(function* () {
+      const seen = places.known(session)
+      const answer = seen === null ? none : yield* read(seen)
+      if (seen !== null && !isNothing(answer)) return answer
+      const shard = yield* places.look(session)
+      if (shard === null || shard === seen) return answer
+      return yield* read(shard)
+    })
+
+  /** Writes on the shard that has a session, and on the one that it has moved to meanwhile. */
+  const writing = <A>(
+    session: string,
+    shard: Shard,
+    write: (shard: Shard) => Effect.Effect<A, EventLog.VersionConflict | EventLog.LogError>,
+  ): Effect.Effect<A, EventLog.VersionConflict | EventLog.LogError> =>
+    Effect.catchTag(write(shard), "VersionConflict", (conflict) =>
+      Effect.flatMap(places.look(session), (now) =>
+        now === null || now === shard ? conflict : writing(session, now, write),
+      ),
+    )
+
+  const regionIsKept = (
+    operation: string,
+    session: string,
+    shard: Shard,
+    options: EventLog.AppendOptions,
+  ) => {
+    const owner = ownerIn(options)
+    return places.allowed(owner).includes(shard)
+      ? Effect.void
+      : new EventLog.LogError({
+          operation,
+          session,
+          reason: `its owner belongs to another region than the shard "${shard.name}"; move the session there first`,
+        })
+  }
+
+  /** Where a session is, and where one that begins goes. Whoever begins one looks again behind it: see `begun`. */
+  const target = (session: string, options: EventLog.AppendOptions) =>
+    Effect.gen(function* () {
+      const seen = options.expectedVersion > 0 ? places.known(session) : null
+      if (seen !== null) return seen
+      if (options.expectedVersion > 0) {
+        const found = yield* places.look(session)
+        if (found !== null) return found
+        const { expectedVersion } = options
+        return yield* new EventLog.VersionConflict({ session, expectedVersion, actualVersion: 0 })
+      }
+      return yield* places.choose(session, ownerIn(options))
+    })
+
+  /** A session that begins on a shard which it has just left, begins nowhere: nobody has been told of it yet. */
+  const begun = (session: string, shard: Shard, options: EventLog.AppendOptions, version: number) =>
+    Effect.gen(function* () {
+      const now = yield* places.look(session)
+      if (now === shard) return
+      yield* shard.log.delete(session, { version, batchId: options.batchId })
+      const head = now === null ? null : yield* now.log.head(session)
+      return yield* new EventLog.VersionConflict({
+        session,
+        expectedVersion: 0,
+        actualVersion: head?.version ?? 0,
+      })
+    })
+
+  const write = (
+    operation: "append" | "rewrite",
+    session: string,
+    options: EventLog.AppendOptions,
+    run: (shard: Shard) => Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError>,
+  ) =>
+    Effect.flatMap(target(session, options), (shard) =>
+      writing(session, shard, (now) =>
+        Effect.zipRight(regionIsKept(operation, session, now, options), run(now)).pipe(
+          Effect.tap(({ version, duplicate }) =>
+            options.expectedVersion === 0 && !duplicate ? begun(session, now, options, version) : Effect.void,
+          ),
+        ),
+      ),
+    )
+
+  const remove = (session: string, at?: EventLog.LogPosition): Effect.Effect<boolean, EventLog.LogError> =>
+    Effect.gen(function* () {
+      const place = yield* places.settle(session)
+      if (place === null) return false
+      const { shard, left } = place
+      const { log } = yield* places.named(session, shard)
+      const head = yield* log.head(session)
+      if (head === null) return false
+      if (at !== undefined && (at.version !== head.version || at.batchId !== head.batchId)) return false
+      const noted = yield* directory.change(session, place.version, { shard, left, deleting: head })
+      if (noted === null) return yield* remove(session, at)
+      const isDone = yield* log.delete(session, head)
+      yield* directory.change(session, noted.version, { shard, left })
+      return isDone || at !== undefined ? isDone : yield* remove(session)
+    })
+
+  const move = (session: string, name: string) =>
+    Effect.flatMap(places.named(session, name), (shard) => moveSession(places, directory, session, shard))
+
+  const list = listing(places)
+  const { projections } = first.log
+  return {
+    shards: shards.map(({ name, region }) => ({ name, region })),
+    placeOf: (session) =>
+      Effect.flatMap(places.look(session), (shard) =>
+        shard === null
+          ? Effect.succeed(null)
+          : Effect.map(shard.log.head(session), (head) => (head === null ? null : shard.name)),
+      ),
+    move,
+    moveOwner: (owner, name) =>
+      Stream.mapEffect(EventLog.sessions({ list }, owner), ({ session }) => move(session, name)),
+    rebalance: EventLog.sessions({ list }).pipe(
+      Stream.mapEffect(({ session, owner = null }) =>
+        Effect.gen(function* () {
+          const place = yield* places.settle(session)
+          const { name } = yield* places.belongsTo(session, owner)
+          return place === null || place.shard === name || place.left.includes(name)
+            ? []
+            : [yield* move(session, name)]
+        }),
+      ),
+      Stream.flattenIterables,
+    ),
+    append: (session, records, options) =>
+      write("append", session, options, ({ log }) => log.append(session, records, options)),
+    rewrite: (session, rewritten, records, options) =>
+      write("rewrite", session, options, ({ log }) => log.rewrite(session, rewritten, records, options)),
+    read: (session, page) =>
+      reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) => log.read(session, page)),
+    head: (session) => reading(session, null as EventLog.LogPosition | null, ({ log }) => log.head(session)),
+    list,
+    delete: remove,
+    finishRewrites: (session) =>
+      Effect.flatMap(places.look(session), (shard) => shard?.log.finishRewrites?.(session) ?? Effect.void),
+    feed: feeding(shards),
+    projections: {
+      endsWithProcess: projections.endsWithProcess === true,
+      get: (session, ...asked) =>
+        reading(session, [] as ReadonlyArray<EventLog.ProjectionRow>, ({ log }) =>
+          log.projections.get(session, ...asked),
+        ),
+      put: (session, at, changes) =>
+        Effect.flatMap(places.look(session), (shard) =>
+          shard !== null
+            ? writing(session, shard, ({ log }) => log.projections.put(session, at, changes))
+            : at.version === 0
+              ? Effect.void
+              : new EventLog.VersionConflict({ session, expectedVersion: at.version, actualVersion: 0 }),
+        ),
+      drop: (kind, session) =>
+        session === undefined
+          ? Effect.forEach(shards, ({ log }) => log.projections.drop(kind), { discard: true })
+          : Effect.flatMap(
+              places.look(session),
+              (shard) => shard?.log.projections.drop(kind, session) ?? Effect.void,
+            ),
+    },
+  }
+}
+
+/** The log over shards, for programs that move sessions. */
+export class Sharded extends Context.Tag("@memfold/sharded/Sharded")<Sharded, ShardedLog>() {}
+
+/** A shard as a program names it: its store, as a URL or a layer. */
+export interface ShardStore {
+  readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
+  readonly region?: string
+}
+
+/** The shards by their names, and where sessions go. */
+export interface ShardedOptions extends Placing {
+  /** The shards; the first one has the places of all sessions. */
+  readonly shards: Readonly<Record<string, string | ShardStore>>
+}
+
+const asLogError = ({ message }: { readonly message: string }) =>
+  new EventLog.LogError({ operation: "open", reason: message })
+
+const opened = (
+  name: string,
+  given: string | ShardStore,
+): Effect.Effect<Shard, EventLog.LogError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { store, region } = typeof given === "string" ? { store: given, region: undefined } : given
+    const layer = typeof store === "string" ? yield* Effect.mapError(storeLayer(store), asLogError) : store
+    const context = yield* Effect.mapError(Layer.build(Layer.fresh(layer)), asLogError)
+    return { name, region, log: Context.get(context, EventLog.EventLog) }
+  })
+
+/**
+ * A store over stores, as a layer: for `createMemory({ store })`, and for `Memory.layer`.
+ *
+ * @param options - the shards by their names, which stay as they are; the first one has the places of all sessions. `place`: what decides
+ *   where a session begins; `regionOf`: the region of an owner, whose sessions are on shards of this region alone
+ *
+ * @example
+ * ```ts
+ * import { sharded } from "@memfold/sharded"
+ * import { createMemory } from "memfold"
+ *
+ * const store = sharded({
+ *   shards: { a: "postgres://db-a/chats", b: "postgres://db-b/chats", c: "postgres://db-c/chats" },
+ *   place: "owner",
+ * })
+ * const memory = createMemory({ store })
+ * await memory.close()
+ * ```
+ */
+export const sharded = ({
+  shards,
+  ...placing
+}: ShardedOptions): Layer.Layer<EventLog.EventLog | Sharded, EventLog.LogError> =>
+  Layer.scopedContext(
+    Effect.map(
+      Effect.forEach(Object.entries(shards), ([name, given]) => opened(name, given)),
+      (all) => {
+        const log = makeSharded({ shards: all, ...placing })
+        return Context.make(EventLog.EventLog, log as EventLog.Service).pipe(Context.add(Sharded, log))
+      },
+    ),
+  )

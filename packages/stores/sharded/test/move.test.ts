@@ -1,0 +1,253 @@
+/**
+ * Sessions that move while they are written to: whoever is killed at any step, no record is lost, none is there twice, and each session is on
+ * one shard.
+ */
+import { EventLog, InMemoryEventLog } from "@memfold/core"
+import { often } from "@memfold/harness/depth"
+import { Cause, Effect, Exit, Stream } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { rendezvous, makeSharded, type Shard, type ShardedLog } from "../src/index.js"
+
+const record = (n: number) => ({ time: n, type: "Noted", schemaVersion: 1, data: `{"n":${n}}` })
+
+class Killed extends Error {}
+
+/** What happens at each call of a store by a process: it goes on, or is killed before it, or behind it. */
+type Fate = "on" | "before" | "behind"
+
+/** A log as a process sees it that is killed at a call: everything that it calls later dies, too. */
+const mortal = (log: EventLog.Service, fate: () => Fate): EventLog.Service => {
+  let isDead = false
+  const call =
+    <Given extends ReadonlyArray<unknown>, A, E>(run: (...given: Given) => Effect.Effect<A, E>) =>
+    (...given: Given): Effect.Effect<A, E> =>
+      Effect.suspend(() => {
+        const now = isDead ? "before" : fate()
+        if (now !== "on") isDead = true
+        const killed = Effect.die(new Killed())
+        const done = now === "before" ? killed : run(...given)
+        // Other fibers go on between any two calls.
+        return Effect.zipRight(
+          Effect.yieldNow(),
+          now === "behind" ? Effect.zipRight(Effect.exit(done), killed) : done,
+        )
+      })
+  const { projections } = log
+  return {
+    ...log,
+    append: call(log.append),
+    read: call(log.read),
+    head: call(log.head),
+    list: call(log.list),
+    delete: call(log.delete),
+    rewrite: call(log.rewrite),
+    projections: { ...projections, get: call(projections.get), put: call(projections.put) },
+  }
+}
+
+const stores = Effect.forEach(["a", "b", "c", "d"], (name) =>
+  Effect.map(InMemoryEventLog.make, (log): Shard => ({ name, log })),
+)
+
+/** A process over the shards. */
+const processOver = (shards: ReadonlyArray<Shard>, fate: () => Fate = () => "on"): ShardedLog =>
+  makeSharded({ shards: shards.map((shard) => ({ ...shard, log: mortal(shard.log, fate) })) })
+
+const logOf = (log: EventLog.Service, session: string) =>
+  Effect.map(Stream.runCollect(EventLog.records(log, session)), (found) => [...found])
+
+/** Appends as an application does: after a conflict it reads, and tries again; each batch has its id. */
+const appending = (log: ShardedLog, session: string, n: number): Effect.Effect<unknown, EventLog.LogError> =>
+  Effect.flatMap(EventLog.versionOf(log, session), (expectedVersion) =>
+    log.append(session, [record(n), record(n)], { expectedVersion, batchId: `b${n}` }),
+  ).pipe(Effect.catchTag("VersionConflict", () => appending(log, session, n)))
+
+/** Every batch that was acknowledged is there once and whole, and the session is on one shard alone for whoever looks. */
+const checked = (shards: ReadonlyArray<Shard>, session: string, acknowledged: ReadonlyArray<number>) =>
+  Effect.gen(function* () {
+    const log = processOver(shards)
+    const found = yield* logOf(log, session)
+    expect(found.map(({ version }) => version)).toEqual(found.map((_, at) => at + 1))
+    const batches = found.filter((_, at) => at % 2 === 0).map(({ batchId }) => batchId)
+    expect(found.filter((_, at) => at % 2 === 1).map(({ batchId }) => batchId)).toEqual(batches)
+    expect(new Set(batches).size).toBe(batches.length)
+    for (const n of acknowledged) expect(batches).toContain(`b${n}`)
+    const listed = yield* Stream.runCollect(EventLog.sessions(log))
+    expect([...listed].map((info) => `${info.session} ${info.version}`)).toEqual([
+      `${session} ${found.length}`,
+    ])
+  })
+
+const killedAt = (step: number, how: Exclude<Fate, "on">) => {
+  let calls = 0
+  return (): Fate => (++calls === step ? how : "on")
+}
+
+/** How many calls a move makes at most here, with a few writes in between. */
+const mostSteps = 60
+
+describe("a move", () => {
+  it("takes a session with its rows and its batches to another shard, once, and keeps its place", () =>
+    Effect.gen(function* () {
+      const shards = yield* stores
+      const log = processOver(shards)
+      const description = { key: "", data: JSON.stringify({ owner: "ann", title: "T" }) }
+      yield* log.append("s", [record(1)], {
+        expectedVersion: 0,
+        batchId: "one",
+        projections: [{ kind: "description", rows: [description] }],
+      })
+      const from = yield* log.placeOf("s")
+      const to = shards.find(({ name }) => name !== from)!
+      expect(yield* log.move("s", to.name)).toMatchObject({ outcome: "moved", from, to: to.name, events: 1 })
+      expect(yield* log.placeOf("s")).toBe(to.name)
+      expect(yield* to.log.head("s")).toEqual({ version: 1, batchId: "one" })
+      expect(yield* shards.find(({ name }) => name === from)!.log.head("s")).toBeNull()
+      expect((yield* log.list({ owner: "ann", limit: 5 })).map(({ title }) => title)).toEqual(["T"])
+      const again = yield* log.append("s", [record(1)], { expectedVersion: 0, batchId: "one" })
+      expect(again.duplicate).toBe(true)
+      expect((yield* log.move("s", to.name)).outcome).toBe("there")
+      expect((yield* Effect.flip(log.move("s", from!))).reason).toContain("never returns")
+      expect((yield* log.move("nobody", to.name)).outcome).toBe("gone")
+      expect(yield* log.delete("s")).toBe(true)
+      expect((yield* log.list({ limit: 5 })).length).toBe(0)
+    }).pipe(Effect.runPromise))
+
+  for (const how of ["before", "behind"] as const)
+    it(`that is killed ${how} any of its calls, while others write, loses nothing`, async () => {
+      for (let step = 1; step <= mostSteps; step++)
+        await Effect.gen(function* () {
+          const shards = yield* stores
+          const [writer, other] = [processOver(shards), processOver(shards)]
+          const acknowledged: Array<number> = []
+          const write = (log: ShardedLog, n: number) =>
+            Effect.map(appending(log, "s", n), () => void acknowledged.push(n))
+          yield* write(writer, 0)
+          const from = yield* writer.placeOf("s")
+          const [one, two] = shards.filter(({ name }) => name !== from)
+          const moving = Effect.exit(processOver(shards, killedAt(step, how)).move("s", one!.name))
+          const writing = Effect.forEach([1, 2, 3], (n) => write(n % 2 === 0 ? other : writer, n))
+          const [moved] = yield* Effect.all([moving, writing], { concurrency: "unbounded" })
+          if (Exit.isFailure(moved) && !Cause.isDie(moved.cause)) throw Cause.squash(moved.cause)
+          yield* checked(shards, "s", acknowledged)
+          // Whoever comes next finds it movable, and the writers, who know the old place, go on.
+          const now = yield* other.placeOf("s")
+          yield* Effect.all(
+            [processOver(shards).move("s", now === two!.name ? one!.name : two!.name), write(writer, 4)],
+            { concurrency: "unbounded" },
+          )
+          yield* write(other, 5)
+          yield* checked(shards, "s", acknowledged)
+        }).pipe(Effect.runPromise)
+    }, 60_000)
+
+  it(
+    "of two processes at once, with a deletion in between, leaves one session or none",
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.constantFrom("move-b", "move-c", "move-d", "append", "delete"), {
+            minLength: 2,
+            maxLength: 6,
+          }),
+          fc.nat({ max: mostSteps }),
+          (commands, step) =>
+            Effect.gen(function* () {
+              const shards = yield* stores
+              yield* appending(processOver(shards), "s", 0)
+              const run = (command: string, at: number) => {
+                const log = processOver(shards, at === 0 ? killedAt(step, "behind") : undefined)
+                if (command === "append") return appending(log, "s", at + 1)
+                return command === "delete" ? log.delete("s") : log.move("s", command.slice(5))
+              }
+              const exits = yield* Effect.all(
+                commands.map((command, at) => Effect.exit(run(command, at))),
+                { concurrency: "unbounded" },
+              )
+              for (const exit of exits)
+                if (Exit.isFailure(exit) && Cause.isDie(exit.cause))
+                  expect(Cause.squash(exit.cause)).toBeInstanceOf(Killed)
+              const log = processOver(shards)
+              const found = yield* logOf(log, "s")
+              const listed = yield* log.list({ limit: 5 })
+              expect(listed.map(({ version }) => version)).toEqual(found.length === 0 ? [] : [found.length])
+              expect(found.map(({ version }) => version)).toEqual(found.map((_, at) => at + 1))
+              const acknowledged = commands.flatMap((command, at) =>
+                command === "append" && Exit.isSuccess(exits[at]!) ? [`b${at + 1}`] : [],
+              )
+              if (!commands.includes("delete"))
+                for (const batch of ["b0", ...acknowledged])
+                  expect(found.map(({ batchId }) => batchId)).toContain(batch)
+            }).pipe(Effect.runPromise),
+        ),
+        { numRuns: often(100, 3_000) },
+      ),
+    60_000,
+  )
+})
+
+describe("a shard that is added", () => {
+  it("gets the sessions that belong to it, and no other moves", () =>
+    Effect.gen(function* () {
+      const shards = yield* stores
+      const three = processOver(shards.slice(0, 3))
+      const ids = Array.from({ length: 40 }, (_, n) => `chat-${n}`)
+      for (const id of ids) yield* appending(three, id, 0)
+      const four = processOver(shards)
+      const before = yield* Effect.forEach(ids, four.placeOf)
+      const writing = Effect.forEach(ids, (id) => appending(three, id, 1), { concurrency: 4 })
+      const [moved] = yield* Effect.all([Stream.runCollect(four.rebalance), writing], {
+        concurrency: "unbounded",
+      }).pipe(
+        // Who does not have the new shard cannot write to it, and says which one it is.
+        Effect.catchTag("LogError", (error) => {
+          expect(error.reason).toContain('the shard "d"')
+          return Effect.map(Stream.runCollect(four.rebalance), (all) => [all] as const)
+        }),
+      )
+      void moved
+      for (const [at, id] of ids.entries()) {
+        const place = yield* four.placeOf(id)
+        const belongs = rendezvous(shards, `session ${id}`)!.name
+        expect(place).toBe(belongs)
+        expect(belongs === "d" || belongs === before[at]).toBe(true)
+      }
+      expect((yield* Stream.runCollect(EventLog.sessions(four))).length).toBe(40)
+    }).pipe(Effect.runPromise))
+})
+
+describe("owners", () => {
+  it("have their sessions together, and none outside of their region", () =>
+    Effect.gen(function* () {
+      const shards = (yield* stores).map((shard, at) => ({ ...shard, region: at < 2 ? "eu" : "us" }))
+      const log = makeSharded({ shards, place: "owner", regionOf: (owner) => owner.slice(0, 2) })
+      const described = (owner: string) => [
+        { kind: "description", rows: [{ key: "", data: JSON.stringify({ owner, title: null }) }] },
+      ]
+      for (const owner of ["eu-ann", "us-bob"])
+        for (let n = 0; n < 4; n++)
+          yield* log.append(`${owner}-${n}`, [record(n)], {
+            expectedVersion: 0,
+            batchId: "b",
+            projections: described(owner),
+          })
+      for (const [owner, region] of [
+        ["eu-ann", ["a", "b"]],
+        ["us-bob", ["c", "d"]],
+      ] as const) {
+        const places = yield* Effect.forEach([0, 1, 2, 3], (n) => log.placeOf(`${owner}-${n}`))
+        expect(new Set(places).size).toBe(1)
+        expect(region).toContain(places[0])
+        expect((yield* log.list({ owner, limit: 10 })).length).toBe(4)
+      }
+      const refused = yield* Effect.flip(
+        log.append("eu-ann-0", [record(9)], {
+          expectedVersion: 1,
+          batchId: "c",
+          projections: described("us-bob"),
+        }),
+      )
+      expect(refused.message).toContain("another region")
+    }).pipe(Effect.runPromise))
+})
