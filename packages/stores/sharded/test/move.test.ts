@@ -16,8 +16,19 @@ class Killed extends Error {}
 /** What happens at each call of a store by a process: it goes on, or is killed before it, or behind it. */
 type Fate = "on" | "before" | "behind"
 
+/** Lets other fibers go on for a while, as long as the numbers of a seed say. */
+type Pause = Effect.Effect<void>
+
+const pausesOf = (seed: number): Pause => {
+  let state = seed
+  return Effect.suspend(() => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return Effect.repeatN(Effect.yieldNow(), (state >>> 16) % 6)
+  })
+}
+
 /** A log as a process sees it that is killed at a call: everything that it calls later dies, too. */
-const mortal = (log: EventLog.Service, fate: () => Fate): EventLog.Service => {
+const mortal = (log: EventLog.Service, fate: () => Fate, pause: Pause): EventLog.Service => {
   let isDead = false
   const call =
     <Given extends ReadonlyArray<unknown>, A, E>(run: (...given: Given) => Effect.Effect<A, E>) =>
@@ -28,10 +39,7 @@ const mortal = (log: EventLog.Service, fate: () => Fate): EventLog.Service => {
         const killed = Effect.die(new Killed())
         const done = now === "before" ? killed : run(...given)
         // Other fibers go on between any two calls.
-        return Effect.zipRight(
-          Effect.yieldNow(),
-          now === "behind" ? Effect.zipRight(Effect.exit(done), killed) : done,
-        )
+        return Effect.zipRight(pause, now === "behind" ? Effect.zipRight(Effect.exit(done), killed) : done)
       })
   const { projections } = log
   return {
@@ -51,8 +59,12 @@ const stores = Effect.forEach(["a", "b", "c", "d"], (name) =>
 )
 
 /** A process over the shards. */
-const processOver = (shards: ReadonlyArray<Shard>, fate: () => Fate = () => "on"): ShardedLog =>
-  makeSharded({ shards: shards.map((shard) => ({ ...shard, log: mortal(shard.log, fate) })) })
+const processOver = (
+  shards: ReadonlyArray<Shard>,
+  fate: () => Fate = () => "on",
+  pause: Pause = Effect.yieldNow(),
+): ShardedLog =>
+  makeSharded({ shards: shards.map((shard) => ({ ...shard, log: mortal(shard.log, fate, pause) })) })
 
 const logOf = (log: EventLog.Service, session: string) =>
   Effect.map(Stream.runCollect(EventLog.records(log, session)), (found) => [...found])
@@ -84,6 +96,8 @@ const killedAt = (step: number, how: Exclude<Fate, "on">) => {
   return (): Fate => (++calls === step ? how : "on")
 }
 
+const seeds = fc.nat({ max: 2 ** 30 })
+
 /** How many calls a move makes at most here, with a few writes in between. */
 const mostSteps = 60
 
@@ -114,33 +128,48 @@ describe("a move", () => {
       expect((yield* log.list({ limit: 5 })).length).toBe(0)
     }).pipe(Effect.runPromise))
 
-  for (const how of ["before", "behind"] as const)
-    it(`that is killed ${how} any of its calls, while others write, loses nothing`, async () => {
-      for (let step = 1; step <= mostSteps; step++)
-        await Effect.gen(function* () {
-          const shards = yield* stores
-          const [writer, other] = [processOver(shards), processOver(shards)]
-          const acknowledged: Array<number> = []
-          const write = (log: ShardedLog, n: number) =>
-            Effect.map(appending(log, "s", n), () => void acknowledged.push(n))
-          yield* write(writer, 0)
-          const from = yield* writer.placeOf("s")
-          const [one, two] = shards.filter(({ name }) => name !== from)
-          const moving = Effect.exit(processOver(shards, killedAt(step, how)).move("s", one!.name))
-          const writing = Effect.forEach([1, 2, 3], (n) => write(n % 2 === 0 ? other : writer, n))
-          const [moved] = yield* Effect.all([moving, writing], { concurrency: "unbounded" })
-          if (Exit.isFailure(moved) && !Cause.isDie(moved.cause)) throw Cause.squash(moved.cause)
-          yield* checked(shards, "s", acknowledged)
-          // Whoever comes next finds it movable, and the writers, who know the old place, go on.
-          const now = yield* other.placeOf("s")
-          yield* Effect.all(
-            [processOver(shards).move("s", now === two!.name ? one!.name : two!.name), write(writer, 4)],
-            { concurrency: "unbounded" },
-          )
-          yield* write(other, 5)
-          yield* checked(shards, "s", acknowledged)
-        }).pipe(Effect.runPromise)
-    }, 60_000)
+  it(
+    "that is killed at any of its calls, while others write, loses nothing",
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.nat({ max: mostSteps }),
+          fc.constantFrom("before" as const, "behind" as const),
+          fc.tuple(seeds, seeds, seeds),
+          (step, how, [mover, one, other]) =>
+            Effect.gen(function* () {
+              const shards = yield* stores
+              const pauses = [pausesOf(one), pausesOf(other)]
+              const writers = pauses.map((pause) => processOver(shards, undefined, pause))
+              const acknowledged: Array<number> = []
+              const write = (n: number) =>
+                Effect.map(appending(writers[n % 2]!, "s", n), () => void acknowledged.push(n))
+              yield* write(0)
+              const from = yield* writers[0]!.placeOf("s")
+              const [first, second] = shards.filter(({ name }) => name !== from)
+              const moving = Effect.exit(
+                processOver(shards, killedAt(step, how), pausesOf(mover)).move("s", first!.name),
+              )
+              const writing = (numbers: ReadonlyArray<number>) =>
+                Effect.forEach(numbers, (n) => Effect.zipRight(Effect.repeatN(pauses[n % 2]!, 3), write(n)), {
+                  discard: true,
+                })
+              const [moved] = yield* Effect.all([moving, writing([1, 3, 5, 7, 9]), writing([2, 4, 6])], {
+                concurrency: "unbounded",
+              })
+              if (Exit.isFailure(moved) && !Cause.isDie(moved.cause)) throw Cause.squash(moved.cause)
+              yield* checked(shards, "s", acknowledged)
+              // Whoever comes next finds it movable, and the writers, who know the old place, go on.
+              const now = yield* writers[0]!.placeOf("s")
+              const next = processOver(shards).move("s", now === second!.name ? first!.name : second!.name)
+              yield* Effect.all([next, writing([10, 11, 12])], { concurrency: "unbounded" })
+              yield* checked(shards, "s", acknowledged)
+            }).pipe(Effect.runPromise),
+        ),
+        { numRuns: often(120, 5_000) },
+      ),
+    120_000,
+  )
 
   it(
     "of two processes at once, with a deletion in between, leaves one session or none",
@@ -157,7 +186,11 @@ describe("a move", () => {
               const shards = yield* stores
               yield* appending(processOver(shards), "s", 0)
               const run = (command: string, at: number) => {
-                const log = processOver(shards, at === 0 ? killedAt(step, "behind") : undefined)
+                const log = processOver(
+                  shards,
+                  at === 0 ? killedAt(step, "behind") : undefined,
+                  pausesOf(step + at),
+                )
                 if (command === "append") return appending(log, "s", at + 1)
                 return command === "delete" ? log.delete("s") : log.move("s", command.slice(5))
               }
