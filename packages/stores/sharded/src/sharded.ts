@@ -118,32 +118,8 @@ const feeding =
       return found
     })
 
-/**
- * Makes a store over stores.
- *
- * A session takes one more read when a process first uses it, and one more append when it begins. Transactions of the application and
- * notifications of changes are of one database: here, subscribers poll.
- *
- * @example
- * ```ts
- * import { InMemoryEventLog } from "@memfold/log"
- * import { makeSharded } from "@memfold/sharded"
- * import { Effect } from "effect"
- *
- * export const placed = Effect.gen(function* () {
- *   const [a, b] = [yield* InMemoryEventLog.make, yield* InMemoryEventLog.make]
- *   const log = makeSharded({ shards: [{ name: "a", log: a }, { name: "b", log: b }] })
- *   return yield* log.placeOf("chat-1")
- * })
- * ```
- */
-export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOptions): ShardedLog => {
-  const [first] = shards
-  if (first === undefined || new Set(shards.map(({ name }) => name)).size < shards.length)
-    throw new TypeError("`shards` must have one shard or more, each with a name of its own")
-  const directory = directoryIn(given ?? first.log)
-  const places = placesOf(shards, directory, placing)
-
+/** Finds the shard of each operation on a session, and finds it again where the session has moved. */
+const routing = (places: Places) => {
   /** Reads on the shard that has a session. Where there is nothing, it may have moved since this process has seen it. */
   const reading = <A>(
     session: string,
@@ -230,6 +206,37 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
         ),
       ),
     )
+
+  return { reading, writing, write }
+}
+
+/**
+ * Makes a store over stores.
+ *
+ * A session takes one more read when a process first uses it, and one more append when it begins. Transactions of the application and
+ * notifications of changes are of one database: here, subscribers poll.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog } from "@memfold/log"
+ * import { makeSharded } from "@memfold/sharded"
+ * import { Effect } from "effect"
+ *
+ * export const placed = Effect.gen(function* () {
+ *   const [a, b] = [yield* InMemoryEventLog.make, yield* InMemoryEventLog.make]
+ *   const log = makeSharded({ shards: [{ name: "a", log: a }, { name: "b", log: b }] })
+ *   return yield* log.placeOf("chat-1")
+ * })
+ * ```
+ */
+export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOptions): ShardedLog => {
+  const [first] = shards
+  if (first === undefined || new Set(shards.map(({ name }) => name)).size < shards.length)
+    throw new TypeError("`shards` must have one shard or more, each with a name of its own")
+  const directory = directoryIn(given ?? first.log)
+  const places = placesOf(shards, directory, placing)
+
+  const { reading, writing, write } = routing(places)
 
   const remove = (session: string, at?: EventLog.LogPosition): Effect.Effect<boolean, EventLog.LogError> =>
     Effect.gen(function* () {

@@ -187,6 +187,51 @@ const targetOf = (
       : again
   })
 
+/** A record in the list that a statement gets. */
+const listed = (record: EventLog.NewRecord) =>
+  [record.time, typeOf(record), record.schemaVersion, record.data, record.checksum ?? null] as const
+
+/** Inserts the records of a batch behind the last version of a session, which moves. */
+const insertRecords = (dialect: Dialect, run: Run, id: number, { records, options }: Batch) =>
+  Effect.gen(function* () {
+    const { expectedVersion, batchId } = options
+    const { stamp } = dialect.feed
+    const moved = expectedVersion + records.length
+    yield* run(
+      `UPDATE sessions SET last_version = ?${stamp === undefined ? "" : `, ${stamp.set}`} WHERE id = ?`,
+      [moved, id],
+    )
+    const [column, stamped] =
+      stamp === undefined
+        ? ["", ""]
+        : [
+            `, ${stamp.column}`,
+            `, (SELECT ${stamp.column} FROM sessions WHERE sessions.id = CAST(? AS BIGINT))`,
+          ]
+    for (let from = 0; from < records.length; from += most.records) {
+      if (from > 0) yield* Batcher.othersFirst
+      yield* run(
+        `INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum${column})
+         SELECT CAST(? AS BIGINT) << 32 | ? + key, CASE ? + key WHEN 0 THEN ? END,
+           CASE ? + key WHEN 0 THEN CAST(? AS INTEGER) END, ? + key,
+           CAST(value ->> 0 AS BIGINT), ${typeNumber("value ->> 1")}, CAST(value ->> 2 AS BIGINT), value ->> 3,
+           CAST(value ->> 4 AS BIGINT)${stamped}
+         FROM ${dialect.elements}`,
+        [
+          id,
+          expectedVersion + 1 + from,
+          from,
+          batchId,
+          from,
+          hashOf(options),
+          from,
+          ...(stamp === undefined ? [] : [id]),
+          JSON.stringify(records.slice(from, from + most.records).map(listed)),
+        ],
+      )
+    }
+  })
+
 /** Makes the methods `append` and `rewrite` of the log of a database. */
 export const appending = (
   database: Database,
@@ -198,10 +243,6 @@ export const appending = (
   /** Whether the database refused a statement, and was not only busy. */
   const isRefused = ({ cause }: EventLog.LogError): boolean =>
     cause instanceof SqlError && !dialect.isBusy(cause.cause)
-
-  /** A record in the list that a statement gets. */
-  const listed = (record: EventLog.NewRecord) =>
-    [record.time, typeOf(record), record.schemaVersion, record.data, record.checksum ?? null] as const
 
   const shared = Batcher.make<Batch, boolean, SqlError>({
     keyOf: ({ session }) => session,
@@ -229,46 +270,6 @@ export const appending = (
     },
   })
 
-  const insertRecords = (run: Run, id: number, { records, options }: Batch) =>
-    Effect.gen(function* () {
-      const { expectedVersion, batchId } = options
-      const { stamp } = dialect.feed
-      const moved = expectedVersion + records.length
-      yield* run(
-        `UPDATE sessions SET last_version = ?${stamp === undefined ? "" : `, ${stamp.set}`} WHERE id = ?`,
-        [moved, id],
-      )
-      const [column, stamped] =
-        stamp === undefined
-          ? ["", ""]
-          : [
-              `, ${stamp.column}`,
-              `, (SELECT ${stamp.column} FROM sessions WHERE sessions.id = CAST(? AS BIGINT))`,
-            ]
-      for (let from = 0; from < records.length; from += most.records) {
-        if (from > 0) yield* Batcher.othersFirst
-        yield* run(
-          `INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum${column})
-           SELECT CAST(? AS BIGINT) << 32 | ? + key, CASE ? + key WHEN 0 THEN ? END,
-             CASE ? + key WHEN 0 THEN CAST(? AS INTEGER) END, ? + key,
-             CAST(value ->> 0 AS BIGINT), ${typeNumber("value ->> 1")}, CAST(value ->> 2 AS BIGINT), value ->> 3,
-             CAST(value ->> 4 AS BIGINT)${stamped}
-           FROM ${dialect.elements}`,
-          [
-            id,
-            expectedVersion + 1 + from,
-            from,
-            batchId,
-            from,
-            hashOf(options),
-            from,
-            ...(stamp === undefined ? [] : [id]),
-            JSON.stringify(records.slice(from, from + most.records).map(listed)),
-          ],
-        )
-      }
-    })
-
   /** Replaces the data of records; what was derived from the old data goes. */
   const rewriteRecords = (
     run: Run,
@@ -292,7 +293,7 @@ export const appending = (
         const target = yield* targetOf(dialect, run, operation, batch)
         if (!("id" in target)) return target
         const { id } = target
-        yield* insertRecords(run, id, batch)
+        yield* insertRecords(dialect, run, id, batch)
         if (rewritten !== undefined) {
           yield* rewriteRecords(run, { id, name: session }, rewritten)
           if (rewriting !== undefined) yield* rewriting(run, session, options.batchId)
