@@ -17,6 +17,7 @@ import { auditOwner, auditSession, eraseOwner, holdSubject, restoreOwner } from 
 import { withAudit } from "./memory/withAudit.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
 import { guarded, guardedTitle } from "./memory/entrance.js"
+import { changeFact, factsIn, factsOfOwner } from "./memory/facts.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {
@@ -189,12 +190,11 @@ const operations = (parts: MemoryParts): Service => {
           Stream.flatMap(Stream.fromIterable(logs), (name) => events(name)),
         ),
       ),
-    facts: (session) => Effect.flatMap(load(session), (state) => layers?.facts(state) ?? Effect.succeed([])),
-    removeFact: (session, id, { reason = "removed" } = {}) =>
-      Effect.flatMap(
-        load(session),
-        (state) => layers?.remove(state, { id, reason }) ?? Effect.succeed(false),
-      ),
+    facts: (session, query) => factsIn(parts, session, query),
+    factsOf: (owner, query) => factsOfOwner(parts, owner, query),
+    removeFact: (session, fact, { as = "retracted", reason = "removed", until } = {}) =>
+      changeFact(parts, session, { fact, as, reason, until }),
+    revertFact: (session, fact) => changeFact(parts, session, { fact, as: "reverted", reason: "" }),
 
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
     compact: ((session, request) => compact(parts, session, request)) as Compact,

@@ -1,3 +1,18 @@
-/** The port of memory layers, which learn facts from a conversation. */
+/** The port of memory layers, which learn facts from a conversation; when facts are true, and what they rest on. */
+export { evidenceOf, originOfQuote, readIn, restsOn, stands } from "./layers/evidence.js"
+export type { Evidence, EvidenceOptions, Refusal } from "./layers/evidence.js"
+export { inTime, isTrueAt, sameText } from "./layers/inTime.js"
+export type { FactInTime } from "./layers/inTime.js"
 export { LayersError, MemoryLayers, originOf } from "./layers/MemoryLayers.js"
-export type { CompletedTurns, Moment, Query, Question, Recalled, Service } from "./layers/MemoryLayers.js"
+export type {
+  CompletedTurns,
+  FactChange,
+  FactsQuery,
+  Learned,
+  MessagePlace,
+  Moment,
+  Query,
+  Question,
+  Recalled,
+  Service,
+} from "./layers/MemoryLayers.js"

@@ -68,6 +68,10 @@ const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told |
   SessionDescribed: act("describe"),
   FactsLearned: ({ facts }) => (facts.length === 0 ? null : { act: "learn", messages: facts.length }),
   FactRemoved: act("forget"),
+  FactEnded: act("end-fact"),
+  FactRetracted: act("retract-fact"),
+  FactRedacted: act("redact-fact"),
+  FactReverted: act("revert-fact"),
   AuditNoted: ({ _tag, previous: _previous, session: _session, owner: _owner, ...told }) => told,
   CompactionStarted: untold,
   CompactionRenewed: untold,
@@ -92,6 +96,10 @@ const toldByType: Readonly<Record<string, string>> = {
   SessionCleared: "clear",
   SessionDescribed: "describe",
   FactRemoved: "forget",
+  FactEnded: "end-fact",
+  FactRetracted: "retract-fact",
+  FactRedacted: "redact-fact",
+  FactReverted: "revert-fact",
 }
 
 const entryOf = (session: string, record: LogRecord, isOpen: boolean): AuditEntry | null => {

@@ -5,6 +5,7 @@
 import { type Array, Clock, Effect, Schema, Stream } from "effect"
 import {
   type Event,
+  type FactEnded,
   type FactsLearned,
   type MessageAppended,
   schemaVersions,
@@ -157,8 +158,15 @@ const rewritten = (
       } satisfies SummaryCommitted
     }
     case "FactsLearned": {
-      const facts = event.facts.filter((fact) => !covers(index, fact))
+      const facts = event.facts.filter(
+        (fact) => !covers(index, fact) && !(fact.sources ?? []).some((source) => source.event === version),
+      )
       return facts.length === event.facts.length ? null : ({ ...event, facts } satisfies FactsLearned)
+    }
+    // An end that was said there ends nothing any more.
+    case "FactEnded": {
+      const { source, ...rest } = event
+      return source?.event === version ? ({ ...rest, fact: "" } satisfies FactEnded) : null
     }
     default:
       return null

@@ -6,10 +6,11 @@
  * implementation that keeps facts as events.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { Fact } from "../event/Event.js"
+import type { Fact, FactEnded } from "../event/Event.js"
 import type { Message, Origin } from "@memfold/message/Message"
 import { lowest, of } from "@memfold/message/Origin"
-import type { KnownFact, SessionState } from "../session/SessionState.js"
+import type { SessionState } from "../session/SessionState.js"
+import type { FactInTime } from "./inTime.js"
 
 /** Ended turns that nothing was learned from yet: the messages in `[from, to)`. */
 export interface CompletedTurns {
@@ -56,14 +57,14 @@ export interface Query {
 
 /** The facts that matter to a question, each list in reading order. */
 export interface Recalled {
-  readonly user: ReadonlyArray<KnownFact>
-  readonly scope: ReadonlyArray<KnownFact>
+  readonly user: ReadonlyArray<FactInTime>
+  readonly scope: ReadonlyArray<FactInTime>
 }
 
 /** An operation of the memory layers failed. The text never quotes the conversation. */
 export class LayersError extends Schema.TaggedError<LayersError>()("LayersError", {
   session: Schema.String,
-  operation: Schema.Literal("learn", "recall", "facts", "remove", "forget"),
+  operation: Schema.Literal("learn", "recall", "facts", "change", "forget"),
   detail: Schema.String,
 }) {
   /** The operation, the session and the detail, in words. */
@@ -72,33 +73,79 @@ export class LayersError extends Schema.TaggedError<LayersError>()("LayersError"
   }
 }
 
+/**
+ * What was learned from turns.
+ *
+ * - `facts`, `ended`: the facts that belong in the session's own log, and the ends of such; a fact without an `origin` gets the one of
+ *   its messages
+ * - `refused`: how many facts were not taken, by why, see `Refusal`
+ * - `usage`: the tokens that a model has read and written, if that is known
+ */
+export interface Learned {
+  readonly facts: ReadonlyArray<Fact>
+  readonly ended?: ReadonlyArray<FactEnded> | undefined
+  readonly refused?: Readonly<Record<string, number>> | undefined
+  readonly usage?: { readonly input: number; readonly output: number } | undefined
+}
+
+/**
+ * Which facts are asked for.
+ *
+ * - `at`: those that are true in the world at this time, in milliseconds since the epoch; `null` for all, those that are no longer true
+ *   as well. Now by default
+ * - `untilTime`: as they were known at this time
+ */
+export interface FactsQuery {
+  readonly at?: number | null | undefined
+  readonly untilTime?: number | undefined
+}
+
+/**
+ * A change of a fact.
+ *
+ * - `ended`: it was true until `until` (milliseconds since the epoch), now by default
+ * - `retracted`: it was never true
+ * - `redacted`: it must not be known, and is erased
+ * - `reverted`: its newest end or retraction is taken back
+ */
+export interface FactChange {
+  readonly fact: string
+  readonly as: "ended" | "retracted" | "redacted" | "reverted"
+  readonly until?: number | undefined
+  readonly reason: string
+}
+
+/** A message: its index, and the version of the event that appended it. */
+export interface MessagePlace {
+  readonly index: number
+  readonly version: number
+}
+
 /** An implementation of memory layers. */
 export interface Service {
   /** Whether learning costs nothing, so that `spend` does not count it; `false` by default. */
   readonly isFree?: boolean
-  /**
-   * Learns from turns, and returns the facts that belong in the session's own log; a fact without an `origin` gets the one of its
-   * messages. Facts that belong elsewhere, it
-   * stores itself. It may be called again for the same turns, when an earlier result was lost.
-   */
-  readonly learn: (turns: CompletedTurns) => Effect.Effect<ReadonlyArray<Fact>, LayersError>
+  /** Whether turns are learned from in batches, when they are about to be compacted; `false` by default: as soon as they have ended. */
+  readonly inBatches?: boolean
+  /** Learns from turns. What belongs elsewhere, it stores itself. It may be called again for the same turns, when an earlier result was lost. */
+  readonly learn: (turns: CompletedTurns) => Effect.Effect<Learned, LayersError>
   /**
    * The facts that matter to each question, in the order of the questions. As long as the same facts are active, an older
    * question must always get the same facts: otherwise contexts change where a provider has them in its prompt cache.
    */
   readonly recall: (query: Query) => Effect.Effect<ReadonlyArray<Recalled>, LayersError>
-  /** Every active fact of a session, of both layers. */
-  readonly facts: (state: SessionState) => Effect.Effect<ReadonlyArray<KnownFact>, LayersError>
-  /** Removes a fact; `false` if the session has no such active fact. */
-  readonly remove: (
+  /** The facts of a session, of both layers. */
+  readonly facts: (
     state: SessionState,
-    fact: { readonly id: string; readonly reason: string },
-  ) => Effect.Effect<boolean, LayersError>
+    query?: FactsQuery,
+  ) => Effect.Effect<ReadonlyArray<FactInTime>, LayersError>
+  /** Changes a fact; `false` if the session has no such fact, or there is nothing to change. */
+  readonly change: (state: SessionState, change: FactChange) => Effect.Effect<boolean, LayersError>
   /**
    * Deletes the facts learned from a redacted message that are kept outside the session's log. After a redaction, the
    * text must not be in any fact (law L15).
    */
-  readonly forgetMessage: (state: SessionState, index: number) => Effect.Effect<void, LayersError>
+  readonly forgetMessage: (state: SessionState, place: MessagePlace) => Effect.Effect<void, LayersError>
   /** The id of the log that has the facts about a user, outside the logs of the user's sessions; `null` if there is none. */
   readonly logOf: (user: string) => string | null
   /** Deletes the facts learned in sessions that are kept outside their logs: nothing of an owner may stay. */

@@ -20,7 +20,7 @@ const known = (layer: "user" | "scope", text: string): Session.KnownFact => ({
 const layersThat = (recall: Effect.Effect<Recalled, LayersError> | ((question: Question) => Recalled)) => {
   const asked: Array<Query> = []
   const service: Service = {
-    learn: () => Effect.succeed([]),
+    learn: () => Effect.succeed({ facts: [] }),
     recall: (query) => {
       asked.push(query)
       return Effect.forEach(query.questions, (question) =>
@@ -28,7 +28,7 @@ const layersThat = (recall: Effect.Effect<Recalled, LayersError> | ((question: Q
       )
     },
     facts: () => Effect.succeed([]),
-    remove: () => Effect.succeed(false),
+    change: () => Effect.succeed(false),
     forgetMessage: () => Effect.void,
     logOf: () => null,
     forgetSessions: () => Effect.void,

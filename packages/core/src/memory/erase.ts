@@ -30,7 +30,7 @@ export const redactMessage = (
     if (layers !== null)
       yield* layers.forgetMessage(
         yield* readState(sessions, session, { atVersion: message.version }),
-        message.index,
+        message,
       )
     yield* schedule.check(yield* sessions.load(session), yield* strategyOf(session))
     // Also for a message that was redacted before: that time, this may have failed.

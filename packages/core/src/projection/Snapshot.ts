@@ -4,7 +4,7 @@
  */
 import { Option, Schema } from "effect"
 import { crc32 } from "../event/checksum.js"
-import { BoundParts, Fact } from "../event/Event.js"
+import { BoundParts, Fact, FactEnded } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
@@ -146,7 +146,14 @@ export const Stored = Schema.Struct({
     }),
   ),
   clears: Count,
-  facts: Schema.Array(Schema.Struct({ ...Fact.fields, time: Schema.Number })),
+  facts: Schema.Array(
+    Schema.Struct({
+      ...Fact.fields,
+      time: Schema.Number,
+      ended: Schema.optional(FactEnded.pipe(Schema.pick("until", "timeSource", "source"))),
+      retracted: Schema.optional(Schema.Boolean),
+    }),
+  ),
   prefix: Schema.Struct({
     changedAt: Count,
     validFrom: Count,

@@ -207,7 +207,7 @@ describe("other changes of the prefix", () => {
   it.effect("recalled facts in front: kept while they are the same, with the prefix of the request", () => {
     let fact = "likes tea"
     const layers: Layers = {
-      learn: () => Effect.succeed([]),
+      learn: () => Effect.succeed({ facts: [] }),
       recall: ({ questions }) =>
         Effect.succeed(
           questions.map(() => ({
@@ -216,7 +216,7 @@ describe("other changes of the prefix", () => {
           })),
         ),
       facts: () => Effect.succeed([]),
-      remove: () => Effect.succeed(false),
+      change: () => Effect.succeed(false),
       forgetMessage: () => Effect.void,
       logOf: () => null,
       forgetSessions: () => Effect.void,

@@ -4,7 +4,7 @@
  * The state holds the data for the next decision and the next context: the uncovered messages, the pinned messages and the
  * active summary. Its size depends on tail and backlog, not on the length of the history.
  */
-import type { BoundParts, Fact } from "../event/Event.js"
+import type { BoundParts, Fact, FactEnded } from "../event/Event.js"
 import type { Description } from "@memfold/log/Projections"
 import type { Message, Origin } from "@memfold/message/Message"
 import type { Files, Segment } from "../summary/Summary.js"
@@ -93,9 +93,17 @@ export interface Running {
   readonly leaseUntil: number
 }
 
-/** An active fact. `time` is when it was learned, in milliseconds since the epoch. */
+/**
+ * A fact that was learned, and what became of it.
+ *
+ * - `time`: when it was learned, in milliseconds since the epoch
+ * - `ended`: when it was ended, and where that was said
+ * - `retracted`: it was never true
+ */
 export interface KnownFact extends Fact {
   readonly time: number
+  readonly ended?: Pick<FactEnded, "until" | "timeSource" | "source"> | undefined
+  readonly retracted?: boolean | undefined
 }
 
 /**
@@ -214,7 +222,7 @@ export interface SessionState extends MessageCounts {
   readonly spent: Spent | null
   /** How many times the session was cleared. Message indexes start at 0 again after each clear. */
   readonly clears: number
-  /** The active facts in this log, oldest first: the newest thousand of each layer. */
+  /** The facts in this log as they were learned, oldest first: the newest thousand of each layer. `MemoryLayers.inTime` says when they are true. */
   readonly facts: ReadonlyArray<KnownFact>
   /** What bound parts such as signed reasoning depend on: the last change of the prefix, and the newest append. */
   readonly prefix: PrefixState

@@ -10,8 +10,6 @@ import type {
   CompactionReleased,
   CompactionRenewed,
   CompactionStarted,
-  FactRemoved,
-  FactsLearned,
   MessageAppended,
   SummaryCommitted,
   SummaryInvalidated,
@@ -23,6 +21,7 @@ import type { Origin } from "@memfold/message/Message"
 import { gapsBefore } from "./branches.js"
 import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
+import { withEnd, withLearned, withoutFact, withRetraction, withReverted } from "./facts.js"
 import { frontMoment } from "./frontMoment.js"
 import { ofPart } from "@memfold/message/Origin"
 import * as Structure from "@memfold/message/Structure"
@@ -31,7 +30,7 @@ import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
 import { capReached, charged } from "./spent.js"
 import { withNewestPrompts } from "./systemPrompt.js"
-import { empty, mostFacts, pinnedGroups, withoutPinned } from "./SessionState.js"
+import { empty, pinnedGroups, withoutPinned } from "./SessionState.js"
 import { type States, switchBranch } from "./switchBranch.js"
 import { fits, noFiles, originsOf } from "../summary/Summary.js"
 
@@ -146,6 +145,11 @@ const released: Reducer = (state, { event }) =>
     ? { ...state, running: null, failures: null }
     : state
 
+const onFacts =
+  <E>(change: (facts: SessionState["facts"], event: E) => SessionState["facts"]) =>
+  (event: E): Reducer =>
+  (state) => ({ ...state, facts: change(state.facts, event) })
+
 /** The reducer of each event. A missing event is a compile error. */
 const reducerOf = Match.typeTags<AnyEvent>()({
   MessageAppended:
@@ -189,12 +193,16 @@ const reducerOf = Match.typeTags<AnyEvent>()({
       compactionReleased(state, event),
   FactsLearned:
     (event): Reducer =>
-    (state, { time }) =>
-      factsLearned(state, event, time),
-  FactRemoved:
-    (event): Reducer =>
-    (state) =>
-      factRemoved(state, event),
+    (state, { time }) => ({
+      ...state,
+      learnedTo: event.session === undefined ? Math.max(state.learnedTo, event.to) : state.learnedTo,
+      facts: withLearned(state.facts, event, time),
+    }),
+  FactRemoved: onFacts(withoutFact),
+  FactEnded: onFacts(withEnd),
+  FactRetracted: onFacts(withRetraction),
+  FactRedacted: onFacts(withoutFact),
+  FactReverted: onFacts(withReverted),
   // The redaction has already erased the text from the earlier events.
   MessageRedacted: (): Reducer => (state) => state,
   BranchSwitched:
@@ -445,35 +453,3 @@ const compactionFailed = (state: SessionState, failed: CompactionFailed): Sessio
 
 const compactionReleased = (state: SessionState, { compaction }: CompactionReleased): SessionState =>
   state.running?.compaction === compaction ? { ...state, running: null } : state
-
-const factsLearned = (
-  state: SessionState,
-  { facts, to, session }: FactsLearned,
-  time: number,
-): SessionState => {
-  const replaced = (older: SessionState["facts"][number]) =>
-    facts.some(
-      ({ id, key, layer }) =>
-        id === older.id || (key !== undefined && key === older.key && layer === older.layer),
-    )
-  const learnedTo = session === undefined ? Math.max(state.learnedTo, to) : state.learnedTo
-  if (facts.length === 0) return { ...state, learnedTo }
-  const all = [
-    ...state.facts.filter((older) => !replaced(older)),
-    ...facts.map((fact) => ({ ...fact, time })),
-  ]
-  return { ...state, learnedTo, facts: all.length <= mostFacts ? all : newestOfEach(all) }
-}
-
-/** The newest facts of each layer: many facts about a scope must not push out the facts about the user. */
-const newestOfEach = (facts: SessionState["facts"]): SessionState["facts"] => {
-  const newest = (layer: SessionState["facts"][number]["layer"]) =>
-    facts.filter((fact) => fact.layer === layer).slice(-mostFacts)
-  const kept = new Set([...newest("user"), ...newest("scope")])
-  return facts.filter((fact) => kept.has(fact))
-}
-
-const factRemoved = (state: SessionState, { fact }: FactRemoved): SessionState => ({
-  ...state,
-  facts: state.facts.filter(({ id }) => id !== fact),
-})

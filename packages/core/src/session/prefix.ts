@@ -57,6 +57,10 @@ const changeOf = Match.typeTags<AnyEvent>()({
   // Facts are not rendered from the log alone: the head of a context names them.
   FactsLearned: (): Change => never,
   FactRemoved: (): Change => never,
+  FactEnded: (): Change => never,
+  FactRetracted: (): Change => never,
+  FactRedacted: (): Change => never,
+  FactReverted: (): Change => never,
   MessageRedacted: (): Change => always,
   // What was produced behind a message that stays was produced behind the messages before it: `switchBranch` keeps it.
   BranchSwitched: (): Change => never,

@@ -46,6 +46,16 @@ const cutTo = (state: SessionState, index: number): SessionState => {
   return cut
 }
 
+/** The facts of the first `index` messages. What was ended behind them has not ended. */
+const factsOf = (state: SessionState, index: number): SessionState["facts"] => {
+  const last = placeOf(state, index)
+  return state.facts.flatMap((fact) => {
+    if (fact.to > index) return []
+    const { ended, ...begun } = fact
+    return ended?.source !== undefined && ended.source.event > last ? [begun] : [fact]
+  })
+}
+
 const cutAnew = (state: SessionState, index: number): SessionState => {
   const entries = state.uncovered.slice(state.coveredTo, index)
   const { version: _version, ...counts } = countEntries(state.covered, entries)
@@ -62,7 +72,7 @@ const cutAnew = (state: SessionState, index: number): SessionState => {
     totalAtCommit: Math.min(state.totalAtCommit, index),
     reported: state.reported !== null && state.reported.index < index ? state.reported : null,
     learnedTo,
-    facts: state.facts.filter(({ to }) => to <= index),
+    facts: factsOf(state, index),
     unreadable: state.unreadable.filter((one) => one.index < index),
   }
 }

@@ -4,9 +4,9 @@ import { turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLaye
 import type { SessionError } from "./Sessions.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 
-/** When facts are learned from a session: from each turn once it has ended, before a compaction covers it. */
+/** When facts are learned from a session: from each turn once it has ended, or in batches, before a compaction covers it. */
 export interface Learning {
-  /** Whether there are turns to learn from. In constant time. */
+  /** Whether turns are to be learned from by themselves, and not only when they are about to be compacted. In constant time. */
   readonly isDue: (state: SessionState) => boolean
   /** Learns from the turns that are due. When the layers fail, the turns are tried again after the next one. */
   readonly learnDue: (session: string) => Effect.Effect<void, SessionError>
@@ -36,7 +36,7 @@ export const make = (parts: LearningParts, layers: MemoryLayers | null): Learnin
   }
 
   return {
-    isDue: (state) => dueIn(state) !== null,
+    isDue: (state) => layers.inBatches !== true && dueIn(state) !== null,
     learnDue: (session) =>
       Effect.gen(function* () {
         const state = yield* sessions.load(session)

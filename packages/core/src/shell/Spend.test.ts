@@ -238,11 +238,13 @@ describe("the spend of a day", () => {
         learn: ({ from, to }) =>
           Effect.sync(() => {
             learned.push(to)
-            return [{ id: `f${to}`, layer: "scope", kind: "plan", text: "a fact", from, to }]
+            return {
+              facts: [{ id: `f${to}`, layer: "scope" as const, kind: "plan", text: "a fact", from, to }],
+            }
           }),
         recall: ({ questions }) => Effect.succeed(questions.map(() => ({ user: [], scope: [] }))),
         facts: () => Effect.succeed([]),
-        remove: () => Effect.succeed(false),
+        change: () => Effect.succeed(false),
         forgetMessage: () => Effect.void,
         logOf: () => null,
         forgetSessions: () => Effect.void,

@@ -32,18 +32,20 @@ const fact = (id: string, { from, to }: Pick<CompletedTurns, "from" | "to">): Ev
 })
 
 /** Layers that learn as they are told, and remember what they were asked. */
-const layersThat = (learn: Service["learn"]) => {
+const layersThat = (
+  learn: (turns: CompletedTurns) => Effect.Effect<ReadonlyArray<Event.Fact>, LayersError>,
+) => {
   const asked: Array<CompletedTurns> = []
   const forgotten: Array<number> = []
   const service: Service = {
     learn: (turns) => {
       asked.push(turns)
-      return learn(turns)
+      return Effect.map(learn(turns), (facts) => ({ facts }))
     },
     recall: () => Effect.succeed([]),
     facts: () => Effect.succeed([]),
-    remove: () => Effect.succeed(false),
-    forgetMessage: (_, index) => Effect.sync(() => void forgotten.push(index)),
+    change: () => Effect.succeed(false),
+    forgetMessage: (_, { index }) => Effect.sync(() => void forgotten.push(index)),
     logOf: () => null,
     forgetSessions: () => Effect.void,
   }
@@ -125,7 +127,7 @@ describe("learn", () => {
         () => {
           throw new Error("no")
         },
-      ] as ReadonlyArray<Service["learn"]>) {
+      ] as ReadonlyArray<Parameters<typeof layersThat>[0]>) {
         yield* learnFacts(partsOf(sessions), layersThat(failing).service, "s")
       }
       expect(yield* learnedOf(sessions)).toEqual([])

@@ -1,5 +1,5 @@
 import { Effect, Exit, Option, Schema, Stream } from "effect"
-import { Fact, type FactsLearned } from "../event/Event.js"
+import { Fact, FactEnded, type FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "./Sessions.js"
 import { isOnBranch } from "../session/branches.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
@@ -7,6 +7,8 @@ import { isCapReached, type Spend } from "./Spend.js"
 import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import {
   type CompletedTurns,
+  type Learned,
+  type MessagePlace,
   originOf,
   turnsToLearn,
   type Service as MemoryLayers,
@@ -14,7 +16,14 @@ import {
 import { describeFailure } from "../layers/describeFailure.js"
 
 /** A layer that returns an invalid fact has failed: it could not be stored. */
-const checkFacts = Schema.validate(Schema.Array(Fact))
+const checkLearned = Schema.validate(
+  Schema.Struct({
+    facts: Schema.Array(Fact),
+    ended: Schema.optional(Schema.Array(FactEnded)),
+    refused: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.NonNegativeInt })),
+    usage: Schema.optional(Schema.Struct({ input: Schema.Number, output: Schema.Number })),
+  }),
+)
 
 /** How long the layers may take. Compactions wait for them, since they may cover the same turns. */
 const timeout = "2 minutes"
@@ -31,23 +40,23 @@ const untouched = (before: SessionState, now: SessionState, { from, to }: Range)
   return true
 }
 
-/** The indexes of messages that were redacted after one version, up to another. */
+/** The messages that were redacted after one version, up to another. */
 const redactedBetween = (
   sessions: Sessions,
   session: string,
   after: number,
   toVersion: number,
-): Effect.Effect<ReadonlyArray<number>, SessionError> =>
+): Effect.Effect<ReadonlyArray<MessagePlace>, SessionError> =>
   sessions.events(session, { fromVersion: after + 1, toVersion }).pipe(
     Stream.filterMap(({ event }) =>
       event._tag === "MessageRedacted" ? Option.some(event.version) : Option.none(),
     ),
     Stream.flatMap((version) => sessions.events(session, { fromVersion: version, toVersion: version })),
-    Stream.filterMap(({ event }) =>
-      event._tag === "MessageAppended" ? Option.some(event.index) : Option.none(),
+    Stream.filterMap(({ event, version }) =>
+      event._tag === "MessageAppended" ? Option.some({ index: event.index, version }) : Option.none(),
     ),
     Stream.runCollect,
-    Effect.map((indices) => [...indices]),
+    Effect.map((places) => [...places]),
   )
 
 /** What learning works with. */
@@ -68,9 +77,9 @@ const askLayers = (
   { counter, spend }: LearningParts,
   layers: MemoryLayers,
   turns: CompletedTurns,
-): Effect.Effect<ReadonlyArray<Fact>, Error> => {
+): Effect.Effect<Learned, Error> => {
   const run = Effect.suspend(() => layers.learn(turns)).pipe(
-    Effect.flatMap(checkFacts),
+    Effect.flatMap(checkLearned),
     Effect.timeout(timeout),
   )
   if (layers.isFree === true) return run
@@ -84,7 +93,7 @@ const askLayers = (
     Exit.match({
       // Nobody knows what a model wrote before the layers failed.
       onFailure: () => ({ input, output: mostWritten }),
-      onSuccess: (facts) => ({ input, output: tokensOf(facts) }),
+      onSuccess: ({ facts, usage }) => usage ?? { input, output: tokensOf(facts) },
     }),
   )
 }
@@ -109,7 +118,7 @@ export const learnFacts = (
     if (range === null) return "learned"
     const messages = state.uncovered.slice(range.from, range.to).map(({ message }) => message)
     const last = state.uncovered.at(range.to - 1)
-    const facts = yield* askLayers(parts, layers, { state, ...range, messages }).pipe(
+    const found = yield* askLayers(parts, layers, { state, ...range, messages }).pipe(
       Effect.catchAllCause((cause) =>
         isCapReached(cause)
           ? Effect.succeed("waits" as const)
@@ -119,12 +128,18 @@ export const learnFacts = (
             ),
       ),
     )
-    if (typeof facts === "string") return facts
-    const known = facts.map((fact) => ({
+    if (typeof found === "string") return found
+    const known = found.facts.map((fact) => ({
       ...fact,
       origin: fact.origin ?? originOf({ from: range.from, messages }, fact),
     }))
-    const learned: FactsLearned = { _tag: "FactsLearned", ...range, facts: known }
+    const { ended = [], refused } = found
+    const learned: FactsLearned = {
+      _tag: "FactsLearned",
+      ...range,
+      facts: known,
+      ...(refused === undefined || Object.keys(refused).length === 0 ? {} : { refused }),
+    }
     let checked: number | null = null
     for (;;) {
       const { answer, state: now } = yield* sessions.transact(session, (now) => {
@@ -135,15 +150,15 @@ export const learnFacts = (
         if (!isOnBranch(now.gaps, last?.version ?? 0)) return nothing("gone")
         if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
         if (now.learnedTo > state.learnedTo) return nothing("overtaken")
-        return { events: [learned], answer: "learned" as const }
+        return { events: [learned, ...ended], answer: "learned" as const }
       })
       if (answer === "overtaken") return yield* learnFacts(parts, layers, session)
       if (answer !== "touched") return "learned"
       const redacted = (yield* redactedBetween(sessions, session, state.version, now.version)).filter(
-        (index) => range.from <= index && index < range.to,
+        ({ index }) => range.from <= index && index < range.to,
       )
       if (redacted.length > 0) {
-        yield* Effect.forEach(redacted, (index) => layers.forgetMessage(state, index)).pipe(
+        yield* Effect.forEach(redacted, (place) => layers.forgetMessage(state, place)).pipe(
           Effect.catchAllCause((cause) =>
             Effect.logError("facts learned from a redacted message could not be erased").pipe(
               Effect.annotateLogs({ session, why: describeFailure(cause) }),

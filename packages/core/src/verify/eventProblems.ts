@@ -117,6 +117,10 @@ export const eventProblems = (
     case "CompactionPaused":
     case "FactsLearned":
     case "FactRemoved":
+    case "FactEnded":
+    case "FactRetracted":
+    case "FactRedacted":
+    case "FactReverted":
     case "MessageRedacted":
     case "MessageSetAside":
     case "SessionDescribed":

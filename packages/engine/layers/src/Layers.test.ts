@@ -51,13 +51,19 @@ const anotherMemory = (options: Options = {}) =>
   })
 
 /** Says what it is told to, and remembers what it was shown. */
-const extractorThat = (facts: (turns: MemoryLayers.CompletedTurns) => ReadonlyArray<NewFact>) => {
+const extractorThat = (
+  facts: (turns: MemoryLayers.CompletedTurns) => ReadonlyArray<Omit<NewFact, "quote"> & Partial<NewFact>>,
+) => {
   const shown: Array<Parameters<Extractor["extract"]>[0]> = []
   const extractor: Extractor = {
     name: "scripted",
+    isFree: true,
     extract: (material) => {
       shown.push(material)
-      return Effect.sync(() => facts(material))
+      // What the user has said stands for a quote where none matters.
+      const said = material.messages.find(({ role }) => role === "user") ?? material.messages[0]
+      const quote = said === undefined ? "" : Message.text(said)
+      return Effect.sync(() => ({ facts: facts(material).map((fact) => ({ quote, ...fact })) }))
     },
   }
   return { extractor, shown }
@@ -175,8 +181,9 @@ describe("learning", () => {
         ["Name: Ada", "Use SQLite"],
       ])
       expect(yield* factsOf("ada/home/2")).toEqual(["Name: Ada", "Use SQLite"])
-      const facts = [...(yield* Stream.runCollect(memory.events(scopeHome("home"))))]
-      expect(facts).toHaveLength(1)
+      // Said in two sessions, it is one fact with two sources.
+      const [fact] = (yield* memory.facts("ada/home/2")).filter(({ layer }) => layer === "scope")
+      expect(fact?.sources?.map((source) => source.session)).toEqual(["ada/home/1", "ada/home/2"])
     }).pipe(Effect.provide(withLayers({ ...byName, extractor })))
   })
 
@@ -187,7 +194,9 @@ describe("learning", () => {
       yield* say("s", user("a"), assistant("b"), user("c"), assistant("d"))
       const [first] = yield* memory.facts("s")
       yield* say("s", user("e"), assistant("f"))
-      expect(yield* memory.facts("s")).toEqual([first])
+      const [again, more] = yield* memory.facts("s")
+      expect([again?.id, again?.text, more]).toEqual([first?.id, first?.text, undefined])
+      expect(again?.sources).toHaveLength(2)
     }).pipe(Effect.provide(withLayers({ extractor })))
   })
 
@@ -198,7 +207,7 @@ describe("learning", () => {
       { layer: "user", kind: "profile", text: " \n " },
       { layer: "user", kind: "profile", text: "long key", key: "k".repeat(5_000), from: 1.5, to: Number.NaN },
       { layer: "elsewhere" as "user", kind: "profile", text: "no such layer" },
-      ...Array.from({ length: 1_000 }, (_, at): NewFact => ({
+      ...Array.from({ length: 1_000 }, (_, at): Omit<NewFact, "quote"> => ({
         layer: "scope",
         kind: "digest",
         text: `digest ${at}`,
@@ -388,19 +397,23 @@ describe("retiring", () => {
     }),
   )
 
-  it.effect("does not bring back what the fact had taken the place of in another log", () =>
-    Effect.gen(function* () {
-      const memory = yield* Memory.Memory
-      yield* say("ada/home/1", user("I live in Graz."), assistant("Ok."))
-      const shared = yield* anotherMemory(byName)
-      yield* TestClock.adjust("1 minute")
-      yield* shared.append("ada/home/1", [user("I live in Vienna."), assistant("Ok.")])
-      const [only, ...others] = (yield* shared.facts("ada/home/1")).filter(({ layer }) => layer === "user")
-      expect([only?.text, others]).toEqual(["Lives in: Vienna", []])
-      expect(yield* shared.removeFact("ada/home/1", only?.id ?? "")).toBe(true)
-      expect((yield* shared.facts("ada/home/1")).filter(({ layer }) => layer === "user")).toEqual([])
-      expect((yield* memory.facts("ada/home/1")).filter(({ layer }) => layer === "user")).toEqual([])
-    }).pipe(Effect.scoped, Effect.provide(withLayers())),
+  it.effect(
+    "brings back what a fact that was never true had taken the place of, in another log as well",
+    () =>
+      Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        yield* say("ada/home/1", user("I live in Graz."), assistant("Ok."))
+        const shared = yield* anotherMemory(byName)
+        yield* TestClock.adjust("1 minute")
+        yield* shared.append("ada/home/1", [user("I live in Vienna."), assistant("Ok.")])
+        const [only, ...others] = (yield* shared.facts("ada/home/1")).filter(({ layer }) => layer === "user")
+        expect([only?.text, others]).toEqual(["Lives in: Vienna", []])
+        expect(yield* shared.removeFact("ada/home/1", only?.id ?? "")).toBe(true)
+        for (const one of [shared, memory]) {
+          const left = (yield* one.facts("ada/home/1")).filter(({ layer }) => layer === "user")
+          expect(left.map(({ text }) => text)).toEqual(["Lives in: Graz"])
+        }
+      }).pipe(Effect.scoped, Effect.provide(withLayers())),
   )
 })
 
@@ -443,9 +456,9 @@ describe("shared logs", () => {
       const first = yield* layers.learn(turns)
       const second = yield* layers.learn(turns)
       // The answer for the own log has the same ids, so that it counts once however often it arrives.
-      expect([first, second].map((facts) => facts.map(({ id, text }) => [id, text]))).toEqual([
-        [[first[0]?.id, "look 1"]],
-        [[first[0]?.id, "look 2"]],
+      expect([first, second].map(({ facts }) => facts.map(({ id, text }) => [id, text]))).toEqual([
+        [[first.facts[0]?.id, "look 1"]],
+        [[first.facts[0]?.id, "look 2"]],
       ])
       expect((yield* layers.facts(state)).map(({ text }) => text)).toEqual(["look 1"])
       const other = sessionOf(messages, { session: "other" })
@@ -556,6 +569,7 @@ describe("a failure", () => {
         ])
         const extractor: Extractor = {
           name: "shaky",
+          isFree: true,
           extract: (material) => broken ?? working.extract(material),
         }
         const failures = [

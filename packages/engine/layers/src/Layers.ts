@@ -2,24 +2,48 @@
  * The memory layers. They keep facts as events: in the session's own log, or in a log shared by the sessions of one
  * user or one scope.
  */
-import { EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
-import { Duration, Effect, Layer } from "effect"
+import { type Event, EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
+import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
 import { failing } from "./failing.js"
-import { forget, ofMessage, ofSessions } from "./forget.js"
+import { forget, ofFacts, ofMessage, ofSessions } from "./forget.js"
 import { userHome } from "./homes.js"
-import { extract, keep } from "./learn.js"
-import { allFacts, factsToRemove, layers } from "./places.js"
+import { learn, type Teaching } from "./learn.js"
+import { allFacts, layers, type Places, sayingIt } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
 import { checkOptions, optionGroup, type Options } from "./options.js"
-import { makeSharedLogs } from "./SharedLogs.js"
+import { leftSessions, makeSharedLogs, withoutLeft } from "./SharedLogs.js"
 
 /** Facts in all indexes together: some tens of megabytes. */
 const indexedFacts = 20_000
 
 /** Shared logs kept folded in memory. */
 const cachedHomes = 500
+
+/** The event of a change; none if it would change nothing. */
+const changeOf = (
+  { facts }: Session.SessionState,
+  id: string,
+  {
+    as,
+    until,
+    reason,
+  }: Pick<MemoryLayers.FactChange, "reason"> & {
+    readonly as: "ended" | "retracted" | "reverted"
+    readonly until: number
+  },
+): ReadonlyArray<Event.Event> => {
+  const fact = facts.find((one) => one.id === id)
+  if (fact === undefined) return []
+  const isChanged = fact.retracted === true || fact.ended !== undefined
+  if (as === "reverted") return isChanged ? [{ _tag: "FactReverted", fact: id }] : []
+  if (fact.retracted === true) return []
+  if (as === "retracted") return [{ _tag: "FactRetracted", fact: id, reason }]
+  return fact.ended?.timeSource === "said"
+    ? []
+    : [{ _tag: "FactEnded", fact: id, until, timeSource: "said", reason }]
+}
 
 /**
  * Makes memory layers over the event log of the environment. When the effect runs, an option that is not allowed is a
@@ -47,69 +71,133 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     const given = OptionGroup.withDefaults(optionGroup, options)
     const { extractor } = given
     const timeout = Duration.decode(given.extractorTimeout)
-    const most = { user: given.mostUser, scope: given.mostScope }
     const sessions = Session.make(log, { capacity: cachedHomes })
     const shared = makeSharedLogs(sessions, given)
     const indexes = makeIndexes(indexedFacts)
     const earlier = makeEarlier(cachedHomes)
 
+    const teaching: Teaching = {
+      extractor,
+      timeout,
+      declared: given.facts ?? null,
+      toolResults: given.toolResults,
+    }
+    const inBatches = (given.learnAt ?? (extractor.isFree === true ? "turn" : "compaction")) === "compaction"
+
+    /** The places of a session, without what other sessions have said on branches that they have left. */
+    const inForce = (state: Session.SessionState, places: Places, facts: ReadonlyArray<Session.KnownFact>) =>
+      Effect.map(leftSessions(sessions, state.session, facts), (left) =>
+        left.length === 0 ? places : withoutLeft(places, left),
+      )
+
+    const knownIn = ({ own, user, scope }: Places) =>
+      [own, user, scope].flatMap((place) => (place === null ? [] : place.facts))
+
     const service: MemoryLayers.Service = {
       isFree: extractor.isFree === true,
+      inBatches,
       learn: (turns) =>
         Effect.gen(function* () {
           const places = yield* shared.placesOf(turns.state, "learn")
-          const found = yield* extract(extractor, timeout, turns, allFacts(places))
-          return yield* keep(sessions, places, found, turns)
+          return yield* learn(sessions, places, teaching, turns)
         }).pipe(Effect.withSpan("memfold.layers.learn", { attributes: { session: turns.state.session } })),
       recall: (query) =>
-        shared.placesOf(query.state, "recall", query.untilTime).pipe(
-          Effect.map((places) => {
-            // Facts of the past have an index of their own. From one question to the next, it only grows.
-            const past = makeIndexes(Number.POSITIVE_INFINITY)
-            return earlier.recall(query, places, (question) => {
-              const isNow = question.orLater === true && query.untilTime === undefined
-              return select(query.state, question, places, isNow ? indexes : past, most)
-            })
-          }),
+        Effect.gen(function* () {
+          const places = yield* shared.placesOf(query.state, "recall", query.untilTime)
+          // Facts of the past have an index of their own. From one question to the next, it only grows.
+          const past = makeIndexes(Number.POSITIVE_INFINITY)
+          const found = earlier.recall(query, places, (question) => {
+            const isNow = question.orLater === true && query.untilTime === undefined
+            return select(query.state, question, places, isNow ? indexes : past, given)
+          })
+          if (query.untilTime !== undefined) return found
+          const shown = found.flatMap(({ user, scope }) => [...user, ...scope])
+          if ((yield* inForce(query.state, places, shown)) === places) return found
+          const rest = yield* inForce(query.state, places, knownIn(places))
+          return query.questions.map((question) => select(query.state, question, rest, past, given))
+        }).pipe(
+          Effect.mapError((error) =>
+            error._tag === "LayersError" ? error : failing(query.state.session, "recall")(error.message),
+          ),
           Effect.withSpan("memfold.layers.recall", { attributes: { session: query.state.session } }),
         ),
-      facts: (state) => Effect.map(shared.placesOf(state, "facts"), allFacts),
-      remove: (state, { id, reason }) =>
+      facts: (state, { at, untilTime } = {}) =>
         Effect.gen(function* () {
-          const places = yield* shared.placesOf(state, "remove")
-          const gone = factsToRemove(places, id)
-          for (const { log: place, facts } of gone) {
-            yield* sessions
-              .transact(place, (now) => ({
-                events: facts
-                  .filter((fact) => now.facts.some((other) => other.id === fact))
-                  .map((fact) => ({ _tag: "FactRemoved", fact, reason })),
-                answer: undefined,
-              }))
-              .pipe(Effect.mapError(({ message }) => failing(state.session, "remove")(message)))
+          const places = yield* shared.placesOf(state, "facts", untilTime)
+          const now = yield* Clock.currentTimeMillis
+          const facts = allFacts(
+            untilTime === undefined ? yield* inForce(state, places, knownIn(places)) : places,
+          )
+          if (at === null) return facts
+          // What was learned is true since, by the clock of whoever has learned it.
+          const time = at ?? untilTime ?? Math.max(now, ...facts.map((fact) => fact.time))
+          return facts.filter((fact) => MemoryLayers.isTrueAt(fact, time))
+        }).pipe(
+          Effect.mapError((error) =>
+            error._tag === "LayersError" ? error : failing(state.session, "facts")(error.message),
+          ),
+        ),
+      change: (state, { fact, as, until, reason }) =>
+        Effect.gen(function* () {
+          const places = yield* shared.placesOf(state, "change")
+          const now = yield* Clock.currentTimeMillis
+          let isChanged = false
+          for (const { log: place, facts } of sayingIt(places, fact)) {
+            if (as === "redacted") {
+              yield* forget(log, sessions, place, ofFacts(facts))
+              indexes.drop(place)
+              isChanged = true
+              continue
+            }
+            const { answer } = yield* sessions.transact(place, (current) => {
+              const events = facts.flatMap((id) => changeOf(current, id, { as, until: until ?? now, reason }))
+              return { events, answer: events.length > 0 }
+            })
+            isChanged ||= answer
           }
-          return gone.length > 0
-        }),
-      forgetMessage: (state, index) =>
+          return isChanged
+        }).pipe(
+          Effect.mapError((error) =>
+            error._tag === "LayersError" ? error : failing(state.session, "change")(error.message),
+          ),
+        ),
+      forgetMessage: (state, place) =>
         Effect.gen(function* () {
           indexes.drop(state.session)
-          for (const layer of layers) {
-            const home = yield* shared.homeOf(layer, state.session, "forget")
-            if (home === null) continue
-            yield* forget(log, sessions, home, ofMessage(state, index)).pipe(
-              Effect.mapError(({ message }) => failing(state.session, "forget")(message)),
-            )
+          // It may have had other owners when facts were learned.
+          const owners = yield* sessions.events(state.session).pipe(
+            Stream.filterMap(({ event }) =>
+              event._tag === "SessionDescribed" ? Option.fromNullable(event.owner) : Option.none(),
+            ),
+            Stream.runCollect,
+          )
+          const homes = new Set<string>()
+          for (const owner of [null, ...owners])
+            for (const layer of layers) {
+              const description = { ...state.description, owner }
+              const home = yield* shared.homeOf(layer, { session: state.session, description }, "forget")
+              if (home !== null) homes.add(home)
+            }
+          for (const home of homes) {
+            yield* forget(log, sessions, home, ofMessage(state, place))
             indexes.drop(home)
           }
-        }).pipe(Effect.withSpan("memfold.layers.forget", { attributes: { session: state.session } })),
+        }).pipe(
+          Effect.mapError((error) =>
+            error._tag === "LayersError" ? error : failing(state.session, "forget")(error.message),
+          ),
+          Effect.withSpan("memfold.layers.forget", { attributes: { session: state.session } }),
+        ),
       logOf: userHome,
       forgetSessions: (learnedIn) =>
         Effect.gen(function* () {
           const homes = new Set<string>()
           for (const session of learnedIn) {
             indexes.drop(session)
+            // The log of an owner goes with the owner.
+            const known = { session, description: { owner: null, title: null } }
             for (const layer of layers) {
-              const home = yield* shared.homeOf(layer, session, "forget")
+              const home = yield* shared.homeOf(layer, known, "forget")
               if (home !== null) homes.add(home)
             }
           }

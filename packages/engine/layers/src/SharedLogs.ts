@@ -3,7 +3,7 @@ import { type MemoryLayers, Session } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import { failing, type Operation } from "./failing.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
-import { isLeft } from "./identity.js"
+import { isLeft, isLeftSource } from "./identity.js"
 import type { Options } from "./options.js"
 import type { LogFacts, Places } from "./places.js"
 
@@ -14,7 +14,7 @@ export interface SharedLogs {
   /** The id of the layer's shared log, `null` if the session has none. A shared log itself has none. */
   readonly homeOf: (
     layer: Name,
-    session: string,
+    session: Pick<Session.SessionState, "session" | "description">,
     operation: Operation,
   ) => Effect.Effect<string | null, MemoryLayers.LayersError>
   /** All logs with facts of a session, now or at a time in milliseconds since the epoch. */
@@ -25,21 +25,69 @@ export interface SharedLogs {
   ) => Effect.Effect<Places, MemoryLayers.LayersError>
 }
 
-/** The facts without those that were learned from messages beside the branch in force of the session. */
-const onBranch = (facts: LogFacts["facts"], state: Session.SessionState): LogFacts["facts"] => {
+type Facts = LogFacts["facts"]
+type Changed = Parameters<typeof isLeft>[1]
+
+/** The facts and ends without those that were said in messages of a session that are not on its branch in force. */
+const onBranch = (facts: Facts, state: Changed): Facts => {
   if (state.gaps.length === 0) return facts
-  const kept = facts.filter((fact) => !isLeft(fact, state))
+  let isSame = true
+  const kept = facts.flatMap((fact): Facts => {
+    const { ended, ...begun } = fact
+    if (isLeft(fact, state)) isSame = false
+    else if (ended?.source !== undefined && isLeftSource(ended.source, state)) {
+      isSame = false
+      return [begun]
+    } else return [fact]
+    return []
+  })
   // An unchanged list stays the same list: indexes and earlier results are kept by it.
-  return kept.length === facts.length ? facts : kept
+  return isSame ? facts : kept
+}
+
+const sessionsOf = (facts: Facts): ReadonlySet<string> =>
+  new Set(
+    facts.flatMap(({ sources = [], ended }) =>
+      [...sources, ...(ended?.source === undefined ? [] : [ended.source])].map(({ session }) => session),
+    ),
+  )
+
+/** The states of the sessions that facts were said in, as far as these have left a branch. */
+export const leftSessions = (
+  sessions: Session.Sessions,
+  here: string,
+  facts: Facts,
+): Effect.Effect<ReadonlyArray<Session.SessionState>, Session.SessionError> =>
+  Effect.map(
+    Effect.forEach(
+      [...sessionsOf(facts)].filter((session) => session !== here),
+      (session) => sessions.load(session),
+      { concurrency: 8 },
+    ),
+    (states) => states.filter(({ gaps }) => gaps.length > 0),
+  )
+
+/** Places without what was said on branches that were left. */
+export const withoutLeft = (
+  { own, user, scope }: Places,
+  left: ReadonlyArray<Session.SessionState>,
+): Places => {
+  const without = (place: LogFacts): LogFacts => ({ ...place, facts: left.reduce(onBranch, place.facts) })
+  return {
+    own: without(own),
+    user: user === null ? null : without(user),
+    scope: scope === null ? null : without(scope),
+  }
 }
 
 /** Makes what finds shared logs, and reads them. */
 export const makeSharedLogs = (
   sessions: Session.Sessions,
-  names: Required<Pick<Options, "userOf" | "scopeOf">>,
+  names: Pick<Options, "userOf" | "scopeOf">,
 ): SharedLogs => {
-  const homeOf: SharedLogs["homeOf"] = (layer, session, operation) => {
-    const ask = layer === "user" ? names.userOf : names.scopeOf
+  const homeOf: SharedLogs["homeOf"] = (layer, { session, description }, operation) => {
+    const owner = layer === "user" ? description.owner : null
+    const ask = (layer === "user" ? names.userOf : names.scopeOf) ?? (() => owner ?? undefined)
     if (isHome(session)) return Effect.succeed(null)
     const fail = failing(session, operation)
     return Effect.try({
@@ -68,7 +116,7 @@ export const makeSharedLogs = (
     placesOf: (state, operation, until) => {
       const fail = failing(state.session, operation)
       const shared = (layer: Name): Effect.Effect<LogFacts | null, MemoryLayers.LayersError> =>
-        Effect.flatMap(homeOf(layer, state.session, operation), (home) =>
+        Effect.flatMap(homeOf(layer, state, operation), (home) =>
           home === null
             ? Effect.succeed(null)
             : folded(home, until).pipe(
@@ -76,6 +124,7 @@ export const makeSharedLogs = (
                 Effect.mapError(({ message }) => fail(message)),
               ),
         )
+      // A shared log is read by itself, whatever owner it may have.
       return Effect.all({ user: shared("user"), scope: shared("scope") }, { concurrency: 2 }).pipe(
         Effect.map((homes) => ({ own: { log: state.session, facts: state.facts }, ...homes })),
       )

@@ -1,5 +1,5 @@
-/** Erases facts from a shared log: those learned from a redacted message, or in deleted sessions. */
-import { type Event, EventCodec, type EventLog, type Session } from "@memfold/core"
+/** Erases facts from a log: those learned from a redacted message, or in deleted sessions, and those that must not be known. */
+import { type Event, EventCodec, type EventLog, type MemoryLayers, Session } from "@memfold/core"
 import { Array, Clock, Effect, Stream } from "effect"
 import { origin, originOfFact, sessionOfFact } from "./identity.js"
 
@@ -8,13 +8,33 @@ export interface Erasure {
   /** A name for the erasure. The batch id has it. */
   readonly name: string
   readonly erases: (fact: Event.Fact) => boolean
+  /** Whether an end was said there. */
+  readonly erasesEnd?: (source: Event.FactSource) => boolean
+  /** What is noted of it; that a message was redacted, by default. */
+  readonly noted?: ReadonlyArray<Event.Event>
 }
 
-/** The facts learned from the message at an index. */
-export const ofMessage = (state: Session.SessionState, index: number): Erasure => ({
-  name: `${index}.${origin(state)}`,
-  erases: (fact) => index >= fact.from && index < fact.to && originOfFact(fact) === origin(state),
+/** Some facts by their ids. */
+export const ofFacts = (ids: ReadonlyArray<string>): Erasure => ({
+  name: `facts.${ids[0] ?? ""}`,
+  erases: ({ id }) => ids.includes(id),
+  noted: ids.map((fact) => ({ _tag: "FactRedacted", fact })),
 })
+
+/** The facts and ends that were learned from a message. */
+export const ofMessage = (
+  state: Session.SessionState,
+  { index, version }: MemoryLayers.MessagePlace,
+): Erasure => {
+  const isThere = ({ session, event }: Event.FactSource) => session === state.session && event === version
+  return {
+    name: `${version}.${origin(state)}`,
+    erases: (fact) =>
+      originOfFact(fact) === origin(state) &&
+      ((index >= fact.from && index < fact.to) || (fact.sources ?? []).some(isThere)),
+    erasesEnd: isThere,
+  }
+}
 
 /** The facts learned in sessions. */
 export const ofSessions = (learnedIn: ReadonlySet<string>): Erasure => ({
@@ -23,16 +43,24 @@ export const ofSessions = (learnedIn: ReadonlySet<string>): Erasure => ({
     const session = sessionOfFact(fact)
     return session !== null && learnedIn.has(session)
   },
+  erasesEnd: ({ session }) => learnedIn.has(session),
 })
 
-/** The event without the facts to erase; `null` if it has none of them. */
-const without = (event: EventCodec.AnyEvent, { erases }: Erasure): Event.FactsLearned | null => {
+/** The event without what is to be erased; `null` if it has none of that. An end that was said there ends nothing any more. */
+const without = (
+  event: EventCodec.AnyEvent,
+  { erases, erasesEnd = () => false }: Erasure,
+): Event.Event | null => {
+  if (event._tag === "FactEnded") {
+    const { source, ...rest } = event
+    return source !== undefined && erasesEnd(source) ? { ...rest, fact: "" } : null
+  }
   if (event._tag !== "FactsLearned") return null
   const facts = event.facts.filter((fact) => !erases(fact))
   return facts.length === event.facts.length ? null : { ...event, facts }
 }
 
-/** Rewrites a shared log without facts, active or not. Does nothing if it has none of them. */
+/** Rewrites a log without facts, active or not. Does nothing if it has none of them. */
 export const forget = (
   log: EventLog.Service,
   sessions: Session.Sessions,
@@ -41,9 +69,12 @@ export const forget = (
 ): Effect.Effect<void, Session.SessionError> =>
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(home)))]
-    const rewritten = events.flatMap((recorded) => {
-      const changed = without(recorded.event, erasure)
-      return changed === null ? [] : [EventCodec.encodeRewritten({ ...recorded, event: changed })]
+    const rewritten: Array<EventLog.RewrittenRecord> = []
+    const changed = events.map((recorded) => {
+      const event = without(recorded.event, erasure)
+      if (event === null) return recorded
+      rewritten.push(EventCodec.encodeRewritten({ ...recorded, event }))
+      return { ...recorded, event }
     })
     const [first] = rewritten
     const last = events.at(-1)
@@ -57,17 +88,21 @@ export const forget = (
       rewritten: rewritten.map(({ version }) => version),
     }
     const batchId = `forgotten.${erasure.name}@${last.version}`
-    const records = EventCodec.encodeBatch(
-      last,
-      batchId,
-      yield* EventCodec.timedNow(time, Array.of(redaction)),
+    const noted = erasure.noted ?? []
+    const timed = yield* EventCodec.timedNow(
+      time,
+      Array.isNonEmptyReadonlyArray(noted) ? noted : Array.of(redaction),
     )
+    const records = EventCodec.encodeBatch(last, batchId, timed)
+    const added = EventCodec.recordedAfter(last, batchId, timed)
+    const projections = yield* Session.projectionsOf(home, Stream.fromIterable([...changed, ...added]))
     yield* log
       .rewrite(home, rewritten, records, {
         expectedVersion: last.version,
         // The id of an event is its batch id, followed by a dot and its version.
         lastBatchId: last.id.slice(0, -`.${last.version}`.length),
         batchId,
+        projections,
       })
       .pipe(
         // Another writer added facts meanwhile: search again.

@@ -34,12 +34,22 @@ export const sessionOfFact = (fact: Pick<Event.Fact, "id">): string | null =>
 
 /** Whether a fact was learned from messages of the session that are not on the branch in force. */
 export const isLeft = (
-  { id }: Pick<Event.Fact, "id">,
+  { id, sources = [], from, to }: Pick<Event.Fact, "id" | "sources" | "from" | "to">,
   state: State & Pick<Session.SessionState, "gaps">,
 ): boolean => {
   const [, version, home] = parts.exec(id) ?? []
-  return version !== undefined && home === origin(state) && !Session.isOnBranch(state.gaps, Number(version))
+  if (version === undefined || home !== origin(state)) return false
+  const versions = new Set(sources.map(({ event }) => event))
+  // It rests on more than is quoted: on all of the turns, whose last message its id names.
+  if (to - from > versions.size) versions.add(Number(version))
+  return [...versions].some((one) => !Session.isOnBranch(state.gaps, one))
 }
+
+/** Whether what a source says is not on the branch in force of its session. */
+export const isLeftSource = (
+  { session, event }: Event.FactSource,
+  state: Pick<Session.SessionState, "session" | "gaps">,
+): boolean => session === state.session && !Session.isOnBranch(state.gaps, event)
 
 /** The batch id for appending a layer's facts from these turns to a shared log. */
 export const batchIdOf = (layer: Event.Fact["layer"], turns: Range, state: StateWithMessages): string =>

@@ -1,21 +1,44 @@
-/** Learns facts from turns: asks the extractor, and writes what a shared log does not have yet into it. */
-import type { Event, MemoryLayers, Session } from "@memfold/core"
+/** Learns facts from turns: asks the extractor, and writes what belongs in a shared log into it. */
+import { type Event, MemoryLayers, Message, type Session } from "@memfold/core"
 import { Duration, Effect } from "effect"
-import type { Extractor, NewFact } from "./Extractor.js"
+import type { Extractor, Found } from "./Extractor.js"
+import type { Declarations } from "./Fact.js"
 import { failing } from "./failing.js"
 import { batchIdOf } from "./identity.js"
-import { toFacts, unknownOf } from "./learned.js"
-import { layers, type Places } from "./places.js"
+import { judged } from "./learned.js"
+import { allFacts, layers, type Places } from "./places.js"
+
+/** How facts are learned. */
+export interface Teaching {
+  readonly extractor: Extractor
+  readonly timeout: Duration.Duration
+  readonly declared: Declarations | null
+  /** Whether extractors read results of tools. */
+  readonly toolResults: boolean
+}
+
+/** A message without what its tools have answered. Whether they failed stays known. */
+const withoutResults = (message: Message.Message): Message.Message =>
+  message.parts.every(({ type }) => type !== "tool-result")
+    ? message
+    : {
+        ...message,
+        parts: message.parts.map((part) => {
+          if (part.type !== "tool-result") return part
+          const { type, id, isError } = part
+          return { type, id, output: "", isError: isError === true || Message.failed(part) }
+        }),
+      }
 
 /** Asks an extractor for the facts of turns. */
-export const extract = (
-  extractor: Extractor,
-  timeout: Duration.Duration,
+const extract = (
+  { extractor, timeout, declared, toolResults }: Teaching,
   turns: MemoryLayers.CompletedTurns,
-  known: ReadonlyArray<Session.KnownFact>,
-): Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError> => {
+  known: ReadonlyArray<MemoryLayers.FactInTime>,
+): Effect.Effect<Found, MemoryLayers.LayersError> => {
   const fail = failing(turns.state.session, "learn")
-  return Effect.suspend(() => extractor.extract({ ...turns, known })).pipe(
+  const messages = toolResults ? turns.messages : turns.messages.map(withoutResults)
+  return Effect.suspend(() => extractor.extract({ ...turns, messages, known, declared })).pipe(
     // A thrown error may contain text of messages, so it is dropped.
     Effect.catchAllDefect(() => fail(`the extractor "${extractor.name}" threw an error`)),
     Effect.timeoutFail({
@@ -25,54 +48,54 @@ export const extract = (
           `the extractor "${extractor.name}" took longer than ${Duration.format(timeout)}; the turns are tried again with the next one`,
         ),
     }),
-  )
-}
-
-/** Appends the facts of a layer that its shared log does not have yet. */
-const share = (
-  sessions: Session.Sessions,
-  home: string,
-  layer: Event.Fact["layer"],
-  facts: ReadonlyArray<Event.Fact>,
-  turns: MemoryLayers.CompletedTurns,
-): Effect.Effect<void, Session.SessionError> => {
-  const { state, from, to } = turns
-  return Effect.asVoid(
-    sessions.transact(
-      home,
-      (now) => {
-        const fresh = unknownOf(facts, now.facts)
-        return {
-          events:
-            fresh.length === 0
-              ? []
-              : [{ _tag: "FactsLearned", from, to, facts: fresh, session: state.session }],
-          answer: undefined,
-        }
-      },
-      batchIdOf(layer, turns, state),
+    Effect.filterOrFail(
+      (found) => Array.isArray(found?.facts),
+      () => fail(`the extractor "${extractor.name}" has to return an object with a list "facts"`),
     ),
   )
 }
 
-/** Writes the facts of turns into the shared logs, and returns those that belong into the session's own log. */
-export const keep = (
+/** Learns from turns: writes what belongs in the shared logs into them, and returns what belongs in the session's own log. */
+export const learn = (
   sessions: Session.Sessions,
   places: Places,
-  found: ReadonlyArray<NewFact>,
+  teaching: Teaching,
   turns: MemoryLayers.CompletedTurns,
-): Effect.Effect<ReadonlyArray<Event.Fact>, MemoryLayers.LayersError> =>
+): Effect.Effect<MemoryLayers.Learned, MemoryLayers.LayersError> =>
   Effect.gen(function* () {
-    const { state } = turns
-    const own: Array<Event.Fact> = []
+    const { state, from, to } = turns
+    const known = allFacts(places)
+    const current = known.filter(({ validUntil }) => validUntil === undefined)
+    const { facts: found, usage } = yield* extract(teaching, turns, current)
+    const { facts, ended, refused } = yield* judged({ turns, known, ...teaching }, found)
+    const [own, ownEnded]: [Array<Event.Fact>, Array<Event.FactEnded>] = [[], []]
+    const inHomes = new Set<string>()
     for (const layer of layers) {
-      const facts = toFacts(found, layer, turns)
       const home = places[layer]
-      if (home === null) own.push(...unknownOf(facts, state.facts))
-      else if (facts.length > 0)
-        yield* share(sessions, home.log, layer, facts, turns).pipe(
-          Effect.mapError(({ message }) => failing(state.session, "learn")(message)),
+      const learned = facts.filter((fact) => fact.layer === layer)
+      if (home === null) {
+        own.push(...learned)
+        continue
+      }
+      const ids = new Set([...learned, ...home.facts].map(({ id }) => id))
+      const ends = ended.filter(({ fact }) => ids.has(fact))
+      for (const { fact } of ends) inHomes.add(fact)
+      if (learned.length + ends.length === 0) continue
+      const event: Event.FactsLearned = {
+        _tag: "FactsLearned",
+        from,
+        to,
+        facts: learned,
+        session: state.session,
+      }
+      yield* sessions
+        .transact(
+          home.log,
+          () => ({ events: [...(learned.length === 0 ? [] : [event]), ...ends], answer: undefined }),
+          batchIdOf(layer, turns, state),
         )
+        .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
     }
-    return own
+    ownEnded.push(...ended.filter(({ fact }) => !inHomes.has(fact)))
+    return { facts: own, ended: ownEnded, refused, ...(usage === undefined ? {} : { usage }) }
   })

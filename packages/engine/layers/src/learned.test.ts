@@ -1,64 +1,108 @@
 import { Message } from "@memfold/core"
+import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { known, sessionOf } from "../test/facts.js"
+import { sessionOf } from "../test/facts.js"
 import type { NewFact } from "./Extractor.js"
-import { toFacts, unknownOf } from "./learned.js"
+import { type Ground, judged } from "./learned.js"
 
-const messages = [Message.user("a"), Message.assistant("b")]
-const turns = { state: sessionOf(messages), from: 0, to: 2, messages }
+const messages = [Message.user("a diet"), Message.assistant("b")]
+const ground: Ground = {
+  turns: { state: sessionOf(messages), from: 0, to: 2, messages },
+  extractor: { name: "test" },
+  declared: null,
+  toolResults: false,
+  known: [],
+}
 
-const place = (text: string): NewFact => ({ layer: "user", kind: "profile", text, key: "place" })
-const plain = (text: string): NewFact => ({ layer: "user", kind: "profile", text })
+const place = (text: string): NewFact => ({ layer: "user", kind: "profile", text, key: "place", quote: "a" })
+const plain = (text: string): NewFact => ({ layer: "user", kind: "profile", text, quote: "a" })
 
-describe("toFacts", () => {
-  const texts = (...found: ReadonlyArray<NewFact>) => toFacts(found, "user", turns).map(({ text }) => text)
+const factsFrom = (found: ReadonlyArray<NewFact>, changes: Partial<Ground> = {}) =>
+  Effect.runSync(judged({ ...ground, ...changes }, found))
 
-  it("keeps the last of each key and of each text, where it was said last", () => {
-    expect(texts(place("Graz"), plain("x"), place("Vienna"))).toEqual(["x", "Vienna"])
+describe("the facts of an extraction", () => {
+  it("are each value once, where it was said last", () => {
+    const texts = (...found: ReadonlyArray<NewFact>) => factsFrom(found).facts.map(({ text }) => text)
+    expect(texts(place("Graz"), plain("x"), place("Vienna"))).toEqual(["Graz", "x", "Vienna"])
     expect(texts(plain("x"), plain("y"), plain("x"))).toEqual(["y", "x"])
-    // A text that spells a key is no key.
-    expect(texts(place("Graz"), plain("place"))).toEqual(["Graz", "place"])
   })
 
-  it("names facts by session, rounds, layer and place alone", () => {
-    const ids = toFacts([plain("x"), plain("y")], "user", turns).map(({ id }) => id)
+  it("are named by session, rounds, layer and place alone", () => {
+    const idsOf = (found: ReadonlyArray<NewFact>, changes?: Partial<Ground>) =>
+      factsFrom(found, changes).facts.map(({ id }) => id)
+    const ids = idsOf([plain("x"), plain("y")])
     expect(new Set(ids).size).toBe(2)
-    expect(toFacts([plain("other"), plain("words")], "user", turns).map(({ id }) => id)).toEqual(ids)
+    expect(idsOf([plain("other"), plain("words")])).toEqual(ids)
+    const { turns } = ground
     const others = [
-      toFacts([{ ...plain("x"), layer: "scope" }], "scope", turns),
-      toFacts([plain("x")], "user", { ...turns, to: 3 }),
-      toFacts([plain("x")], "user", { ...turns, state: sessionOf(messages, { session: "other" }) }),
-      toFacts([plain("x")], "user", { ...turns, state: { ...turns.state, clears: 1 } }),
-      toFacts([plain("x")], "user", { ...turns, state: { ...turns.state, startTime: 1 } }),
-    ].map(([fact]) => fact?.id)
+      idsOf([{ ...plain("x"), layer: "scope" }]),
+      idsOf([plain("x")], { turns: { ...turns, to: 3 } }),
+      idsOf([plain("x")], { turns: { ...turns, state: sessionOf(messages, { session: "other" }) } }),
+      idsOf([plain("x")], { turns: { ...turns, state: { ...turns.state, clears: 1 } } }),
+      idsOf([plain("x")], { turns: { ...turns, state: { ...turns.state, startTime: 1 } } }),
+    ].flat()
     expect(new Set([...ids, ...others]).size).toBe(7)
   })
-})
 
-describe("the origin of a fact", () => {
-  it("is the lowest of the messages that it is from", () => {
-    const all = [...messages, Message.result({ id: "c1", output: "c" })]
-    const of = (found: NewFact) => toFacts([found], "user", { ...turns, to: 3, messages: all })[0]?.origin
-    expect(of({ ...plain("x"), from: 0, to: 1 })).toBe("user")
-    expect(of({ ...plain("x"), from: 0, to: 2 })).toBe("assistant")
-    expect(of(plain("x"))).toBe("tool")
+  it("have evidence of the quote, and rest on no more than they say", () => {
+    const { facts } = factsFrom([
+      { ...plain("diet"), predicate: "food", quote: "diet" },
+      plain("something else"),
+    ])
+    expect(facts).toMatchObject([
+      {
+        predicate: "food",
+        value: "diet",
+        from: 0,
+        to: 1,
+        origin: "user",
+        timeSource: "assumed",
+        validFrom: 1_700_000_000_000,
+        sources: [{ session: "s", event: 1, quote: "diet" }],
+        by: { extractor: "test", version: "1" },
+      },
+      // Its words stand nowhere in its source: they may be of any message that was read.
+      { value: "something else", from: 0, to: 2, origin: "assistant" },
+    ])
   })
 })
 
-describe("unknownOf", () => {
-  it("leaves out repetitions of known facts, and nothing else", () => {
-    const [fact] = toFacts([place("Graz")], "user", turns)
-    const same = known("k", "Graz", { layer: "user", kind: "profile", key: "place" })
-    const of = (...facts: ReadonlyArray<typeof same>) => unknownOf(fact === undefined ? [] : [fact], facts)
-    expect(of()).toHaveLength(1)
-    expect(of(same)).toHaveLength(0)
-    for (const change of [
-      { text: "Vienna" },
-      { kind: "note" },
-      { key: "origin" },
-      { layer: "scope" as const },
-    ]) {
-      expect(of({ ...same, ...change })).toHaveLength(1)
-    }
+describe("what an extractor makes up", () => {
+  const refusedOf = (fact: Partial<NewFact>, changes?: Partial<Ground>) =>
+    Object.keys(factsFrom([{ ...plain("x"), ...fact }], changes).refused)
+
+  it("is refused, and counted by why", () => {
+    expect(refusedOf({})).toEqual([])
+    expect(refusedOf({ quote: "A diet" })).toEqual(["not-said"])
+    expect(refusedOf({ quote: [] })).toEqual(["no-quote"])
+    expect(refusedOf({ quote: " " })).toEqual(["no-quote"])
+    expect(refusedOf({ quote: ["a", "never"] })).toEqual(["not-said"])
+    expect(refusedOf({ quote: "b" })).toEqual(["not-by-user"])
+    expect(refusedOf({ quote: "b", layer: "scope" })).toEqual([])
+    expect(refusedOf({ ended: true })).toEqual(["no-beginning"])
+    expect(refusedOf({ predicate: "BuildStatus" })).toEqual(["momentary"])
+    expect(refusedOf({ validFrom: 2, validUntil: 2 })).toEqual(["not-valid"])
+    expect(refusedOf({}, { declared: {} })).toEqual(["not-declared"])
+    expect(
+      factsFrom([plain("x"), { ...plain("y"), quote: "no" }, { ...plain("z"), quote: "no" }]).refused,
+    ).toEqual({
+      "not-said": 2,
+    })
+  })
+
+  it("may not be of a tool or a page, unless these are read", () => {
+    const told = [...messages, Message.result({ id: "c1", output: "You like jam" })]
+    const turns = { state: sessionOf(told), from: 0, to: 3, messages: told }
+    const jam = { ...plain("jam"), quote: "You like jam" }
+    expect(factsFrom([jam], { turns }).refused).toEqual({ "from-tool": 1 })
+    expect(factsFrom([jam], { turns, toolResults: true }).facts).toMatchObject([{ origin: "tool" }])
+  })
+
+  it("is compared in NFC, and half a character is nowhere", () => {
+    const told = [Message.user("Caf\u00e9 \u{1f600}"), Message.assistant("b")]
+    const turns = { state: sessionOf(told), from: 0, to: 2, messages: told }
+    expect(factsFrom([{ ...plain("x"), quote: "Cafe\u0301" }], { turns }).facts).toHaveLength(1)
+    expect(factsFrom([{ ...plain("x"), quote: "Cafe" }], { turns }).facts).toHaveLength(0)
+    expect(factsFrom([{ ...plain("x"), quote: "Café \ud83d" }], { turns }).facts).toHaveLength(0)
   })
 })

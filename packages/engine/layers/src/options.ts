@@ -2,6 +2,7 @@
 import { OptionGroup } from "@memfold/core"
 import { Schema } from "effect"
 import type { Extractor } from "./Extractor.js"
+import type { Declarations } from "./Fact.js"
 import { rules } from "./rules/index.js"
 
 const { Callable, checkedBy, duration, fits, option, unknownIn, wholeFrom, wrongIn } = OptionGroup
@@ -10,7 +11,6 @@ const { Callable, checkedBy, duration, fits, option, unknownIn, wholeFrom, wrong
 export type NameOf = (session: string) => string | undefined
 
 const NameOf = checkedBy<NameOf>(fits(Callable))
-const unnamed: NameOf = () => undefined
 
 /** What each option must be, what it is for, and what it is by default. */
 export const optionGroup = {
@@ -21,13 +21,43 @@ export const optionGroup = {
   ),
   userOf: option(NameOf, "a function from the id of a session to the id of its user", {
     description:
-      "the user of a session: sessions of one user share the facts about the user. For `undefined` or an empty string, facts stay in the session's own log. The result for a session must not change",
-    default: unnamed,
+      "the user of a session: sessions of one user share the facts about the user. For `undefined` or an empty string, facts stay in the session's own log. The result for a session must not change. By default, it is the owner of the session",
   }),
   scopeOf: option(NameOf, "a function from the id of a session to the id of its scope", {
     description:
-      "the scope of a session (a project, a team), likewise: sessions of one scope share its digests, plans and documents",
-    default: unnamed,
+      "the scope of a session (a project, a team), likewise: sessions of one scope share its digests, plans and documents. None by default",
+  }),
+  facts: option(
+    checkedBy<Declarations>(
+      fits(
+        Schema.Record({
+          key: Schema.String,
+          value: Schema.Struct({ check: Callable, single: Schema.Boolean }),
+        }),
+      ),
+    ),
+    "an object of facts, each declared by Fact.of",
+    {
+      description:
+        "the facts about the user that are wanted, by predicate; others are refused. Any by default",
+    },
+  ),
+  learnAt: option(Schema.Literal("turn", "compaction"), '"turn" or "compaction"', {
+    description:
+      "when an extractor is asked: as soon as a turn has ended, or in one batch before a compaction covers the turns. By default, one that costs nothing at each turn, and others at compactions",
+  }),
+  toolResults: option(Schema.Boolean, "true or false", {
+    description: "whether extractors read results of tools; facts that rest on them have a low origin",
+    default: false,
+  }),
+  showPast: option(Schema.Boolean, "true or false", {
+    description: "whether contexts show facts that fit and are no longer true, marked as such",
+    default: false,
+  }),
+  unconfirmedSessions: wholeFrom(1, {
+    description:
+      "a standing fact that was not said again in so many later sessions of the user is left out of contexts, unless it fits the message",
+    default: 100,
   }),
   mostUser: wholeFrom(0, { description: "at most this many user facts for one message", default: 20 }),
   mostScope: wholeFrom(0, { description: "at most this many scope facts for one message", default: 4 }),

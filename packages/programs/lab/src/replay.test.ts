@@ -159,10 +159,10 @@ describe("what a context shows besides the conversation", () => {
     const layers = Effect.sync((): MemoryLayers.Service => {
       made++
       return {
-        learn: () => Effect.succeed([]),
+        learn: () => Effect.succeed({ facts: [] }),
         recall: ({ questions }) => Effect.succeed(questions.map(() => ({ user: [fact], scope: [] }))),
         facts: () => Effect.succeed([]),
-        remove: () => Effect.succeed(false),
+        change: () => Effect.succeed(false),
         forgetMessage: () => Effect.void,
         logOf: () => null,
         forgetSessions: () => Effect.void,

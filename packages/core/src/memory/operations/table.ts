@@ -100,8 +100,10 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   answerToolCall: { ...session, reads: true, effectsOnly: true },
   trace: { ...session, reads: true },
   traceMessage: { ...session, reads: true },
-  facts: { ...session, reads: true },
-  removeFact: { ...session, ...optionsOf("removeFact", 2, { reason: true }) },
+  facts: { ...session, reads: true, ...optionsOf("facts", 1, { at: true, asOfVersion: true }) },
+  factsOf: { ...owner, reads: true, ...optionsOf("factsOf", 1, { at: true, asOfVersion: true }) },
+  removeFact: { ...session, ...optionsOf("removeFact", 2, { as: true, reason: true, until: true }) },
+  revertFact: session,
 
   // Its options are those of one compaction or of several: the last of its forms alone has a type that can be asked for.
   compact: { ...session, options: { at: 1, names: ["strategy", "which", "instructions", "takeOver"] } },

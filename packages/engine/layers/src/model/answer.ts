@@ -3,20 +3,30 @@ import { Either, Schema } from "effect"
 import type { NewFact } from "../Extractor.js"
 import { mayBeSecret } from "../rules/MatchedFact.js"
 
-const Answer = Schema.parseJson(
-  Schema.Struct({
-    facts: Schema.Array(
-      Schema.Struct({
-        layer: Schema.Literal("user", "scope"),
-        kind: Schema.NonEmptyString,
-        key: Schema.optional(Schema.NullOr(Schema.String)),
-        text: Schema.NonEmptyString,
-      }),
-    ),
-  }),
-)
+const Text = Schema.optional(Schema.NullOr(Schema.String))
 
-const decode = Schema.decodeUnknownEither(Answer)
+const Answer = Schema.Struct({
+  facts: Schema.Array(
+    Schema.Struct({
+      layer: Schema.optionalWith(Schema.Literal("user", "scope"), { default: () => "user" }),
+      kind: Text,
+      predicate: Text,
+      key: Text,
+      subject: Text,
+      value: Schema.optional(Schema.Unknown),
+      text: Text,
+      quote: Schema.optionalWith(Schema.Union(Schema.String, Schema.Array(Schema.String)), {
+        default: () => [],
+      }),
+      validFrom: Text,
+      validUntil: Text,
+      ended: Schema.optional(Schema.NullOr(Schema.Boolean)),
+    }),
+  ),
+})
+
+const decodeText = Schema.decodeUnknownEither(Schema.parseJson(Answer))
+const decodeObject = Schema.decodeUnknownEither(Answer)
 
 /** The inside of a fence that encloses the whole text; the text itself without one. */
 const unfenced = (text: string): string => {
@@ -27,10 +37,24 @@ const unfenced = (text: string): string => {
   return /^(?:json)?$/i.test(language) && lineEnd !== -1 ? trimmed.slice(lineEnd + 1, -3) : trimmed
 }
 
-/** The facts in a response. The error contains text of the response and must not be shown or logged. */
+/** A date as a model writes it; `undefined` for anything else. */
+const timeOf = (date: string | null | undefined): number | undefined => {
+  const time = typeof date === "string" && /^\d{4}(?:-\d|$)/.test(date) ? Date.parse(date) : Number.NaN
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** The facts in a response, as a text or as an object. The error contains text of the response and must not be shown or logged. */
 export const factsIn = (answer: unknown): Either.Either<ReadonlyArray<NewFact>, unknown> =>
-  Either.map(decode(typeof answer === "string" ? unfenced(answer) : answer), ({ facts }) =>
+  Either.map(typeof answer === "string" ? decodeText(unfenced(answer)) : decodeObject(answer), ({ facts }) =>
     facts
-      .map(({ key, ...fact }) => ({ ...fact, key: key ?? undefined }))
-      .filter(({ text }) => !mayBeSecret(text)),
+      .map(({ layer, quote, value, ended, validFrom, validUntil, ...texts }): NewFact => ({
+        layer,
+        quote,
+        ...Object.fromEntries(Object.entries(texts).filter(([, text]) => typeof text === "string")),
+        value: value ?? undefined,
+        ended: ended ?? false,
+        validFrom: timeOf(validFrom),
+        validUntil: timeOf(validUntil),
+      }))
+      .filter(({ text = "", value }) => !mayBeSecret(`${text}\n${JSON.stringify(value) ?? ""}`)),
   )

@@ -1,6 +1,6 @@
 import { LanguageModel } from "@effect/ai"
 import { describe, expect, it } from "@effect/vitest"
-import { MemoryLayers, Message, type Prompt, type Session } from "@memfold/core"
+import { MemoryLayers, Message, type Prompt } from "@memfold/core"
 import { Data, Effect, Exit, Stream } from "effect"
 import { known, sessionOf } from "../../test/facts.js"
 import { modelExtractor, type ModelOptions } from "./modelExtractor.js"
@@ -10,7 +10,7 @@ const messages = [Message.user("I like tea, and my secret word is xyzzy"), Messa
 const extract = (
   options: ModelOptions,
   given: ReadonlyArray<Message.Message> = messages,
-  facts: ReadonlyArray<Session.KnownFact> = [],
+  facts: ReadonlyArray<MemoryLayers.FactInTime> = [],
   from = 0,
 ) =>
   modelExtractor(options).extract({
@@ -19,10 +19,11 @@ const extract = (
     to: from + given.length,
     messages: given,
     known: facts,
+    declared: null,
   })
 
 const answer = JSON.stringify({
-  facts: [{ layer: "user", kind: "preference", key: "taste:tea", text: "Likes tea" }],
+  facts: [{ layer: "user", kind: "preference", key: "taste:tea", text: "Likes tea", quote: "I like tea" }],
 })
 
 /** A model that always answers the same, and what it was asked. */
@@ -39,11 +40,12 @@ const modelThat = (answers: string) => {
 class ProviderError extends Data.TaggedError("ProviderError")<{ readonly body: string }> {}
 
 describe("modelExtractor", () => {
-  it.effect("asks the model, and says of which messages its facts are", () =>
+  it.effect("asks the model for facts with quotes", () =>
     Effect.gen(function* () {
       const { ask, asked } = modelThat(answer)
-      expect(yield* extract({ ask }, messages, [], 6)).toEqual([
-        { layer: "user", kind: "preference", key: "taste:tea", text: "Likes tea", from: 6, to: 8 },
+      const { facts } = yield* extract({ ask }, messages, [], 6)
+      expect(facts).toMatchObject([
+        { layer: "user", kind: "preference", key: "taste:tea", text: "Likes tea", quote: "I like tea" },
       ])
       expect(asked).toHaveLength(1)
       expect(asked[0]?.user).toContain("I like tea")
@@ -72,8 +74,8 @@ describe("modelExtractor", () => {
   it.effect("does not ask where nobody has spoken", () =>
     Effect.gen(function* () {
       const { ask, asked } = modelThat(answer)
-      expect(yield* extract({ ask }, [Message.system("rules")])).toEqual([])
-      expect(yield* extract({ ask }, [])).toEqual([])
+      expect((yield* extract({ ask }, [Message.system("rules")])).facts).toEqual([])
+      expect((yield* extract({ ask }, [])).facts).toEqual([])
       expect(asked).toEqual([])
     }),
   )
@@ -86,18 +88,16 @@ describe("modelExtractor", () => {
           ? Message.user(`question ${at}.`)
           : Message.assistant(`answer ${at}. ${"x".repeat(250 + 20 * at)}`),
       )
-      const found = yield* extract({ ask, maxCharacters: 1_000 }, many, [], 100)
+      const { facts } = yield* extract({ ask, maxCharacters: 1_000 }, many, [], 100)
       expect(asked.length).toBeGreaterThan(3)
       for (let at = 0; at < 20; at++) {
         expect(
           asked.filter(({ user }) => user.includes(`${at % 2 === 0 ? "question" : "answer"} ${at}.`)),
         ).toHaveLength(1)
       }
-      expect(found[0]?.from).toBe(100)
-      expect(found.at(-1)?.to).toBe(120)
-      found.slice(1).forEach((fact, at) => expect(fact.from).toBe(found[at]?.to))
+      expect(facts).toHaveLength(asked.length)
       // Cut where a user speaks, for the most part.
-      expect(found.every(({ from = 1 }) => from % 2 === 0)).toBe(true)
+      expect(asked.every(({ user }) => /#1\] user:/.test(user))).toBe(true)
     }),
   )
 
@@ -162,8 +162,9 @@ describe("modelExtractor", () => {
         to: 2,
         messages,
         known: [],
+        declared: null,
       })
-      expect(found.map(({ text }) => text)).toEqual(["Likes tea"])
+      expect(found.facts.map(({ text }) => text)).toEqual(["Likes tea"])
     }).pipe(
       Effect.provideServiceEffect(
         LanguageModel.LanguageModel,

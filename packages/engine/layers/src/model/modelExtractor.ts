@@ -1,21 +1,34 @@
 /** The extractor that asks a language model through one function, for any provider and library. */
-import { type Message, MemoryLayers, type Prompt, type Session } from "@memfold/core"
+import { type Message, MemoryLayers, type Prompt } from "@memfold/core"
 import { Cause, Effect, Either } from "effect"
-import type { Extractor, NewFact } from "../Extractor.js"
+import type { Extractor, Found } from "../Extractor.js"
 import { factsIn } from "./answer.js"
-import { promptFor, sizeOf } from "./prompt.js"
+import { answerSchema, promptFor, sizeOf } from "./prompt.js"
+
+/** A prompt that asks for facts, and the JSON Schema of the answer. */
+export interface FactsPrompt extends Prompt.Prompt {
+  readonly schema: object
+}
+
+/** An answer of a model: JSON as a text or as a value, and the tokens that it took. */
+export interface FactsAnswer {
+  readonly answer: unknown
+  readonly usage?: MemoryLayers.Learned["usage"] | undefined
+}
 
 /**
- * - `ask`: sends a prompt to a model and returns the text of the response. Its errors are not shown or logged, because
- *   a provider's error may repeat the prompt.
- * - `name`: for logs and error texts; "model" by default
+ * - `ask`: sends a prompt to a model and returns the text of the response, or the answer and what it cost. Its errors are not shown
+ *   or logged, because a provider's error may repeat the prompt.
+ * - `name`: for logs and error texts, and in facts; "model" by default
+ * - `version`: changes with the model or the instructions; "1" by default
  * - `instructions`: added to every prompt, for example what matters in your field
  * - `maxCharacters`: UTF-16 units of conversation in one prompt; at least 1,000, by default 60,000 (about
  *   15,000 tokens of English). Longer material takes several prompts, one after the other.
  */
 export interface ModelOptions {
-  readonly ask: (prompt: Prompt.Prompt) => Effect.Effect<string, unknown>
+  readonly ask: (prompt: FactsPrompt) => Effect.Effect<string | FactsAnswer, unknown>
   readonly name?: string
+  readonly version?: string
   readonly instructions?: string
   readonly maxCharacters?: number
 }
@@ -24,7 +37,7 @@ export interface ModelOptions {
 const mostKnown = 100
 
 /** The facts the model may update. A digest never changes: its turn is over. */
-const updatable = (known: ReadonlyArray<Session.KnownFact>): ReadonlyArray<Session.KnownFact> =>
+const updatable = (known: ReadonlyArray<MemoryLayers.FactInTime>): ReadonlyArray<MemoryLayers.FactInTime> =>
   (["user", "scope"] as const).flatMap((layer) =>
     known.filter((fact) => fact.layer === layer && fact.kind !== "digest").slice(-mostKnown),
   )
@@ -55,6 +68,15 @@ const batches = (
   })
   return found
 }
+
+/** What several prompts have found. What one of them cost that is not known, all together are not known to cost. */
+const together = (found: ReadonlyArray<Found>): Found => ({
+  facts: found.flatMap(({ facts }) => facts),
+  usage: found.reduce<Found["usage"]>(
+    (sum, { usage }) => sum && usage && { input: sum.input + usage.input, output: sum.output + usage.output },
+    { input: 0, output: 0 },
+  ),
+})
 
 /** The `_tag` of an error, the only part of it that is safe to show. */
 const tagOf = (error: unknown): string => {
@@ -97,17 +119,21 @@ const tagOf = (error: unknown): string => {
  * ```
  */
 export const modelExtractor = (options: ModelOptions): Extractor => {
-  const { ask, instructions, name = "model", maxCharacters = 60_000 } = options
+  const { ask, instructions, name = "model", version, maxCharacters = 60_000 } = options
   if (!Number.isSafeInteger(maxCharacters) || maxCharacters < 1_000) {
     throw new RangeError("maxCharacters has to be a whole number, 1,000 or more")
   }
   return {
     name,
-    extract: ({ state, from, messages, known }) => {
+    version,
+    extract: ({ state, from, messages, known, declared }) => {
       const fail = (detail: string) =>
         new MemoryLayers.LayersError({ session: state.session, operation: "learn", detail })
-      const askAbout = (batch: Batch): Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError> =>
-        Effect.suspend(() => ask(promptFor(batch.messages, updatable(known), instructions))).pipe(
+      const schema = answerSchema(declared)
+      const askAbout = (batch: Batch): Effect.Effect<Found, MemoryLayers.LayersError> =>
+        Effect.suspend(() =>
+          ask({ ...promptFor(batch.messages, updatable(known), { instructions, declared }), schema }),
+        ).pipe(
           Effect.catchAllCause((cause) =>
             Cause.isInterruptedOnly(cause)
               ? Effect.interrupt
@@ -115,23 +141,23 @@ export const modelExtractor = (options: ModelOptions): Extractor => {
                   `the model could not be asked${tagOf(Cause.squash(cause))}; the turns are tried again with the next one`,
                 ),
           ),
-          Effect.flatMap((answer) =>
+          Effect.map((given): FactsAnswer =>
+            typeof given === "object" && given !== null && "answer" in given ? given : { answer: given },
+          ),
+          Effect.flatMap(({ answer, usage }) =>
             Either.match(factsIn(answer), {
               onLeft: () =>
                 fail(
                   "the model's response is not the JSON that was asked for; a larger model, or the provider's JSON mode, may help",
                 ),
-              onRight: Effect.succeed,
+              onRight: (facts) => Effect.succeed({ facts, usage }),
             }),
-          ),
-          Effect.map((facts) =>
-            facts.map((fact) => ({ ...fact, from: batch.from, to: batch.from + batch.messages.length })),
           ),
         )
       const worth = batches(messages, from, maxCharacters).filter((batch) =>
         batch.messages.some(({ role }) => role !== "system"),
       )
-      return Effect.map(Effect.forEach(worth, askAbout), (found) => found.flat())
+      return Effect.map(Effect.forEach(worth, askAbout), together)
     },
   }
 }

@@ -29,7 +29,7 @@ describe("promptFor", () => {
         },
       ],
       [known("f1", "Likes: coffee", { layer: "user", kind: "preference", key: "taste:coffee" })],
-      "Mind the tickets.",
+      { instructions: "Mind the tickets." },
     )
     const mark = markOf(user)
     expect(user).toContain(`[${mark} #1] user (Ada [fake] system):\nI like tea`)
@@ -41,11 +41,13 @@ describe("promptFor", () => {
     expect(user).not.toContain("hidden thoughts")
     expect(user).not.toContain("data:text/plain")
     expect(user).toContain(
-      '- {"layer":"user","kind":"preference","key":"taste:coffee","text":"Likes: coffee"}',
+      '- {"layer":"user","predicate":"preference","key":"taste:coffee","value":"Likes: coffee"}',
     )
     expect(system).toContain(mark)
     expect(system).toContain("Mind the tickets.")
-    expect(promptFor([Message.user("x")], [], "  ").system).not.toContain("Instructions of the application")
+    expect(promptFor([Message.user("x")], [], { instructions: "  " }).system).not.toContain(
+      "Instructions of the application",
+    )
   })
 
   it("keeps what was said within marks that are nowhere in it", () => {

@@ -49,7 +49,12 @@ const recalling = (earlier: ReturnType<typeof makeEarlier>) => {
     return earlier.recall(query, places, (question) => {
       searched.push(question)
       const indexes = question.orLater === true ? now : past
-      return select(query.state, question, places, indexes, { user: 3, scope: 3 })
+      return select(query.state, question, places, indexes, {
+        mostUser: 3,
+        mostScope: 3,
+        showPast: false,
+        unconfirmedSessions: 100,
+      })
     })
   }
   return { recall, searched }

@@ -24,7 +24,12 @@ const recall = (
   }
   const current = question === null ? null : Message.user(question)
   const asked = { time: Number.POSITIVE_INFINITY, total: state.total }
-  const found = select(state, { current, asked, orLater: true }, places, makeIndexes(1_000), most)
+  const found = select(state, { current, asked, orLater: true }, places, makeIndexes(1_000), {
+    mostUser: most.user,
+    mostScope: most.scope,
+    showPast: false,
+    unconfirmedSessions: 100,
+  })
   return { user: found.user.map(({ id }) => id), scope: found.scope.map(({ id }) => id) }
 }
 

@@ -1,15 +1,19 @@
 /** Which of the active facts a context shows, and in which order. */
-import { type Event, Message, type MemoryLayers, Search, type Session } from "@memfold/core"
+import { MemoryLayers, Message, Search, type Session } from "@memfold/core"
 import { standingKinds } from "../Extractor.js"
 import { origin, originOfFact } from "../identity.js"
-import type { LogFacts, Places } from "../places.js"
-import { activeFacts } from "../places.js"
+import { factsOf, type LogFacts, type Places } from "../places.js"
 import type { Indexes, Scores } from "./Indexes.js"
 
-type Facts = ReadonlyArray<Session.KnownFact>
+type Facts = ReadonlyArray<MemoryLayers.FactInTime>
 
-/** At most this many facts of each layer for one question. */
-export type Most = { readonly [Layer in Event.Fact["layer"]]: number }
+/** How many facts of each layer are shown for one question, and which besides those that are true. */
+export interface Shown {
+  readonly mostUser: number
+  readonly mostScope: number
+  readonly showPast: boolean
+  readonly unconfirmedSessions: number
+}
 
 /** The search terms of the current message; none if there is nothing to search for. */
 const termsOf = (current: Message.Message | null): ReadonlyArray<string> =>
@@ -33,17 +37,59 @@ export const wasKnown = (
   here: string,
 ): boolean => fact.time <= time && (fact.to <= total || originOfFact(fact) !== here)
 
-/** The facts that were known at a moment. */
-const knownAt = ({ own, user, scope }: Places, moment: MemoryLayers.Moment, here: string): Places => {
-  const place = ({ log, facts }: LogFacts): LogFacts => ({
-    log,
-    facts: facts.filter((fact) => wasKnown(fact, moment, here)),
-  })
+/** A fact that is no longer true, as a context shows it. */
+const asPast = (fact: MemoryLayers.FactInTime): MemoryLayers.FactInTime => ({
+  ...fact,
+  text: `${fact.text} (no longer true since ${new Date(fact.validUntil ?? 0).toISOString().slice(0, 10)})`,
+})
+
+/**
+ * The facts of a layer that were known at a moment: those that are true, and those that were. What has ended since leaves also older
+ * questions.
+ */
+const knownAt = (
+  places: Places,
+  layer: "user" | "scope",
+  { asked, orLater }: Pick<MemoryLayers.Question, "asked" | "orLater">,
+  here: string,
+): { readonly current: Facts; readonly past: Facts } => {
+  const all = factsOf(places, layer)
+  // What was learned since is true since, by the clock of whoever has learned it.
+  const now = Math.max(asked.time, ...all.map(({ time }) => time))
+  const known = all.filter((fact) => orLater === true || wasKnown(fact, asked, here))
   return {
-    own: place(own),
-    user: user === null ? null : place(user),
-    scope: scope === null ? null : place(scope),
+    current: known.filter((fact) => MemoryLayers.isTrueAt(fact, now)),
+    past: known.filter(
+      ({ validFrom = Number.NEGATIVE_INFINITY, validUntil }) =>
+        validUntil !== undefined && validUntil <= now && validFrom < validUntil,
+    ),
   }
+}
+
+/** The sessions that facts were learned in, the oldest first. */
+const sessionsOf = (facts: Facts): ReadonlyArray<string> => [
+  ...new Set(facts.flatMap(({ sources = [] }) => sources.map(({ session }) => session))),
+]
+
+/** Whether a fact was said in one of the newest sessions, or has no session. */
+const isConfirmed =
+  (facts: Facts, mostSessions: number) =>
+  ({ sources = [] }: MemoryLayers.FactInTime): boolean => {
+    const newest = new Set(sessionsOf(facts).slice(-mostSessions))
+    return sources.length === 0 || sources.some(({ session }) => newest.has(session))
+  }
+
+/** The places as they were known at a question: what was learned since does not change how well its facts fit. */
+const knownOf = (
+  { own, user, scope }: Places,
+  { asked, orLater }: MemoryLayers.Question,
+  here: string,
+): Places => {
+  const place = <Place extends LogFacts | null>(given: Place): Place =>
+    given === null || orLater === true
+      ? given
+      : { ...given, facts: given.facts.filter((fact) => wasKnown(fact, asked, here)) }
+  return { own: place(own), user: place(user), scope: place(scope) }
 }
 
 /** The scores of all facts for a question. */
@@ -62,31 +108,34 @@ const scoresOf = (places: Places, terms: ReadonlyArray<string>, indexes: Indexes
  */
 export const select = (
   state: Session.SessionState,
-  { current, asked, orLater }: MemoryLayers.Question,
-  all: Places,
+  question: MemoryLayers.Question,
+  places: Places,
   indexes: Indexes,
-  most: Most,
+  { mostUser, mostScope, showPast, unconfirmedSessions }: Shown,
 ): MemoryLayers.Recalled => {
   const here = origin(state)
-  const places = orLater === true ? all : knownAt(all, asked, here)
-  const terms = termsOf(current)
-  const scores = terms.length === 0 ? null : scoresOf(places, terms, indexes)
-  const fitting = (facts: Facts, limit: number): Facts =>
-    scores === null ? newest(facts, limit) : best(facts, scores, limit)
+  const terms = termsOf(question.current)
+  const scores = terms.length === 0 ? null : scoresOf(knownOf(places, question, here), terms, indexes)
+  const ofUser = knownAt(places, "user", question, here)
+  const ofScope = knownAt(places, "scope", question, here)
+  const confirmed = isConfirmed(ofUser.current, unconfirmedSessions)
+  const fitting = (facts: Facts, past: Facts, limit: number): Facts =>
+    scores === null
+      ? newest(facts.filter(confirmed), limit)
+      : best([...facts, ...(showPast ? past.map(asPast) : [])], scores, limit)
 
-  const user = activeFacts(places, "user")
   // The kinds in their order: who the user is comes before what they ask for.
-  const standing: Array<Session.KnownFact> = []
+  const standing: Array<MemoryLayers.FactInTime> = []
+  const stands = (fact: MemoryLayers.FactInTime) => standingKinds.includes(fact.kind) && confirmed(fact)
   for (const kind of standingKinds) {
-    const ofKind = user.filter((fact) => fact.kind === kind)
-    standing.push(...newest(ofKind, most.user - standing.length))
+    const ofKind = ofUser.current.filter((fact) => fact.kind === kind && stands(fact))
+    standing.push(...newest(ofKind, mostUser - standing.length))
   }
-  const others = user.filter(({ kind }) => !standingKinds.includes(kind))
-  const scope = activeFacts(places, "scope").filter(
-    (fact) => fact.from < state.coveredTo || originOfFact(fact) !== here,
-  )
+  const others = ofUser.current.filter((fact) => !stands(fact))
+  const elsewhere = (fact: MemoryLayers.FactInTime) =>
+    fact.from < state.coveredTo || originOfFact(fact) !== here
   return {
-    user: [...standing, ...fitting(others, most.user - standing.length)],
-    scope: fitting(scope, most.scope),
+    user: [...standing, ...fitting(others, ofUser.past, mostUser - standing.length)],
+    scope: fitting(ofScope.current.filter(elsewhere), ofScope.past.filter(elsewhere), mostScope),
   }
 }

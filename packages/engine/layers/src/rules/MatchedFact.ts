@@ -1,8 +1,33 @@
+/** The facts that rules find, and where they stand. */
+import { head } from "../text.js"
+
 /** The fact a rule finds in a clause or sentence. */
 export interface MatchedFact {
   readonly kind: "profile" | "preference" | "instruction"
   readonly text: string
   readonly key: string
+}
+
+/** A fact, and the words that say it, as they stand in the text. */
+export interface QuotedFact extends MatchedFact {
+  readonly quote: string
+}
+
+/** The longest quote, in UTF-16 units: the beginning of a sentence is enough to find it. */
+const longestQuote = 300
+
+/**
+ * Words as they stand in a text, which may have more spaces and emphasis between them; `null` if they do not stand there. Only what can be
+ * quoted is learned.
+ */
+export const quoteIn = (text: string, words: string): string | null => {
+  const said = head(words, longestQuote)
+  if (text.includes(said)) return said
+  const pattern = said
+    .split(" ")
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&"))
+    .join("[\\s*]{1,9}")
+  return new RegExp(pattern, "u").exec(text)?.[0] ?? null
 }
 
 /** A clause of a sentence, and the clause after it. */

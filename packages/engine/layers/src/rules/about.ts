@@ -5,8 +5,7 @@
  */
 import { aboutChinese, goesOn, instructionChinese, isGreetingChinese, notMeantChinese } from "./chinese.js"
 import { aboutEnglish, instructionEnglish, isGreetingEnglish, notMeantEnglish } from "./english.js"
-import type { MatchedFact } from "./MatchedFact.js"
-import { mayBeSecret } from "./MatchedFact.js"
+import { type MatchedFact, mayBeSecret, type QuotedFact, quoteIn } from "./MatchedFact.js"
 import { prose } from "./prose.js"
 import { isQuestion, sentences } from "./sentences.js"
 
@@ -23,13 +22,15 @@ const clausesOf = (sentence: string): ReadonlyArray<string> =>
     .filter((clause) => clause !== "")
 
 /** The facts about the user in a user's text, in order; a key may occur more than once. */
-export const about = (text: string): ReadonlyArray<MatchedFact> => {
-  const found: Array<MatchedFact> = []
+export const about = (text: string): ReadonlyArray<QuotedFact> => {
+  const found: Array<QuotedFact> = []
   let greeted = false
   for (const sentence of sentences(prose(text))) {
     const greets = isGreetingEnglish(sentence.text) || isGreetingChinese(sentence.text)
     if (!sentence.quoted && !sentence.question && sentence.text.length <= longest) {
-      found.push(...ofSentence(sentence.text, greeted))
+      const quote = quoteIn(text, sentence.text)
+      if (quote !== null)
+        found.push(...ofSentence(sentence.text, greeted).map((fact) => ({ ...fact, quote })))
     }
     greeted = greets
   }

@@ -1,13 +1,13 @@
 /** A turn on one line: the question, and the final answer. */
 import { type Message, Search } from "@memfold/core"
 import type { NewFact } from "../Extractor.js"
-import { clip } from "../text.js"
-import { mayBeSecret } from "./MatchedFact.js"
+import { clip, head } from "../text.js"
+import { mayBeSecret, quoteIn } from "./MatchedFact.js"
 import { prose } from "./prose.js"
 import type { Turn } from "./rounds.js"
 
 /** In UTF-16 units: the question, and the answer. */
-const limits = { asked: 160, came: 240 }
+const limits = { asked: 160, came: 240, key: 400 }
 
 /** What people say without saying anything. */
 const courtesies =
@@ -50,8 +50,25 @@ export const digest = ({ from, to, messages }: Turn): NewFact | null => {
   // The rest of a turn that has its digest already.
   if (users.length === 0) return null
   const asked = firstSaid(users, limits.asked)
-  const came = firstSaid(messages.filter(({ role }) => role === "assistant").toReversed(), limits.came)
+  const answers = messages.filter(({ role }) => role === "assistant").toReversed()
+  const came = firstSaid(answers, limits.came)
   const text = [asked, came].filter((piece) => piece !== "").join(" → ")
   if (!isTelling(text) || mayBeSecret(text)) return null
-  return { layer: "scope", kind: "digest", text, from, to }
+  const quote = [firstQuote(users), firstQuote(answers)].filter((one) => one !== null)
+  if (quote.length === 0) return null
+  // Turns of which the same can be said are one, and no digest contradicts another.
+  return { layer: "scope", kind: "digest", key: head(`turn:${text}`, limits.key), text, quote, from, to }
+}
+
+/** The first line of prose that can be quoted, or the name of a file. */
+const firstQuote = (messages: ReadonlyArray<Message.Message>): string | null => {
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if (part.type === "file" && part.name !== undefined) return head(part.name, limits.asked)
+      for (const line of part.type === "text" ? prose(part.text) : []) {
+        const quote = quoteIn(part.type === "text" ? part.text : "", head(line.text, limits.asked))
+        if (quote !== null && /[\p{L}\p{N}]/u.test(quote)) return quote
+      }
+    }
+  return null
 }

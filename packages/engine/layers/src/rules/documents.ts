@@ -120,9 +120,15 @@ export const documents = (
     newest.delete(name)
     newest.set(name, text)
   }
-  return [...newest]
-    .slice(-limits.documents)
-    .map(([name, text]) => ({ layer: "scope", kind: "document", key: keyOf(name), text, from, to }))
+  return [...newest].slice(-limits.documents).map(([name, text]) => ({
+    layer: "scope",
+    kind: "document",
+    key: keyOf(name),
+    text,
+    quote: name.replace(/…$/u, ""),
+    from,
+    to,
+  }))
 }
 
 const keyOf = (name: string): string => `document:${name}`

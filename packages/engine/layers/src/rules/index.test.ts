@@ -11,8 +11,15 @@ const extract = (
   facts: Parameters<typeof rules.extract>[0]["known"] = [],
 ) =>
   Effect.runSync(
-    rules.extract({ state: sessionOf(messages), from: 0, to: messages.length, messages, known: facts }),
-  )
+    rules.extract({
+      state: sessionOf(messages),
+      from: 0,
+      to: messages.length,
+      messages,
+      known: facts,
+      declared: null,
+    }),
+  ).facts
 
 describe("rules", () => {
   it("find facts of both layers, with the messages they were said in", () => {

@@ -2,7 +2,7 @@
 import type { Message } from "@memfold/core"
 import type { NewFact } from "../Extractor.js"
 import { clip } from "../text.js"
-import { mayBeSecret } from "./MatchedFact.js"
+import { mayBeSecret, quoteIn } from "./MatchedFact.js"
 import type { Line } from "./prose.js"
 import { prose } from "./prose.js"
 import type { Turn } from "./rounds.js"
@@ -102,11 +102,20 @@ export const plan = (session: string, { from, to, messages }: Turn): NewFact | n
     .filter((step) => step !== "" && !mayBeSecret(step))
   const distinct = [...new Set(steps)].slice(0, limits.steps)
   if (distinct.length === 0) return null
+  const texts = speakers.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === "text" ? [part.text] : [])),
+  )
+  const quote = distinct.flatMap((step) => {
+    const words = step.replace(/…$/u, "")
+    return texts.map((text) => quoteIn(text, words)).find((found) => found !== null) ?? []
+  })
+  if (quote.length === 0) return null
   return {
     layer: "scope",
     kind: "plan",
     key: `plan:${session}`,
     text: `Plan: ${distinct.join("; ")}`,
+    quote,
     from,
     to,
   }

@@ -53,7 +53,9 @@ describe("digest", () => {
     expect(digest(turn(asked, assistant("Run it."), assistant("")))).toEqual({
       layer: "scope",
       kind: "digest",
+      key: "turn:How do I deploy the parser to staging? → Run it.",
       text: "How do I deploy the parser to staging? → Run it.",
+      quote: ["How do I deploy the parser to staging?", "Run it."],
       from: 4,
       to: 7,
     })
@@ -211,8 +213,8 @@ describe("plan", () => {
     const many = Array.from({ length: 40 }, (_, at) => `- [ ] step ${at} ${"word ".repeat(100)}`).join("\n")
     const found = plan("s", turn(user("go"), assistant(many)))
     expect(found?.key).toBe("plan:s")
-    expect(found?.text.split("; ")).toHaveLength(6)
-    expect(found?.text.length).toBeLessThan(1_000)
+    expect(found?.text?.split("; ")).toHaveLength(6)
+    expect(found?.text?.length).toBeLessThan(1_000)
   })
 })
 

@@ -14,6 +14,10 @@ const kind = fc.constantFrom("history" as const, "block" as const, "turn-prefix"
 
 const paths = fc.array(fc.constantFrom("a.ts", "b/c.ts", "README.md"), { maxLength: 2 })
 
+const factId = fc.constantFrom("f1", "f2", "f3")
+const timeSource = fc.constantFrom("said" as const, "assumed" as const)
+const factSource = fc.record({ session: fc.constantFrom("s", "other"), event: index, quote: text })
+
 /** The events of a kind. */
 export type Of<Tag extends Event.Event["_tag"]> = Extract<Event.Event, { _tag: Tag }>
 
@@ -116,12 +120,33 @@ export const byTag: {
         key: fc.option(fc.constantFrom("name", "place"), { nil: undefined }),
         from: index,
         to: index,
+        subject: fc.option(fc.constantFrom("user", "Bob"), { nil: undefined }),
+        predicate: fc.option(fc.constantFrom("name", "likes"), { nil: undefined }),
+        value: fc.option(fc.constantFrom<unknown>("Ada", 7, { city: "Graz" }), { nil: undefined }),
+        validFrom: fc.option(millis, { nil: undefined }),
+        validUntil: fc.option(millis, { nil: undefined }),
+        timeSource: fc.option(timeSource, { nil: undefined }),
+        sources: fc.option(fc.array(factSource, { minLength: 1, maxLength: 2 }), { nil: undefined }),
+        by: fc.option(fc.constant({ extractor: "rules", version: "1" }), { nil: undefined }),
       }),
       { maxLength: 3 },
     ),
     session: fc.option(fc.constant("other"), { nil: undefined }),
+    refused: fc.option(fc.dictionary(fc.constantFrom("not-said", "no-quote"), tokens, { maxKeys: 2 }), {
+      nil: undefined,
+    }),
   }),
-  FactRemoved: tagged("FactRemoved", { fact: fc.constantFrom("f1", "f2", "f3"), reason: text }),
+  FactRemoved: tagged("FactRemoved", { fact: factId, reason: text }),
+  FactEnded: tagged("FactEnded", {
+    fact: factId,
+    until: millis,
+    timeSource,
+    source: fc.option(factSource, { nil: undefined }),
+    reason: fc.option(text, { nil: undefined }),
+  }),
+  FactRetracted: tagged("FactRetracted", { fact: factId, reason: text }),
+  FactRedacted: tagged("FactRedacted", { fact: factId }),
+  FactReverted: tagged("FactReverted", { fact: factId }),
   MessageRedacted: tagged("MessageRedacted", {
     version: index,
     rewritten: fc.array(index, { maxLength: 2 }),
@@ -177,6 +202,10 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.MessageSetAside },
   { weight: 1, arbitrary: byTag.FactsLearned },
   { weight: 1, arbitrary: byTag.FactRemoved },
+  { weight: 1, arbitrary: byTag.FactEnded },
+  { weight: 1, arbitrary: byTag.FactRetracted },
+  { weight: 1, arbitrary: byTag.FactRedacted },
+  { weight: 1, arbitrary: byTag.FactReverted },
   { weight: 1, arbitrary: byTag.CompactionFailed },
   { weight: 1, arbitrary: byTag.CompactionRenewed },
   { weight: 1, arbitrary: byTag.CompactionReleased },

@@ -1,0 +1,72 @@
+/** The facts of a session and of an owner, and their changes. */
+import { Effect } from "effect"
+import type { FactInTime } from "../layers/inTime.js"
+import type { FactChange, LayersError } from "../layers/MemoryLayers.js"
+import { checkCount, checkOwner } from "./input.js"
+import type { MemoryError } from "./MemoryOptions.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import { readState, timeOf } from "./readState.js"
+
+/** Which facts are read: by when they are true, and by when they were known. */
+export interface FactsOptions {
+  /**
+   * Facts that are true in the world at this time, in milliseconds since the epoch; now by default. `null`: all facts, also those that
+   * are no longer true.
+   */
+  readonly at?: number | null | undefined
+  /** As they were known at this version of the log that is read: the session's, or the one of the facts about the owner. */
+  readonly asOfVersion?: number | undefined
+}
+
+/** How a fact is removed. */
+export interface RemoveFactOptions {
+  /**
+   * - `retracted` (default): it was never true
+   * - `ended`: it was true until `until`
+   * - `redacted`: it must not be known, and is erased from the log
+   */
+  readonly as?: "ended" | "retracted" | "redacted" | undefined
+  /** When it ended, in milliseconds since the epoch; now by default. */
+  readonly until?: number | undefined
+  /** A text that is kept in the log. */
+  readonly reason?: string | undefined
+}
+
+type Facts = Effect.Effect<ReadonlyArray<FactInTime>, MemoryError | LayersError>
+
+/** The facts of a session. */
+export const factsIn = (
+  { sessions, layers }: Pick<MemoryParts, "sessions" | "layers">,
+  session: string,
+  { at, asOfVersion }: FactsOptions = {},
+): Facts =>
+  Effect.gen(function* () {
+    if (typeof at === "number") yield* checkCount(session, "at", at)
+    const version = asOfVersion === undefined ? {} : { atVersion: asOfVersion }
+    const state = yield* readState(sessions, session, version)
+    const untilTime = yield* timeOf(sessions, session, version)
+    return yield* layers?.facts(state, { at, untilTime }) ?? Effect.succeed([])
+  })
+
+/** The facts about an owner, of all sessions. */
+export const factsOfOwner = (
+  parts: Pick<MemoryParts, "sessions" | "layers">,
+  owner: string,
+  options?: FactsOptions,
+): Facts =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    const log = parts.layers?.logOf(owner) ?? null
+    return log === null ? [] : yield* factsIn(parts, log, options)
+  })
+
+/** Changes a fact; `false` if there is no such fact, or nothing to change. */
+export const changeFact = (
+  { sessions, layers }: Pick<MemoryParts, "sessions" | "layers">,
+  session: string,
+  change: FactChange,
+): Effect.Effect<boolean, MemoryError | LayersError> =>
+  Effect.flatMap(
+    readState(sessions, session),
+    (state) => layers?.change(state, change) ?? Effect.succeed(false),
+  )

@@ -1,0 +1,68 @@
+/** An extractor of a plain function. */
+import { MemoryLayers, Message } from "@memfold/core"
+import { Effect } from "effect"
+import type { Extractor, NewFact } from "./Extractor.js"
+import { failing } from "./failing.js"
+
+/** What a function is given: a batch of messages as texts, the facts that are known, and of which session they are. */
+export interface FunctionMaterial {
+  readonly session: string
+  readonly messages: ReadonlyArray<{
+    readonly role: Message.Role
+    readonly text: string
+    readonly index: number
+  }>
+  readonly known: ReadonlyArray<MemoryLayers.FactInTime>
+}
+
+/** A fact as a function finds it: about the user unless it says a `layer`. */
+export type FunctionFact = Omit<NewFact, "layer"> & Partial<Pick<NewFact, "layer">>
+
+/**
+ * Makes an extractor of a function, which may be asynchronous. What it throws is not shown or logged.
+ *
+ * @param extract - finds facts in a batch of messages
+ * @param options - `name` and `version`, which facts have; `isFree`: it costs nothing, and reads each turn as it ends
+ *
+ * @example
+ * ```ts
+ * import { functionExtractor } from "@memfold/layers"
+ *
+ * const diets = functionExtractor(({ messages }) =>
+ *   messages.flatMap(({ role, text }) =>
+ *     role === "user" && text.includes("I am vegan")
+ *       ? [{ predicate: "diet", value: "vegan", quote: "I am vegan" }]
+ *       : [],
+ *   ),
+ * )
+ * console.log(diets.name) // function
+ * ```
+ */
+export const functionExtractor = (
+  extract: (material: FunctionMaterial) => ReadonlyArray<FunctionFact> | Promise<ReadonlyArray<FunctionFact>>,
+  {
+    name = "function",
+    version,
+    isFree = false,
+  }: Partial<Pick<Extractor, "name" | "version" | "isFree">> = {},
+): Extractor => ({
+  name,
+  version,
+  isFree,
+  extract: ({ state, from, messages, known }) =>
+    Effect.tryPromise({
+      try: async () =>
+        extract({
+          session: state.session,
+          messages: messages.map((message, position) => ({
+            role: message.role,
+            text: MemoryLayers.readIn(message),
+            index: from + position,
+          })),
+          known,
+        }),
+      catch: () => failing(state.session, "learn")(`the extractor "${name}" threw an error`),
+    }).pipe(
+      Effect.map((facts) => ({ facts: facts.map((fact) => ({ ...fact, layer: fact.layer ?? "user" })) })),
+    ),
+})
