@@ -25,6 +25,8 @@ export type { EventLogPropertiesOptions, LogLayer } from "./log/input.js"
 export { vectorIndexProperties } from "./vectors/vectorIndexProperties.js"
 export type { VectorIndexLayer, VectorIndexPropertiesOptions } from "./vectors/input.js"
 
+export { factProperties } from "./law/facts.js"
+export type { FactPropertiesOptions, PlayedFact, PlayedLayers } from "./law/facts.js"
 export { memoryProperties } from "./memory/memoryProperties.js"
 export { memoryCommands } from "./memory/commands.js"
 export type { MemoryCommand, RealMemory } from "./memory/commands.js"

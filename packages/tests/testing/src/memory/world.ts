@@ -6,6 +6,7 @@ import {
   FullTextIndex,
   InMemoryEventLog,
   Memory,
+  MemoryLayers,
   Summarizer,
   TokenCounter,
   VectorIndex,
@@ -24,6 +25,8 @@ export interface Opening extends Memory.Options {
   readonly embedder?: Embedder.Service | undefined
   /** The vector index of the memory; its own by default. */
   readonly vectors?: VectorIndex.Service | undefined
+  /** None by default. */
+  readonly layers?: Effect.Effect<MemoryLayers.Service, never, EventLog.EventLog> | undefined
   /** Wraps the log before the memory gets it. */
   readonly wrapLog?: (log: EventLog.Service) => EventLog.Service
 }
@@ -101,18 +104,23 @@ export const inWorld = async <A>(
       index,
       embedder,
       vectors,
+      layers,
       ...options
     }) => {
+      const opened = Layer.succeed(EventLog.EventLog, wrapLog === undefined ? log : wrapLog(log))
       const surroundings = Layer.mergeAll(
-        Layer.succeed(EventLog.EventLog, wrapLog === undefined ? log : wrapLog(log)),
+        opened,
+        layers === undefined
+          ? Layer.empty
+          : Layer.provide(Layer.effect(MemoryLayers.MemoryLayers, layers), opened),
         Layer.succeed(Summarizer.Summarizer, summarizer),
         Layer.succeed(TokenCounter.TokenCounter, quarter),
         index === undefined ? Layer.empty : Layer.succeed(FullTextIndex.FullTextIndex, index),
         embedder === undefined ? Layer.empty : Layer.succeed(Embedder.Embedder, embedder),
         vectors === undefined ? Layer.empty : Layer.succeed(VectorIndex.VectorIndex, vectors),
       )
-      const opened = Layer.buildWithScope(Layer.fresh(Layer.provide(memory(options), surroundings)), scope)
-      return Context.get(await run(opened), Memory.Memory)
+      const built = Layer.buildWithScope(Layer.fresh(Layer.provide(memory(options), surroundings)), scope)
+      return Context.get(await run(built), Memory.Memory)
     }
     return await use({ log, time, run, watch, open })
   } finally {

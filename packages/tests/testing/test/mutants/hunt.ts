@@ -11,6 +11,7 @@ import type { RimMutant } from "./rim.js"
 /** Where the engine is, the messages and the log that it runs on, the readers of transcripts, and the service with its proxy. */
 const sources = [
   "packages/core/src",
+  "packages/engine",
   "packages/ports/log/src",
   "packages/ports/message/src",
   "packages/programs/cli/src",

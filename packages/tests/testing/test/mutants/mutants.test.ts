@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { branchMutants } from "./branches.js"
 import { type EngineMutant, engineMutants } from "./engines.js"
+import { factMutants } from "./facts.js"
 import { hunt, huntByLaws, huntByTests } from "./hunt.js"
 import { type Caught, catchMutant, type Mutant } from "./Mutant.js"
 import { originMutants } from "./origins.js"
@@ -73,6 +74,13 @@ describe("an engine with branches that", () => {
 describe("an engine with origins that", () => {
   it.each(tried(originMutants))("$name", { timeout: 600_000 }, async (mutant) => {
     note("an engine with origins", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }))
+  })
+})
+
+describe("a memory layer that", () => {
+  const laws = "packages/engine/layers/test/law.main.ts"
+  it.each(tried(factMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+    note("a memory layer", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }, laws))
   })
 })
 

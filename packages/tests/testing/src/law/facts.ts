@@ -1,0 +1,278 @@
+/** Facts rest on what was said (L24): conversations with an extractor that tells the truth and lies, edits, redactions and changes of facts. */
+import { type EventLog, type Memory, MemoryLayers, Message, Session, type Strategy } from "@memfold/core"
+import { type Effect, Stream } from "effect"
+import * as fc from "fast-check"
+import { strategy as anyStrategy } from "../arbitrary/strategy.js"
+import type { MemoryPropertiesOptions } from "../memory/input.js"
+import { inWorld, type World } from "../memory/world.js"
+import { canonical, type Law, makeLaw, must } from "./Law.js"
+
+/** A fact as a played extractor finds it. */
+export interface PlayedFact {
+  readonly layer: "user"
+  readonly predicate: string
+  readonly value: string
+  readonly subject: string
+  readonly quote: string
+  readonly key?: string | undefined
+  readonly ended?: boolean
+}
+
+/** Memory layers whose extractor finds what a function finds. */
+export type PlayedLayers = (
+  play: (turns: MemoryLayers.CompletedTurns) => ReadonlyArray<PlayedFact>,
+) => Effect.Effect<MemoryLayers.Service, never, EventLog.EventLog>
+
+/** What the laws of facts work with: the memory layers, and what the laws of a memory work with. */
+export interface FactPropertiesOptions extends Omit<MemoryPropertiesOptions, "summarizer" | "vectorIndex"> {
+  readonly layers: PlayedLayers
+}
+
+const sessions = ["s1", "s2"] as const
+const owner = "ann"
+
+type Lie = "none" | "quote" | "elsewhere" | "assistant" | "end"
+
+/** Something that the user says, and what the extractor makes of it. */
+const saying = fc.record({
+  type: fc.constant("say" as const),
+  session: fc.nat({ max: 1 }),
+  value: fc.constantFrom("x", "y"),
+  subject: fc.constantFrom("user", "Bob"),
+  single: fc.boolean(),
+  lie: fc.constantFrom<Lie>("none", "none", "none", "none", "quote", "elsewhere", "assistant", "end"),
+})
+type Saying = typeof saying extends fc.Arbitrary<infer A> ? A : never
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: saying },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant("edit" as const), turn: fc.nat({ max: 3 }), saying }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant("redact" as const),
+      session: fc.nat({ max: 1 }),
+      turn: fc.nat({ max: 3 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant("change" as const),
+      fact: fc.nat({ max: 5 }),
+      as: fc.constantFrom("ended" as const, "retracted" as const, "redacted" as const, "reverted" as const),
+    }),
+  },
+)
+type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
+
+const word = /q9x\d+z/gu
+const wordsOf = (text: string): ReadonlyArray<string> => [...new Set(text.match(word))]
+
+const told = (one: Step): string =>
+  one.type === "edit" ? `edit ${one.turn}: ${told(one.saying)}` : Object.values(one).join(" ")
+
+/** What was said, by its word. */
+type Said = Map<string, Saying & { readonly text: string }>
+
+/** Finds what is to be found in turns: the truth, or a lie. */
+const playedBy = (said: Said) => (turns: MemoryLayers.CompletedTurns) =>
+  turns.messages.flatMap((message): ReadonlyArray<PlayedFact> => {
+    const [name = ""] = message.role === "user" ? wordsOf(Message.text(message)) : []
+    const saying = said.get(name)
+    if (saying === undefined) return []
+    const { text, value, subject, single, lie } = saying
+    const elsewhere = [...said.values()].find((one) => one.session !== saying.session)
+    const quotes = {
+      none: text,
+      end: text,
+      quote: `${text}!`,
+      elsewhere: elsewhere?.text ?? "",
+      assistant: `Noted ${name}`,
+    }
+    const fact = { layer: "user" as const, predicate: "likes", value, subject, quote: quotes[lie] }
+    return [{ ...fact, key: single ? "likes" : undefined, ended: lie === "end" }]
+  })
+
+/** The facts of a memory, of the sessions and of their owner. */
+const factsOf = async (world: World, memory: Memory.Service) => {
+  const lists = await Promise.all([
+    world.run(memory.factsOf(owner, { at: null })),
+    ...sessions.map((session) => world.run(memory.facts(session, { at: null }))),
+  ])
+  return lists.flat()
+}
+
+/** The texts of the messages in force, by session and version. */
+const inForce = async (world: World, memory: Memory.Service) => {
+  const texts = new Map<string, string>()
+  for (const session of sessions) {
+    const { gaps } = await world.run(memory.state(session))
+    for (const { version, event } of await world.run(Stream.runCollect(memory.events(session))))
+      if (event._tag === "MessageAppended" && Session.isOnBranch(gaps, version))
+        texts.set(`${session} ${version}`, Message.text(event.message))
+  }
+  return texts
+}
+
+/** What has been done to facts and messages. */
+interface Past {
+  readonly said: Said
+  readonly redacted: Set<string>
+  isChanged: boolean
+}
+
+const checkFacts = async (world: World, memory: Memory.Service, { said, redacted, isChanged }: Past) => {
+  const facts = await factsOf(world, memory)
+  const texts = await inForce(world, memory)
+  const ids = new Set(facts.map(({ id }) => id))
+  for (const { id, sources = [], predicate, value, subject, endedBy, validFrom, validUntil } of facts) {
+    must(sources.length > 0, () => `fact ${id} has no source`)
+    for (const { session, event, quote } of sources) {
+      const text = texts.get(`${session} ${event}`)
+      must(
+        text !== undefined,
+        () => `fact ${id} rests on event ${event} of ${session}, which is not in force`,
+      )
+      must(
+        text?.normalize("NFC").includes(quote) === true,
+        () => `the quote "${quote}" of ${id} is not in "${text}"`,
+      )
+      const [name = ""] = wordsOf(quote)
+      const saying = said.get(name)
+      must(
+        saying?.lie === "none" &&
+          saying.value === value &&
+          saying.subject === subject &&
+          predicate === "likes",
+        () => `fact ${id} (${subject} ${predicate} ${String(value)}) is not what "${quote}" says`,
+      )
+    }
+    must(
+      endedBy === undefined || ids.has(endedBy),
+      () => `fact ${id} is ended by ${endedBy}, which is not there`,
+    )
+    const by = facts.find((fact) => fact.id === endedBy)
+    must(
+      by === undefined || by.subject === subject,
+      () => `fact ${id} of ${subject} is ended by one of ${by?.subject}`,
+    )
+    must(
+      validFrom === undefined || validUntil === undefined || validFrom <= validUntil,
+      () => `fact ${id} ends before it begins`,
+    )
+  }
+  const shown = new Set(facts.flatMap(({ sources = [] }) => sources.flatMap(({ quote }) => wordsOf(quote))))
+  if (!isChanged)
+    for (const text of texts.values())
+      for (const name of wordsOf(text)) {
+        const isTrue = said.get(name)?.lie === "none" && said.get(name)?.text === text
+        must(!isTrue || shown.has(name), () => `what "${text}" says is no fact`)
+      }
+  for (const log of [...sessions, ...(await logsOf(world, memory))]) {
+    const records = canonical([...(await world.run(Stream.runCollect(memory.events(log))))])
+    for (const name of redacted)
+      must(!records.includes(name), () => `the log ${log} has ${name}, which was redacted`)
+  }
+  // As another process folds them, from the first event on.
+  return canonical(facts)
+}
+
+const logsOf = async (world: World, memory: Memory.Service): Promise<ReadonlyArray<string>> => [
+  ...new Set([...(await world.run(Stream.runCollect(memory.eventsOf(owner))))].map(({ session }) => session)),
+]
+
+/** Does one step; `next` numbers what is said. */
+const take = async (world: World, memory: Memory.Service, past: Past, one: Step, owned: boolean) => {
+  const { said, redacted } = past
+  const say = (saying: Saying): ReadonlyArray<Message.Message> => {
+    const name = `q9x${said.size}z`
+    const text = `${name}: ${saying.subject} likes ${saying.value}`
+    said.set(name, { ...saying, text })
+    return [Message.user(text), Message.assistant(`Noted ${name}`)]
+  }
+  if (one.type === "say") {
+    const messages = say(one)
+    await world.run(memory.append(sessions[one.session]!, messages, owned ? { owner } : {}))
+  } else if (one.type === "edit") {
+    const session = sessions[one.saying.session]!
+    const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
+    const index = one.turn * 2
+    if (index < messages.length) await world.run(memory.edit(session, index, say(one.saying)))
+  } else if (one.type === "redact") {
+    const session = sessions[one.session]!
+    const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
+    const message = messages[one.turn * 2]
+    if (message === undefined) return
+    for (const index of [one.turn * 2, one.turn * 2 + 1])
+      if (index < messages.length) await world.run(memory.redact(session, index))
+    for (const name of wordsOf(Message.text(message))) redacted.add(name)
+  } else {
+    const facts = await factsOf(world, memory)
+    const fact = facts[one.fact % Math.max(facts.length, 1)]
+    if (fact === undefined) return
+    past.isChanged = true
+    for (const session of sessions)
+      await world.run(
+        one.as === "reverted"
+          ? memory.revertFact(session, fact.id)
+          : memory.removeFact(session, fact.id, { as: one.as, reason: "told so" }),
+      )
+    if (one.as !== "redacted") return
+    const left = await factsOf(world, memory)
+    must(!left.some(({ id }) => id === fact.id), () => `fact ${fact.id} is still there after it was redacted`)
+  }
+}
+
+/**
+ * The laws of facts as properties: memory layers keep nothing that nobody has said.
+ *
+ * @param options - `layers`: makes memory layers with a played extractor
+ */
+export const factProperties = ({
+  layers,
+  numRuns = 50,
+  strategies,
+  ...options
+}: FactPropertiesOptions): ReadonlyArray<Law> => {
+  const strategy: fc.Arbitrary<Strategy.Strategy> =
+    strategies === undefined
+      ? anyStrategy
+      : "generate" in strategies
+        ? strategies
+        : fc.constantFrom(...strategies)
+  return [
+    makeLaw({
+      id: "L24",
+      name: "facts rest on what was said",
+      explanation:
+        "Every fact has a quote that stands in a message in force on its branch, byte for byte, and says what the extractor read\n" +
+        "there; what it makes up is no fact. What ends a fact is there, and of the same subject. What was said is a fact, until it is\n" +
+        "taken back. Of a message that is redacted, no log has a word. Another process folds the same facts.",
+      numRuns,
+      arbitrary: fc.record({
+        strategy,
+        owned: fc.boolean(),
+        steps: fc.array(step, { minLength: 1, maxLength: 12 }),
+      }),
+      describe: ({ strategy: { name }, owned, steps }) =>
+        `${name}, ${owned ? "owned" : "not owned"}\n${steps.map((one) => `  ${told(one)}`).join("\n")}`,
+      holds: ({ strategy, owned, steps }) =>
+        inWorld(options, async (world) => {
+          const past: Past = { said: new Map(), redacted: new Set(), isChanged: false }
+          const open = () =>
+            world.open({ strategy, compaction: { mode: "inline" }, layers: layers(playedBy(past.said)) })
+          const memory = await open()
+          for (const one of steps) {
+            await take(world, memory, past, one, owned)
+            const here = await checkFacts(world, memory, past)
+            const there = canonical(await factsOf(world, await open()))
+            must(here === there, () => `another process has other facts:\n${here}\n${there}`)
+          }
+        }),
+    }),
+  ]
+}
