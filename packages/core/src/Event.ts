@@ -11,6 +11,7 @@ export {
   CompactionStarted,
   Event,
   Fact,
+  FactConfirmed,
   FactEnded,
   FactRedacted,
   FactRemoved,

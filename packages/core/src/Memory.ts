@@ -194,6 +194,7 @@ const operations = (parts: MemoryParts): Service => {
     factsOf: (owner, query) => factsOfOwner(parts, owner, query),
     removeFact: (session, fact, { as = "retracted", reason = "removed", until } = {}) =>
       changeFact(parts, session, { fact, as, reason, until }),
+    confirmFact: (session, fact) => changeFact(parts, session, { fact, as: "confirmed", reason: "" }),
     revertFact: (session, fact) => changeFact(parts, session, { fact, as: "reverted", reason: "" }),
 
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.

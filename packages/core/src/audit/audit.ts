@@ -71,6 +71,7 @@ const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told |
   FactEnded: act("end-fact"),
   FactRetracted: act("retract-fact"),
   FactRedacted: act("redact-fact"),
+  FactConfirmed: act("confirm-fact"),
   FactReverted: act("revert-fact"),
   AuditNoted: ({ _tag, previous: _previous, session: _session, owner: _owner, ...told }) => told,
   CompactionStarted: untold,
@@ -99,6 +100,7 @@ const toldByType: Readonly<Record<string, string>> = {
   FactEnded: "end-fact",
   FactRetracted: "retract-fact",
   FactRedacted: "redact-fact",
+  FactConfirmed: "confirm-fact",
   FactReverted: "revert-fact",
 }
 

@@ -328,6 +328,10 @@ export type FactRetracted = typeof FactRetracted.Type
 export const FactRedacted = Schema.TaggedStruct("FactRedacted", { fact: Schema.String })
 export type FactRedacted = typeof FactRedacted.Type
 
+/** Somebody has judged that a fact is true. `fact` is its id. */
+export const FactConfirmed = Schema.TaggedStruct("FactConfirmed", { fact: Schema.String })
+export type FactConfirmed = typeof FactConfirmed.Type
+
 /** The newest end or retraction of a fact is taken back. `fact` is its id. */
 export const FactReverted = Schema.TaggedStruct("FactReverted", { fact: Schema.String })
 export type FactReverted = typeof FactReverted.Type
@@ -422,6 +426,7 @@ export const Event = Schema.Union(
   FactEnded,
   FactRetracted,
   FactRedacted,
+  FactConfirmed,
   FactReverted,
   MessageRedacted,
   BranchSwitched,
@@ -451,6 +456,7 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   FactEnded: 1,
   FactRetracted: 1,
   FactRedacted: 1,
+  FactConfirmed: 1,
   FactReverted: 1,
   MessageRedacted: 1,
   BranchSwitched: 1,

@@ -106,11 +106,12 @@ export interface FactsQuery {
  * - `ended`: it was true until `until` (milliseconds since the epoch), now by default
  * - `retracted`: it was never true
  * - `redacted`: it must not be known, and is erased
+ * - `confirmed`: somebody has judged that it is true
  * - `reverted`: its newest end or retraction is taken back
  */
 export interface FactChange {
   readonly fact: string
-  readonly as: "ended" | "retracted" | "redacted" | "reverted"
+  readonly as: "ended" | "retracted" | "redacted" | "confirmed" | "reverted"
   readonly until?: number | undefined
   readonly reason: string
 }

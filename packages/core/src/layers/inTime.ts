@@ -149,6 +149,7 @@ const factOf = (interval: Interval, isSingle: boolean): FactInTime => {
     ...(Number.isFinite(until) ? { validUntil: until } : {}),
     ...(first.sources === undefined ? {} : { timeSource, sources: [...distinct.values()] }),
     ...(facts.length === 1 ? {} : { observed: facts.map(({ id }) => id) }),
+    ...(facts.some(({ confirmed }) => confirmed === true) ? { confirmed: true } : {}),
     ...(isSingle && cut !== null && cut.time === until ? { endedBy: cut.by.facts[0]!.id } : {}),
   }
 }

@@ -152,6 +152,7 @@ export const Stored = Schema.Struct({
       time: Schema.Number,
       ended: Schema.optional(FactEnded.pipe(Schema.pick("until", "timeSource", "source"))),
       retracted: Schema.optional(Schema.Boolean),
+      confirmed: Schema.optional(Schema.Boolean),
     }),
   ),
   prefix: Schema.Struct({

@@ -99,11 +99,13 @@ export interface Running {
  * - `time`: when it was learned, in milliseconds since the epoch
  * - `ended`: when it was ended, and where that was said
  * - `retracted`: it was never true
+ * - `confirmed`: somebody has judged that it is true
  */
 export interface KnownFact extends Fact {
   readonly time: number
   readonly ended?: Pick<FactEnded, "until" | "timeSource" | "source"> | undefined
   readonly retracted?: boolean | undefined
+  readonly confirmed?: boolean | undefined
 }
 
 /**

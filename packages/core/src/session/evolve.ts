@@ -21,7 +21,7 @@ import type { Origin } from "@memfold/message/Message"
 import { gapsBefore } from "./branches.js"
 import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
-import { withEnd, withLearned, withoutFact, withRetraction, withReverted } from "./facts.js"
+import { withConfirmed, withEnd, withLearned, withoutFact, withRetraction, withReverted } from "./facts.js"
 import { frontMoment } from "./frontMoment.js"
 import { ofPart } from "@memfold/message/Origin"
 import * as Structure from "@memfold/message/Structure"
@@ -202,6 +202,7 @@ const reducerOf = Match.typeTags<AnyEvent>()({
   FactEnded: onFacts(withEnd),
   FactRetracted: onFacts(withRetraction),
   FactRedacted: onFacts(withoutFact),
+  FactConfirmed: onFacts(withConfirmed),
   FactReverted: onFacts(withReverted),
   // The redaction has already erased the text from the earlier events.
   MessageRedacted: (): Reducer => (state) => state,

@@ -52,6 +52,10 @@ export const withEnd = (facts: Facts, event: FactEnded): Facts =>
 export const withRetraction = (facts: Facts, event: Named): Facts =>
   withChange(facts, event, (fact) => ({ ...fact, retracted: true }))
 
+/** The facts with one that somebody has judged to be true. */
+export const withConfirmed = (facts: Facts, event: Named): Facts =>
+  withChange(facts, event, (fact) => ({ ...fact, confirmed: true }))
+
 /** The facts without the newest change of one: a fact that is retracted is not ended any more, so its retraction is newer. */
 export const withReverted = (facts: Facts, event: Named): Facts =>
   withChange(facts, event, ({ retracted, ended, ...fact }) =>

@@ -60,6 +60,7 @@ const changeOf = Match.typeTags<AnyEvent>()({
   FactEnded: (): Change => never,
   FactRetracted: (): Change => never,
   FactRedacted: (): Change => never,
+  FactConfirmed: (): Change => never,
   FactReverted: (): Change => never,
   MessageRedacted: (): Change => always,
   // What was produced behind a message that stays was produced behind the messages before it: `switchBranch` keeps it.

@@ -120,6 +120,7 @@ export const eventProblems = (
     case "FactEnded":
     case "FactRetracted":
     case "FactRedacted":
+    case "FactConfirmed":
     case "FactReverted":
     case "MessageRedacted":
     case "MessageSetAside":

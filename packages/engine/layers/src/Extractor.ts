@@ -54,11 +54,11 @@ export interface Found {
  * const tickets: Extractor = {
  *   name: "tickets",
  *   extract: ({ messages }) =>
- *     Effect.sync(() => ({
- *       facts: messages
+ *     Effect.sync(() =>
+ *       messages
  *         .flatMap((message) => Message.text(message).match(/\bTICKET-\d{1,9}\b/g) ?? [])
  *         .map((ticket) => ({ layer: "scope", predicate: "ticket", value: ticket, quote: ticket })),
- *     })),
+ *     ),
  * }
  * ```
  */
@@ -67,9 +67,13 @@ export interface Extractor {
   readonly name: string
   /** Changes when it may find other facts; `"1"` by default. */
   readonly version?: string | undefined
-  /** Whether it costs nothing, so that `spend` does not count it; `false` by default. Then it also reads each turn as it ends. */
+  /** Whether it costs nothing, so that `spend` does not count it; `false` by default. */
   readonly isFree?: boolean
-  readonly extract: (material: Material) => Effect.Effect<Found, MemoryLayers.LayersError>
+  /** When it is asked unless the layers say so: at each turn (default), or in one batch before turns are compacted. */
+  readonly learnAt?: "turn" | "compaction" | undefined
+  readonly extract: (
+    material: Material,
+  ) => Effect.Effect<Found | ReadonlyArray<NewFact>, MemoryLayers.LayersError>
 }
 
 /**

@@ -30,7 +30,7 @@ const changeOf = (
     until,
     reason,
   }: Pick<MemoryLayers.FactChange, "reason"> & {
-    readonly as: "ended" | "retracted" | "reverted"
+    readonly as: Exclude<MemoryLayers.FactChange["as"], "redacted">
     readonly until: number
   },
 ): ReadonlyArray<Event.Event> => {
@@ -39,6 +39,7 @@ const changeOf = (
   const isChanged = fact.retracted === true || fact.ended !== undefined
   if (as === "reverted") return isChanged ? [{ _tag: "FactReverted", fact: id }] : []
   if (fact.retracted === true) return []
+  if (as === "confirmed") return fact.confirmed === true ? [] : [{ _tag: "FactConfirmed", fact: id }]
   if (as === "retracted") return [{ _tag: "FactRetracted", fact: id, reason }]
   return fact.ended?.timeSource === "said"
     ? []
@@ -82,7 +83,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
       declared: given.facts ?? null,
       toolResults: given.toolResults,
     }
-    const inBatches = (given.learnAt ?? (extractor.isFree === true ? "turn" : "compaction")) === "compaction"
+    const inBatches = (given.learnAt ?? extractor.learnAt) === "compaction"
 
     /** The places of a session, without what other sessions have said on branches that they have left. */
     const inForce = (state: Session.SessionState, places: Places, facts: ReadonlyArray<Session.KnownFact>) =>

@@ -22,7 +22,8 @@ export type FunctionFact = Omit<NewFact, "layer"> & Partial<Pick<NewFact, "layer
  * Makes an extractor of a function, which may be asynchronous. What it throws is not shown or logged.
  *
  * @param extract - finds facts in a batch of messages
- * @param options - `name` and `version`, which facts have; `isFree`: it costs nothing, and reads each turn as it ends
+ * @param options - `name` and `version`, which facts have; `isFree`: it costs nothing, and is asked at each turn
+ *   and not in batches
  *
  * @example
  * ```ts
@@ -49,6 +50,7 @@ export const functionExtractor = (
   name,
   version,
   isFree,
+  learnAt: isFree ? "turn" : "compaction",
   extract: ({ state, from, messages, known }) =>
     Effect.tryPromise({
       try: async () =>
@@ -62,7 +64,5 @@ export const functionExtractor = (
           known,
         }),
       catch: () => failing(state.session, "learn")(`the extractor "${name}" threw an error`),
-    }).pipe(
-      Effect.map((facts) => ({ facts: facts.map((fact) => ({ ...fact, layer: fact.layer ?? "user" })) })),
-    ),
+    }).pipe(Effect.map((facts) => facts.map((fact) => ({ ...fact, layer: fact.layer ?? "user" })))),
 })

@@ -48,10 +48,13 @@ const extract = (
           `the extractor "${extractor.name}" took longer than ${Duration.format(timeout)}; the turns are tried again with the next one`,
         ),
     }),
+    Effect.map((found): Found => ("facts" in found ? found : { facts: found })),
     Effect.filterOrFail(
-      (found) => Array.isArray(found?.facts),
-      () => fail(`the extractor "${extractor.name}" has to return an object with a list "facts"`),
+      ({ facts }) => Array.isArray(facts),
+      () => fail(`the extractor "${extractor.name}" has to return a list of facts`),
     ),
+    // What is no list of facts may be anything.
+    Effect.catchAllDefect(() => fail(`the extractor "${extractor.name}" has to return a list of facts`)),
   )
 }
 

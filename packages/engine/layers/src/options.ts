@@ -44,7 +44,7 @@ export const optionGroup = {
   ),
   learnAt: option(Schema.Literal("turn", "compaction"), '"turn" or "compaction"', {
     description:
-      "when an extractor is asked: as soon as a turn has ended, or in one batch before a compaction covers the turns. By default, one that costs nothing at each turn, and others at compactions",
+      "when an extractor is asked: as soon as a turn has ended, or in one batch before a compaction covers the turns. By default, as the extractor says: `modelExtractor` and `functionExtractor` at compactions, others at each turn",
   }),
   toolResults: option(Schema.Boolean, "true or false", {
     description: "whether extractors read results of tools; facts that rest on them have a low origin",

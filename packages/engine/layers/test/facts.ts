@@ -1,5 +1,7 @@
 /** Facts and sessions for tests. */
 import { type Event, type Message, Session } from "@memfold/core"
+import { Effect } from "effect"
+import type { Extractor, Found, Material } from "../src/Extractor.js"
 
 /** A fact in force; of the scope unless said otherwise. */
 export const known = (
@@ -40,3 +42,7 @@ export const sessionOf = (
   }))
   return { ...Session.fold(Session.empty(session), recorded), facts }
 }
+
+/** What an extractor finds, however it says it. */
+export const foundBy = (extractor: Extractor, material: Material) =>
+  Effect.map(extractor.extract(material), (found): Found => ("facts" in found ? found : { facts: found }))

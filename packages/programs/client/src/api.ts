@@ -391,18 +391,44 @@ const memory = HttpApiGroup.make("memory")
   .add(
     HttpApiEndpoint.get("facts", of("/facts"))
       .setPath(schemas.Session)
+      .setUrlParams(schemas.FactsQuery)
       .addSuccess(schemas.Facts)
       .middleware(Reading)
       .annotateContext(
-        described("The active facts about the user and the scope; none without memory layers"),
+        described(
+          "The facts about the user and the scope that are true, with their quotes; none without memory layers",
+        ),
       ),
+  )
+  .add(
+    HttpApiEndpoint.get("factsOf", "/v1/owners/:owner/facts")
+      .setPath(schemas.OwnerPath)
+      .setUrlParams(schemas.FactsQuery)
+      .addSuccess(schemas.Facts)
+      .middleware(Reading)
+      .annotateContext(described("The facts about an owner that are true, of all sessions")),
   )
   .add(
     HttpApiEndpoint.del("removeFact", of("/facts/:fact"))
       .setPath(schemas.FactPath)
+      .setUrlParams(schemas.RemoveFactQuery)
       .addSuccess(schemas.Deleted)
       .middleware(Writing)
-      .annotateContext(described("Removes a wrong or outdated fact")),
+      .annotateContext(described("Removes a fact that is wrong, over, or must not be known")),
+  )
+  .add(
+    HttpApiEndpoint.post("confirmFact", of("/facts/:fact/confirm"))
+      .setPath(schemas.FactPath)
+      .addSuccess(schemas.FactConfirmed)
+      .middleware(Writing)
+      .annotateContext(described("Notes that somebody has judged a fact to be true")),
+  )
+  .add(
+    HttpApiEndpoint.post("revertFact", of("/facts/:fact/revert"))
+      .setPath(schemas.FactPath)
+      .addSuccess(schemas.FactReverted)
+      .middleware(Writing)
+      .annotateContext(described("Takes back the newest end or retraction of a fact")),
   )
   .add(
     HttpApiEndpoint.get("tools", "/v1/tools")

@@ -217,11 +217,22 @@ const memoryOperations = <Messages>(
   /** Takes compactions back, and answers how many. */
   revert: async (session: string, options: OperationOptions<typeof schemas.Revert> = {}) =>
     (await once(memory.revert({ path: at(session), payload: options }))).reverted,
-  /** The active facts; none without memory layers. */
-  facts: async (session: string) => (await safely(memory.facts({ path: at(session) }))).facts,
-  /** Removes a fact; `false` if there was none. */
-  removeFact: async (session: string, fact: string) =>
-    (await safely(memory.removeFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).deleted,
+  /** The facts of a session that are true, with their quotes; none without memory layers. */
+  facts: async (session: string, urlParams: typeof schemas.FactsQuery.Type = {}) =>
+    (await safely(memory.facts({ path: at(session), urlParams }))).facts,
+  /** The facts about an owner that are true, of all sessions. */
+  factsOf: async (owner: string, urlParams: typeof schemas.FactsQuery.Type = {}) =>
+    (await safely(memory.factsOf({ path: { owner: encodeURIComponent(owner) }, urlParams }))).facts,
+  /** Removes a fact that is wrong, over, or must not be known; `false` if there was none. */
+  removeFact: async (session: string, fact: string, urlParams: typeof schemas.RemoveFactQuery.Type = {}) =>
+    (await safely(memory.removeFact({ path: { ...at(session), fact: encodeURIComponent(fact) }, urlParams })))
+      .deleted,
+  /** Notes that somebody has judged a fact to be true; `false` if there is none, or it was confirmed before. */
+  confirmFact: async (session: string, fact: string) =>
+    (await once(memory.confirmFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).confirmed,
+  /** Takes back the newest end or retraction of a fact; `false` if there is none. */
+  revertFact: async (session: string, fact: string) =>
+    (await once(memory.revertFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).reverted,
   /** Tools of recall for the model, in the formats of the providers. */
   tools: () => safely(memory.tools()),
   /** Answers a call of one of these tools. */

@@ -12,6 +12,7 @@ import {
   wrongServer,
 } from "@memfold/catalog"
 import { Memory, type Recall } from "@memfold/core"
+import { Fact } from "@memfold/layers"
 import { atOnce } from "@memfold/log/breathe"
 import { Effect, Either } from "effect"
 import { type LifeCycle, livingAs, makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
@@ -20,6 +21,7 @@ import { checkingOptions, checkOptions, same, strategyOf } from "./promise/optio
 import type {
   CreateOptions,
   NamedOptions,
+  OwnedFacts,
   PromiseMemory,
   RequestOptions,
   TransactionMemory,
@@ -66,19 +68,20 @@ export const createMemory = <
   System extends SystemMessages = "inline",
   Url extends string = StoreUrl,
   Name extends string = StrategyName,
+  Facts extends Fact.Declarations = Fact.Declarations,
 >(
-  options: CreateOptions<Format, System> & NamedOptions<Url, Name>,
-): PromiseMemory<Format, System> => {
+  options: CreateOptions<Format, System, Facts> & NamedOptions<Url, Name>,
+): PromiseMemory<Format, System, OwnedFacts<Facts>> => {
   const given = options as CreateOptions<keyof Formats, SystemMessages>
   checkOptions(given)
-  return faceOf<Format, System>(given, makeLifeCycle(startOf(given)))
+  return faceOf<Format, System, OwnedFacts<Facts>>(given, makeLifeCycle(startOf(given)))
 }
 
 /** The operations of a memory in its format, as its life cycle runs them. */
-const faceOf = <Format extends keyof Formats, System extends SystemMessages>(
+const faceOf = <Format extends keyof Formats, System extends SystemMessages, Owned>(
   given: CreateOptions<keyof Formats, SystemMessages>,
   life: LifeCycle,
-): PromiseMemory<Format, System> => {
+): PromiseMemory<Format, System, Owned> => {
   const {
     strategy: named = defaultStrategy,
     format = "openai",
@@ -87,6 +90,7 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages>(
     environmentPrefix,
     extraFields: ownFields,
     server: ownServer,
+    facts: declared,
   } = given
   const { run, iterate, close } = life
   /** The options of one call, in the form that the engine takes. */
@@ -154,7 +158,7 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages>(
       ),
   })
 
-  return checkingOptions<PromiseMemory<Format, System>>({
+  return checkingOptions<PromiseMemory<Format, System, Owned>>({
     ...Memory.promised<keyof Memory.Operations<Requests>, Requests>({ run, iterate, argument }),
     ...operationsOn(run),
     within: (transaction) => checkingOptions(operationsOn(runWithin(run, transaction))),
@@ -173,6 +177,13 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages>(
       const found = await run((memory) => memory.recallOf(owner, query, given))
       return { ...found, messages: found.messages.map(formatted) }
     },
+    factsOf: (owner, given) =>
+      run((memory) => {
+        const facts = memory.factsOf(owner, given)
+        return (
+          declared === undefined ? facts : Effect.flatMap(facts, (found) => Fact.typed(declared, found))
+        ) as Effect.Effect<Owned, Effect.Effect.Error<typeof facts>>
+      }),
     tools: (session, { tokens, ...given } = {}) =>
       toolsOf<Format>(
         (call) =>
@@ -202,7 +213,7 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages>(
       }),
     sessions: () => iterate((memory) => memory.sessions),
     neutral: Memory.neutralBy(run),
-    as: (actor) => faceOf<Format, System>(given, livingAs(life, actor)),
+    as: (actor) => faceOf<Format, System, Owned>(given, livingAs(life, actor)),
     close,
     [Symbol.asyncDispose]: close,
   })

@@ -38,6 +38,7 @@ export type {
   FormattedRecall,
   FormattedRecalledMessage,
   NamedOptions,
+  OwnedFacts,
   PreviewOptions,
   PromiseMemory,
   TransactionMemory,
@@ -68,7 +69,7 @@ export {
   Trigger,
   Wording,
 } from "@memfold/core"
-export { modelExtractor, rules } from "@memfold/layers"
+export { Fact, functionExtractor, modelExtractor, rules } from "@memfold/layers"
 export { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
 export { BreakEven } from "@memfold/strategy-break-even"
 export { Rounds } from "@memfold/strategy-rounds"

@@ -2,7 +2,14 @@
  * The memory as one tenant sees it: with the sessions and the owners of this tenant, and no way to name others. In the store, their
  * ids begin with the name of the tenant and a slash, which no name of a tenant has. Handlers get nothing but this.
  */
-import { type Audit, type EventCodec, type EventLog, Memory, type Session } from "@memfold/core"
+import {
+  type Audit,
+  type EventCodec,
+  type EventLog,
+  Memory,
+  type MemoryLayers,
+  type Session,
+} from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
 import { Effect, Stream } from "effect"
 import { problemOf } from "./failure.js"
@@ -78,6 +85,10 @@ export const tenantMemory = (
     }))
   const shownSessions = <Shown extends { readonly session: string }>(sessions: ReadonlyArray<Shown>) =>
     sessions.map((one) => ({ ...one, session: outside(one.session) }))
+  const shownFacts = (facts: ReadonlyArray<MemoryLayers.FactInTime>) =>
+    facts.map((fact) =>
+      fact.sources === undefined ? fact : { ...fact, sources: shownSessions(fact.sources) },
+    )
   const shownAudit = ({ entries, ...rest }: Audit.AuditReport): Audit.AuditReport => ({
     ...rest,
     entries: entries.map((entry) => ({
@@ -110,6 +121,8 @@ export const tenantMemory = (
         session,
         description: shownOwner(state.description),
       })),
+    facts: (session, options) => Effect.map(named.facts(session, options), shownFacts),
+    factsOf: (owner, options) => Effect.map(named.factsOf(owner, options), shownFacts),
     events: (session, options) => shownEvents(named.events(session, options)),
     subscribe: (session, options) => shownEvents(named.subscribe(session, options)),
     eventsOf: (owner) => shownEvents(named.eventsOf(owner)),

@@ -1,6 +1,7 @@
 /** The faces of a memory: the same operations with Effect, or with Promises and messages of a format. */
 import type { Effect, Stream } from "effect"
 import type { Message } from "@memfold/message/Message"
+import type { FactInTime } from "../../layers/inTime.js"
 import type { Recalled } from "../../recall/recallMessages.js"
 import type { OwnedRecalled } from "../../recall/recallOwned.js"
 import type { AnsweredContext } from "../context.js"
@@ -24,6 +25,7 @@ export interface Face {
   readonly page: unknown
   readonly recalled: unknown
   readonly ownedRecalled: unknown
+  readonly ownedFacts: unknown
   readonly preview: unknown
 }
 
@@ -41,6 +43,7 @@ export interface Neutrals extends Face {
   readonly page: MessagePage
   readonly recalled: Recalled
   readonly ownedRecalled: OwnedRecalled
+  readonly ownedFacts: ReadonlyArray<FactInTime>
   readonly preview: Preview
 }
 

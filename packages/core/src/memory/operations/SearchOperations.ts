@@ -121,7 +121,8 @@ export interface SearchOperations<F extends Face> {
    *
    * @param owner - the owner, an id of the application
    * @param options - as in `facts`; `asOfVersion` is a version of the log with the facts about the owner
-   * @returns the facts, with their quotes; empty without memory layers
+   * @returns the facts, with their quotes; empty without memory layers. A memory with declared `facts` answers with an object of them,
+   *   typed by their schemas
    * @throws LayersError: the memory layers failed
    *
    * @example
@@ -130,10 +131,7 @@ export interface SearchOperations<F extends Face> {
    * for (const { predicate, value } of then) console.log(predicate, value)
    * ```
    */
-  factsOf(
-    owner: string,
-    options?: FactsOptions,
-  ): Answer<F, ReadonlyArray<FactInTime>, MemoryError | LayersError>
+  factsOf(owner: string, options?: FactsOptions): Answer<F, F["ownedFacts"], MemoryError | LayersError>
   /**
    * Removes a fact that is wrong, over, or must not be known. It is no longer recalled into contexts. To erase the message that it was
    * learned from too, `redact` that.
@@ -156,6 +154,21 @@ export interface SearchOperations<F extends Face> {
     fact: string,
     options?: RemoveFactOptions,
   ): Answer<F, boolean, MemoryError | LayersError>
+  /**
+   * Notes that somebody has judged a fact to be true. It is not left out of contexts for being old.
+   *
+   * @param session - the id of the session
+   * @param fact - the id of the fact
+   * @returns `false` if there is none, or it was confirmed before
+   * @throws LayersError: the memory layers failed
+   *
+   * @example
+   * ```ts
+   * const [fact] = await memory.facts("chat-1")
+   * if (fact !== undefined) await memory.confirmFact("chat-1", fact.id)
+   * ```
+   */
+  confirmFact(session: string, fact: string): Answer<F, boolean, MemoryError | LayersError>
   /**
    * Takes back the newest end or retraction of a fact.
    *

@@ -103,6 +103,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   facts: { ...session, reads: true, ...optionsOf("facts", 1, { at: true, asOfVersion: true }) },
   factsOf: { ...owner, reads: true, ...optionsOf("factsOf", 1, { at: true, asOfVersion: true }) },
   removeFact: { ...session, ...optionsOf("removeFact", 2, { as: true, reason: true, until: true }) },
+  confirmFact: session,
   revertFact: session,
 
   // Its options are those of one compaction or of several: the last of its forms alone has a type that can be asked for.

@@ -2,7 +2,7 @@ import { LanguageModel } from "@effect/ai"
 import { describe, expect, it } from "@effect/vitest"
 import { MemoryLayers, Message, type Prompt } from "@memfold/core"
 import { Data, Effect, Exit, Stream } from "effect"
-import { known, sessionOf } from "../../test/facts.js"
+import { foundBy, known, sessionOf } from "../../test/facts.js"
 import { modelExtractor, type ModelOptions } from "./modelExtractor.js"
 
 const messages = [Message.user("I like tea, and my secret word is xyzzy"), Message.assistant("Noted.")]
@@ -13,7 +13,7 @@ const extract = (
   facts: ReadonlyArray<MemoryLayers.FactInTime> = [],
   from = 0,
 ) =>
-  modelExtractor(options).extract({
+  foundBy(modelExtractor(options), {
     state: sessionOf(given),
     from,
     to: from + given.length,
@@ -156,7 +156,7 @@ describe("modelExtractor", () => {
             })
             .pipe(Effect.map((response) => response.text)),
       })
-      const found = yield* extractor.extract({
+      const found = yield* foundBy(extractor, {
         state: sessionOf(messages),
         from: 0,
         to: 2,

@@ -126,7 +126,8 @@ export const modelExtractor = (options: ModelOptions): Extractor => {
   return {
     name,
     version,
-    extract: ({ state, from, messages, known, declared }) => {
+    learnAt: "compaction",
+    extract: ({ state, from, messages, known, declared }): Effect.Effect<Found, MemoryLayers.LayersError> => {
       const fail = (detail: string) =>
         new MemoryLayers.LayersError({ session: state.session, operation: "learn", detail })
       const schema = answerSchema(declared)

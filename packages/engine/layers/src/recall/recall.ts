@@ -71,12 +71,12 @@ const sessionsOf = (facts: Facts): ReadonlyArray<string> => [
   ...new Set(facts.flatMap(({ sources = [] }) => sources.map(({ session }) => session))),
 ]
 
-/** Whether a fact was said in one of the newest sessions, or has no session. */
+/** Whether a fact was said in one of the newest sessions, was judged to be true, or has no session. */
 const isConfirmed =
   (facts: Facts, mostSessions: number) =>
-  ({ sources = [] }: MemoryLayers.FactInTime): boolean => {
+  ({ sources = [], confirmed }: MemoryLayers.FactInTime): boolean => {
     const newest = new Set(sessionsOf(facts).slice(-mostSessions))
-    return sources.length === 0 || sources.some(({ session }) => newest.has(session))
+    return confirmed === true || sources.length === 0 || sources.some(({ session }) => newest.has(session))
   }
 
 /** The places as they were known at a question: what was learned since does not change how well its facts fit. */

@@ -3,15 +3,13 @@ import { cpuTime } from "@memfold/harness/cpuTime"
 import { Message } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { known, sessionOf } from "../../test/facts.js"
+import { foundBy, known, sessionOf } from "../../test/facts.js"
+import type { Material } from "../Extractor.js"
 import { rules } from "./index.js"
 
-const extract = (
-  messages: ReadonlyArray<Message.Message>,
-  facts: Parameters<typeof rules.extract>[0]["known"] = [],
-) =>
+const extract = (messages: ReadonlyArray<Message.Message>, facts: Material["known"] = []) =>
   Effect.runSync(
-    rules.extract({
+    foundBy(rules, {
       state: sessionOf(messages),
       from: 0,
       to: messages.length,

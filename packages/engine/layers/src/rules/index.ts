@@ -58,6 +58,6 @@ export const rules: Extractor = {
         for (const { key } of read) if (key !== undefined) keys.add(key)
         return [...[digest(turn), plan(state.session, turn)].filter((fact) => fact !== null), ...read]
       })
-      return { facts: [...user, ...scope] }
+      return [...user, ...scope]
     }),
 }

@@ -160,7 +160,7 @@ const styleOf = ({
       Layer.provide([
         ExtractiveSummarizer.layer(),
         memoryLayers({
-          userOf: () => Option.getOrUndefined(user),
+          ...(Option.isSome(user) ? { userOf: () => user.value } : {}),
           scopeOf: () => Option.getOrUndefined(scope),
         }),
       ]),

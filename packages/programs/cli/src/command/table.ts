@@ -104,6 +104,10 @@ export const groups: Readonly<
         "who did what with a session or an owner",
         async () => (await import("./govern.js")).audit,
       ),
+      facts: listed(
+        "what is known of an owner, with quotes, and what of it is true",
+        async () => (await import("./facts.js")).command,
+      ),
       erase: listed(
         "an owner from every copy of a sealed store",
         async () => (await import("./govern.js")).erase,

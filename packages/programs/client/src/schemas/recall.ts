@@ -1,6 +1,6 @@
 /** Searching messages, and the tools of a model for it; facts of memory layers. */
 import { Schema } from "effect"
-import { Origin, optional, text } from "./fields.js"
+import { count, Origin, optional, text, TimeFromString } from "./fields.js"
 import { Formatted, Json, Time, ofRequest } from "./form.js"
 
 const searched = {
@@ -55,6 +55,15 @@ export const OwnerRecalled = Schema.Struct({
   unreadable: Schema.Array(Schema.String),
 }).annotations({ identifier: "OwnedRecalled" })
 
+const Source = Schema.Struct({
+  session: Schema.String,
+  event: Schema.Number,
+  quote: Schema.String,
+}).annotations({
+  identifier: "FactSource",
+  description: "Words of the message that the event at this version of the session appended",
+})
+
 export const Facts = Schema.Struct({
   facts: Schema.Array(
     Schema.Struct({
@@ -67,9 +76,45 @@ export const Facts = Schema.Struct({
       to: Schema.Number,
       origin: Schema.optional(Origin),
       time: Time,
+      subject: Schema.optional(Schema.String),
+      predicate: Schema.optional(Schema.String),
+      value: optional(Schema.Unknown, "What is said, in JSON"),
+      validFrom: optional(Time, "Since when it is true; an open bound is absent"),
+      validUntil: optional(Time, "Until when it is true, which is no longer so at this time"),
+      timeSource: Schema.optional(Schema.Literal("said", "assumed")),
+      sources: Schema.optional(Schema.Array(Source)),
+      by: Schema.optional(Schema.Struct({ extractor: Schema.String, version: Schema.String })),
+      confirmed: optional(Schema.Boolean, "Somebody has judged that it is true"),
+      observed: optional(Schema.Array(Schema.String), "The ids of all facts that say it, if several do"),
+      endedBy: optional(Schema.String, "The id of the fact that has taken its place"),
+      conflicts: optional(
+        Schema.Array(Schema.String),
+        "The ids of facts that say something else of the subject at the time",
+      ),
     }).annotations({ identifier: "Fact" }),
   ),
 })
+
+export const FactsQuery = Schema.Struct({
+  at: optional(
+    Schema.Union(Schema.Literal("always"), TimeFromString),
+    "Facts that are true at this time, in milliseconds since the epoch, or `always`; now by default",
+  ),
+  asOfVersion: optional(count, "As they were known at this version of the log"),
+})
+
+export const RemoveFactQuery = Schema.Struct({
+  as: optional(
+    Schema.Literal("ended", "retracted", "redacted"),
+    "It was true until now or `until`; it was never true (default); it is erased from the log",
+  ),
+  until: optional(TimeFromString, "When it ended, in milliseconds since the epoch"),
+  reason: optional(Schema.String, "A text that is kept in the log"),
+})
+
+export const FactConfirmed = Schema.Struct({ confirmed: Schema.Boolean })
+
+export const FactReverted = Schema.Struct({ reverted: Schema.Boolean })
 
 export const FactPath = Schema.Struct({ session: Schema.String, fact: Schema.String })
 

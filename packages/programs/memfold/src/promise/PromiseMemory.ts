@@ -6,6 +6,7 @@ import type {
   Embedder,
   EventLog,
   Memory,
+  MemoryLayers,
   Metrics,
   CompactionOutcome,
   PlannedCompaction,
@@ -108,6 +109,7 @@ export interface RecallParts {
 export interface CreateOptions<
   Format extends keyof Formats = "openai",
   System extends SystemMessages = "inline",
+  Facts extends Layers.Fact.Declarations = Layers.Fact.Declarations,
 > extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow" | "indexAhead"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
@@ -152,6 +154,11 @@ export interface CreateOptions<
    * by rules that need no model. Off by default.
    */
   readonly layers?: boolean | Layers.Options
+  /**
+   * The facts about an owner that are wanted, each declared by `Fact.of`. `factsOf` then answers with an object of them, typed by their
+   * schemas; other facts about users are refused. It switches memory layers on.
+   */
+  readonly facts?: Facts
   /** When and how compactions run; in the background by default. */
   readonly compaction?: CompactionOptions
   /**
@@ -285,7 +292,12 @@ export interface PreviewOptions
 }
 
 /** A memory with Promises and messages of a format, as a face of the operations. */
-export interface Formatted<Format extends keyof Formats, System extends SystemMessages> extends Memory.Face {
+export interface Formatted<
+  Format extends keyof Formats,
+  System extends SystemMessages,
+  Owned = ReadonlyArray<MemoryLayers.FactInTime>,
+>
+  extends Memory.Face {
   readonly answers: "promises"
   readonly request: RequestOptions
   readonly contextOptions: Memory.ContextOptions & FormatOptions
@@ -298,8 +310,14 @@ export interface Formatted<Format extends keyof Formats, System extends SystemMe
   readonly page: FormattedPage<Format>
   readonly recalled: FormattedRecall<Format>
   readonly ownedRecalled: FormattedOwnedRecall<Format>
+  readonly ownedFacts: Owned
   readonly preview: FormattedPreview<Format, System>
 }
+
+/** What `factsOf` answers: the declared facts by predicate, or a list of all if none were declared. */
+export type OwnedFacts<Facts extends Layers.Fact.Declarations> = string extends keyof Facts
+  ? ReadonlyArray<MemoryLayers.FactInTime>
+  : Layers.Fact.Typed<Facts>
 
 /** The operations of a memory that can take part in a transaction of the application. */
 export type TransactionMemory<Format extends keyof Formats> = Pick<
@@ -322,7 +340,8 @@ export type TransactionMemory<Format extends keyof Formats> = Pick<
 export interface PromiseMemory<
   Format extends keyof Formats,
   System extends SystemMessages = "inline",
-> extends Memory.Operations<Formatted<Format, System>> {
+  Owned = ReadonlyArray<MemoryLayers.FactInTime>,
+> extends Memory.Operations<Formatted<Format, System, Owned>> {
   /**
    * The memory as a transaction of your application sees it, if the store is in the same database: what you append is committed or
    * rolled back together with your own rows. Compactions that become due start in the background once the transaction is
@@ -360,7 +379,7 @@ export interface PromiseMemory<
    * await memory.as({ id: "ann", via: "web" }).append("chat-1", { role: "user", content: "Hello" })
    * ```
    */
-  as(actor: Audit.Actor): PromiseMemory<Format, System>
+  as(actor: Audit.Actor): PromiseMemory<Format, System, Owned>
   /**
    * Tools for the model: `search_memory` searches the messages that the context does not show, and `read_messages` reads
    * what was said around them. The definitions come in the formats of OpenAI, Anthropic and the AI SDK. Results are normal

@@ -89,6 +89,7 @@ const createOptions = {
   summarizer: Schema.Unknown,
   tokenCounter: Memory.memoryOptions.tokenCounter,
   layers: nested(Layers.optionGroup, "true, false, or an object of options", Schema.Boolean),
+  facts: Layers.optionGroup.facts,
   recall: nested(recallOptions, "an object like { embedder }"),
   format: option(Schema.Literal(...Object.keys(codecs)), Object.keys(codecs).join(", ")),
   systemMessages: option(Schema.Literal("inline", "apart"), "inline or apart"),

@@ -30,7 +30,10 @@ import { logTo } from "./logging.js"
 import { hooksOf, same, strategyOf } from "./options.js"
 import type { CreateOptions } from "./PromiseMemory.js"
 
-const layersOf = (given: true | Layers.Options) => Layers.layer(given === true ? {} : given)
+const layersOf = ({ layers, facts }: CreateOptions<keyof Formats, SystemMessages>) =>
+  layers === false || (layers === undefined && facts === undefined)
+    ? []
+    : [Layers.layer({ ...(layers === true ? {} : layers), ...(facts === undefined ? {} : { facts }) })]
 
 /** The options of the engine. */
 const engineOptions = ({
@@ -75,7 +78,7 @@ const engineOptions = ({
 export const startOf = (
   options: CreateOptions<keyof Formats, SystemMessages>,
 ): Effect.Effect<Running, StoreError | QueueError, Scope.Scope> => {
-  const { store, queue, summarizer, recall = {}, tokenCounter, layers, logger, metrics } = options
+  const { store, queue, summarizer, recall = {}, tokenCounter, logger, metrics } = options
   const engine = engineOptions(options)
   const log =
     typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
@@ -90,7 +93,7 @@ export const startOf = (
   ]
   const parts: ReadonlyArray<Layer.Layer<never, never, EventLog.EventLog>> = [
     ...(vectorIndex === undefined ? [] : [vectorIndex]),
-    ...(layers === undefined || layers === false ? [] : [layersOf(layers)]),
+    ...layersOf(options),
   ]
   // Not a layer of layers: to build those takes longer in a new process than everything else that is done here.
   return Effect.gen(function* () {

@@ -39,6 +39,12 @@ const tools: typeof schemas.Tools.Type = {
   })),
 }
 
+/** Which facts a query asks for. */
+const queried = ({ at, asOfVersion }: typeof schemas.FactsQuery.Type) => ({
+  at: at === "always" ? null : at,
+  asOfVersion,
+})
+
 /** Summaries, recall and facts. */
 export const memory = (serving: Serving) =>
   HttpApiBuilder.group(api, "memory", (handlers) => {
@@ -124,11 +130,22 @@ export const memory = (serving: Serving) =>
       .handle("revert", ({ path: { session }, payload }) =>
         run((memory) => Effect.map(memory.revert(session, given(payload)), (reverted) => ({ reverted }))),
       )
-      .handle("facts", ({ path: { session } }) =>
-        run((memory) => Effect.map(memory.facts(session), (facts) => ({ facts }))),
+      .handle("facts", ({ path: { session }, urlParams }) =>
+        run((memory) => Effect.map(memory.facts(session, queried(urlParams)), (facts) => ({ facts }))),
       )
-      .handle("removeFact", ({ path: { session, fact } }) =>
-        run((memory) => Effect.map(memory.removeFact(session, fact), (deleted) => ({ deleted }))),
+      .handle("factsOf", ({ path: { owner }, urlParams }) =>
+        run((memory) => Effect.map(memory.factsOf(owner, queried(urlParams)), (facts) => ({ facts }))),
+      )
+      .handle("removeFact", ({ path: { session, fact }, urlParams }) =>
+        run((memory) =>
+          Effect.map(memory.removeFact(session, fact, given(urlParams)), (deleted) => ({ deleted })),
+        ),
+      )
+      .handle("confirmFact", ({ path: { session, fact } }) =>
+        run((memory) => Effect.map(memory.confirmFact(session, fact), (confirmed) => ({ confirmed }))),
+      )
+      .handle("revertFact", ({ path: { session, fact } }) =>
+        run((memory) => Effect.map(memory.revertFact(session, fact), (reverted) => ({ reverted }))),
       )
       .handle("tools", () => Effect.succeed(tools))
       .handle("callTool", ({ path: { session }, payload: { name, tokens, ...request } }) =>

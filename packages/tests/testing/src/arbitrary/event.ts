@@ -146,6 +146,7 @@ export const byTag: {
   }),
   FactRetracted: tagged("FactRetracted", { fact: factId, reason: text }),
   FactRedacted: tagged("FactRedacted", { fact: factId }),
+  FactConfirmed: tagged("FactConfirmed", { fact: factId }),
   FactReverted: tagged("FactReverted", { fact: factId }),
   MessageRedacted: tagged("MessageRedacted", {
     version: index,
@@ -205,6 +206,7 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.FactEnded },
   { weight: 1, arbitrary: byTag.FactRetracted },
   { weight: 1, arbitrary: byTag.FactRedacted },
+  { weight: 1, arbitrary: byTag.FactConfirmed },
   { weight: 1, arbitrary: byTag.FactReverted },
   { weight: 1, arbitrary: byTag.CompactionFailed },
   { weight: 1, arbitrary: byTag.CompactionRenewed },

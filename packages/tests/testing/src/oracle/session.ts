@@ -72,6 +72,7 @@ type UnreadEvent =
   | "FactEnded"
   | "FactRetracted"
   | "FactRedacted"
+  | "FactConfirmed"
   | "FactReverted"
   | "SpendCharged"
   | "SpendCapReached"

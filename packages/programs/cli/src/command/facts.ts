@@ -1,0 +1,165 @@
+/** `memfold facts` and `memfold facts audit`: what is known, with quotes, and how much of it is true. */
+import { Args, Command, Options } from "@effect/cli"
+import { EventLog, Memory, type MemoryLayers } from "@memfold/core"
+import { layer as memoryLayers, userHome } from "@memfold/layers"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+import { Console, Effect, Layer, Option, Random, Stream } from "effect"
+import { clean, color, json as toJson, several, shownId, table } from "../terminal/terminal.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+
+/** A memory with layers over an existing store. It compacts and learns nothing. */
+const factsMemory = (url: string, readonly: boolean) =>
+  Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
+    Layer.provide([ExtractiveSummarizer.layer(), memoryLayers()]),
+    Layer.provideMerge(options.existingStore(url, { readonly })),
+  )
+
+/** A date such as 2024-03-01, in UTC. */
+const timeOf = (text: string): Effect.Effect<number, UsageError> => {
+  const time = Date.parse(text)
+  return Number.isNaN(time)
+    ? new UsageError({ problem: `--at: "${text}" is no date; write one such as 2024-03-01` })
+    : Effect.succeed(time)
+}
+
+const dayOf = (time: number | undefined): string =>
+  time === undefined ? "" : new Date(time).toISOString().slice(0, 10)
+
+const spanOf = ({ validFrom, validUntil, timeSource }: MemoryLayers.FactInTime): string =>
+  validFrom === undefined && validUntil === undefined
+    ? "-"
+    : `${dayOf(validFrom)}..${dayOf(validUntil)}${timeSource === "said" ? " said" : ""}`
+
+const quoteOf = ({ sources = [] }: MemoryLayers.FactInTime): string => {
+  const [first, ...more] = sources
+  if (first === undefined) return "(no quote: learned by an earlier version)"
+  const others = more.length === 0 ? "" : ` (+${more.length})`
+  return `"${first.quote}" ${shownId(first.session)}@${first.event}${others}`
+}
+
+const print = (facts: ReadonlyArray<MemoryLayers.FactInTime>) =>
+  Console.log(
+    table(
+      ["fact", "what", "true", "said"],
+      facts.map((fact) => [
+        clean(fact.id),
+        clean(`${fact.text}${fact.conflicts === undefined ? "" : ` (conflicts: ${fact.conflicts.length})`}`),
+        spanOf(fact),
+        clean(quoteOf(fact)),
+      ]),
+      ["left", "left", "left", "left"],
+    ),
+  )
+
+/** What was found and not taken, by why, and what became of the rest. */
+const tallyOf = (log: string) =>
+  Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    const refused: Record<string, number> = {}
+    const [taken, wrong, right] = [new Set<string>(), new Set<string>(), new Set<string>()]
+    yield* Stream.runForEach(memory.events(log), ({ event }) =>
+      Effect.sync(() => {
+        if (event._tag === "FactsLearned") {
+          for (const { id } of event.facts) taken.add(id)
+          for (const [why, count] of Object.entries(event.refused ?? {}))
+            refused[why] = (refused[why] ?? 0) + count
+        } else if (event._tag === "FactRetracted") wrong.add(event.fact)
+        else if (event._tag === "FactConfirmed") right.add(event.fact)
+        else if (event._tag === "FactReverted") wrong.delete(event.fact)
+      }),
+    )
+    for (const fact of wrong) right.delete(fact)
+    return { taken: taken.size, wrong: wrong.size, right: right.size, refused }
+  })
+
+type Tally = Effect.Effect.Success<ReturnType<typeof tallyOf>>
+
+const together = (tallies: ReadonlyArray<Tally>): Tally =>
+  tallies.reduce((sum, one) => {
+    const refused = { ...sum.refused }
+    for (const [why, count] of Object.entries(one.refused)) refused[why] = (refused[why] ?? 0) + count
+    return {
+      taken: sum.taken + one.taken,
+      wrong: sum.wrong + one.wrong,
+      right: sum.right + one.right,
+      refused,
+    }
+  })
+
+const share = (part: number, whole: number): string =>
+  whole === 0 ? "0 %" : `${Math.round((1_000 * part) / whole) / 10} %`
+
+export const command = Command.make(
+  "facts",
+  {
+    words: Args.repeated(Args.text({ name: "[audit] SESSION" })),
+    owner: options.owner.pipe(Options.withDescription("An owner, in place of a session.")),
+    at: options.optionalText("at", "DATE", "What was true then, such as 2024-03-01; now by default."),
+    always: options.flag("always", "Also what is no longer true."),
+    asOf: options.optionalInteger("as-of", "VERSION", "As it was known at this version of the log."),
+    sample: options
+      .integer("sample", "N", "With audit: how many facts to judge.")
+      .pipe(Options.withDefault(10)),
+    right: options.repeatedText("right", "FACT", "With audit: this fact is true; may be repeated."),
+    wrong: options.repeatedText("wrong", "FACT", "With audit: this fact was never true; may be repeated."),
+    store: options.store,
+    json: options.json,
+  },
+  ({ words, owner, at, always, asOf, sample, right, wrong, store, json }) => {
+    const isAudit = words[0] === "audit"
+    const judges = right.length + wrong.length > 0
+    return Effect.gen(function* () {
+      const [session, ...more] = isAudit ? words.slice(1) : words
+      if (more.length > 0 || (session === undefined) === Option.isNone(owner))
+        return yield* new UsageError({ problem: "name a session, or --owner ID" })
+      if (judges && !isAudit)
+        return yield* new UsageError({ problem: "--right and --wrong belong to memfold facts audit" })
+      const memory = yield* Memory.Memory
+      const place = session ?? userHome(Option.getOrElse(owner, () => ""))
+      if (session !== undefined) yield* options.requireSession(session, store)
+      for (const fact of right) yield* memory.confirmFact(place, fact)
+      for (const fact of wrong) yield* memory.removeFact(place, fact, { reason: "judged wrong" })
+      const time = Option.isSome(at) ? yield* timeOf(at.value) : undefined
+      const facts = yield* memory.facts(place, {
+        at: always || isAudit ? null : time,
+        asOfVersion: Option.getOrUndefined(asOf),
+      })
+      const shown = isAudit
+        ? [...(yield* Random.shuffle(facts.filter(({ confirmed }) => confirmed !== true)))].slice(0, sample)
+        : facts
+      if (json) for (const fact of shown) yield* Console.log(toJson({ type: "fact", ...fact }))
+      else if (shown.length > 0) yield* print(shown)
+      if (!isAudit) {
+        if (!json) yield* Console.log(color.dim(several(shown.length, "fact")))
+        return
+      }
+      const log = yield* EventLog.EventLog
+      const sessions =
+        session === undefined
+          ? yield* EventLog.sessions(log, Option.getOrUndefined(owner)).pipe(Stream.runCollect)
+          : []
+      const logs = [place, ...[...sessions].map((info) => info.session)]
+      const tally = together(yield* Effect.forEach(logs, tallyOf))
+      const { taken, refused } = tally
+      const [judged, found] = [
+        tally.right + tally.wrong,
+        taken + Object.values(refused).reduce((sum, count) => sum + count, 0),
+      ]
+      if (json) return yield* Console.log(toJson({ type: "audit", ...tally, judged }))
+      const why = Object.entries(refused).map(([name, count]) => `${name} ${count}`)
+      yield* Console.log(
+        `${several(found, "fact")} found, ${share(found - taken, found)} refused${why.length === 0 ? "" : ` (${why.join(", ")})`}`,
+      )
+      yield* Console.log(
+        `${share(judged, taken)} of ${several(taken, "fact")} judged: ${tally.right} right, ${tally.wrong} wrong`,
+      )
+    }).pipe(Effect.provide(factsMemory(store, !judges)))
+  },
+).pipe(
+  Command.withDescription(
+    "Show the facts about an owner or of a session with their quotes: those that are true now, then, or ever. " +
+      "With audit, show a random sample to be judged (--right FACT, --wrong FACT), how many were judged, and what was refused.",
+  ),
+)
