@@ -142,6 +142,7 @@ const placed: ReadonlyArray<Part> = [
     ["Operate", "docs/operations.md"],
     ["Privacy and redaction", "docs/privacy.md"],
     ["Whose words a summary has", "docs/trust.md"],
+    ["Facts", "docs/facts.md"],
     ["Answering for what is kept", "docs/governance.md"],
     ["The memory as a service", "docs/server.md"],
     ["The proxy", "docs/proxy.md"],

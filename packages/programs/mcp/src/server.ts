@@ -1,6 +1,7 @@
 /** The server: a memory as the tools of an MCP server. */
 import { McpServer } from "@modelcontextprotocol/server"
 import { appendMessages, getContext, listSessions, readMessages, searchMemory } from "./conversation.js"
+import { knownFacts } from "./facts.js"
 import { compact, explainSummary, listSummaries, revert } from "./summaries.js"
 import type { ServedMemory, Tool, ToolMemory } from "./tool.js"
 
@@ -10,6 +11,7 @@ const tools: ReadonlyArray<Tool> = [
   searchMemory,
   readMessages,
   listSessions,
+  knownFacts,
   listSummaries,
   explainSummary,
   compact,

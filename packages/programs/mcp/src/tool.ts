@@ -11,7 +11,7 @@ export type ServedMemory = PromiseMemory<"openai">
 /** What the tools use of a memory: {@link ServedMemory} has it, and what a service makes of each tenant's sessions. */
 export interface ToolMemory extends Pick<
   ServedMemory,
-  "append" | "compact" | "events" | "messages" | "revert" | "sessions" | "state" | "summaries"
+  "append" | "compact" | "events" | "facts" | "messages" | "revert" | "sessions" | "state" | "summaries"
 > {
   readonly context: (...given: Parameters<ServedMemory["context"]>) => Promise<{
     readonly messages: Awaited<ReturnType<ServedMemory["context"]>>["messages"]

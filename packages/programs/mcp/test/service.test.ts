@@ -64,6 +64,7 @@ it("has the tools that only read for a token that may only read, and none withou
     "search_memory",
     "read_messages",
     "list_sessions",
+    "known_facts",
     "list_summaries",
     "explain_summary",
   ])

@@ -12,12 +12,12 @@ import { problemFor, type TenantMemory, tenantMemory } from "./TenantMemory.js"
 
 type Messages = Formats["openai"]["context"]
 
-const names = ["state", "summaries", "events", "compact", "revert"] as const
+const names = ["state", "summaries", "events", "facts", "compact", "revert"] as const
 
 /** A memory as tools use it: with Promises, and with messages of Chat Completions. The strategy of the service decides every call. */
 export interface ToolMemory extends Pick<
   Memory.Operations<Omit<Memory.Promises, "request"> & { readonly request: object }>,
-  "state" | "summaries" | "events" | "compact" | "revert"
+  "state" | "summaries" | "events" | "facts" | "compact" | "revert"
 > {
   readonly append: (
     session: string,
