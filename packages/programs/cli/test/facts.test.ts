@@ -1,0 +1,76 @@
+/** `memfold facts`: what is known, with quotes, at any time; and how much of it is true. */
+import { join } from "node:path"
+import { Message } from "@memfold/core"
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import { createMemory } from "memfold"
+import { inFolder, lines } from "@memfold/harness/program"
+
+const { folder, memfold } = inFolder("facts")
+
+describe("memfold facts", () => {
+  it("shows what is true now, then and ever, with quotes, and counts what was judged and refused", async () => {
+    const path = `sqlite:${join(folder, "facts.db")}`
+    const memory = createMemory({
+      store: path,
+      layers: {
+        extractor: {
+          name: "played",
+          extract: ({ messages }) => Effect.succeed(found(messages.map((message) => Message.text(message)))),
+        },
+      },
+      compaction: { mode: "inline" },
+    })
+    const said = async (session: string, content: string, time: string) => {
+      const told = (role: "user" | "assistant", text: string) => ({
+        role,
+        parts: [{ type: "text" as const, text }],
+        time: Date.parse(time),
+      })
+      await memory.neutral.append(session, [told("user", content), told("assistant", "Ok.")], {
+        owner: "ann",
+      })
+    }
+    await said("one", "city=Graz", "2024-01-01")
+    await said("two", "city=Vienna", "2025-01-01")
+    await memory.close()
+    const store = ["--store", path]
+    const told = await memfold("facts", "--owner", "ann", ...store)
+    expect(told).toMatchObject({ code: 0, err: "" })
+    expect(told.out).toContain('"city=Vienna" two@')
+    expect(told.out).not.toContain("Graz")
+    const valuesOf = async (...args: ReadonlyArray<string>) =>
+      lines((await memfold("facts", ...args, ...store, "--json")).out).map((one) => one["value"])
+    expect(await valuesOf("--owner", "ann", "--at", "2024-06-01")).toEqual(["Graz"])
+    expect(await valuesOf("two", "--always")).toEqual(["Graz", "Vienna"])
+    expect(await valuesOf("--owner", "ann", "--as-of", "1")).toEqual(["Graz"])
+    const audit = await memfold("facts", "audit", "--owner", "ann", ...store, "--json")
+    const sample = lines(audit.out)
+    expect(sample.at(-1)).toMatchObject({ type: "audit", taken: 2, judged: 0, refused: { "not-said": 2 } })
+    const [graz] = sample.filter((one) => one["value"] === "Graz")
+    const judged = await memfold(
+      "facts",
+      "audit",
+      "--owner",
+      "ann",
+      "--wrong",
+      String(graz?.["id"]),
+      ...store,
+    )
+    expect(judged.out).toContain("50 % of 2 facts judged: 0 right, 1 wrong")
+    expect(await valuesOf("--owner", "ann", "--always")).toEqual(["Vienna"])
+    expect((await memfold("facts", ...store)).err).toContain("name a session, or --owner ID")
+  })
+})
+
+/** What texts say, and something that they do not. */
+const found = (texts: ReadonlyArray<string>) =>
+  texts.flatMap((quote) => {
+    const [predicate, value] = quote.split("=")
+    if (predicate === undefined || value === undefined) return []
+    const fact = { layer: "user" as const, predicate, value, key: predicate }
+    return [
+      { ...fact, quote },
+      { ...fact, value: "Rome", quote: "city=Rome" },
+    ]
+  })
