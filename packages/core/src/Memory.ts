@@ -92,7 +92,7 @@ export { checkOptions, compactionOptions, InvalidOption, memoryOptions } from ".
 
 /** The operations of a memory over its parts. A transaction of the application has some of them, over parts of its own. */
 const operations = (parts: MemoryParts): Service => {
-  const { log, sessions, schedule, underWay, strategyOf, layers, mode, reading } = parts
+  const { log, sessions, schedule, underWay, strategyOf, mode, reading } = parts
   const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
   /** A range with an end is compared with the head: what is lost at the end of the log is said. */

@@ -60,10 +60,9 @@ export const stands = (quote: string, text: string): boolean =>
 
 /** The origin of the words of a message that a quote stands in: the most trusted part that has it; `null` if none has it. */
 export const originOfQuote = (quote: string, message: Message): Origin | null => {
-  const origins = message.parts
-    .filter((part) => stands(quote, quotable(part)))
-    .map((part) => ofPart(message, part))
-  return byTrust.find((origin) => origins.includes(origin)) ?? null
+  const having = message.parts.filter((part) => stands(quote, quotable(part)))
+  const origins = new Set(having.map((part) => ofPart(message, part)))
+  return byTrust.find((origin) => origins.has(origin)) ?? null
 }
 
 /** Which messages a quote may stand in, and whose words it may be. */

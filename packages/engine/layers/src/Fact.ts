@@ -17,7 +17,9 @@ type Validated<Output> =
   | { readonly issues: ReadonlyArray<{ readonly message: string }> }
 
 /** A schema that a declaration takes. */
-export type AnySchema<Output> = StandardSchema<any, Output> | Schema.Schema<Output, any>
+export type AnySchema<Output> =
+  | StandardSchema<unknown, Output>
+  | (Schema.Schema.AnyNoContext & { readonly Type: Output })
 
 /** What is said of one predicate. */
 export interface FactOptions<Output> {
@@ -45,7 +47,7 @@ export interface Declaration<Output = unknown, Single extends boolean = boolean>
 }
 
 /** The facts that an application declares, by predicate. */
-export type Declarations = Readonly<Record<string, Declaration<any>>>
+export type Declarations = Readonly<Record<string, Declaration>>
 
 /** A fact with its typed value. */
 export interface TypedFact<Output> extends Omit<MemoryLayers.FactInTime, "value"> {
@@ -85,8 +87,10 @@ const jsonSchemaOf = (schema: unknown): object => {
   }
 }
 
-const standardOf = <Output>(schema: AnySchema<Output>): StandardSchema<any, Output>["~standard"] =>
-  "~standard" in schema ? schema["~standard"] : Schema.standardSchemaV1(schema)["~standard"]
+const standardOf = <Output>(schema: AnySchema<Output>): StandardSchema<unknown, Output>["~standard"] =>
+  "~standard" in schema
+    ? schema["~standard"]
+    : Schema.standardSchemaV1(schema as Schema.Schema<Output, unknown>)["~standard"]
 
 /**
  * Declares a fact of any Standard Schema.

@@ -182,7 +182,7 @@ describe("learning", () => {
       ])
       expect(yield* factsOf("ada/home/2")).toEqual(["Name: Ada", "Use SQLite"])
       // Said in two sessions, it is one fact with two sources.
-      const [fact] = (yield* memory.facts("ada/home/2")).filter(({ layer }) => layer === "scope")
+      const fact = (yield* memory.facts("ada/home/2")).find(({ layer }) => layer === "scope")
       expect(fact?.sources?.map((source) => source.session)).toEqual(["ada/home/1", "ada/home/2"])
     }).pipe(Effect.provide(withLayers({ ...byName, extractor })))
   })

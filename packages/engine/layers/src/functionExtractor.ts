@@ -1,5 +1,5 @@
 /** An extractor of a plain function. */
-import { MemoryLayers, Message } from "@memfold/core"
+import { MemoryLayers, type Message } from "@memfold/core"
 import { Effect } from "effect"
 import type { Extractor, NewFact } from "./Extractor.js"
 import { failing } from "./failing.js"

@@ -1,5 +1,5 @@
 /** Learns facts from turns: asks the extractor, and writes what belongs in a shared log into it. */
-import { type Event, MemoryLayers, Message, type Session } from "@memfold/core"
+import { type Event, type MemoryLayers, Message, type Session } from "@memfold/core"
 import { Duration, Effect } from "effect"
 import type { Extractor, Found } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"

@@ -1,16 +1,14 @@
 /** Checks the laws of facts with the layers that are bundled with it, until one of them does not hold. */
 import { parseArgs } from "node:util"
 import * as fc from "fast-check"
-import { factProperties } from "@memfold/testing"
-import { catchMutant } from "../../../tests/testing/test/mutants/Mutant.js"
+import { examine, factProperties, title } from "@memfold/testing"
 import { playedLayers } from "./played.js"
 
 const { values } = parseArgs({
   options: { law: { type: "string" }, runs: { type: "string" }, seed: { type: "string" } },
 })
 fc.configureGlobal({ endOnFailure: true })
-const caught = await catchMutant(
-  { name: "", law: values.law ?? "", laws: () => factProperties({ layers: playedLayers }) },
-  { runs: Number(values.runs), seed: Number(values.seed) },
-)
+const [law] = factProperties({ layers: playedLayers })
+const verdict = await examine(law!, { numRuns: Number(values.runs), seed: Number(values.seed) })
+const caught = verdict._tag === "Broken" ? { law: title(law!), runs: verdict.runs } : null
 console.log(`caught: ${JSON.stringify(caught)}`)

@@ -47,7 +47,7 @@ describe("memfold facts", () => {
     const audit = await memfold("facts", "audit", "--owner", "ann", ...store, "--json")
     const sample = lines(audit.out)
     expect(sample.at(-1)).toMatchObject({ type: "audit", taken: 2, judged: 0, refused: { "not-said": 2 } })
-    const [graz] = sample.filter((one) => one["value"] === "Graz")
+    const graz = sample.find((one) => one["value"] === "Graz")
     const judged = await memfold(
       "facts",
       "audit",

@@ -42,7 +42,7 @@ describe("the server over HTTP", () => {
   it("listens on this machine only, and serves the tools", async () => {
     expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
     const { call, client, close } = await overHttp(serving.url)
-    expect((await client.listTools()).tools).toHaveLength(9)
+    expect((await client.listTools()).tools).toHaveLength(10)
     await call("append_messages", { session: "one", messages: turn(1) })
     expect(await call("get_context", { session: "one" })).toMatchObject({ messages: turn(1) })
     expect(await call("search_memory", { session: "two", query: "x" })).toMatchObject({

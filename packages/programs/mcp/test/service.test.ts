@@ -58,7 +58,7 @@ it("has the tools that only read for a token that may only read, and none withou
   const { client, writer, reader } = await service()
   const names = async (token: string) =>
     (await (await client(token)).client.listTools()).tools.map(({ name }) => name)
-  expect(await names(writer)).toHaveLength(9)
+  expect(await names(writer)).toHaveLength(10)
   expect(await names(reader)).toEqual([
     "get_context",
     "search_memory",

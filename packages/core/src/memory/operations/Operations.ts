@@ -3,6 +3,7 @@ import type { BranchOperations } from "./BranchOperations.js"
 import type { CompactionOperations } from "./CompactionOperations.js"
 import type { ConversationOperations } from "./ConversationOperations.js"
 import type { Face } from "./Face.js"
+import type { FactOperations } from "./FactOperations.js"
 import type { GovernanceOperations } from "./GovernanceOperations.js"
 import type { LogOperations } from "./LogOperations.js"
 import type { SearchOperations } from "./SearchOperations.js"
@@ -13,6 +14,7 @@ export type {
   BranchOperations,
   CompactionOperations,
   ConversationOperations,
+  FactOperations,
   GovernanceOperations,
   LogOperations,
   SearchOperations,
@@ -33,6 +35,7 @@ export interface Operations<F extends Face>
   extends
     ConversationOperations<F>,
     BranchOperations<F>,
+    FactOperations<F>,
     SearchOperations<F>,
     CompactionOperations<F>,
     LogOperations<F>,

@@ -1,5 +1,5 @@
 /** Facts rest on what was said (L24): conversations with an extractor that tells the truth and lies, edits, redactions and changes of facts. */
-import { type EventLog, type Memory, MemoryLayers, Message, Session, type Strategy } from "@memfold/core"
+import { type EventLog, type Memory, type MemoryLayers, Message, Session, type Strategy } from "@memfold/core"
 import { type Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { strategy as anyStrategy } from "../arbitrary/strategy.js"
