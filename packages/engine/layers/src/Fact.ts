@@ -12,7 +12,8 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-type Validated<Output> =
+/** What a schema says of a value. */
+export type Validated<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: ReadonlyArray<{ readonly message: string }> }
 

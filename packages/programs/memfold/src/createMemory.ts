@@ -68,20 +68,24 @@ export const createMemory = <
   System extends SystemMessages = "inline",
   Url extends string = StoreUrl,
   Name extends string = StrategyName,
-  Facts extends Fact.Declarations = Fact.Declarations,
+  Facts extends Fact.Declarations | null = null,
 >(
   options: CreateOptions<Format, System, Facts> & NamedOptions<Url, Name>,
-): PromiseMemory<Format, System, OwnedFacts<Facts>> => {
+): PromiseMemory<Format, System, Facts> => {
   const given = options as CreateOptions<keyof Formats, SystemMessages>
   checkOptions(given)
-  return faceOf<Format, System, OwnedFacts<Facts>>(given, makeLifeCycle(startOf(given)))
+  return faceOf<Format, System, Facts>(given, makeLifeCycle(startOf(given)))
 }
 
 /** The operations of a memory in its format, as its life cycle runs them. */
-const faceOf = <Format extends keyof Formats, System extends SystemMessages, Owned>(
+const faceOf = <
+  Format extends keyof Formats,
+  System extends SystemMessages,
+  Facts extends Fact.Declarations | null,
+>(
   given: CreateOptions<keyof Formats, SystemMessages>,
   life: LifeCycle,
-): PromiseMemory<Format, System, Owned> => {
+): PromiseMemory<Format, System, Facts> => {
   const {
     strategy: named = defaultStrategy,
     format = "openai",
@@ -90,7 +94,7 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages, Own
     environmentPrefix,
     extraFields: ownFields,
     server: ownServer,
-    facts: declared,
+    facts: declared = null,
   } = given
   const { run, iterate, close } = life
   /** The options of one call, in the form that the engine takes. */
@@ -158,7 +162,7 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages, Own
       ),
   })
 
-  return checkingOptions<PromiseMemory<Format, System, Owned>>({
+  return checkingOptions<PromiseMemory<Format, System, Facts>>({
     ...Memory.promised<keyof Memory.Operations<Requests>, Requests>({ run, iterate, argument }),
     ...operationsOn(run),
     within: (transaction) => checkingOptions(operationsOn(runWithin(run, transaction))),
@@ -181,8 +185,8 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages, Own
       run((memory) => {
         const facts = memory.factsOf(owner, given)
         return (
-          declared === undefined ? facts : Effect.flatMap(facts, (found) => Fact.typed(declared, found))
-        ) as Effect.Effect<Owned, Effect.Effect.Error<typeof facts>>
+          declared === null ? facts : Effect.flatMap(facts, (found) => Fact.typed(declared, found))
+        ) as Effect.Effect<OwnedFacts<Facts>, Effect.Effect.Error<typeof facts>>
       }),
     tools: (session, { tokens, ...given } = {}) =>
       toolsOf<Format>(
@@ -213,7 +217,7 @@ const faceOf = <Format extends keyof Formats, System extends SystemMessages, Own
       }),
     sessions: () => iterate((memory) => memory.sessions),
     neutral: Memory.neutralBy(run),
-    as: (actor) => faceOf<Format, System, Owned>(given, livingAs(life, actor)),
+    as: (actor) => faceOf<Format, System, Facts>(given, livingAs(life, actor)),
     close,
     [Symbol.asyncDispose]: close,
   })

@@ -109,7 +109,7 @@ export interface RecallParts {
 export interface CreateOptions<
   Format extends keyof Formats = "openai",
   System extends SystemMessages = "inline",
-  Facts extends Layers.Fact.Declarations = Layers.Fact.Declarations,
+  Facts extends Layers.Fact.Declarations | null = Layers.Fact.Declarations | null,
 > extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow" | "indexAhead"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
@@ -295,7 +295,7 @@ export interface PreviewOptions
 export interface Formatted<
   Format extends keyof Formats,
   System extends SystemMessages,
-  Owned = ReadonlyArray<MemoryLayers.FactInTime>,
+  Facts extends Layers.Fact.Declarations | null = null,
 >
   extends Memory.Face {
   readonly answers: "promises"
@@ -310,14 +310,14 @@ export interface Formatted<
   readonly page: FormattedPage<Format>
   readonly recalled: FormattedRecall<Format>
   readonly ownedRecalled: FormattedOwnedRecall<Format>
-  readonly ownedFacts: Owned
+  readonly ownedFacts: OwnedFacts<Facts>
   readonly preview: FormattedPreview<Format, System>
 }
 
 /** What `factsOf` answers: the declared facts by predicate, or a list of all if none were declared. */
-export type OwnedFacts<Facts extends Layers.Fact.Declarations> = string extends keyof Facts
-  ? ReadonlyArray<MemoryLayers.FactInTime>
-  : Layers.Fact.Typed<Facts>
+export type OwnedFacts<Facts extends Layers.Fact.Declarations | null> = Facts extends Layers.Fact.Declarations
+  ? Layers.Fact.Typed<Facts>
+  : ReadonlyArray<MemoryLayers.FactInTime>
 
 /** The operations of a memory that can take part in a transaction of the application. */
 export type TransactionMemory<Format extends keyof Formats> = Pick<
@@ -340,8 +340,8 @@ export type TransactionMemory<Format extends keyof Formats> = Pick<
 export interface PromiseMemory<
   Format extends keyof Formats,
   System extends SystemMessages = "inline",
-  Owned = ReadonlyArray<MemoryLayers.FactInTime>,
-> extends Memory.Operations<Formatted<Format, System, Owned>> {
+  Facts extends Layers.Fact.Declarations | null = null,
+> extends Memory.Operations<Formatted<Format, System, Facts>> {
   /**
    * The memory as a transaction of your application sees it, if the store is in the same database: what you append is committed or
    * rolled back together with your own rows. Compactions that become due start in the background once the transaction is
@@ -379,7 +379,7 @@ export interface PromiseMemory<
    * await memory.as({ id: "ann", via: "web" }).append("chat-1", { role: "user", content: "Hello" })
    * ```
    */
-  as(actor: Audit.Actor): PromiseMemory<Format, System, Owned>
+  as(actor: Audit.Actor): PromiseMemory<Format, System, Facts>
   /**
    * Tools for the model: `search_memory` searches the messages that the context does not show, and `read_messages` reads
    * what was said around them. The definitions come in the formats of OpenAI, Anthropic and the AI SDK. Results are normal

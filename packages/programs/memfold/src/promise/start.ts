@@ -31,9 +31,14 @@ import { hooksOf, same, strategyOf } from "./options.js"
 import type { CreateOptions } from "./PromiseMemory.js"
 
 const layersOf = ({ layers, facts }: CreateOptions<keyof Formats, SystemMessages>) =>
-  layers === false || (layers === undefined && facts === undefined)
+  layers === false || (layers === undefined && (facts ?? null) === null)
     ? []
-    : [Layers.layer({ ...(layers === true ? {} : layers), ...(facts === undefined ? {} : { facts }) })]
+    : [
+        Layers.layer({
+          ...(layers === true ? {} : layers),
+          ...(facts === undefined || facts === null ? {} : { facts }),
+        }),
+      ]
 
 /** The options of the engine. */
 const engineOptions = ({
