@@ -19,6 +19,7 @@ import { type LifeCycle, livingAs, makeLifeCycle, type Run, runWithin } from "./
 import { contextsIn } from "./promise/contexts.js"
 import { checkingOptions, checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
+  AnyOptions,
   CreateOptions,
   NamedOptions,
   OwnedFacts,
@@ -72,7 +73,7 @@ export const createMemory = <
 >(
   options: CreateOptions<Format, System, Facts> & NamedOptions<Url, Name>,
 ): PromiseMemory<Format, System, Facts> => {
-  const given = options as CreateOptions<keyof Formats, SystemMessages>
+  const given = options as AnyOptions
   checkOptions(given)
   return faceOf<Format, System, Facts>(given, makeLifeCycle(startOf(given)))
 }
@@ -83,7 +84,7 @@ const faceOf = <
   System extends SystemMessages,
   Facts extends Fact.Declarations | null,
 >(
-  given: CreateOptions<keyof Formats, SystemMessages>,
+  given: AnyOptions,
   life: LifeCycle,
 ): PromiseMemory<Format, System, Facts> => {
   const {

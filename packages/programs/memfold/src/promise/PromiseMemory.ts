@@ -109,7 +109,7 @@ export interface RecallParts {
 export interface CreateOptions<
   Format extends keyof Formats = "openai",
   System extends SystemMessages = "inline",
-  Facts extends Layers.Fact.Declarations | null = Layers.Fact.Declarations | null,
+  Facts extends Layers.Fact.Declarations | null = null,
 > extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow" | "indexAhead"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
@@ -202,6 +202,9 @@ export interface CreateOptions<
    */
   readonly server?: string
 }
+
+/** The options of any memory. */
+export type AnyOptions = CreateOptions<keyof Formats, SystemMessages, Layers.Fact.Declarations | null>
 
 /** The messages for the next call of a model, in the format of the memory. */
 export interface FormattedContext<Format extends keyof Formats, System extends SystemMessages = "inline"> {

@@ -5,16 +5,14 @@ import { Effect, Either, Layer, Predicate, Schema } from "effect"
 import {
   codecs,
   type FormatOptions,
-  type Formats,
   strategyNamed,
-  type SystemMessages,
   unknownSettings,
   wrongSummarizer,
   isServer,
   serverWords,
 } from "@memfold/catalog"
 import { isLogger } from "./logging.js"
-import type { AsyncHooks, CreateOptions, RecallParts } from "./PromiseMemory.js"
+import type { AnyOptions, AsyncHooks, CreateOptions, RecallParts } from "./PromiseMemory.js"
 
 const { InvalidOption } = Memory
 
@@ -109,7 +107,7 @@ const createOptions = {
 } satisfies Record<keyof CreateOptions, Schema.Schema.AnyNoContext>
 
 /** What is wrong with a summarizer, or with one of a list; `null` if nothing is. */
-const summarizerWrong = ({ summarizer }: CreateOptions<keyof Formats, SystemMessages>): string | null =>
+const summarizerWrong = ({ summarizer }: AnyOptions): string | null =>
   Array.isArray(summarizer) && summarizer.length === 0
     ? "left out, or not empty"
     : ([summarizer]
@@ -122,7 +120,7 @@ const summarizerWrong = ({ summarizer }: CreateOptions<keyof Formats, SystemMess
  *
  * @throws InvalidOption: the first wrong option
  */
-export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessages>): void => {
+export const checkOptions = (options: AnyOptions): void => {
   const refuse = (option: string, allowed: string) => {
     throw new InvalidOption({ option, allowed })
   }

@@ -13,14 +13,12 @@ import {
 } from "@memfold/core"
 import {
   defaultStrategy,
-  type Formats,
   ignoredSettings,
   type QueueError,
   queueOf,
   type StoreError,
   storeOf,
   summarizerOf,
-  type SystemMessages,
 } from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
 import { Context, Effect, Either, Layer, type Scope } from "effect"
@@ -28,9 +26,9 @@ import { embedderOf } from "./embedder.js"
 import type { Running } from "./lifeCycle.js"
 import { logTo } from "./logging.js"
 import { hooksOf, same, strategyOf } from "./options.js"
-import type { CreateOptions } from "./PromiseMemory.js"
+import type { AnyOptions } from "./PromiseMemory.js"
 
-const layersOf = ({ layers, facts }: CreateOptions<keyof Formats, SystemMessages>) =>
+const layersOf = ({ layers, facts }: AnyOptions) =>
   layers === false || (layers === undefined && (facts ?? null) === null)
     ? []
     : [
@@ -57,7 +55,7 @@ const engineOptions = ({
   minimumOrigin,
   recall,
   cachedSessions,
-}: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
+}: AnyOptions): Memory.Options => ({
   strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
   compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
   ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
@@ -81,7 +79,7 @@ const engineOptions = ({
  * @throws UnknownName, SettingsError, InvalidOption: as `createMemory`
  */
 export const startOf = (
-  options: CreateOptions<keyof Formats, SystemMessages>,
+  options: AnyOptions,
 ): Effect.Effect<Running, StoreError | QueueError, Scope.Scope> => {
   const { store, queue, summarizer, recall = {}, tokenCounter, logger, metrics } = options
   const engine = engineOptions(options)
