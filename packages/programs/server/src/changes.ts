@@ -3,7 +3,7 @@
  * beside. Those that are at one place of a session share what is read for them, and its bytes.
  */
 import { HttpServerResponse } from "@effect/platform"
-import type { EventCodec } from "@memfold/core"
+import type { EventCodec, Memory } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
 import { Cause, Duration, Effect, Fiber, Option, Stream } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
@@ -222,7 +222,10 @@ const readFeed = (memory: TenantMemory, place: FeedPlace) =>
   }).pipe(reading.withPermits(1))
 
 /** Waits until there is an event behind a place. */
-export const fedBehind = (memory: TenantMemory, place: FeedPlace) =>
+export const fedBehind = (
+  memory: TenantMemory,
+  place: FeedPlace,
+): Effect.Effect<Option.Option<Memory.FedEvent>, Memory.MemoryError> =>
   Stream.runHead(memory.feed(fromPlace(place)))
 
 /** The response with the events of all sessions. */
