@@ -39,20 +39,23 @@ export const askForFacts =
   ({ system, user, schema }: FactsPrompt): Effect.Effect<FactsAnswer, unknown> =>
     Effect.tryPromise(async (abortSignal) => {
       const output = Output.object({ schema: jsonSchema(schema) })
-      const { output: answer, usage } = await generateText({
+      const answered = await generateText({
         ...options,
         model,
         system,
         prompt: user,
-        output,
         maxRetries: 0,
         abortSignal,
-        // The name of the option in the version 5 of `ai`.
-        ...({ experimental_output: output } as object),
+        // The second one is the name in the version 5 of `ai`.
+        ...({ output, experimental_output: output } as object),
       })
-      const { inputTokens: input, outputTokens: written } = usage
+      const { output: answer, experimental_output: earlier } = answered as {
+        readonly output?: unknown
+        readonly experimental_output?: unknown
+      }
+      const { inputTokens: input, outputTokens: written } = answered.usage
       return {
-        answer,
+        answer: answer ?? earlier,
         ...(input === undefined || written === undefined ? {} : { usage: { input, output: written } }),
       }
     })

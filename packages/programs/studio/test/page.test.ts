@@ -593,7 +593,7 @@ describe("the audit", () => {
     for (const one of [/read.*context/i, /redact/i, /append.*user/i])
       expect(texts.some((text) => one.test(text))).toBe(true)
     expect(texts.join("")).not.toContain("where is order")
-    await page.getByText(/^The trail of the session is as it was written: /).waitFor()
+    await page.getByText(/^The trail of the session is as it was written$/).waitFor()
     await page.getByText(/append user 12/).waitFor()
   })
 })
