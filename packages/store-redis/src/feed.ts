@@ -61,7 +61,7 @@ const entriesOf = (
   found: ReadonlyArray<readonly [id: string, fields: ReadonlyArray<string>]>,
 ) =>
   found.map(([id, [, number = "", , range = ""]]): Entry => {
-    const [from = 0, to = 0] = range.split("-").map(Number)
+    const [from = 0, to = from] = range.split("-").map(Number)
     return { bucket, id, number, from, to }
   })
 
@@ -85,12 +85,20 @@ export const feeding = (
   const all = feedKeys(prefix)
   const keysOf = keysUnder(prefix)
 
-  const enterAll = (script: Script) =>
+  /** Begins the feed: from then on, each write enters what it has written. Sessions that were there before are entered here. */
+  const enterAll = (script: Script | null) =>
     Effect.forEach(
       all,
       ({ numbers, sessions }) =>
         Effect.gen(function* () {
-          if ((yield* connection.ask(about, (client) => client.hget(numbers, "@"))) !== null) return
+          const begun = yield* connection.ask(about, (client) => client.hget(numbers, "@"))
+          if (begun === "1") return
+          if (script === null)
+            return yield* new EventLog.LogError({
+              ...about,
+              reason: "the feed begins when a process that may write reads it first; read it there once",
+            })
+          yield* connection.ask(about, (client) => client.hset(numbers, "@", "0"))
           const names = yield* connection.ask(about, (client) => client.zrange(sessions, "0", "-1"))
           for (const name of names) {
             const { log, meta, feed } = keysOf(fromStored(name))
@@ -169,7 +177,7 @@ export const feeding = (
     })
 
   return Effect.map(
-    Effect.cached(enter === null ? Effect.void : enterAll(enter)),
+    Effect.cached(enterAll(enter)),
     (entered): NonNullable<EventLog.Service["feed"]> =>
       ({ after, limit }) => {
         const places = after === undefined ? all.map(() => start) : after.split(".").map(placeOf)

@@ -54,7 +54,7 @@ export interface SessionKeys {
   readonly unfinished: string
   /** A stream: which versions were written of the sessions in the same bucket, by their numbers and in the order of the writes. */
   readonly feed: string
-  /** A hash: the sessions of the feed of the same bucket by their numbers; `#` has the last number, `@` that all are entered. */
+  /** A hash: the sessions of the feed of the same bucket by their numbers; `#` has the last number, `@` that the feed has begun: 1 once all are entered. */
   readonly numbers: string
   /** A stream that exists only inside the script that rewrites a log. */
   readonly draft: string

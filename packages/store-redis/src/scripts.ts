@@ -241,7 +241,9 @@ local function enter(upTo)
     session, before = digits(redis.call('HINCRBY', numbers, '#', 1)), '0'
     redis.call('HSET', numbers, session, given.name)
   end
-  redis.call('XADD', feed, '*', 's', session, 'v', digits(tonumber(before) + 1) .. '-' .. digits(upTo))
+  local from, to = digits(tonumber(before) + 1), digits(upTo)
+  local range = from == to and to or from .. '-' .. to
+  redis.call('XADD', feed, '*', 's', session, 'v', range)
   return session .. ' ' .. digits(upTo)
 end
 `
@@ -249,7 +251,8 @@ end
 /** Adds the records, whose headers and data are the arguments from the second one on, to a stream. */
 const addedRecords = (stream: string): string => `
 ${entered}
-fed = enter(tonumber(version) + given.count)
+-- Until somebody reads the feed, nothing is written to it.
+if fed or redis.call('HEXISTS', numbers, '@') == 1 then fed = enter(tonumber(version) + given.count) end
 -- Redis writes a number that it is passed with all of its digits.
 local number = tonumber(version)
 for at = 2, 1 + 2 * given.count, 2 do
@@ -264,8 +267,9 @@ if sessions then
   redis.call('HSET', meta, 'created', string.match(ARGV[2], '^%S+'))
   redis.call('ZADD', sessions, 0, given.name)
 end
-if inPlace then redis.call('HSET', meta, 'head', given.head, 'fed', fed)
-else redis.call('HSET', meta, 'head', given.head, 'fed', fed, '=' .. batch, digits(version + 1) .. '-' .. digits(number)) end
+if inPlace then redis.call('HSET', meta, 'head', given.head)
+else redis.call('HSET', meta, 'head', given.head, '=' .. batch, digits(version + 1) .. '-' .. digits(number)) end
+if fed then redis.call('HSET', meta, 'fed', fed) end
 writeRows()
 if given.description then writeDescription() end
 -- A user who may not publish may append.

@@ -251,7 +251,13 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         // The deletions are listed until the servers have written their files anew.
         for (const session of [one, chat, late]) yield* log.finishRewrites!(session)
         const left = yield* Effect.promise(() => owner.client.call("CLUSTER", "GETKEYSINSLOT", slot, 100))
-        expect((left as Array<string>).filter((key) => key.startsWith(`${prefix}:`))).toEqual([])
+        // The feed of the bucket stays, and names none of them.
+        const own = (left as Array<string>).filter((key) => key.startsWith(`${prefix}:`))
+        expect(own.filter((key) => !/:(?:feed|numbers)$/.test(key))).toEqual([])
+        for (const key of own.filter((one) => one.endsWith(":numbers"))) {
+          const numbered = yield* Effect.promise(() => owner.client.call("HGETALL", key))
+          expect(JSON.stringify(numbered)).not.toMatch(new RegExp([one, chat, late].join("|")))
+        }
       }),
     )
   })

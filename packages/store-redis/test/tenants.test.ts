@@ -113,12 +113,12 @@ describe("sessions and tenants", () => {
       fc.property(name, name, name, name, (prefix, session, otherPrefix, otherSession) => {
         fc.pre(prefix !== otherPrefix || session !== otherSession)
         const own = new Map(keys(prefix, session).map(([kind, key]) => [key, kind]))
-        expect(own.size).toBe(8)
+        expect(own.size).toBe(10)
         for (const [kind, key] of keys(otherPrefix, otherSession)) {
           const shared = own.get(key)
           // Sessions of one tenant may stand in the same lists.
           if (shared !== undefined) {
-            expect(["sessions", "owned", "unfinished"]).toContain(kind)
+            expect(["sessions", "owned", "unfinished", "feed", "numbers"]).toContain(kind)
             expect([shared, prefix]).toEqual([kind, otherPrefix])
           }
         }

@@ -1,6 +1,6 @@
 /** Looks after a file: reports its size, makes it smaller, and copies it while it is in use. */
 import { EventLog } from "@memfold/log"
-import { integer, text } from "@memfold/store-sql"
+import { feedTables, integer, text } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
@@ -271,6 +271,11 @@ export const integrity = (options: FileOptions): Effect.Effect<ReadonlyArray<str
     // A file of another version has other ones.
     const [version = {}] = yield* query(about, "PRAGMA user_version")
     const isOwn = Number(version["user_version"]) === schemaVersion
-    const changed = isOwn ? definitions.filter((definition) => !found.has(definition)) : []
+    // The feed is made when the file is opened for writing: one that only an older memfold has written has none of it.
+    const hasFeed = feedTables.some((definition) => found.has(definition))
+    const wanted = hasFeed
+      ? definitions
+      : definitions.filter((definition) => !feedTables.includes(definition))
+    const changed = isOwn ? wanted.filter((definition) => !found.has(definition)) : []
     return [...problems, ...changed.map((definition) => `its definitions lack: ${firstLine(definition)}`)]
   }).pipe(Effect.scoped)

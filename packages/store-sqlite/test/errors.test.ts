@@ -380,7 +380,7 @@ describe("a full disk", () => {
   it("is an error of that append alone; there is room again, there is no error", async ({ skip }) => {
     const disk = folder()
     try {
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=400k", "tmpfs", disk], { stdio: "ignore" })
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=480k", "tmpfs", disk], { stdio: "ignore" })
     } catch {
       skip("a small disk can only be mounted as root, on Linux")
     }

@@ -46,6 +46,8 @@ const calls: Readonly<Record<string, readonly [code: number, ...args: ReadonlyAr
   summaries: [0, "chat-1", ...store],
   recall: [0, "order", "--session", "chat-1", ...store],
   trace: [1, "chat-1", "--text", "The zeppelin flies to Graz.", ...store],
+  feed: [0, ...store],
+  facts: [0, "--session", "chat-1", ...store],
   spend: [0, ...store],
   audit: [0, "chat-1", ...store],
   doctor: [1, ...store],

@@ -33,6 +33,7 @@ describe("the tools", () => {
       "search_memory",
       "read_messages",
       "list_sessions",
+      "known_facts",
       "list_summaries",
       "explain_summary",
       "compact",
@@ -53,7 +54,7 @@ describe("the tools", () => {
     const { client, call, close } = await overStdio(store("read-only"), "--read-only")
     const { tools } = await client.listTools()
     expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([])
-    expect(tools).toHaveLength(6)
+    expect(tools).toHaveLength(7)
     await expect(call("append_messages", { session: "s", messages: turn(1) })).rejects.toThrow("not found")
     await close()
   })

@@ -213,15 +213,15 @@ describe("a schema", () => {
       ),
     )
     expect(new Set(heads)).toEqual(new Set([null]))
-    const { rows } = await one.client.query(`SELECT version FROM ${schema}.migrations`)
-    expect(rows).toEqual([{ version: 1 }])
+    const { rows } = await one.client.query(`SELECT version FROM ${schema}.migrations ORDER BY version`)
+    expect(rows).toEqual([{ version: 1 }, { version: 2 }])
   })
 
   it("can be created by somebody else, with SQL; then the log needs no right to create", async () => {
     const schema = newSchema()
     await one.client.query(`${migrations({ schema }).join(";")};
       GRANT USAGE ON SCHEMA ${schema} TO ann;
-      GRANT SELECT ON ${schema}.migrations TO ann;
+      GRANT SELECT ON ${schema}.migrations, ${schema}.feed TO ann;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ${["sessions", "events", "types", "projections", "summaries"].map((table) => `${schema}.${table}`).join(", ")} TO ann`)
     await withLog({ url: urlOf("ann:sesame"), schema }, (log) =>
       Effect.gen(function* () {
@@ -280,9 +280,9 @@ describe("a schema", () => {
       `${name()} has tables of another program in the schema ${theirs}; choose another schema`,
     )
     await withLog({ url: one.url, schema: newer }, (log) => log.head("s"))
-    await one.client.query(`INSERT INTO ${newer}.migrations (version) VALUES (2)`)
+    await one.client.query(`INSERT INTO ${newer}.migrations (version) VALUES (3)`)
     expect((await openingFails({ url: one.url, schema: newer })).reason).toBe(
-      `${name()} has version 2 of the tables in the schema ${newer}, this memfold knows version 1; update memfold, or read it with memfold export`,
+      `${name()} has version 3 of the tables in the schema ${newer}, this memfold knows version 2; update memfold, or read it with memfold export`,
     )
   })
 })

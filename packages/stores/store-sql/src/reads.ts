@@ -59,7 +59,7 @@ const feeding =
     return Effect.map(
       lists(
         about,
-        `SELECT ${feed.position.join(", ")}, sessions.name, ${columns}
+        `SELECT ${feed.position.join(", ")}, sessions.name AS session, ${columns}
          FROM ${feed.from} LEFT JOIN types ON types.id = events.type
          WHERE ${feed.behind} ORDER BY ${feed.position.join(", ")} LIMIT ?`,
         [...numbers, limit],
