@@ -101,7 +101,7 @@ const headersOf = ({ isForeign }: Row, token: string | null): Record<string, str
 const send = async (url: string, row: Row, ids: Ids, token: string | null) => {
   const body = bodyOf(row, ids)
   // Of a stream that goes on, the first bytes are enough.
-  const signal = row.path.endsWith("/changes") ? AbortSignal.timeout(500) : null
+  const signal = /\/(?:changes|feed)$/.test(row.path) ? AbortSignal.timeout(500) : null
   return ask(url + pathOf(row, ids), {
     method: row.method,
     // The name of a session would make these requests ones of the proxy.
