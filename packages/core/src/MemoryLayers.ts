@@ -1,5 +1,5 @@
 /** The port of memory layers, which learn facts from a conversation; when facts are true, and what they rest on. */
-export { evidenceOf, originOfQuote, readIn, restsOn, stands } from "./layers/evidence.js"
+export { evidenceOf, readIn, restsOn } from "./layers/evidence.js"
 export type { Evidence, EvidenceOptions, Refusal } from "./layers/evidence.js"
 export { inTime, isTrueAt, sameText } from "./layers/inTime.js"
 export type { FactInTime } from "./layers/inTime.js"

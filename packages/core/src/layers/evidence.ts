@@ -55,11 +55,11 @@ const quotable = (part: Part): string => {
 }
 
 /** Whether a quote stands in a text, byte for byte in NFC. Half a character stands nowhere. */
-export const stands = (quote: string, text: string): boolean =>
+const stands = (quote: string, text: string): boolean =>
   quote.isWellFormed() && text.normalize("NFC").includes(quote.normalize("NFC"))
 
 /** The origin of the words of a message that a quote stands in: the most trusted part that has it; `null` if none has it. */
-export const originOfQuote = (quote: string, message: Message): Origin | null => {
+const originOfQuote = (quote: string, message: Message): Origin | null => {
   const having = message.parts.filter((part) => stands(quote, quotable(part)))
   const origins = new Set(having.map((part) => ofPart(message, part)))
   return byTrust.find((origin) => origins.has(origin)) ?? null

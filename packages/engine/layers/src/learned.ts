@@ -74,7 +74,7 @@ const boundsOf = (
  * The messages that a fact rests on: those that an extractor names, or those with its quotes if its value stands there, or else all
  * that were read. Redaction and branches reach the fact by them.
  */
-const restsOn = (
+const rangeOf = (
   { turns, toolResults }: Ground,
   found: NewFact,
   said: ReadonlyArray<unknown>,
@@ -147,7 +147,7 @@ const judge = (
         kind,
         text: subject === "" || subject === "user" ? text : clip(`${subject}: ${text}`, longest.text),
         ...(key !== "" && key.length <= longest.key ? { key } : {}),
-        ...restsOn(ground, found, said, evidence),
+        ...rangeOf(ground, found, said, evidence),
         ...(subject === "" ? {} : { subject }),
         predicate,
         value,

@@ -6,6 +6,7 @@ import { HttpServerResponse } from "@effect/platform"
 import type { EventCodec, Memory } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
 import { Cause, Duration, Effect, Fiber, Option, Stream } from "effect"
+import { given } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
 /** How often something is sent to a connection that would be silent otherwise: proxies end what is silent. */
@@ -203,13 +204,11 @@ export interface FeedPlace {
   readonly after: string | undefined
 }
 
-const fromPlace = ({ after }: FeedPlace) => (after === undefined ? {} : { after })
-
 /** The events of the feed that are there, as much as is taken at once. */
 const readFeed = (memory: TenantMemory, place: FeedPlace) =>
   Effect.gen(function* () {
     let [text, last] = ["", place]
-    const there = memory.feed({ ...fromPlace(place), follow: false })
+    const there = memory.feed({ ...given(place), follow: false })
     yield* Stream.runForEachWhile(there, ({ position, ...recorded }) =>
       Effect.sync(() => {
         const data = JSON.stringify({ ...recorded, position })
@@ -226,7 +225,7 @@ export const fedBehind = (
   memory: TenantMemory,
   place: FeedPlace,
 ): Effect.Effect<Option.Option<Memory.FedEvent>, Memory.MemoryError> =>
-  Stream.runHead(memory.feed(fromPlace(place)))
+  Stream.runHead(memory.feed(given(place)))
 
 /** The response with the events of all sessions. */
 export const feed = (memory: TenantMemory, subscription: Subscription<FeedPlace>) => {

@@ -14,7 +14,7 @@ import { Effect, Layer, type Scope } from "effect"
 import { Calls, Savings, upstreamSummarizer } from "@memfold/proxy"
 import { type ServeOptions, upstreamsOf } from "./options.js"
 import { readSettingsFile } from "./settings.js"
-import type { StrategySetting } from "./requests.js"
+import { given, type StrategySetting } from "./requests.js"
 import { tracedSummarizer } from "./telemetry.js"
 import type { Served } from "./TenantMemory.js"
 
@@ -77,12 +77,7 @@ export const openMemory = (
     const memory = yield* Effect.provide(
       Memory.make({
         strategy,
-        ...(compaction === undefined ? {} : { compaction }),
-        ...(spend === undefined ? {} : { spend }),
-        ...(beforeAppend === undefined ? {} : { beforeAppend }),
-        ...(audit === undefined ? {} : { audit }),
-        ...(trust === undefined ? {} : { trust }),
-        ...(minimumOrigin === undefined ? {} : { minimumOrigin }),
+        ...given({ compaction, spend, beforeAppend, audit, trust, minimumOrigin }),
       }),
       context,
     )

@@ -2,19 +2,10 @@
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog, Memory, type MemoryLayers } from "@memfold/core"
 import { layer as memoryLayers, userHome } from "@memfold/layers"
-import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Console, Effect, Layer, Option, Random, Stream } from "effect"
+import { Console, Effect, Option, Random, Stream } from "effect"
 import { clean, color, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-
-/** A memory with layers over an existing store. It compacts and learns nothing. */
-const factsMemory = (url: string, readonly: boolean) =>
-  Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-    Layer.provide([ExtractiveSummarizer.layer(), memoryLayers()]),
-    Layer.provideMerge(options.existingStore(url, { readonly })),
-  )
 
 /** A date such as 2024-03-01, in UTC. */
 const timeOf = (text: string): Effect.Effect<number, UsageError> => {
@@ -155,7 +146,7 @@ export const command = Command.make(
       yield* Console.log(
         `${share(judged, taken)} of ${several(taken, "fact")} judged: ${tally.right} right, ${tally.wrong} wrong`,
       )
-    }).pipe(Effect.provide(factsMemory(store, !judges)))
+    }).pipe(Effect.provide(options.quietMemory(store, { readonly: !judges, layers: memoryLayers() })))
   },
 ).pipe(
   Command.withDescription(

@@ -1,19 +1,10 @@
 /** `memfold audit`, `memfold erase` and `memfold hold`: who did what, and what must go or must not. */
 import { Args, Command, Options } from "@effect/cli"
 import { type Audit, Memory } from "@memfold/core"
-import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Console, Effect, Layer, Option } from "effect"
+import { Console, Effect, Option } from "effect"
 import { clean, color, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
-
-/** A memory that writes to a store that there is, and compacts nothing. */
-const writingMemory = (url: string) =>
-  Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-    Layer.provide(ExtractiveSummarizer.layer()),
-    Layer.provide(options.existingStore(url, { readonly: false })),
-  )
 
 const subject = {
   session: Args.optional(Args.text({ name: "SESSION" })),
@@ -95,7 +86,7 @@ export const audit = Command.make(
           )
       }
       if (broken.length > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.readingMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory(store))),
 ).pipe(
   Command.withDescription(
     "Show who did what with a session or an owner, without a text of a conversation, and check the chain of the audit trail.",
@@ -149,7 +140,7 @@ export const erase = Command.make(
           (destroyTime === null ? "" : `, destroyed at ${timeOf(destroyTime)} UTC`),
       )
       yield* Console.log(color.dim(`not proven: ${notProven.join("; ")}`))
-    }).pipe(Effect.provide(writingMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory(store, { readonly: false }))),
 ).pipe(
   Command.withDescription(
     "Erase an owner from every copy of a sealed store, backups included, and print the receipt.",
@@ -177,7 +168,7 @@ export const hold = Command.make(
           `${"owner" in about ? `owner "${about.owner}"` : `session "${about.session}"`}: ${end ? "not held any more" : `held (${why ?? ""})`}`,
         ),
       )
-    }).pipe(Effect.provide(writingMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory(store, { readonly: false }))),
 ).pipe(
   Command.withDescription(
     "Hold a session or an owner of a sealed store: nothing erases, deletes, archives or redacts it until the hold ends.",

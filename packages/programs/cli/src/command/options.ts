@@ -308,13 +308,17 @@ export const existingStore = (
 ): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> =>
   Layer.unwrapEffect(openStore(url, { create: false, readonly }))
 
-/** A memory over an existing store. It does not compact, so its strategy and its summarizer do not matter. */
-export const readingMemory = (
+/** A memory over an existing store, which is only read by default. It does not compact, so its strategy and its summarizer do not matter. */
+export const quietMemory = (
   url: string,
+  {
+    readonly = true,
+    layers = Layer.empty,
+  }: { readonly readonly?: boolean; readonly layers?: Layer.Layer<never, never, EventLog.EventLog> } = {},
 ): Layer.Layer<Memory.Memory | EventLog.EventLog, EventLog.LogError | UnknownName> =>
   Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-    Layer.provide(ExtractiveSummarizer.layer()),
-    Layer.provideMerge(existingStore(url)),
+    Layer.provide([ExtractiveSummarizer.layer(), layers]),
+    Layer.provideMerge(existingStore(url, { readonly })),
   )
 
 /** Fails unless the store has this session. The error lists sessions that it has. */

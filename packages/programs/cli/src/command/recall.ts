@@ -89,7 +89,7 @@ export const command = Command.make(
       )
       for (const name of unreadable)
         yield* Console.error(clean(`memfold: session "${name}" has a damaged event, and was not searched`))
-    }).pipe(Effect.provide(options.readingMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory(store))),
 ).pipe(Command.withDescription("Search what was said in a session, or in all sessions of an owner."))
 
 /** A search in one session. Each message names its session, as in a search of an owner's sessions. */

@@ -65,5 +65,5 @@ export const command = Command.make(
           ["left", "right", "left", "left", "right", "left", "right", "left", "left"],
         ),
       )
-    }).pipe(Effect.provide(options.readingMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory(store))),
 ).pipe(Command.withDescription("List every summary a session ever had, with its status."))

@@ -91,7 +91,7 @@ export const command = Command.make(
           ]
       yield* Effect.forEach(lines, (line) => Console.log(line), { discard: true })
       if (wrong > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.readingMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory(store))),
 ).pipe(
   Command.withDescription(
     "Show which messages each sentence of a summary rests on; exit code 1 if no message supports one of them.",
