@@ -177,8 +177,8 @@ describe("search terms", () => {
     const isLinear = (unit: string): boolean => {
       let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
       for (let tries = 0; tries < 12; tries++) {
-        short = Math.min(short, time(unit.repeat(20_000)))
-        long = Math.min(long, time(unit.repeat(80_000)))
+        short = Math.min(short, time(unit.repeat(10_000)))
+        long = Math.min(long, time(unit.repeat(40_000)))
         if (tries > 1 && long < 10 * Math.max(short, 5)) return true
       }
       return false

@@ -8,7 +8,14 @@ import { Effect, Either, Option, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { strategies } from "@memfold/catalog"
 import { type EndStep, replay } from "../src/replay/replay.js"
-import { type Conversation, corpus, settings } from "@memfold/harness/corpus"
+import { deep } from "@memfold/harness/depth"
+import { type Conversation, corpus as files, settings } from "@memfold/harness/corpus"
+
+/** In a quick run, every fifth conversation of a file that has many. */
+const corpus = files.map(({ file, found }) => ({
+  file,
+  found: found.filter((_, at) => deep || found.length < 20 || at % 5 === 0),
+}))
 
 /** Replays and checks one conversation under one strategy; answers with its totals. */
 const check = ({ messages }: Conversation, strategyName: string, summarizer = EchoSummarizer.make()) =>
