@@ -155,3 +155,33 @@ it("the erasure of an owner reaches what the proxy has kept for the owner: chats
   await acme.holdOf("ann", null)
   for (const path of ofAnn) expect((await read(path)).status).toBe(200)
 })
+
+it("an item of a held conversation stays in it, and is deleted once the hold ends", async () => {
+  const { url, acme, bot } = await sealedService({ upstream: "http://127.0.0.1:9" })
+  const headers = { authorization: "Bearer k", "x-memfold-token": bot.token, "x-memfold-owner": "ann" }
+  const items = ["My order is KX-4471.", "And my name is Ann."].map((content) => ({
+    type: "message",
+    role: "user",
+    content,
+  }))
+  const begun = await ask(`${url}/v1/conversations`, { headers, body: { items } })
+  const { id } = begun.body as { readonly id: string }
+  const listed = async () => {
+    const answer = await fetch(`${url}/v1/conversations/${id}/items?order=asc`, { headers })
+    return ((await answer.json()) as { readonly data: ReadonlyArray<{ readonly id: string }> }).data
+  }
+  const before = await listed()
+  expect(before).toHaveLength(2)
+  const remove = () =>
+    fetch(`${url}/v1/conversations/${id}/items/${before[0]!.id}`, { method: "DELETE", headers })
+
+  await acme.holdOf("ann", "case 17")
+  const refused = await remove()
+  expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining("held")])
+  expect(await listed()).toEqual(before)
+
+  await acme.holdOf("ann", null)
+  expect((await remove()).status).toBe(200)
+  expect((await listed()).map((one) => one.id)).toEqual([before[1]!.id])
+  expect((await remove()).status).toBe(404)
+})

@@ -117,23 +117,35 @@ export class StoredConversations {
     throw notFound("Item", item, "item_not_found")
   }
 
-  /** Deletes an item: the conversation goes on without it, and its message is erased from the log. */
+  /**
+   * Deletes an item: the conversation goes on without it, and its message is erased from the log. What a process that was killed
+   * has left of the two is done by the next request.
+   */
   async deleteItem(id: string, item: string): Promise<Fields> {
     const register = await this.found(id)
     this.checkFree(id)
     await this.store.inTurn(id, async () => {
       const isIn = (message: Message.Message): boolean => itemsOf([message]).some((one) => one["id"] === item)
-      let isThere = false
-      await this.store.rewrite(id, (messages) => {
-        isThere = messages.some(isIn)
-        return isThere
+      const versions = await this.store.versionsOf(id, isIn)
+      if (versions.length === 0) throw notFound("Item", item, "item_not_found")
+      const [before] = await this.store.branches(id)
+      await this.store.rewrite(id, (messages) =>
+        messages.some(isIn)
           ? messages.flatMap((message) => (isIn(message) ? withoutItem(message, item) : [message]))
-          : null
+          : null,
+      )
+      await this.redactAll(id, versions).catch(async (error: unknown) => {
+        // A store that holds the session erases nothing of it: then the item is in the conversation again.
+        const after = await this.store.versionsOf(id, isIn)
+        if (before !== undefined && after.length === versions.length) await this.store.checkout(id, before.id)
+        throw error
       })
-      if (!isThere) throw notFound("Item", item, "item_not_found")
-      for (const version of await this.store.versionsOf(id, isIn)) await this.store.redact(id, { version })
     })
     return shown(id, register)
+  }
+
+  private async redactAll(id: string, versions: ReadonlyArray<number>): Promise<void> {
+    for (const version of versions) await this.store.redact(id, { version })
   }
 }
 
