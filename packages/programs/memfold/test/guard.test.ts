@@ -2,7 +2,7 @@
 import { aiSdk } from "@memfold/ai-sdk"
 import { type EventCodec, Guard, Memory, Message, Summarizer } from "@memfold/core"
 import { guard } from "@memfold/guard"
-import { type Planted, planted } from "@memfold/harness/planted"
+import { foundIn, type Planted, planted } from "@memfold/harness/planted"
 import { MemfoldChatMessageHistory } from "@memfold/langchain"
 import { mcpHandler } from "@memfold/mcp"
 import { MemfoldSession } from "@memfold/openai-agents"
@@ -26,19 +26,6 @@ const short = Strategy.make({
 })
 
 const textOf = (secrets: ReadonlyArray<Planted>): string => secrets.map(({ text }) => text).join("\n\n")
-
-/** The secrets that stand in bytes, plain or escaped as JSON has them once, twice and three times. */
-const foundIn = (bytes: string, secrets: ReadonlyArray<Planted>): ReadonlyArray<string> =>
-  secrets
-    .filter(({ secret }) => {
-      let form = secret
-      for (let times = 0; times < 4; times++) {
-        if (bytes.includes(form)) return true
-        form = JSON.stringify(form).slice(1, -1)
-      }
-      return false
-    })
-    .map(({ name }) => name)
 
 interface Way {
   readonly store: `sqlite:${string}`

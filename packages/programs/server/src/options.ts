@@ -1,13 +1,13 @@
 /** How the service is set, and the checks of that. */
 import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
-import { type EventLog, type Guard, type Memory, OptionGroup } from "@memfold/core"
-import type { Options as LayersOptions } from "@memfold/layers"
-import { Duration, type Layer, Schema } from "effect"
+import { type EventLog, type Guard, Memory, OptionGroup } from "@memfold/core"
+import * as Layers from "@memfold/layers"
+import { Duration, Layer, Predicate, Schema } from "effect"
 import type { ToolHandler } from "./mcp.js"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
 
-const { numberOf, option, wrongIn } = OptionGroup
+const { Callable, checkedBy, duration, nested, numberOf, option, unknownIn, wrongIn } = OptionGroup
 
 /** An option of the service has a value that is not allowed. */
 export class ServeError extends Error {
@@ -46,7 +46,7 @@ export interface ServeOptions extends Pick<Memory.Options, "trust" | "minimumOri
   /** Writes the summaries; `extractive` by default. */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
   /** Facts about users and scopes, learned after each turn; off by default. */
-  readonly layers?: boolean | LayersOptions
+  readonly layers?: boolean | Layers.Options
   /** When and how compactions run; in the background by default. */
   readonly compaction?: Memory.CompactionOptions
   /** The guard: what of each message is stored, such as `guard()` of `@memfold/guard`; all of it by default. */
@@ -139,16 +139,68 @@ export const upstreamsOf = ({ upstream }: ServeOptions): Readonly<{ openai?: URL
   )
 }
 
-/** The options that are numbers, and what each is. */
-const numbers = {
+const Texts = Schema.Array(Schema.String)
+const Bool = option(Schema.Boolean, "true or false")
+
+/** The options, and what each must be. Any other name is a typing mistake. */
+export const serveOptions = {
+  store: option(
+    Schema.Union(Schema.String, checkedBy<Layer.Layer<never>>(Layer.isLayer)),
+    "memory:, sqlite:PATH, redis://HOST, postgres://HOST/DATABASE, or a layer",
+  ),
   port: numberOf({ from: 0, to: 65_535 }),
+  host: option(Schema.String, "an address of this machine, such as 127.0.0.1"),
+  allowedHosts: option(Texts, "a list of names"),
+  tokens: option(
+    Schema.Array(Schema.Struct({ tenant: Schema.String, rights: Texts })),
+    "a list of stored tokens, as makeToken gives them",
+  ),
+  readOnly: Bool,
+  strategy: option(Schema.String, "the name of a strategy"),
+  settings: option(checkedBy<object>(Predicate.isRecord), "an object: a parsed settings file"),
+  settingsFile: option(Schema.String, "the path of a settings file"),
+  environmentPrefix: option(Schema.String, "a text, such as MEMFOLD_"),
+  // The catalog knows what a summarizer can be.
+  summarizer: Schema.Unknown,
+  layers: nested(Layers.optionGroup, "true, false, or an object of options", Schema.Boolean),
+  compaction: Memory.memoryOptions.compaction,
+  beforeAppend: Memory.memoryOptions.beforeAppend,
+  spend: Memory.memoryOptions.spend,
+  audit: Memory.memoryOptions.audit,
+  trust: Memory.memoryOptions.trust,
+  minimumOrigin: Memory.memoryOptions.minimumOrigin,
+  upstream: option(
+    Schema.Union(
+      Schema.String,
+      Schema.Struct({ openai: Schema.optional(Schema.String), anthropic: Schema.optional(Schema.String) }),
+    ),
+    "an address, such as https://api.openai.com, or an object like { openai, anthropic }",
+  ),
+  upstreamTimeout: duration(),
+  summaryModel: option(Schema.String, "the name of a model"),
   maxBody: option(Schema.Int.pipe(Schema.between(1, 2 ** 29)), "a number of bytes from 1 to 512 MiB"),
   maxBodies: option(Schema.Int.pipe(Schema.between(2, 2 ** 40)), "a number of bytes from 2 on"),
   maxConnections: numberOf({ from: 1, to: 1_000_000, unit: "connections" }),
   maxSubscribers: numberOf({ from: 2, to: 1_000_000, unit: "subscribers" }),
   rate: numberOf({ from: 1, to: 1_000_000, unit: "requests" }),
   maxSessions: numberOf({ from: 1, to: 1_000_000 }),
-}
+  timeout: duration(),
+  shutdown: duration(),
+  site: option(
+    checkedBy<Site>((value) => value instanceof Map),
+    "files, such as pageFiles() of @memfold/studio",
+  ),
+  mcp: option(Callable, "mcpHandler of @memfold/mcp"),
+  otlp: option(
+    Schema.Struct({
+      url: Schema.String,
+      headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String })),
+      serviceName: Schema.optional(Schema.String),
+    }),
+    "an object like { url, headers, serviceName }",
+  ),
+  log: option(Schema.Literal("error", "info", "none"), "error, info, or none"),
+} satisfies Record<keyof ServeOptions, Schema.Schema.AnyNoContext>
 
 /**
  * Checks the options.
@@ -156,9 +208,11 @@ const numbers = {
  * @throws ServeError: the first wrong option, and what it can be
  */
 export const checkOptions = (options: ServeOptions): void => {
+  if (!Predicate.isRecord(options as unknown))
+    throw new ServeError("The options are an object like { port: 4710 }")
+  const wrong = unknownIn(serveOptions, options) ?? wrongIn(serveOptions, options)
+  if (wrong !== null) throw new ServeError(wrong.message)
   const { host = "127.0.0.1", tokens } = options
-  const wrong = wrongIn(numbers, options)
-  if (wrong !== null) throw new ServeError(`${wrong.option} is ${wrong.allowed}`)
   if (Duration.toMillis(options.upstreamTimeout ?? 1) < 1)
     throw new ServeError("upstreamTimeout is a time of a millisecond or more")
   if (options.otlp !== undefined && !/^https?:\/\/[^/]/.test(options.otlp.url))

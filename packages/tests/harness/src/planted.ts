@@ -130,3 +130,16 @@ export const planted = (seed: number): ReadonlyArray<Planted> => {
     ),
   ]
 }
+
+/** The secrets that stand in bytes, plain or escaped as JSON has them once, twice and three times. */
+export const foundIn = (bytes: string, secrets: ReadonlyArray<Planted>): ReadonlyArray<string> =>
+  secrets
+    .filter(({ secret }) => {
+      let form = secret
+      for (let times = 0; times < 4; times++) {
+        if (bytes.includes(form)) return true
+        form = JSON.stringify(form).slice(1, -1)
+      }
+      return false
+    })
+    .map(({ name }) => name)
