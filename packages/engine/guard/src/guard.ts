@@ -1,5 +1,6 @@
 /** The guard: what it looks for in each text of a message, and what becomes of it. */
-import { Guard, Memory } from "@memfold/core"
+import { Guard, Memory, OptionGroup } from "@memfold/core"
+import { Predicate, Schema } from "effect"
 import { emails, phones } from "./contacts.js"
 import { cards, ibans, type Piece } from "./numbers.js"
 import { recommendedRules, type SecretRule, secretsBy } from "./secrets.js"
@@ -30,6 +31,23 @@ export interface GuardOptions {
   readonly found?: "redact" | "refuse"
 }
 
+const { Callable, option, unknownIn, wrongIn } = OptionGroup
+
+/** The options, and what each must be. */
+const guardOptions = {
+  kinds: option(Schema.Array(Schema.Literal(...guardKinds)), `some of ${guardKinds.join(", ")}`),
+  rules: option(Schema.Array(Schema.Object), "a list of rules of secretlint, such as recommendedRules"),
+  find: option(Callable, "a function that finds pieces of a text"),
+  found: option(Schema.Literal("redact", "refuse"), "redact or refuse"),
+} satisfies Record<keyof GuardOptions, Schema.Schema.AnyNoContext>
+
+const checkOptions = (options: unknown): void => {
+  const wrong = Predicate.isRecord(options)
+    ? (unknownIn(guardOptions, options) ?? wrongIn(guardOptions, options))
+    : new Memory.InvalidOption({ option: "options", allowed: 'an object like { found: "refuse" }' })
+  if (wrong !== null) throw wrong
+}
+
 /** A mark of an earlier redaction, by this guard or by `redact`: there is nothing left to find. */
 const isMark = (text: string, { from, to }: Piece): boolean =>
   /^\[redacted(?:: [^\]]*)?\]$/.test(text.slice(from, to))
@@ -39,7 +57,7 @@ const isMark = (text: string, { from, to }: Piece): boolean =>
  * stored; what was left out is in no store, summary, index or log.
  *
  * @param options - what it looks for
- * @throws InvalidOption: a kind that there is not
+ * @throws InvalidOption: an option is not allowed, or there is none of that name
  *
  * @example
  * ```ts
@@ -52,15 +70,9 @@ const isMark = (text: string, { from, to }: Piece): boolean =>
  * await memory.close()
  * ```
  */
-export const guard = ({
-  kinds = ["secrets", "cards", "ibans"],
-  rules = recommendedRules,
-  find,
-  found = "redact",
-}: GuardOptions = {}): Guard.BeforeAppend => {
-  const unknown = kinds.find((kind) => !guardKinds.includes(kind))
-  if (unknown !== undefined)
-    throw new Memory.InvalidOption({ option: "kinds", allowed: `some of ${guardKinds.join(", ")}` })
+export const guard = (options: GuardOptions = {}): Guard.BeforeAppend => {
+  checkOptions(options)
+  const { kinds = ["secrets", "cards", "ibans"], rules = recommendedRules, find, found = "redact" } = options
   const secrets = secretsBy(rules)
   const piecesIn = async (text: string, about: Guard.About): Promise<ReadonlyArray<Piece>> => {
     const all = await Promise.all([

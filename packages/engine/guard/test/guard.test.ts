@@ -181,5 +181,15 @@ describe("guard", () => {
     const rules = recommendedRules.filter(({ rule }) => rule.meta.id.endsWith("-aws"))
     expect((await stored(message, { rules })).guarded).toBeUndefined()
     expect(() => guard({ kinds: ["card" as never] })).toThrow("secrets, cards, ibans, emails, phones")
+    for (const wrong of [
+      { found: "refues" },
+      { find: 5 },
+      { kinds: "cards" },
+      { rules: {} },
+      { fond: 5 },
+      5,
+      null,
+    ])
+      expect(() => guard(wrong as never)).toThrow(/^(?:The option|There is no option)/)
   })
 })

@@ -10,18 +10,25 @@ export class ServiceError extends Error {
   readonly _tag = "ServiceError"
   /** The status of the response; `null` if there was none. */
   readonly status: number | null
-  /** The name of the error, such as `IdempotencyKeyReused`; `Unreachable` if there was no response. */
+  /**
+   * The name of the error, such as `IdempotencyKeyReused`; `Unreachable` if there was no response, `InvalidOption` if the client was made
+   * with an option that is not allowed.
+   */
   readonly error: string
   readonly problem: Problem | null
 
   constructor(
-    given: { readonly problem: Problem } | { readonly status: number | null; readonly detail: string },
+    given:
+      | { readonly problem: Problem }
+      | { readonly status: number | null; readonly detail: string; readonly error?: string },
   ) {
     super("problem" in given ? given.problem.detail : given.detail)
     this.problem = "problem" in given ? given.problem : null
     this.status = "problem" in given ? given.problem.status : given.status
     this.error =
-      this.problem?.type.replace(/^urn:memfold:/, "") ?? (this.status === null ? "Unreachable" : "Unreadable")
+      ("error" in given ? given.error : undefined) ??
+      this.problem?.type.replace(/^urn:memfold:/, "") ??
+      (this.status === null ? "Unreachable" : "Unreadable")
   }
 }
 

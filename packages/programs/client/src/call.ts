@@ -1,8 +1,8 @@
 /** How requests are sent: with the token, tried again where that is safe, and with errors that need no Effect. */
 import { FetchHttpClient, type HttpApi, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
-import { Cause, Effect, Exit, Layer, Schedule } from "effect"
+import { Cause, Effect, Exit, Layer, Schedule, Schema } from "effect"
 import { api } from "./api.js"
-import type { Format } from "./schemas.js"
+import { Format } from "./schemas.js"
 import { isProblem, ServiceError } from "./ServiceError.js"
 
 /** Where the service is, and who asks it. */
@@ -17,6 +17,39 @@ export interface ClientOptions {
   readonly retries?: number
   /** Instead of the `fetch` of the platform. */
   readonly fetch?: typeof globalThis.fetch
+}
+
+/** What each option must be. */
+const options: {
+  readonly [Name in keyof ClientOptions]-?: readonly [isAllowed: (value: unknown) => boolean, must: string]
+} = {
+  url: [
+    (value) => typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+    "the address of the service, such as http://127.0.0.1:4710",
+  ],
+  token: [(value) => value === undefined || typeof value === "string", "a text"],
+  format: [
+    (value) => value === undefined || Schema.is(Format)(value),
+    `one of ${Format.literals.join(", ")}`,
+  ],
+  retries: [
+    (value) => value === undefined || (Number.isInteger(value) && (value as number) >= 0),
+    "a whole number, 0 or more",
+  ],
+  fetch: [(value) => value === undefined || typeof value === "function", "a function"],
+}
+
+/** Fails for an option that is not allowed, or that there is not. */
+const checkOptions = (given: ClientOptions): void => {
+  const refuse = (detail: string) => {
+    throw new ServiceError({ status: null, detail, error: "InvalidOption" })
+  }
+  if (typeof given !== "object" || given === null) refuse(`The client needs its url: ${options.url[1]}`)
+  for (const [name, [isAllowed, must]] of Object.entries(options))
+    if (!isAllowed(given[name as keyof ClientOptions])) refuse(`The option "${name}" must be ${must}`)
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(options, name))
+  if (unknown !== undefined)
+    refuse(`There is no option "${unknown}"; there are: ${Object.keys(options).join(", ")}`)
 }
 
 /** The options of a write. */
@@ -77,7 +110,9 @@ export interface Calls {
 }
 
 /** Makes the calls of a client. */
-export const makeCalls = ({ url, token, retries = 2, fetch = globalThis.fetch }: ClientOptions): Calls => {
+export const makeCalls = (given: ClientOptions): Calls => {
+  checkOptions(given)
+  const { url, token, retries = 2, fetch = globalThis.fetch } = given
   const authorization: Readonly<Record<string, string>> =
     token === undefined ? {} : { authorization: `Bearer ${token}` }
   const requests = Effect.runSync(

@@ -255,6 +255,7 @@ const memoryOperations = <Messages>(
  *
  * @param options - where the service is, the token, and the format of messages
  * @returns the client. Each operation rejects with `ServiceError`
+ * @throws ServiceError: an option is not allowed, or there is none of that name
  *
  * @example
  * ```ts

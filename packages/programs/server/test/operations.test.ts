@@ -208,6 +208,26 @@ describe("errors", () => {
     expect(response.body).toMatchObject({ status: 400, type: "urn:memfold:HttpApiDecodeError" })
   })
 
+  it("of options that are not allowed come when the client is made", () => {
+    const url = "http://127.0.0.1:4710"
+    for (const wrong of [
+      undefined,
+      {},
+      { url: 5 },
+      { url: "127.0.0.1:4710" },
+      { url: "sqlite:chats.db" },
+      { url, token: 5 },
+      { url, format: "openia" },
+      { url, retries: -1 },
+      { url, fetch: "undici" },
+      { ulr: url, url },
+    ]) {
+      const make = () => createClient(wrong as never)
+      expect(make).toThrow(ServiceError)
+      expect(make).toThrow(/must be|needs its url|no option "ulr"/)
+    }
+  })
+
   it("of a service that cannot be reached are told apart", async () => {
     const service = await started()
     await service.close()
