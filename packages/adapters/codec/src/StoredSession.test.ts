@@ -22,6 +22,13 @@ const opened = async (): Promise<StoredSession> => {
 const said = (count: number) => Array.from({ length: count }, (_, at) => Message.user(`message ${at}`))
 
 describe("a stored session", () => {
+  it("is refused where it is given no memory", () => {
+    for (const wrong of [undefined, null, {}, 5, "memory:", Promise.resolve()])
+      expect(() => new StoredSession(wrong as never, "s", "library")).toThrow(
+        'The option "memory" must be a memory, as createMemory or Memory.make gives it',
+      )
+  })
+
   it("appends a key once, and nothing for no messages", async () => {
     const session = await opened()
     await session.append([])

@@ -1,6 +1,7 @@
 /** What adapters use of a memory: its own messages, with Promises. */
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Effect, Exit, Predicate } from "effect"
 import type { Message } from "@memfold/message/Message"
+import { InvalidOption } from "../options/OptionGroup.js"
 import type { Service } from "./MemoryService.js"
 import type { BranchOperations } from "./operations/BranchOperations.js"
 import type { ConversationOperations } from "./operations/ConversationOperations.js"
@@ -91,6 +92,8 @@ const ofServices = new WeakMap<Service, Neutral>()
 /**
  * The neutral operations of a memory of either kind. Its promises reject with the errors of the memory.
  *
+ * @throws InvalidOption: the value is no memory
+ *
  * @example
  * ```ts
  * import { Memory, Message } from "@memfold/core"
@@ -100,6 +103,11 @@ const ofServices = new WeakMap<Service, Neutral>()
  * ```
  */
 export const neutralOf = (memory: AnyMemory): Neutral => {
+  if (!Predicate.isRecord(memory) || !("neutral" in memory || "append" in memory))
+    throw new InvalidOption({
+      option: "memory",
+      allowed: "a memory, as createMemory or Memory.make gives it",
+    })
   if ("neutral" in memory) return memory.neutral
   const made = ofServices.get(memory) ?? neutralBy((use) => asPromise(use(memory)))
   ofServices.set(memory, made)

@@ -8,6 +8,6 @@ export class InvalidModel extends Schema.TaggedError<InvalidModel>()("InvalidMod
 }) {
   /** The model, what is wrong with it, and what to do. */
   override get message(): string {
-    return `The embedding model ${this.model} cannot be used: ${this.detail}`
+    return `The embedding model ${this.model === "" ? "is not named" : `${this.model} cannot be used`}: ${this.detail}`
   }
 }

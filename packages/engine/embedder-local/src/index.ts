@@ -70,7 +70,12 @@ const nameOf = ({ model, dtype = "q8", pooling = "mean", prefix }: LocalEmbedder
  * ```
  */
 export const localEmbedder = async (options: LocalEmbedderOptions): Promise<LocalEmbedder> => {
-  const { model, dtype = "q8", pooling = "mean", prefix = {}, cacheFolder, name, ...rest } = options
+  const { model, dtype = "q8", pooling = "mean", prefix = {}, cacheFolder, name, ...rest } = options ?? {}
+  if (typeof model !== "string" || model === "")
+    throw new InvalidModel({
+      model: "",
+      detail: 'give the folder of a model, or its id on the hub, such as { model: "./models/minilm" }',
+    })
   const folder = isFolder(model)
   if (!folder && /^[./\\~]|^[A-Za-z]:/.test(model))
     throw new InvalidModel({

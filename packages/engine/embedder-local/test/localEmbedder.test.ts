@@ -25,6 +25,15 @@ describe("an embedder that cannot be loaded", () => {
     })
   })
 
+  it("says that no model is named", async () => {
+    const { localEmbedder } = await built()
+    for (const wrong of [undefined, {}, { modle: "./minilm" }, { model: 5 }, 5])
+      await expect(localEmbedder(wrong as never)).rejects.toMatchObject({
+        _tag: "InvalidModel",
+        message: expect.stringContaining("The embedding model is not named"),
+      })
+  })
+
   it("says that a folder is not there, and asks no network for it", async () => {
     const { localEmbedder } = await built()
     await expect(localEmbedder({ model: "./no-such-model" })).rejects.toMatchObject({

@@ -35,15 +35,14 @@ const optional = <Package>(name: string): Promise<Package> =>
  * console.log(archive.name)
  * ```
  *
- * @throws ArchiveError: the package is not installed
+ * @throws ArchiveError: no bucket is named, or the package is not installed
  */
-export const s3Archive = async ({
-  bucket,
-  prefix,
-  region,
-  endpoint,
-  client,
-}: S3Options): Promise<Archive> => {
+export const s3Archive = async (options: S3Options): Promise<Archive> => {
+  const { bucket, prefix, region, endpoint, client } = options ?? {}
+  if (typeof bucket !== "string" || bucket === "") {
+    const reason = 'it needs the name of a bucket, such as { bucket: "chats" }'
+    throw new ArchiveError({ operation: "open", about: null, reason })
+  }
   const sdk = await optional<typeof Sdk>("@aws-sdk/client-s3").catch(() => {
     const reason = "a bucket needs a package of its own; install it: npm install @aws-sdk/client-s3"
     throw new ArchiveError({ operation: "open", about: null, reason })

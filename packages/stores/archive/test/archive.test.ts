@@ -13,6 +13,7 @@ import {
   folderArchive,
   openArchive,
   restoreSession,
+  s3Archive,
 } from "../src/index.js"
 import { bucketServer } from "./bucketServer.js"
 import { fill, folder, linesOf, memoryOver } from "./support.js"
@@ -23,6 +24,18 @@ const archives: ReadonlyArray<readonly [name: string, open: () => Promise<Archiv
   ["a folder", async () => folderArchive(folder())],
   ["a bucket", () => bucket.archive()],
 ]
+
+it.effect("a bucket has a name", () =>
+  Effect.gen(function* () {
+    for (const wrong of [undefined, {}, { bucket: 5 }, { buckt: "chats" }]) {
+      const refused = yield* Effect.flip(Effect.tryPromise(() => s3Archive(wrong as never)))
+      expect(refused.cause).toMatchObject({
+        _tag: "ArchiveError",
+        message: expect.stringContaining("name of a bucket"),
+      })
+    }
+  }),
+)
 
 /** The archive with an accident: the first object that it keeps has one byte that is another. */
 const damaging = (archive: Archive): Archive => ({
