@@ -9,6 +9,7 @@ import {
   placeOf,
   placesIn,
   readKeys,
+  shredLeft,
   type Stored,
   writeKeys,
 } from "./keyFiles.js"
@@ -81,6 +82,11 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
     Effect.try({ try: run, catch: failed(operation, subject) })
   const read = (operation: Operation, subject: string, place: string) =>
     attempt(operation, subject, () => readKeys(join(folder, place)))
+  /** Reads to change: what a killed process has left goes first, so that a key that is destroyed is in no file. */
+  const readTidied = (operation: Operation, subject: string, place: string) =>
+    Effect.tap(read(operation, subject, place), ({ left }) =>
+      attempt(operation, subject, () => shredLeft(join(folder, place), left)),
+    )
 
   /** Changes the keys of a holder, again if another process has changed them meanwhile. Without a change, nothing is written. */
   const change = (
@@ -91,7 +97,7 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
     Effect.gen(function* () {
       const place = placeOf(holder)
       for (;;) {
-        const { number, stored } = yield* read(operation, holder, place)
+        const { number, stored } = yield* readTidied(operation, holder, place)
         const before = stored ?? { holder, root: root.id, hold: null, keys: [] }
         const after = yield* decide(before, yield* Clock.currentTimeMillis)
         if (after === before) return before
@@ -179,7 +185,7 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
       const now = yield* Clock.currentTimeMillis
       let count = 0
       for (const { name, place } of yield* attempt("destroy", folder, () => dueBy(folder, now))) {
-        const { stored } = yield* read("destroy", folder, place)
+        const { stored } = yield* readTidied("destroy", folder, place)
         const isDue = (key: KeyInfo): boolean => isRevoked(key) && key.due !== null && key.due <= now
         if (stored !== null && stored.keys.some(isDue)) {
           if (stored.hold !== null) continue

@@ -66,28 +66,43 @@ export const dueDone = (folder: string, name: string): void =>
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT"
 
-/** The numbers of the files of a holder, the newest first. */
-const numbersIn = (folder: string): ReadonlyArray<number> => {
+const numberOf = (name: string): number => (/^\d+\.json$/.test(name) ? Number.parseInt(name, 10) : 0)
+
+/** The names of the files of a holder, the newest keys first; drafts come last. */
+const filesIn = (folder: string): ReadonlyArray<string> => {
   try {
     return readdirSync(folder)
-      .flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))
-      .toSorted((one, other) => other - one)
+      .filter((name) => numberOf(name) > 0 || name.startsWith("draft-"))
+      .toSorted((one, other) => numberOf(other) - numberOf(one))
   } catch (error) {
     if (isMissing(error)) return []
     throw error
   }
 }
 
-/** The newest keys of a holder, with the number of their file; number 0 and `null` if there are none. */
-export const readKeys = (folder: string): { readonly number: number; readonly stored: Stored | null } => {
-  for (;;) {
-    const [number = 0] = numbersIn(folder)
-    if (number === 0) return { number, stored: null }
+/** What is in the folder of a holder. */
+export interface Found {
+  /** The number of the newest keys; 0 if there are none. */
+  readonly number: number
+  readonly stored: Stored | null
+  /** Files that a killed process has left: earlier keys, and keys that were not written to their end. */
+  readonly left: ReadonlyArray<string>
+}
+
+/** The newest keys of a holder. */
+export const readKeys = (folder: string): Found => {
+  for (let tried = ""; ;) {
+    const files = filesIn(folder)
+    const [newest = ""] = files
+    const number = numberOf(newest)
+    if (number === 0) return { number, stored: null, left: files }
     try {
-      return { number, stored: JSON.parse(readFileSync(join(folder, `${number}.json`), "utf8")) as Stored }
+      const stored = JSON.parse(readFileSync(join(folder, newest), "utf8")) as Stored
+      return { number, stored, left: files.slice(1) }
     } catch (error) {
-      // Another process has written the next one meanwhile.
-      if (!isMissing(error)) throw error
+      // Another process has written the next one meanwhile, and removes this one, or has overwritten it.
+      if (!isMissing(error) && newest === tried) throw error
+      tried = newest
     }
   }
 }
@@ -102,7 +117,17 @@ const shred = (path: string): void => {
   }
 }
 
-/** Writes the keys of a holder under the next number. `false` if another process has written it. */
+/**
+ * Removes what a killed process has left. A draft of a process that lives is written again; it is not overwritten, since the newest
+ * keys may be the file itself under another name.
+ */
+export const shredLeft = (folder: string, left: ReadonlyArray<string>): void => {
+  for (const name of left)
+    if (numberOf(name) > 0) shred(join(folder, name))
+    else rmSync(join(folder, name), { force: true })
+}
+
+/** Writes the keys of a holder under the next number. `false` if another process has written it, or taken the draft for a left one. */
 export const writeKeys = (folder: string, number: number, stored: Stored): boolean => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const draft = join(folder, `draft-${randomBytes(6).toString("hex")}`)
@@ -110,11 +135,14 @@ export const writeKeys = (folder: string, number: number, stored: Stored): boole
   try {
     linkSync(draft, join(folder, `${number}.json`))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" && !isMissing(error)) throw error
     return false
   } finally {
-    rmSync(draft)
+    rmSync(draft, { force: true })
   }
-  for (const older of numbersIn(folder).filter((one) => one < number)) shred(join(folder, `${older}.json`))
+  shredLeft(
+    folder,
+    filesIn(folder).filter((name) => numberOf(name) > 0 && numberOf(name) < number),
+  )
   return true
 }

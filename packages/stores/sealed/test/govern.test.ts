@@ -4,6 +4,9 @@ import { often } from "@memfold/harness/depth"
 import { echo, memoryOver, pairs } from "@memfold/harness/engine"
 import { Clock, Deferred, Effect, Either, Fiber, type Scope, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
+import fs from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { type Keyring, sealing, sealLog } from "../src/index.js"
 import { folders } from "./support.js"
@@ -21,7 +24,7 @@ const processes = (count: number, given: Partial<Memory.Options> = {}) =>
     const folder = newFolder()
     const logs = Array.from({ length: count }, () => sealLog(store, newKeyring(folder)))
     const memories = yield* Effect.forEach(logs, (log) => memoryOver(log, { ...options, ...given }))
-    return { store, keyring: newKeyring(folder), logs, memories, memory: memories[0]!, log: logs[0]! }
+    return { store, folder, keyring: newKeyring(folder), logs, memories, memory: memories[0]!, log: logs[0]! }
   })
 
 const run = <A, E>(use: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Effect.scoped(use))
@@ -211,6 +214,47 @@ describe("an erased owner", () => {
     ))
 })
 
+/**
+ * The file system of a process that is killed at one of its writes, counted from 0: of a file it writes the first half, and nothing
+ * happens any more.
+ */
+const filesDyingAt = (step: number) => {
+  const names = ["writeFileSync", "linkSync", "rmSync", "mkdirSync"] as const
+  const before = Object.fromEntries(names.map((name) => [name, fs[name]]))
+  let calls = 0
+  for (const name of names) {
+    const call = fs[name] as (...given: ReadonlyArray<unknown>) => unknown
+    const dying = (...given: ReadonlyArray<unknown>): unknown => {
+      if (calls++ < step) return call(...given)
+      const [path, content, ...rest] = given
+      if (
+        calls === step + 1 &&
+        name === "writeFileSync" &&
+        (typeof content === "string" || content instanceof Uint8Array)
+      )
+        call(path, content.slice(0, content.length >> 1), ...rest)
+      throw new Error("killed")
+    }
+    Object.assign(fs, { [name]: dying })
+  }
+  syncBuiltinESMExports()
+  return {
+    calls: () => calls,
+    restart: () => {
+      Object.assign(fs, before)
+      syncBuiltinESMExports()
+    },
+  }
+}
+
+/** What stands in the files of a keyring. */
+const inFiles = (folder: string): string =>
+  fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.name} ${fs.readFileSync(join(entry.parentPath, entry.name), "latin1")}`)
+    .join("\n")
+
 /** A keyring of a process that is killed before or behind one of its calls, counted from 0. */
 const killedAt = (keyring: Keyring, step: number, isBehind: boolean) => {
   let calls = 0
@@ -268,6 +312,34 @@ describe("a process that is killed", () => {
           }
         }),
       ),
+  )
+
+  it.each([
+    ["an erasure", 0],
+    ["an erasure that is due later", 1_000],
+  ])("at any write of a file of %s leaves no wrapped key once it is erased again", (_what, after) =>
+    run(
+      Effect.gen(function* () {
+        for (let [step, more] = [0, true]; more; step++) {
+          const { store, folder, keyring, memory } = yield* processes(1)
+          yield* memory.append("chat", said, { owner: "ann" })
+          const wrapped = [...inFiles(folder).matchAll(/"wrapped":"([^"]+)"/g)].map(([, key]) => key!)
+          expect(wrapped.length).toBeGreaterThan(0)
+          const erasing = { owner: "ann", actor: "a", reason: "r" }
+          const files = filesDyingAt(step)
+          yield* Effect.exit(sealLog(store, newKeyring(folder)).erasure!.erase({ ...erasing, after }))
+          yield* TestClock.adjust(after)
+          yield* Effect.exit(keyring.destroyDue)
+          files.restart()
+          more = files.calls() > step
+          yield* sealLog(store, newKeyring(folder)).erasure!.erase({ ...erasing, after: 0 })
+          yield* keyring.destroyDue
+          const left = inFiles(folder)
+          expect({ step, left: wrapped.filter((key) => left.includes(key)) }).toEqual({ step, left: [] })
+          expect(left).not.toContain("draft-")
+        }
+      }).pipe(Effect.provide(TestContext.TestContext)),
+    ),
   )
 
   it("at any step of a rotation loses nothing that was said, before or after it", () =>
