@@ -183,7 +183,7 @@ describe("the quick check of a stored state", () => {
   /** The state in the snapshot after some events, as JSON. */
   const states = disorder.map((events): unknown =>
     JSON.parse(
-      take({ state: Session.fold(Session.empty("s"), events), batchId: null }).data.split("\n")[1] ?? "",
+      take({ state: Session.fold(Session.empty("s"), events), batchId: null })!.data.split("\n")[1] ?? "",
     ),
   )
 

@@ -222,7 +222,7 @@ describe("in every run", () => {
       }
     }))
 
-  const taken = (state: Session.SessionState) => Snapshot.take({ state, batchId: "b" })
+  const taken = (state: Session.SessionState) => Snapshot.take({ state, batchId: "b" })!
 
   it("L6: a snapshot at any point, with the rest folded onto it, is the fold of all", () =>
     inEveryRun(({ events, state: kept }) => {

@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "@memfold/harness/depth"
+import { deep, often } from "@memfold/harness/depth"
 import { conversation, disorder, recorded } from "@memfold/testing/arbitrary"
 import { appended, stateOf } from "@memfold/testing"
 import { Message, Session } from "../index.js"
@@ -11,7 +11,7 @@ import { requiresReplay } from "../session/evolve.js"
 
 const { empty, evolve, fold } = Session
 
-const taken = (state: Session.SessionState, batchId = "b") => take({ state, batchId })
+const taken = (state: Session.SessionState, batchId = "b") => take({ state, batchId })!
 
 const restored = (state: Session.SessionState) =>
   Option.getOrThrow(stateIn(state.session, taken(state))).state
@@ -45,6 +45,15 @@ describe("L6: a snapshot", () => {
       }),
       { numRuns: often(8, 30) },
     )
+  })
+
+  it.runIf(deep)("is not taken of what is longer than a string can be", () => {
+    const long = "x".repeat(2 ** 27)
+    const messages = Array.from({ length: 5 }, () => Message.user(long))
+    const huge = stateOf(messages)
+    expect(take({ state: huge, batchId: "b" })).toBeNull()
+    expect(projection.rows({ state: huge, batchId: "b" })).toEqual([])
+    expect(projection.problems([], { state: huge, batchId: "b" })).toEqual([])
   })
 
   it("carries the version of the fold and its position in the log", () => {

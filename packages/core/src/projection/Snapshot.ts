@@ -189,8 +189,15 @@ const parse = (json: string): unknown => {
   }
 }
 
-const encodeState = (state: StoredState): string =>
-  isExact(state) ? JSON.stringify(state) : encodeWithSchema(state)
+/** The state as JSON; `null` if that is longer than a string can be. */
+const encodeState = (state: StoredState): string | null => {
+  try {
+    return isExact(state) ? JSON.stringify(state) : encodeWithSchema(state)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
 
 const decodeState = (json: string): Option.Option<StoredState> => {
   const value = parse(json)
@@ -218,14 +225,15 @@ export interface StateInLog {
 
 /**
  * The row of a snapshot: a checksum, the version of the fold, the batch id of the last event as JSON, and the state as JSON, on
- * two lines.
+ * two lines. `null` if the state is too large for one: such a session is folded from its log.
  */
-export const take = ({ state, batchId }: StateInLog): ProjectionRow => {
+export const take = ({ state, batchId }: StateInLog): ProjectionRow | null => {
   const json = encodeState({
     ...state,
     uncovered: stored(state.uncovered),
     turnStarts: stored(state.turnStarts),
   })
+  if (json === null) return null
   return { key: "", data: sealed(`${foldVersion} ${JSON.stringify(batchId ?? "")}\n${json}`) }
 }
 
@@ -258,10 +266,10 @@ export const snapshot: Projection<StateInLog> = {
   kind: "snapshot",
   start: (state) => ({ state, batchId: null }),
   step: (_before, { recorded, after }) => ({ state: after, batchId: batchIdOf(recorded) }),
-  rows: (collected) => [take(collected)],
+  rows: (collected) => [take(collected)].filter((row) => row !== null),
   until: ([row]) => (row === undefined ? undefined : versionOf(row)),
   problems: ([row], collected) =>
-    row === undefined || isOfOtherFold(row) || take(collected).data === row.data
+    row === undefined || isOfOtherFold(row) || take(collected)?.data === row.data
       ? []
       : [
           {

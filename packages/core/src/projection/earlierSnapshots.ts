@@ -68,7 +68,8 @@ export const earlierSnapshots: Projection<Collected> = {
       if (isOfOtherFold(row)) return []
       const version = versionOf(row) ?? 0
       const state = version === last.state.version ? last : states.get(version)
-      const expected = state === undefined ? undefined : earlierRow(take(state), version)
+      const taken = state === undefined ? null : take(state)
+      const expected = taken === null ? undefined : earlierRow(taken, version)
       return expected?.data === row.data && expected.key === row.key
         ? []
         : [{ version, detail: "an earlier snapshot differs from the folded state of the log" }]

@@ -103,6 +103,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     Effect.suspend(() => {
       const { session, version } = state
       const row = take({ state, batchId })
+      if (row === null) return Effect.void
       return log.projections.put(session, { version, batchId }, [
         { kind: snapshot.kind, replace: true, rows: [row] },
         // Near another one, it would take its place.

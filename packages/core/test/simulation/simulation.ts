@@ -408,7 +408,7 @@ class Run {
   /** A snapshot of any version, and what came after it (law L6). */
   private fromSnapshot({ session, states, events }: Truth): void {
     const version = this.draw.below(states.length)
-    const restored = Snapshot.stateIn(session, Snapshot.take({ state: states[version]!, batchId: "commit" }))
+    const restored = Snapshot.stateIn(session, Snapshot.take({ state: states[version]!, batchId: "commit" })!)
     must(restored._tag === "Some", "L6", () => `a snapshot of ${session} at ${version} cannot be restored`)
     if (restored._tag === "None") return
     let { state } = restored.value

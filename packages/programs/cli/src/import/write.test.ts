@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto"
+import * as fc from "fast-check"
 import { EventCodec, EventLog, InMemoryEventLog, TokenCounter } from "@memfold/core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
@@ -46,4 +48,19 @@ describe("an import", () => {
     expect(commitOf({ a: 1 })).toBe(commitOf({ a: 1 }))
     expect(commitOf({ a: 1 })).not.toBe(commitOf({ a: 2 }))
   })
+
+  it("is the hash of its JSON, of which no more than a message is made at once", () =>
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.anything()), (content) => {
+        let json: string
+        try {
+          json = JSON.stringify(content)
+        } catch {
+          return
+        }
+        expect(commitOf(content)).toBe(
+          `import-${createHash("sha256").update(json).digest("hex").slice(0, 20)}`,
+        )
+      }),
+    ))
 })
