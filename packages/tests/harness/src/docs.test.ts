@@ -56,6 +56,15 @@ it("CONTRIBUTING lists the folders of core in the order that the lint rule keeps
   expect(listed).toEqual(coreFolders)
 })
 
+it("CONTRIBUTING says each law that a test cites", () => {
+  const tests = execFileSync("git", ["ls-files", "*.ts"], { cwd: root, encoding: "utf8" }).trim().split("\n")
+  const cited = new Set(tests.flatMap((path) => read(path).match(/\bL[12]?\d(?=[: ,.)"])/g) ?? []))
+  const said = new Set([...read("CONTRIBUTING.md").matchAll(/^- \*\*(L\d+)\*\*/gm)].map(([, law]) => law!))
+  expect(said.size).toBeGreaterThan(20)
+  // L0 says that an input was worth a try.
+  expect([...cited].filter((law) => law !== "L0" && !said.has(law))).toEqual([])
+})
+
 it("each step of the walks is at the line that it names", () => {
   const steps = linksOf("CONTRIBUTING.md").filter(({ anchor }) => /^L\d+$/.test(anchor ?? ""))
   expect(steps.length).toBeGreaterThan(20)
