@@ -229,11 +229,12 @@ export type SessionCleared = typeof SessionCleared.Type
 
 /**
  * The session got an owner or a title, or another one: `null` removes it, and what is missing stays as it was. The owner
- * is an id of the application, by which sessions are listed.
+ * is an id of the application, by which sessions are listed. `guarded` says what a guard has left out of the title.
  */
 export const SessionDescribed = Schema.TaggedStruct("SessionDescribed", {
   owner: Schema.optional(Schema.NullOr(Schema.String)),
   title: Schema.optional(Schema.NullOr(Schema.String)),
+  guarded: Schema.optional(GuardCounts),
 })
 export type SessionDescribed = typeof SessionDescribed.Type
 

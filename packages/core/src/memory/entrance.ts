@@ -6,7 +6,7 @@ import { type BeforeAppend, type Guarded, guardedBy, GuardRefused } from "../gua
 import { inSteps, mapped } from "@memfold/log/breathe"
 import { type Message, text, user } from "@memfold/message/Message"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
-import type { DescriptionChange } from "../session/description.js"
+import type { DescriptionChange, GuardedChange } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 
 /** What messages pass on their way into the log. */
@@ -41,14 +41,15 @@ export const guardedTitle = <A extends DescriptionChange>(
   parts: Pick<Entrance, "sessions" | "beforeAppend">,
   session: string,
   change: A,
-): Effect.Effect<A, GuardRefused | SessionError> =>
+): Effect.Effect<A & GuardedChange, GuardRefused | SessionError> =>
   typeof change.title !== "string" || change.title === "" || parts.beforeAppend === undefined
     ? Effect.succeed(change)
     : guarded(parts, session, [user(change.title)], change.owner).pipe(
         Effect.mapBoth({
-          onSuccess: (list) => ({
+          onSuccess: ([stored]) => ({
             ...change,
-            title: list.map(({ message }) => text(message)).join("") || null,
+            title: stored === undefined ? null : text(stored.message) || null,
+            ...(stored?.guarded === undefined ? {} : { guarded: stored.guarded }),
           }),
           onFailure: (error) =>
             error._tag === "GuardRefused" ? new GuardRefused({ ...error, place: "the title" }) : error,

@@ -1,4 +1,5 @@
 /** The owner and the title of a session, from its events. Stores keep them beside the log, to list sessions by owner. */
+import type { GuardCounts, SessionDescribed } from "../event/Event.js"
 import type { AnyEvent } from "../event/EventCodec.js"
 import type { Description } from "@memfold/log/Projections"
 
@@ -24,19 +25,25 @@ export interface DescriptionChange {
 export const changesOwner = (before: Description, { owner }: DescriptionChange): boolean =>
   owner !== undefined && before.owner !== null && owner !== before.owner
 
+/** A change as it is stored: `guarded` says what a guard has left out of the title. */
+export interface GuardedChange extends DescriptionChange {
+  readonly guarded?: GuardCounts | undefined
+}
+
 /** The event for a change; none if nothing changes. */
 export const describe = (
   before: Description,
-  { owner, title }: DescriptionChange,
-): ReadonlyArray<{
-  readonly _tag: "SessionDescribed"
-  readonly owner?: string | null
-  readonly title?: string | null
-}> => {
-  if (owner === undefined && title === undefined) return []
-  const change = {
-    ...(owner === undefined || owner === before.owner ? {} : { owner }),
-    ...(title === undefined || title === before.title ? {} : { title }),
-  }
-  return Object.keys(change).length === 0 ? [] : [{ _tag: "SessionDescribed", ...change }]
+  { owner, title, guarded }: GuardedChange,
+): ReadonlyArray<SessionDescribed> => {
+  const isNewOwner = owner !== undefined && owner !== before.owner
+  const isNewTitle = title !== undefined && title !== before.title
+  if (!isNewOwner && !isNewTitle) return []
+  return [
+    {
+      _tag: "SessionDescribed",
+      ...(isNewOwner ? { owner } : {}),
+      ...(isNewTitle ? { title } : {}),
+      ...(isNewTitle && guarded !== undefined ? { guarded } : {}),
+    },
+  ]
 }

@@ -101,6 +101,13 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
     await memory.describe("s", { title: "My card is 4111 1111 1111 1111" })
     const { sessions } = await memory.sessionsOf("ann")
     expect(sessions[0]!.title).toBe("My card is [redacted: card]")
+    const events: Array<EventCodec.RecordedEvent> = []
+    for await (const one of memory.events("s") as AsyncIterable<EventCodec.RecordedEvent>) events.push(one)
+    expect(events.at(-1)!.event).toEqual({
+      _tag: "SessionDescribed",
+      title: "My card is [redacted: card]",
+      guarded: { card: 1 },
+    })
   },
   edit: async ({ memory, text }) => {
     await memory.append("s", { role: "user", content: "Hello" })

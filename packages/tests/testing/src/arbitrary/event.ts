@@ -30,6 +30,10 @@ const tagged = <Tag extends Event.Event["_tag"]>(
     .record(fields as unknown as Record<string, fc.Arbitrary<unknown>>)
     .map((rest) => ({ _tag: tag, ...rest }) as unknown as Of<Tag>)
 
+const guarded = fc.option(fc.dictionary(fc.constantFrom("aws", "card"), tokens, { maxKeys: 2 }), {
+  nil: undefined,
+})
+
 /** An arbitrary for each event there is; a new event without one does not compile. */
 export const byTag: {
   readonly [Tag in Event.Event["_tag"]]: fc.Arbitrary<Of<Tag>>
@@ -47,9 +51,7 @@ export const byTag: {
       fc.record({ tokens, head: fc.option(fc.constantFrom("", "from 3"), { nil: undefined }) }),
       { nil: undefined },
     ),
-    guarded: fc.option(fc.dictionary(fc.constantFrom("aws", "card"), tokens, { maxKeys: 2 }), {
-      nil: undefined,
-    }),
+    guarded,
   }),
   CompactionStarted: tagged("CompactionStarted", {
     compaction,
@@ -162,6 +164,7 @@ export const byTag: {
   SessionDescribed: tagged("SessionDescribed", {
     owner: fc.option(fc.option(text), { nil: undefined }),
     title: fc.option(fc.option(text), { nil: undefined }),
+    guarded,
   }),
   SpendCharged: tagged("SpendCharged", {
     day,
