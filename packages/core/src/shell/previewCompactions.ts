@@ -49,7 +49,7 @@ export interface PreviewRequest {
 }
 
 /** The state after further events. */
-const stateAfter = (state: SessionState, events: ReadonlyArray<Event>, time: number): SessionState =>
+export const stateAfter = (state: SessionState, events: ReadonlyArray<Event>, time: number): SessionState =>
   recordedAfter(
     state,
     `preview-${state.version}`,
@@ -72,7 +72,8 @@ export const previewCompactions = (
       const due = dueFor(parts, { strategy, onDemand, takeOver }, state, now)
       if (due._tag === "Idle") return { compactions, state, idle: due.reason }
       const leaseUntil = now + Duration.toMillis(parts.settings.lease)
-      const compaction = `preview-${compactions.length + 1}`
+      // As every summary of a session, each has an id of its own, however many previews there are in a row.
+      const compaction = `preview-${state.version + 1}`
       const { lock, events } = begin(state, due.plan, { compaction, strategy, leaseUntil })
       const { started, before } = lock
       const locked = stateAfter(state, events, now)

@@ -3,7 +3,8 @@ import type { Strategy, Summarizer } from "@memfold/core"
 import type { Prices } from "@memfold/prices"
 import type { Conversation } from "./Conversation.js"
 import { prepare, type Prepared } from "./prepare.js"
-import { type MakeLayers, replay, type Replayed } from "./replay.js"
+import { replay, type Replayed } from "./replay.js"
+import type { MakeLayers } from "./stage.js"
 
 /** A strategy with a name, and what its contexts show besides the conversation. */
 export interface Policy {

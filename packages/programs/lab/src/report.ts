@@ -2,7 +2,8 @@
 import { Cost, type Prices } from "@memfold/prices"
 import type { Conversation } from "./Conversation.js"
 import type { Policy } from "./jobs.js"
-import { type AnswerSum, answerTexts, type Answers, type Replayed } from "./replay.js"
+import { type AnswerSum, answerTexts, type Answers } from "./answered.js"
+import type { Replayed } from "./replay.js"
 
 /** The parts of a cost. */
 export interface CostParts {
