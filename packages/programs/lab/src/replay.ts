@@ -1,7 +1,6 @@
 /** A conversation under a strategy: what its calls cost, and what stands in its contexts when it is needed. */
 import {
   type CompactionOutcome,
-  type Message,
   Policy,
   type Render,
   type Strategy,

@@ -7,7 +7,6 @@ import {
   Memory,
   MemoryLayers,
   Message,
-  type Policy,
   Recall,
   type Render,
   type Session,
