@@ -27,11 +27,13 @@ const address = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|\bhttps?
 const path = /(?:~|\.{1,2})?(?:\/[\w.@-]+){2,}|(?:[\w@.-]+\/)+[\w@-]+\.\w+/gu
 /** A capital inside a sentence; the first word of one is capital anyway. */
 const name = /(?<=[\p{L}\p{N},;，]\s?)(?:\p{Lu}\p{Ll}+)(?:[ -]\p{Lu}\p{Ll}+)*/gu
+const asciiName = /(?<=[A-Za-z0-9,;]\s?)(?:[A-Z][a-z]+)(?:[ -][A-Z][a-z]+)*/g
 const quotes = /[「『《“«`]/u
 const quoted = /「[^」]{2,40}」|『[^』]{2,40}』|《[^》]{2,40}》|“[^”]{2,40}”|«[^»]{2,40}»|`[^`]{2,60}`/gu
 
 /** A token without a digit is worth something only in code. */
 const ofCode = /\p{Ll}\p{Lu}|[\p{L}\p{N}]_[\p{L}\p{N}]/u
+const asciiOfCode = /[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]/
 
 const digitsIn = (written: string): number => {
   if (!ascii.test(written)) return written.match(/\p{Nd}/gu)?.length ?? 0
@@ -43,9 +45,9 @@ const digitsIn = (written: string): number => {
   return digits
 }
 
-const worthOfToken = (written: string): number => {
+const worthOfToken = (written: string, isAscii: boolean): number => {
   const digits = digitsIn(written)
-  if (digits === 0) return ofCode.test(written) ? 0.6 : 0
+  if (digits === 0) return (isAscii ? asciiOfCode : ofCode).test(written) ? 0.6 : 0
   if (written.length > 48) return 0.5
   if (digits >= 2 && written.length >= 4 && /\p{L}/u.test(written)) return 3
   if (digits >= 5) return 2.5
@@ -56,21 +58,22 @@ const worthOfToken = (written: string): number => {
 
 /** The facts of a short text, each once. */
 export const facts = (text: string): ReadonlyArray<Fact> => {
+  const isAscii = ascii.test(text)
   const found = new Map<string, Fact>()
   const add = (written: string, worth: number, named = false): void => {
     if (worth === 0) return
-    const key = (ascii.test(written) ? written : written.normalize("NFKC")).toLowerCase()
+    const key = (isAscii ? written : written.normalize("NFKC")).toLowerCase()
     if (worth > (found.get(key)?.worth ?? 0)) {
       found.set(key, { key, written, worth, named, alone: worth >= 1.5 })
     }
   }
-  for (const written of text.match(ascii.test(text) ? asciiToken : token) ?? [])
-    add(written, worthOfToken(written))
+  for (const written of text.match(isAscii ? asciiToken : token) ?? [])
+    add(written, worthOfToken(written, isAscii))
   // Most texts have none of these, and a character tells that at once.
   if (text.includes("@") || text.includes("://"))
     for (const written of text.match(address) ?? []) add(written, 2.5)
   if (text.includes("/")) for (const written of text.match(path) ?? []) add(written, 1.5)
-  for (const written of text.match(name) ?? []) add(written, 1, true)
+  for (const written of text.match(isAscii ? asciiName : name) ?? []) add(written, 1, true)
   if (quotes.test(text)) for (const written of text.match(quoted) ?? []) add(written, 0.6, true)
   return [...found.values()]
 }

@@ -122,18 +122,37 @@ export function* list(
   const said = text.toLowerCase()
   const left = limit - estimate(`${text}\n`)
   const listed: Array<string> = []
-  const line = (): string => (listed.length === 0 ? "" : label + listed.join(separator))
+  const line = (more: ReadonlyArray<string> = []): string =>
+    listed.length + more.length === 0 ? "" : label + [...listed, ...more].join(separator)
   let size = 0
-  for (const identifier of identifiers) {
-    const most = Math.min(isMinor(identifier) ? minorRoom : room, left)
+  // As many at once as fit: each that is counted by itself takes as long as the whole line.
+  let atOnce = 1
+  for (let at = 0; at < identifiers.length;) {
+    const first = identifiers[at]!
+    const most = Math.min(isMinor(first) ? minorRoom : room, left)
     // Most of many do not fit. A line is never estimated at less than its parts, but for their rounding.
-    if (size + estimate(identifier) - rounding > most) continue
-    if (said.includes(identifier.toLowerCase())) continue
+    if (size + estimate(first) - rounding > most || said.includes(first.toLowerCase())) {
+      at++
+      continue
+    }
     yield
-    listed.push(identifier)
-    const longer = estimate(line())
-    if (longer > most) listed.pop()
-    else size = longer
+    const run: Array<string> = []
+    let end = at
+    for (; run.length < atOnce && end < identifiers.length; end++) {
+      const next = identifiers[end]!
+      if (isMinor(next) !== isMinor(first)) break
+      if (!said.includes(next.toLowerCase())) run.push(next)
+    }
+    const longer = estimate(line(run))
+    if (longer <= most) {
+      listed.push(...run)
+      size = longer
+      at = end
+      atOnce *= 2
+    } else {
+      if (run.length === 1) at++
+      atOnce = Math.max(1, run.length >> 1)
+    }
   }
   // The estimate of text and line together can differ by a few tokens from the sum.
   while (listed.length > 0 && estimate(`${text}\n${line()}`) > limit) listed.pop()

@@ -17,21 +17,38 @@ import type { Fact } from "./facts.js"
 import { facts } from "./facts.js"
 import { terms } from "./text.js"
 
-/** The unit of choice: usually one piece, or a short answer together with its question. */
+/** The unit of choice: usually one piece, or a short answer together with its question. Terms and facts are numbers, from 0 on. */
 export interface Candidate {
   /** Its place in the conversation, which breaks ties. */
   readonly order: number
-  readonly parts: ReadonlyArray<{ readonly source: Source; readonly piece: Piece }>
-  readonly terms: ReadonlyArray<string>
-  readonly facts: ReadonlyArray<Fact>
+  /** Its pieces, each with its source and the number of that. */
+  readonly parts: ReadonlyArray<{ readonly source: Source; readonly piece: Piece; readonly from: number }>
+  readonly terms: ReadonlyArray<number>
+  readonly facts: ReadonlyArray<Pick<Fact, "worth" | "alone"> & { readonly number: number }>
   /** Multiplies what its terms and facts are worth. */
   readonly factor: number
 }
 
-/** Candidates, and the weight of every term in them. */
+/** Candidates, the weight of every term in them, and how many facts and sources there are. */
 export interface Salience {
   readonly candidates: ReadonlyArray<Candidate>
-  readonly weightOf: (term: string) => number
+  readonly weights: ReadonlyArray<number>
+  readonly facts: number
+  readonly sources: number
+}
+
+/** Gives each text a number, from 0 on: to look a text up takes longer than all that is then asked about it. */
+const numbering = () => {
+  const known = new Map<string, number>()
+  return {
+    known,
+    numberOf: (text: string): number => {
+      const number = known.get(text)
+      if (number !== undefined) return number
+      known.set(text, known.size)
+      return known.size - 1
+    },
+  }
 }
 
 const factors = {
@@ -51,7 +68,7 @@ const factors = {
 
 const isQuestion = (text: string): boolean => /[?？؟;⸮]["”」』)）]?\s*$/u.test(text)
 /** Nothing but an answer: "yes", "选 A", "the second one, please". */
-const isShortAnswer = (found: ReadonlyArray<string>): boolean => found.length > 0 && found.length <= 6
+const isShortAnswer = (found: ReadonlyArray<number>): boolean => found.length > 0 && found.length <= 6
 
 /** Hiragana writes mostly endings and particles, so it counts like an alphabet. */
 const shortWord = (term: string): number => {
@@ -62,57 +79,64 @@ const shortWord = (term: string): number => {
 
 /** Counts terms and facts, and makes the candidates. Terms of `watch` weigh more. */
 export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<Salience> {
-  const occurrences = new Map<string, number>()
-  const spread = new Map<string, number>()
-  const mentions = new Map<string, number>()
+  const [words, keys] = [numbering(), numbering()]
+  /** For each term, how often it occurs, in how many pieces, and which of them was the last. */
+  const occurrences: Array<number> = []
+  const spread: Array<number> = []
+  const lastIn: Array<number> = []
+  /** For each fact, how many messages mention it, and which of them was the last. */
+  const mentions: Array<number> = []
+  const lastOf: Array<number> = []
   let count = 0
 
-  interface ReadPiece {
+  interface ReadPiece extends Pick<Candidate, "terms" | "facts"> {
     readonly source: Source
     readonly piece: Piece
-    readonly terms: ReadonlyArray<string>
-    readonly facts: ReadonlyArray<Fact>
+    readonly from: number
+  }
+  const termsIn = (text: string): ReadonlyArray<number> => {
+    count++
+    const own: Array<number> = []
+    for (const found of terms(text)) {
+      const term = words.numberOf(found)
+      occurrences[term] = (occurrences[term] ?? 0) + 1
+      if (lastIn[term] === count) continue
+      lastIn[term] = count
+      spread[term] = (spread[term] ?? 0) + 1
+      own.push(term)
+    }
+    return own
   }
   const read: Array<ReadonlyArray<ReadPiece>> = []
-  for (const source of sources) {
+  for (const [from, source] of sources.entries()) {
     yield
-    const mentioned = new Set<string>()
     read.push(
       source.pieces.map((piece, position) => {
         // What a tool was asked is told with any of its pieces; it counts with the first.
         const text =
           source.speaker === "tool" && position === 0 ? `${source.label} ${piece.text}` : piece.text
-        const all = terms(text)
-        const own = [...new Set(all)]
-        const known = facts(text)
-        for (const term of all) occurrences.set(term, (occurrences.get(term) ?? 0) + 1)
-        for (const term of own) spread.set(term, (spread.get(term) ?? 0) + 1)
-        for (const { key } of known) mentioned.add(key)
-        count++
-        return { source, piece, terms: own, facts: known }
+        const known = facts(text).map(({ key, worth, alone }) => {
+          const number = keys.numberOf(key)
+          if (lastOf[number] !== from) mentions[number] = (mentions[number] ?? 0) + 1
+          lastOf[number] = from
+          return { number, worth, alone }
+        })
+        return { source, piece, from, terms: termsIn(text), facts: known }
       }),
     )
-    for (const key of mentioned) mentions.set(key, (mentions.get(key) ?? 0) + 1)
   }
 
   /** A fact that a few messages come back to matters more; a fact that nearly all mention tells nothing. */
-  const standing = (key: string): number => {
-    const by = mentions.get(key) ?? 1
+  const standing = mentions.map((by) => {
     const rarity = Math.log((sources.length + 1) / by) / Math.log(sources.length + 1)
     return (1 + 0.5 * Math.log(by)) * Math.min(1, 1.5 * rarity)
-  }
+  })
 
   const watched = new Set(terms(watch))
-  const weights = new Map<string, number>()
-  const weightOf = (term: string): number => {
-    const known = weights.get(term)
-    if (known !== undefined) return known
-    const rarity = Math.log((count + 1) / (spread.get(term) ?? 1))
-    const weight =
-      Math.log1p(occurrences.get(term) ?? 1) * rarity * shortWord(term) * (watched.has(term) ? 2.5 : 1)
-    weights.set(term, weight)
-    return weight
-  }
+  const weights = Array.from(words.known.keys(), (word, term) => {
+    const rarity = Math.log((count + 1) / spread[term]!)
+    return Math.log1p(occurrences[term]!) * rarity * shortWord(word) * (watched.has(word) ? 2.5 : 1)
+  })
 
   const firstRequest = sources.find((source) => source.speaker === "user")
   const olds = sources.filter((source) => source.old).length
@@ -125,7 +149,7 @@ export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<
     pieces.forEach((one, position) => {
       const { source, piece } = one
       const asks = isQuestion(piece.text)
-      const once = one.terms.filter((term) => spread.get(term) === 1).length / Math.max(one.terms.length, 1)
+      const once = one.terms.filter((term) => spread[term] === 1).length / Math.max(one.terms.length, 1)
       const factor =
         (1 + factors.once * once) *
         factors.speaker[source.speaker] *
@@ -133,7 +157,11 @@ export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<
         (piece.code ? factors.code : 1) *
         (source === firstRequest ? factors.firstRequest : 1) *
         (source.old ? factors.oldest + ((factors.previous - factors.oldest) * at) / Math.max(1, olds - 1) : 1)
-      const worth = one.facts.map((fact) => ({ ...fact, worth: fact.worth * standing(fact.key) }))
+      const worth = one.facts.map(({ number, worth, alone }) => ({
+        number,
+        alone,
+        worth: worth * standing[number]!,
+      }))
       const decides = source.speaker === "user" && pieces.length === 1 && !asks && isShortAnswer(one.terms)
       candidates.push(
         decides && question !== undefined
@@ -149,5 +177,5 @@ export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<
       if (position === last) question = asks && source.speaker === "assistant" ? one : undefined
     })
   }
-  return { candidates, weightOf }
+  return { candidates, weights, facts: keys.known.size, sources: sources.length }
 }

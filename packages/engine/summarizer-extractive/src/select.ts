@@ -37,21 +37,19 @@ export interface Costs {
   readonly label: (source: Source) => number
 }
 
-/** A candidate, with what does not depend on what is chosen. Terms, facts and sources are numbers: to look a text up takes longer. */
+/** A candidate, with what does not depend on what is chosen. */
 interface Weighed {
   readonly candidate: Candidate
   readonly age: "old" | "fresh"
-  readonly terms: ReadonlyArray<number>
   /** The weights of all its terms together. */
   readonly words: number
-  /** The numbers of its facts, in their order. */
-  readonly facts: ReadonlyArray<number>
   /** What it is worth while nothing is chosen. */
   readonly most: number
   /** What its parts cost, in the lines of these sources. */
   readonly parts: ReadonlyArray<{ readonly source: number; readonly cost: number; readonly label: number }>
-  /** The least that any of its parts costs. */
+  /** The least that any of its parts costs, and with its label. */
   readonly least: number
+  readonly leastAlone: number
   /** What its gain is divided by. */
   readonly length: number
 }
@@ -87,16 +85,38 @@ const insert = (sorted: Array<Entry>, entry: Entry): void => {
   sorted.splice(low, 0, entry)
 }
 
-/** Gives each thing a number, from 0 on. */
-const numbering = <A>() => {
-  const known = new Map<A, number>()
-  return {
-    known,
-    numberOf: (one: A): number => {
-      const number = known.get(one) ?? known.size
-      if (number === known.size) known.set(one, number)
-      return number
-    },
+/** Entries from the best to the worst, put in order only as far as somebody looks: what a summary has room for are the first. */
+class Ranking {
+  readonly #heap: Array<Entry>
+  readonly #order: Array<Entry> = []
+
+  constructor(entries: Array<Entry>) {
+    this.#heap = entries
+    for (let at = (entries.length >> 1) - 1; at >= 0; at--) this.#sink(at)
+  }
+
+  at(place: number): Entry | undefined {
+    while (this.#order.length <= place && this.#heap.length > 0) {
+      const last = this.#heap.pop()!
+      this.#order.push(this.#heap[0] ?? last)
+      if (this.#heap.length === 0) break
+      this.#heap[0] = last
+      this.#sink(0)
+    }
+    return this.#order[place]
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap
+    const entry = heap[from]!
+    let at = from
+    for (let child = 2 * at + 1; child < heap.length; child = 2 * at + 1) {
+      if (child + 1 < heap.length && compare(heap[child]!, heap[child + 1]!) < 0) child++
+      if (compare(heap[child]!, entry) < 0) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = entry
   }
 }
 
@@ -108,37 +128,55 @@ export type Select = (budget: number) => Steps<ReadonlyArray<Candidate>>
  *
  * @param most - the largest budget. Smaller ones take the same candidates until one does not fit, so these are chosen once
  */
-export function* selecting({ candidates, weightOf }: Salience, costs: Costs, most: number): Steps<Select> {
-  const [terms, facts, sources] = [numbering<string>(), numbering<string>(), numbering<Source>()]
-  const weights: Array<number> = []
-  const weighed = yield* mapped(candidates, (candidate): Weighed => {
-    const own = candidate.terms.map(terms.numberOf)
-    own.forEach((term, at) => (weights[term] ??= weightOf(candidate.terms[at]!)))
-    const words = own.reduce((sum, term) => sum + weights[term]!, 0)
+export function* selecting(
+  { candidates, weights, ...counts }: Salience,
+  costs: Costs,
+  most: number,
+): Steps<Select> {
+  const bySource = Array.from({ length: counts.sources }, (): Array<Entry> => [])
+  const cover = () => coverOf({ weights, ...counts }, costs)
+  const { judge } = cover()
+  const entries = yield* mapped(candidates, (candidate): Entry => {
+    const words = candidate.terms.reduce((sum, term) => sum + weights[term]!, 0)
     const all = candidate.facts.reduce((sum, { worth }) => sum + worth, 0)
-    const parts = candidate.parts.map(({ piece, source }) => ({
-      source: sources.numberOf(source),
+    const parts = candidate.parts.map(({ piece, source, from }) => ({
+      source: from,
       cost: costs.piece(piece),
       label: costs.label(source),
     }))
-    return {
+    const entry = judge({
       candidate,
       age: ageOf(candidate),
-      terms: own,
       words,
-      facts: candidate.facts.map(({ key }) => facts.numberOf(key)),
       most: words + saturated(all),
       parts,
       least: Math.min(...parts.map(({ cost }) => cost)),
+      leastAlone: Math.min(...parts.map(({ cost, label }) => cost + label)),
       length: parts.reduce((sum, { cost, label }) => sum + (cost + label), 0) ** lengthPenalty,
-    }
+    })
+    for (const { source } of parts) bySource[source]!.push(entry)
+    return entry
   })
-  const cover = () => coverOf({ weights, facts: facts.known.size, sources }, costs)
-  const { judge } = cover()
-  const sorted = (yield* mapped(weighed, judge)).toSorted(compare)
+  const ages = new Set(entries.map(({ weighed }) => weighed.age)).size
+  const leastAlone = entries.reduce(
+    (least, { weighed }) => Math.min(least, weighed.leastAlone),
+    Number.POSITIVE_INFINITY,
+  )
+  const choice: Choice = { ranking: new Ranking(entries), bySource, ages, leastAlone }
   const beginning: Beginning = { taken: [], left: new Map() }
-  yield* select(sorted, cover(), most, { keep: beginning })
-  return (budget) => select(sorted, cover(), budget, { follow: beginning })
+  yield* select(choice, cover(), most, { keep: beginning })
+  return (budget) => select(choice, cover(), budget, { follow: beginning })
+}
+
+/** What there is to choose from. */
+interface Choice {
+  /** The entries as they are judged while nothing is chosen. */
+  readonly ranking: Ranking
+  readonly bySource: ReadonlyArray<ReadonlyArray<Entry>>
+  /** Whether there are old and fresh ones. */
+  readonly ages: number
+  /** The least that any of them costs in a line of its own. */
+  readonly leastAlone: number
 }
 
 /** How the choice for a large budget begins: what was taken until a side was full, and what did not fit, after how many were taken. */
@@ -149,20 +187,12 @@ interface Beginning {
 
 /** What is chosen so far, and what others add to it. */
 const coverOf = (
-  {
-    weights,
-    facts,
-    sources,
-  }: {
-    readonly weights: ReadonlyArray<number>
-    readonly facts: number
-    readonly sources: ReturnType<typeof numbering<Source>>
-  },
+  { weights, facts, sources }: Pick<Salience, "weights" | "facts" | "sources">,
   costs: Costs,
 ) => {
   const chosen: Array<Candidate> = []
   const taken = new Set<Piece>()
-  const opened = new Uint32Array(sources.known.size)
+  const opened = new Uint32Array(sources)
   /** For each term, how often it is covered, and what of its weight is left. */
   const covered = new Uint32Array(weights.length)
   const left = Float64Array.from(weights)
@@ -171,12 +201,12 @@ const coverOf = (
   const judge = (weighed: Weighed): Entry => {
     const { words, most, candidate, length, parts } = weighed
     let anew = 0
-    for (const term of weighed.terms) anew += left[term]!
+    for (const term of candidate.terms) anew += left[term]!
     // The same sentence with another number in it is less of a fact each time; an identifier stands alone.
     const around = sameSentence + (1 - sameSentence) * (words === 0 ? 0 : anew / words)
     let factsAnew = 0
-    for (const [at, { worth, alone }] of candidate.facts.entries())
-      factsAnew += worth * (known[weighed.facts[at]!] === 1 ? repeatedFact : alone ? 1 : around)
+    for (const { number, worth, alone } of candidate.facts)
+      factsAnew += worth * (known[number] === 1 ? repeatedFact : alone ? 1 : around)
     const worth = anew + saturated(factsAnew)
     return {
       weighed,
@@ -191,8 +221,9 @@ const coverOf = (
     const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
     let cost = 0
     for (const { piece } of parts) cost += costs.piece(piece)
-    for (const source of new Set(parts.map((part) => part.source))) {
-      if (opened[sources.numberOf(source)] === 0) cost += costs.label(source)
+    for (const [at, { source, from }] of parts.entries()) {
+      const isFirst = parts.findIndex((part) => part.from === from) === at
+      if (isFirst && opened[from] === 0) cost += costs.label(source)
     }
     return { parts, cost }
   }
@@ -210,31 +241,31 @@ const coverOf = (
     return true
   }
 
-  const take = ({ candidate, ...weighed }: Weighed, parts: Candidate["parts"]): void => {
-    for (const { piece, source } of parts) {
+  const take = ({ candidate }: Weighed, parts: Candidate["parts"]): void => {
+    for (const { piece, from } of parts) {
       taken.add(piece)
-      opened[sources.numberOf(source)]!++
+      opened[from]!++
     }
-    for (const term of weighed.terms) left[term] = weights[term]! * repeatedTerm ** ++covered[term]!
-    for (const fact of weighed.facts) known[fact] = 1
+    for (const term of candidate.terms) left[term] = weights[term]! * repeatedTerm ** ++covered[term]!
+    for (const { number } of candidate.facts) known[number] = 1
     chosen.push(candidate)
   }
 
-  return { chosen, judge, restOf, leastOf, isTaken, take }
+  const isOpened = (source: number): boolean => opened[source] !== 0
+
+  return { chosen, judge, restOf, leastOf, isTaken, isOpened, take }
 }
 
-/**
- * @param sorted - the candidates as they are judged while nothing is chosen, from the worst to the best
- * @param beginning - `follow`: how the choice for a larger budget began. `keep`: notes how this one begins
- */
+/** @param beginning - `follow`: how the choice for a larger budget began. `keep`: notes how this one begins */
 function* select(
-  sorted: ReadonlyArray<Entry>,
-  { chosen, judge, restOf, leastOf, isTaken, take }: ReturnType<typeof coverOf>,
+  { ranking, bySource, ages, leastAlone }: Choice,
+  { chosen, judge, restOf, leastOf, isTaken, isOpened, take }: ReturnType<typeof coverOf>,
   budget: number,
   { follow, keep }: { readonly follow?: Beginning; readonly keep?: Beginning },
 ): Steps<ReadonlyArray<Candidate>> {
   const spent = { old: 0, fresh: 0 }
-  const sides = new Set(sorted.map(({ weighed }) => weighed.age)).size > 1 ? [oneSide, 1] : [1]
+  const room = () => budget - (spent.old + spent.fresh)
+  const sides = ages > 1 ? [oneSide, 1] : [1]
   let looked = 0
   for (const side of sides) {
     const isFirst = side === sides[0]
@@ -250,12 +281,23 @@ function* select(
     const refused = isFirst ? follow?.taken.find((weighed) => !tries(weighed)) : undefined
     const followed = chosen.length
     const judgedAnew: Array<Entry> = []
-    for (let left = sorted.length; left > 0 || judgedAnew.length > 0;) {
+    const seen = new Set<Entry>()
+    /** The entries that are left once no further line has room: from lines that are there, from the best to the worst. */
+    let last: ReadonlyArray<Entry> | null = null
+    for (let place = 0; ;) {
       if (++looked % eventsBetween === 0) yield
-      const [first, again] = [sorted[left - 1], judgedAnew.at(-1)]
+      if (last === null && room() < leastAlone) {
+        const left = bySource.flatMap((entries, source) => (isOpened(source) ? entries : []))
+        last = [...new Set(left)].filter((entry) => !seen.has(entry)).toSorted((a, b) => compare(b, a))
+        place = 0
+      }
+      const [first, again] = [last === null ? ranking.at(place) : last[place], judgedAnew.at(-1)]
+      if (first === undefined && again === undefined) break
       const entry = first === undefined || (again !== undefined && compare(again, first) > 0) ? again! : first
-      if (entry === first) left--
-      else judgedAnew.pop()
+      if (entry === first) {
+        place++
+        if (last === null) seen.add(entry)
+      } else judgedAnew.pop()
       const { weighed, novelty } = entry
       // What cannot fit any more need not be judged.
       if (spent.old + spent.fresh + leastOf(weighed) > budget) continue

@@ -33,8 +33,12 @@ const segmenter = (): Segmenters =>
 /** Text that needs none of the care for other scripts, which takes most of the time. */
 export const ascii = /^[\0-\x7f]*$/
 
+/** White space that is no single space, and control characters: most lines have none. */
+const wide = /\s\s|[^\S ]|\p{Cc}/u
+
 /** One line without line breaks, control characters or doubled spaces. */
-export const collapse = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
+export const collapse = (text: string): string =>
+  (wide.test(text) ? text.replace(/[\s\p{Cc}]+/gu, " ") : text).trim()
 
 /** Whether a cut before this unit would halve a character. */
 const halves = (text: string, at: number): boolean => {
@@ -149,12 +153,15 @@ const stem = 6
  */
 export const terms = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
+  if (ascii.test(text)) {
+    for (const run of text.toLowerCase().match(asciiRuns) ?? []) {
+      const term = run.length > stem ? run.slice(0, stem) : run
+      if (/[a-z]/.test(term)) found.push(term)
+    }
+    return found
+  }
   const add = (term: string): void => {
     if (/[^\p{Nd}]/u.test(term)) found.push(term)
-  }
-  if (ascii.test(text)) {
-    for (const run of text.toLowerCase().match(asciiRuns) ?? []) add(run.slice(0, stem))
-    return found
   }
   for (const run of text.normalize("NFKC").toLowerCase().match(wordRuns) ?? []) {
     let from = 0
