@@ -2,6 +2,7 @@
 export {
   estimateMargin,
   estimating,
+  growing,
   guarded,
   marginOf,
   messageOverhead,

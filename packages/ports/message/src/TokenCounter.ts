@@ -7,7 +7,7 @@ import { estimate } from "./estimate.js"
 import { isBound, type Message, type Part } from "./Message.js"
 import { sizeOf, textOf } from "./readItems.js"
 
-export { estimate } from "./estimate.js"
+export { estimate, growing } from "./estimate.js"
 
 /** Tokens that a provider's chat format adds to every message, for its role and separators. */
 export const messageOverhead = 4

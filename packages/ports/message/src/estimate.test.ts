@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { estimate } from "./estimate.js"
+import { estimate, growing } from "./estimate.js"
 
 describe("estimate", () => {
   it.each([
@@ -47,6 +47,29 @@ describe("estimate", () => {
     const rest = " asked whether everybody received the invitation yesterday"
     expect(estimate(`Łukasz${rest}`) - estimate(rest)).toBeLessThanOrEqual(3)
     expect(estimate(`łukasz${rest}`)).toBeGreaterThan(estimate(`Łukasz${rest}`))
+  })
+
+  it("of a growing text is that of the text, wherever it differs from the one before", () => {
+    const piece = fc
+      .tuple(
+        fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("word ", "a1B2c3", "   ", "\n", "==", "fü")),
+        fc.constantFrom(1, 3, 900),
+      )
+      .map(([text, times]) => text.repeat(times))
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), piece), { maxLength: 12 }),
+        (steps) => {
+          const grown = growing()
+          let text = "The quick brown fox jumps over the lazy dog. ".repeat(400)
+          for (const [share, more] of [[1, ""] as const, ...steps]) {
+            // Cut at its end, rarely far from it, and continued.
+            text = text.slice(0, Math.floor(text.length * share ** (1 / 8))) + more
+            expect(grown(text)).toBe(estimate(text))
+          }
+        },
+      ),
+    )
   })
 
   const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), codeUnits())

@@ -402,16 +402,62 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  * console.log(TokenCounter.estimating.count("How many tokens is this?"))
  * ```
  */
-export const estimate = (text: string): number => {
-  let tokens = 0
-  // How unfamiliar the language of the words so far is to the vocabulary: 0 for English, 1 for most others.
-  let unfamiliar = 0
-  // The end of the latest run that could be an id, and whether it is a jumble.
-  let idEnd = 0
-  let jumble = false
-  let before = newline
-  let from = 0
+export const estimate = (text: string): number => estimateFrom(text, start, null)
+
+/** A place that an estimate has come to, and all that it goes on with. */
+interface Reached {
+  readonly from: number
+  readonly tokens: number
+  /** How unfamiliar the language of the words so far is to the vocabulary: 0 for English, 1 for most others. */
+  readonly unfamiliar: number
+  /** The end of the latest run that could be an id, and whether it is a jumble. */
+  readonly idEnd: number
+  readonly jumble: boolean
+  readonly before: number
+}
+
+const start: Reached = { from: 0, tokens: 0, unfamiliar: 0, idEnd: 0, jumble: false, before: newline }
+
+/** How many code units there are between two places at which a later estimate can go on. */
+const betweenPlaces = 4_096
+
+/**
+ * Makes a function that estimates one text after the other, each as {@link estimate} does. What a text has at its start in common with
+ * the one before is not estimated again: for texts that grow at their end, such as a summary of ever more blocks.
+ *
+ * @example
+ * ```ts
+ * import { TokenCounter } from "@memfold/message"
+ *
+ * const count = TokenCounter.growing()
+ * console.log(count("She lives in Graz."), count("She lives in Graz. She is looking for a flat."))
+ * ```
+ */
+export const growing = (): ((text: string) => number) => {
+  const places: Array<Reached> = []
+  let known = ""
+  return (text) => {
+    // An estimate looks one unit beyond a word or an id, and no further.
+    const isShared = ({ from, idEnd }: Reached): boolean => {
+      const looked = Math.max(from, idEnd) + 2
+      return looked <= known.length && text.startsWith(known.slice(0, looked))
+    }
+    let place = places.at(-1)
+    for (; place !== undefined && !isShared(place); place = places.at(-1)) places.pop()
+    known = text
+    return estimateFrom(text, place ?? start, places)
+  }
+}
+
+/** @param places takes the places that the estimate comes to, if somebody wants to go on from there */
+const estimateFrom = (text: string, reached: Reached, places: Array<Reached> | null): number => {
+  let { from, tokens, unfamiliar, idEnd, jumble, before } = reached
+  let next = places === null ? Number.POSITIVE_INFINITY : from + betweenPlaces
   while (from < text.length) {
+    if (from >= next) {
+      places?.push({ from, tokens, unfamiliar, idEnd, jumble, before })
+      next = from + betweenPlaces
+    }
     const kind = kindAt(text, from)
     if (kind === latin && from >= idEnd) {
       const word = endOfPlainWord(text, from)

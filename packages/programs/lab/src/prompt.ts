@@ -2,8 +2,6 @@
 import { Message, type Render, TokenCounter } from "@memfold/core"
 import type { Cost } from "@memfold/prices"
 
-const counter = TokenCounter.estimating
-
 const partText = (part: Message.Part): string => {
   switch (part.type) {
     case "text":
@@ -20,11 +18,19 @@ const partText = (part: Message.Part): string => {
   }
 }
 
+/** A longer text, in UTF-16 units, may be a summary of blocks. */
+const longText = 8_192
+
 /**
  * Turns contexts into prompts. Most messages of a context were in the previous context, so each is counted once: the parts of
  * a message are the same objects in every context that has it.
  */
 export const promptsOf = (): ((context: Pick<Render.Context, "messages">) => ReadonlyArray<Cost.Sent>) => {
+  // A summary of blocks has each of them once more whenever one comes.
+  const { estimating, growing } = TokenCounter
+  const ofBlocks = growing()
+  const count = (text: string) => (text.length > longText ? ofBlocks(text) : estimating.count(text))
+  const counter = { ...estimating, count }
   const seen = new WeakMap<Message.Part, { readonly message: Message.Message; readonly sent: Cost.Sent }>()
   const sentOf = (message: Message.Message): Cost.Sent => ({
     text: `${message.role}: ${Message.partsFor(message).map(partText).join("\n")}`,
