@@ -44,6 +44,7 @@ export * as MemoryLayers from "./MemoryLayers.js"
 
 export * as FullTextIndex from "./recall/FullTextIndex.js"
 export * as Embedder from "./recall/Embedder.js"
+export * as Reranker from "./Reranker.js"
 export { VectorIndex } from "@memfold/log"
 export * as Recall from "./recall/index.js"
 export * as Search from "./Search.js"

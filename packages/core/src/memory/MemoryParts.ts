@@ -13,6 +13,7 @@ import { OwnedIndex } from "../recall/OwnedIndex.js"
 import { inStore } from "../recall/inStore.js"
 import { Upkeep, upkeepsAtOnce } from "../recall/Upkeep.js"
 import { make as makeMeaning } from "../recall/Meaning.js"
+import { Reranker } from "../recall/Reranker.js"
 import type { Reading } from "../recall/recallMessages.js"
 import { VectorIndex } from "@memfold/log/VectorIndex"
 import { vectorsInProcess } from "../recall/vectorsInProcess.js"
@@ -66,11 +67,13 @@ export const makeParts = (
     const tokenCounter = yield* TokenCounter
     const summarizer = yield* Summarizer.Summarizer
     const embedder = yield* Embedder
+    const reranker = yield* Reranker
     const wrong = checkOptions({
       ...options,
       tokenCounter,
       summarizer,
       ...(embedder === null ? {} : { embedder }),
+      ...(reranker === null ? {} : { reranker }),
     })
     if (wrong !== null) return yield* Effect.die(wrong)
     const counter = guarded(tokenCounter)
@@ -147,7 +150,7 @@ export const makeParts = (
       counter,
       layers,
       beforeAppend: options.beforeAppend,
-      reading: { sessions, index, upkeep, owned: new OwnedIndex(ownedPostings), meaning, counter },
+      reading: { sessions, index, upkeep, owned: new OwnedIndex(ownedPostings), meaning, counter, reranker },
       ownerSearches: yield* Effect.makeSemaphore(ownerSearchesAtOnce),
       mode,
       boundReasoning,

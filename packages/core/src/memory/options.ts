@@ -80,6 +80,14 @@ const Embedder = Schema.Struct({
   embed: Callable,
 })
 
+const Reranker = Schema.Struct({
+  name: Schema.NonEmptyString,
+  maxTexts: Schema.optional(Positive),
+  maxCharacters: Schema.optional(Positive),
+  timeout: Schema.optional(duration()),
+  rerank: Callable,
+})
+
 const Amount = Schema.Number.pipe(Schema.finite(), Schema.positive())
 /** Some of these fields, at least one of them, and no others. */
 const someOf = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
@@ -181,8 +189,15 @@ export const memoryOptions = {
     Embedder,
     "an embedder: an object with a name, the number of dimensions, and a function embed; maxTexts and maxCharacters are whole numbers, 1 or more, timeout is a duration, and minSimilarity is from -1 to 1",
   ),
+  reranker: option(
+    Reranker,
+    "a reranker: an object with a name and a function rerank; maxTexts and maxCharacters are whole numbers, 1 or more, and timeout is a duration",
+  ),
   tokenCounter: option(having("count"), "a token counter: an object with a name and a function count"),
-} satisfies Record<keyof Options | "summarizer" | "tokenCounter" | "embedder", Schema.Schema.AnyNoContext>
+} satisfies Record<
+  keyof Options | "summarizer" | "tokenCounter" | "embedder" | "reranker",
+  Schema.Schema.AnyNoContext
+>
 
 /**
  * Checks the options of a memory and the parts that it gets beside them. Unknown names are ignored, except in a group of

@@ -6,6 +6,7 @@ import type { SessionError } from "../shell/Sessions.js"
 import { excerpt } from "./excerpt.js"
 import type { Postings } from "./FullTextIndex.js"
 import type { Candidate } from "../search/rank.js"
+import { reranked, type Service as Reranker } from "./Reranker.js"
 import { groupOf, inGroup, type LoggedMessage, readAt, type Reader } from "./readLog.js"
 import { hasRecall, mostSearched, readableText } from "./searchText.js"
 import { day, lineOf, partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
@@ -73,13 +74,25 @@ const inOrder = (
 /**
  * Chooses the best candidates that fit into the budget.
  *
+ * @param ranked - the candidates, the best first
  * @param open - opens the session of a candidate: of thousands of sessions, a few have candidates that are read
  */
 export const choose = <E>(
   counter: TokenCounter,
   open: (source: number) => Searched<E>,
-  candidates: ReadonlyArray<Candidate>,
-  { terms, tokens }: { readonly terms: ReadonlyArray<string>; readonly tokens: number },
+  ranked: ReadonlyArray<Candidate>,
+  {
+    terms,
+    tokens,
+    query,
+    reranker,
+  }: {
+    readonly terms: ReadonlyArray<string>
+    readonly tokens: number
+    readonly query: string
+    /** Puts the best candidates in order; `null` to leave them as they are. */
+    readonly reranker: Reranker | null
+  },
 ): Effect.Effect<
   {
     readonly found: ReadonlyArray<readonly [source: number, messages: ReadonlyArray<RecalledMessage>]>
@@ -126,30 +139,48 @@ export const choose = <E>(
       if (part !== "" && sizeOf(source, one) <= left) take(source, [one])
     }
 
+    /** The messages of candidates, by their sessions and indexes. */
+    const readAll = (asked: ReadonlyArray<Candidate>) =>
+      Effect.gen(function* () {
+        const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
+        for (const source of new Set(asked.map(({ source }) => source))) {
+          // Each session may have to be opened.
+          yield* breathe() ?? Effect.void
+          const { postings, reader } = openedAt(source)
+          const indexes = asked.filter((one) => one.source === source).map(({ index }) => index)
+          const versions = yield* postings.versions(indexes)
+          const atVersions = yield* readAt(reader, [...versions.values()])
+          reads.set(
+            source,
+            new Map(
+              indexes.flatMap((index) => {
+                const read = atVersions.get(versions.get(index) ?? -1)
+                return read?.index === index ? [[index, read] as const] : []
+              }),
+            ),
+          )
+        }
+        return reads
+      })
+    const candidates =
+      reranker === null
+        ? ranked
+        : yield* reranked(reranker, query, ranked, (asked) =>
+            Effect.map(readAll(asked), (reads) =>
+              asked.map(({ source, index }) => {
+                const read = reads.get(source)?.get(index)
+                return read === undefined ? null : readableText(read.message)
+              }),
+            ),
+          )
+
     let inVain = 0
     for (let at = 0; at < Math.min(candidates.length, mostCandidates) && inVain < mostInVain; at += batch) {
       if (left < fewestTokens) break
       const before = units.length
       yield* breathe() ?? Effect.void
       const asked = candidates.slice(at, at + batch)
-      const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
-      for (const source of new Set(asked.map(({ source }) => source))) {
-        // Each session may have to be opened.
-        yield* breathe() ?? Effect.void
-        const { postings, reader } = openedAt(source)
-        const indexes = asked.filter((one) => one.source === source).map(({ index }) => index)
-        const versions = yield* postings.versions(indexes)
-        const atVersions = yield* readAt(reader, [...versions.values()])
-        reads.set(
-          source,
-          new Map(
-            indexes.flatMap((index) => {
-              const read = atVersions.get(versions.get(index) ?? -1)
-              return read?.index === index ? [[index, read] as const] : []
-            }),
-          ),
-        )
-      }
+      const reads = yield* readAll(asked)
       for (const candidate of asked) {
         yield* breathe() ?? Effect.void
         const { source, index: position } = candidate

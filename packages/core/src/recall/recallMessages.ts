@@ -12,6 +12,7 @@ import { choose, fewestTokens } from "./choose.js"
 import { excerpt } from "./excerpt.js"
 import type { Service as FullTextIndex } from "./FullTextIndex.js"
 import type { Meaning } from "./Meaning.js"
+import type { Service as Reranker } from "./Reranker.js"
 import { readAt, readerOf, sourceOf } from "./readLog.js"
 import type { OwnedIndex } from "./OwnedIndex.js"
 import { readableText } from "./searchText.js"
@@ -61,6 +62,8 @@ export interface Reading {
   readonly owned: OwnedIndex
   readonly meaning: Meaning
   readonly counter: TokenCounter
+  /** Puts the best candidates of a search in order; `null` without one. */
+  readonly reranker: Reranker | null
 }
 
 /** What a search without anything to search for, or without room, finds. */
@@ -72,7 +75,7 @@ export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
  * @param state - the state of the session, which says how many messages there are since which clear
  */
 export const recallMessages = (
-  { sessions, index, upkeep, meaning, counter }: Reading,
+  { sessions, index, upkeep, meaning, counter, reranker }: Reading,
   state: SessionState,
   { query, tokens, time = null, before, without, question }: RecallRequest,
 ): Effect.Effect<Recalled, SessionError> =>
@@ -96,7 +99,13 @@ export const recallMessages = (
     const fitting = candidates.filter(({ index }) => index < before && !without(index))
     const reader = readerOf(sessions, state)
     const one = { reader, postings, before, without, heading: null }
-    const { found, ...rest } = yield* choose(counter, () => one, fitting, { terms, tokens })
+    const { found, ...rest } = yield* choose(counter, () => one, fitting, {
+      terms,
+      tokens,
+      query,
+      // Contexts of one turn recall the same, whatever a model says meanwhile.
+      reranker: question === undefined && !isOfTimeAlone ? reranker : null,
+    })
     return { messages: found[0]?.[1] ?? [], ...rest, ...(unsearched > 0 ? { unsearched } : {}) }
   })
 

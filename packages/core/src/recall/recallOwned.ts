@@ -123,7 +123,7 @@ const search = (
   { owner, query, tokens, time = null }: OwnedRequest,
 ): Effect.Effect<OwnedRecalled, SessionError | NotOwned> =>
   Effect.gen(function* () {
-    const { sessions, index, meaning, counter, owned } = reading
+    const { sessions, index, meaning, counter, owned, reranker } = reading
     // The sessions were listed right before.
     yield* rest
     const terms = queryTermsOf(query)
@@ -232,7 +232,12 @@ const search = (
     const candidates = yield* candidatesInTime(meaning, { query, terms: ranked, speakers, time }, known)
     yield* rest
     const open = (source: number) => known[source]!.open()
-    const { found, ...shown } = yield* choose(counter, open, candidates, { terms, tokens })
+    const { found, ...shown } = yield* choose(counter, open, candidates, {
+      terms,
+      tokens,
+      query,
+      reranker: terms.length === 0 && time?.only === true ? null : reranker,
+    })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )

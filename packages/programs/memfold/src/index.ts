@@ -25,6 +25,7 @@ export {
   type UnsupportedSection,
 } from "@memfold/catalog"
 export type { AsyncEmbedder } from "./promise/embedder.js"
+export type { AsyncReranker } from "./promise/reranker.js"
 export type {
   AsyncHooks,
   CompactionOptions,

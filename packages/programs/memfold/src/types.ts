@@ -8,6 +8,7 @@ import type {
   Memory,
   Metrics,
   Render,
+  Reranker,
   Session,
   Summarizer,
   TokenCounter,
@@ -77,6 +78,8 @@ export type SessionState = Session.SessionState
 export type SummarizerResult = Summarizer.Result
 /** An embedder as a service. */
 export type EmbedderService = Embedder.Service
+/** A reranker as a service. */
+export type RerankerService = Reranker.Service
 /** A summarizer as a service. */
 export type SummarizerService = Summarizer.Service
 /** A summary with its status. */

@@ -4,6 +4,7 @@ import type {
   BudgetOutcome,
   Dispatcher,
   Embedder,
+  Reranker,
   EventLog,
   Memory,
   MemoryLayers,
@@ -37,6 +38,7 @@ import type {
 } from "@memfold/catalog"
 import type { GivenLogger } from "./logging.js"
 import type { AsyncEmbedder } from "./embedder.js"
+import type { AsyncReranker } from "./reranker.js"
 import type { MemoryTools } from "./tools.js"
 
 /**
@@ -87,6 +89,11 @@ export interface RecallParts {
    * recall needs no model and no network.
    */
   readonly embedder?: AsyncEmbedder | Embedder.Service
+  /**
+   * Puts the best messages of a search in order: `recall`, `recallOf` and the tools of recall ask it, contexts do not. Without a
+   * reranker (default), words and the embedder decide alone.
+   */
+  readonly reranker?: AsyncReranker | Reranker.Service
   /**
    * Where the vectors of the embedder are kept: a layer, such as the layer of `@memfold/sqlite-vec`. By default in the process, where
    * they end with it.

@@ -64,6 +64,7 @@ const presets = Object.keys(Wording.presets)
 /** The options of recall, and what each must be. */
 const recallOptions = {
   embedder: Memory.memoryOptions.embedder,
+  reranker: Memory.memoryOptions.reranker,
   vectorIndex: option(orLayer(Schema.Never), "a layer, such as that of @memfold/sqlite-vec"),
   fullTextIndex: option(Schema.Literal("store", "searches", "process"), "store, searches, or process"),
 } satisfies Record<keyof RecallParts, Schema.Schema.AnyNoContext>

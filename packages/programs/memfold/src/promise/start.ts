@@ -1,6 +1,7 @@
 /** Opening a memory: its store, its parts, and the engine. */
 import {
   Embedder,
+  Reranker,
   Dispatcher,
   EventLog,
   FullTextIndex,
@@ -23,6 +24,7 @@ import {
 import * as Layers from "@memfold/layers"
 import { Context, Effect, Either, Layer, type Scope } from "effect"
 import { embedderOf } from "./embedder.js"
+import { rerankerOf } from "./reranker.js"
 import type { Running } from "./lifeCycle.js"
 import { logTo } from "./logging.js"
 import { hooksOf, same, strategyOf } from "./options.js"
@@ -86,11 +88,12 @@ export const startOf = (
   const log =
     typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
   const openQueue = typeof queue === "string" ? Either.getOrThrowWith(queueOf(queue), same) : null
-  const { embedder, vectorIndex, fullTextIndex } = recall
+  const { embedder, reranker, vectorIndex, fullTextIndex } = recall
   const summarizing = Context.make(Summarizer.Summarizer, summarizerOf(summarizer ?? "extractive"))
   /** The parts that are ready, and layers for the parts that read the log. A missing part has a default. */
   const ready = [
     ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
+    ...(reranker === undefined ? [] : [Context.make(Reranker.Reranker, rerankerOf(reranker))]),
     ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),
     ...(tokenCounter === undefined ? [] : [Context.make(TokenCounter.TokenCounter, tokenCounter)]),
   ]
