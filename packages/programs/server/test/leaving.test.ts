@@ -119,6 +119,37 @@ it.each(works)(
   },
 )
 
+it("L19: a preview ends where its client leaves, in the middle of a summary", async () => {
+  const leave = new AbortController()
+  let calls = 0
+  let isLeft: () => void
+  const left = new Promise<void>((resolve) => (isLeft = resolve))
+  const { url } = await started({
+    strategy: "rounds",
+    compaction: { mode: "manual" },
+    summarizer: {
+      name: "waits",
+      summarize: ({ from, to }) =>
+        Effect.suspend(() => {
+          if (++calls < 3) return Effect.succeed({ text: `[${from},${to})` })
+          leave.abort()
+          // Only whoever interrupts it ends it.
+          return Effect.onInterrupt(Effect.never, () => Effect.sync(isLeft))
+        }),
+    },
+  })
+  await ask(`${url}/v1/sessions/s/messages`, { body: { messages: texts(200) } })
+  const preview = {
+    settings: { fullContextTurns: 1, cachedContextTurns: 1 },
+    which: "due",
+    summarizer: "own",
+  }
+  const asked = ask(`${url}/v1/sessions/s/preview`, { body: preview, signal: leave.signal })
+  await expect(asked).rejects.toThrow("aborted")
+  await left
+  expect(calls).toBe(3)
+})
+
 it("L19: requests that wait behind another one end with their connection", async () => {
   const connections = new Set<object>()
   const upstream = createServer((socket) => {

@@ -7,7 +7,7 @@ import { Findings } from "./failure.js"
 import * as options from "./options.js"
 import { spend, spendOf } from "./spend.js"
 import { outcomeLines } from "./timeline.js"
-import { clean, color, count, json as toJson, several } from "../terminal/terminal.js"
+import { clean, color, count, json as toJson, progress, progressDone, several } from "../terminal/terminal.js"
 
 /** The outcome of a compaction as a record. */
 export const record = (session: string, outcome: CompactionOutcome) => ({
@@ -50,7 +50,10 @@ const asking = <A, E>(
 ) =>
   Effect.gen(function* () {
     yield* options.requireSession(session, store)
-    return yield* ask(yield* Memory.make({ strategy, compaction: { mode: "manual" }, ...also }))
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" }, ...also })
+    const { total, coveredTo } = yield* memory.state(session)
+    progress(`${strategy.name} looks at ${several(total - coveredTo, "message")} without a summary`)
+    return yield* Effect.ensuring(ask(memory), Effect.sync(progressDone))
   }).pipe(Effect.scoped)
 
 /** A preview as a record. */
