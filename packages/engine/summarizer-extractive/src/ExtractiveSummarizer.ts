@@ -50,7 +50,7 @@ const surplus = 1.2
 const estimate = TokenCounter.estimating.count
 
 /** The function with its results kept: each argument is computed once. */
-const memoized = <A extends object>(compute: (of: A) => number): ((of: A) => number) => {
+const memoized = <A>(compute: (of: A) => number): ((of: A) => number) => {
   const known = new Map<A, number>()
   return (of) => {
     const value = known.get(of) ?? compute(of)
@@ -121,26 +121,34 @@ function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<s
   }
   const select = yield* selecting(candidates, costs, limit * surplus)
   /** The digest of the chosen sentences, at most `room` tokens. */
+  const texts = new Map<number, string>()
   const written = function* (room: number): Steps<string> {
+    const known = texts.get(room)
+    if (known !== undefined) return known
     const chosen = yield* select(room * surplus)
     const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)
-    return count === 0
-      ? beginning(chosen[0]?.parts[0]?.source ?? first, room)
-      : digest(sources, chosen.slice(0, count))
+    const text =
+      count === 0
+        ? beginning(chosen[0]?.parts[0]?.source ?? first, room)
+        : digest(sources, chosen.slice(0, count))
+    texts.set(room, text)
+    return text
   }
+  const sizeOf = memoized(estimate)
   const minorRoom = Math.max(0, (limit - minorAbove) * minorShare)
   const major = identifiers.filter((one) => !isMinor(one)).map((one) => one.toLowerCase())
   /** The summary whose list takes up to this share from the sentences, and how many identifiers are not in it. */
   const withShare = function* (share: number): Steps<{ readonly text: string; readonly missing: number }> {
     const room = Math.floor(limit * share)
     // What the list does not need is for the sentences, and what these leave is for the list.
-    const needed = yield* list(identifiers, yield* written(limit - room), { room, minorRoom, limit })
+    const needed = yield* list(identifiers, yield* written(limit - room), { room, minorRoom, limit, sizeOf })
     const quoted = yield* written(needed === "" ? limit : limit - estimate(`\n${needed}`))
     const left = Math.max(room, limit - estimate(quoted))
     const line = yield* list(identifiers, quoted, {
       room: left,
       minorRoom: limit * identifierShares[0]!,
       limit,
+      sizeOf,
     })
     const text = [quoted, line].filter((one) => one !== "").join("\n")
     const said = text.toLowerCase()

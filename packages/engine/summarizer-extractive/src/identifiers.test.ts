@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Message } from "@memfold/core"
+import { Message, TokenCounter } from "@memfold/core"
 import { identifiersIn, list as listSteps, ranked as rankedSteps, splitList } from "./identifiers.js"
 import { ofMessages as ofMessagesSteps } from "./sources.js"
 import { atOnce } from "@memfold/log/breathe"
@@ -62,7 +62,7 @@ describe("the ranking", () => {
 })
 
 describe("the list", () => {
-  const size = { room: 100, minorRoom: 100, limit: 1_000 }
+  const size = { sizeOf: TokenCounter.estimating.count, room: 100, minorRoom: 100, limit: 1_000 }
 
   it("is a line that is read back, without what the text says already", () => {
     const line = list(["AB-1001", "1,680.50 EUR", "March 5, 2026", "ab-1002"], "- user: it is AB-1002", size)

@@ -117,7 +117,18 @@ export function* ranked(
 export function* list(
   identifiers: ReadonlyArray<string>,
   text: string,
-  { room, minorRoom, limit }: { readonly room: number; readonly minorRoom: number; readonly limit: number },
+  {
+    room,
+    minorRoom,
+    limit,
+    sizeOf,
+  }: {
+    readonly room: number
+    readonly minorRoom: number
+    readonly limit: number
+    /** The tokens of an identifier. */
+    readonly sizeOf: (identifier: string) => number
+  },
 ): Steps<string> {
   const said = text.toLowerCase()
   const left = limit - estimate(`${text}\n`)
@@ -131,7 +142,7 @@ export function* list(
     const first = identifiers[at]!
     const most = Math.min(isMinor(first) ? minorRoom : room, left)
     // Most of many do not fit. A line is never estimated at less than its parts, but for their rounding.
-    if (size + estimate(first) - rounding > most || said.includes(first.toLowerCase())) {
+    if (size + sizeOf(first) - rounding > most || said.includes(first.toLowerCase())) {
       at++
       continue
     }
