@@ -65,6 +65,10 @@ const parts: ReadonlyArray<readonly [name: string, outcome: string, options: obj
     "Committed",
     { recall: { embedder: { name: "x", dimensions: 2, embed: throws } } },
   ],
+  ["a reranker of a number", "Committed", { recall: { reranker: { name: "x", rerank: () => 5 } } }],
+  ["a reranker of texts", "Committed", { recall: { reranker: { name: "x", rerank: async () => ["1"] } } }],
+  ["a reranker that throws", "Committed", { recall: { reranker: { name: "x", rerank: throws } } }],
+  ["a reranker that rejects", "Committed", { recall: { reranker: { name: "x", rerank: rejects } } }],
 ]
 
 describe.each(["inline", "background"] as const)("in a memory that compacts %s,", (mode) => {
