@@ -41,12 +41,12 @@ describe("a comparison of a long session", () => {
   it("leaves other requests their turn", async () => {
     const { url } = await started({ compaction: { mode: "off" } })
     const memory = createClient({ url })
-    await memory.append("s", said(300))
+    await memory.append("s", said(900))
     let isOver = false
     const compared = memory.compare("s", { strategy: null }).finally(() => (isOver = true))
     for (let n = 0; n < 5; n++) await ask(`${url}/v1/access`)
     expect(isOver).toBe(false)
-    expect((await compared).points).toHaveLength(150)
+    expect((await compared).points).toHaveLength(450)
   })
 
   it("is refused for the full history, which each call reads anew", async () => {
