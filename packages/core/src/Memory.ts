@@ -17,7 +17,7 @@ import { auditOwner, auditSession, eraseOwner, holdSubject, restoreOwner } from 
 import { withAudit } from "./memory/withAudit.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
 import { guarded, guardedTitle } from "./memory/entrance.js"
-import { changeFact, factsIn, factsOfOwner } from "./memory/facts.js"
+import { changeFact, endRebuild, factsIn, factsOfOwner, rebuildFacts, rebuiltFacts } from "./memory/facts.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {
@@ -197,6 +197,10 @@ const operations = (parts: MemoryParts): Service => {
       changeFact(parts, session, { fact, as, reason, until }),
     confirmFact: (session, fact) => changeFact(parts, session, { fact, as: "confirmed", reason: "" }),
     revertFact: (session, fact) => changeFact(parts, session, { fact, as: "reverted", reason: "" }),
+    rebuildFacts: (owner, request) => rebuildFacts(parts, owner, request),
+    diffFacts: (owner) => rebuiltFacts(parts, owner),
+    takeFacts: (owner) => endRebuild(parts, owner, "taken"),
+    dropFacts: (owner) => endRebuild(parts, owner, "dropped"),
 
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
     compact: ((session, request) => compact(parts, session, request)) as Compact,

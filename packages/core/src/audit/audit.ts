@@ -73,6 +73,8 @@ const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told |
   FactRedacted: act("redact-fact"),
   FactConfirmed: act("confirm-fact"),
   FactReverted: act("revert-fact"),
+  FactsRebuilt: ({ facts }) => ({ act: "rebuild-facts", messages: facts.length }),
+  RebuildEnded: ({ as }) => ({ act: as === "taken" ? "take-facts" : "drop-facts" }),
   AuditNoted: ({ _tag, previous: _previous, session: _session, owner: _owner, ...told }) => told,
   CompactionStarted: untold,
   CompactionRenewed: untold,

@@ -6,9 +6,22 @@
  * compile until every fold handles it.
  */
 import { Schema } from "effect"
-import { Message, Origin } from "@memfold/message/Message"
+import { Message } from "@memfold/message/Message"
 import { Wording } from "../summary/Wording.js"
 import { Files, Segment, SegmentKind } from "../summary/Summary.js"
+import {
+  FactConfirmed,
+  FactEnded,
+  FactRedacted,
+  FactRemoved,
+  FactRetracted,
+  FactReverted,
+  FactsLearned,
+  FactsRebuilt,
+  RebuildEnded,
+} from "./FactEvents.js"
+
+export * from "./FactEvents.js"
 
 const Index = Schema.NonNegativeInt
 const Tokens = Schema.NonNegativeInt
@@ -238,105 +251,6 @@ export const SessionDescribed = Schema.TaggedStruct("SessionDescribed", {
 })
 export type SessionDescribed = typeof SessionDescribed.Type
 
-/** Whether a bound of time was said in the conversation, or is taken from the time of the message. */
-export const TimeSource = Schema.Literal("said", "assumed")
-export type TimeSource = typeof TimeSource.Type
-
-/** Where a fact was said: `quote` stands in the message that the event at version `event` of `session` appended, byte for byte in NFC. */
-export const FactSource = Schema.Struct({
-  session: Schema.String,
-  event: Schema.NonNegativeInt,
-  quote: Schema.String,
-})
-export type FactSource = typeof FactSource.Type
-
-/**
- * A fact learned from the messages `[from, to)`: those that it was said in if its value stands there, and otherwise all that its
- * extractor read.
- *
- * - `layer`: whether it is about the user, or about the scope (project, workspace) of the session
- * - `text`: the fact as a line for a context
- * - `key`: the subject has one value of it at a time, and a newer fact of the same layer, subject and key ends the older one. A fact
- *   without `sources` replaces it
- * - `origin`: the lowest origin of these messages; absent if it was learned before facts had one, and then nobody knows
- * - `subject`, `predicate`, `value`: what is said of whom, in any JSON; the user is the subject if there is none
- * - `validFrom`, `validUntil`: when it is true, `[validFrom, validUntil)`, in milliseconds since the epoch; an open bound is absent
- * - `timeSource`: whether these bounds were said
- * - `sources`: where it was said; absent in facts that were learned before facts had quotes
- * - `by`: what has found it
- */
-export const Fact = Schema.Struct({
-  id: Schema.String,
-  layer: Schema.Literal("user", "scope"),
-  /** The kind of the fact: `profile`, `preference`, `digest`, `plan`, `document`, or a word of your own. */
-  kind: Schema.String,
-  text: Schema.String,
-  key: Schema.optional(Schema.String),
-  from: Index,
-  to: Index,
-  origin: Schema.optional(Origin),
-  subject: Schema.optional(Schema.String),
-  predicate: Schema.optional(Schema.String),
-  value: Schema.optional(Schema.Unknown),
-  validFrom: Schema.optional(Millis),
-  validUntil: Schema.optional(Millis),
-  timeSource: Schema.optional(TimeSource),
-  sources: Schema.optional(Schema.Array(FactSource)),
-  by: Schema.optional(Schema.Struct({ extractor: Schema.String, version: Schema.String })),
-})
-export type Fact = typeof Fact.Type
-
-/**
- * Facts were learned from the turns in `[from, to)`; the list may be empty. In a log that several sessions share,
- * `session` names the session of these turns. `refused` says how many an extractor found that were not taken, by why.
- */
-export const FactsLearned = Schema.TaggedStruct("FactsLearned", {
-  from: Index,
-  to: Index,
-  facts: Schema.Array(Fact),
-  session: Schema.optional(Schema.String),
-  refused: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.NonNegativeInt })),
-})
-export type FactsLearned = typeof FactsLearned.Type
-
-/** A fact was removed by a version before facts had quotes, because it is wrong or out of date. `fact` is its id. */
-export const FactRemoved = Schema.TaggedStruct("FactRemoved", { fact: Schema.String, reason: Schema.String })
-export type FactRemoved = typeof FactRemoved.Type
-
-/**
- * A fact was true until `until` (milliseconds since the epoch), and is no longer. `fact` is its id.
- *
- * - `timeSource`: whether the time was said
- * - `source`: where that was said; absent if it was not said in a conversation
- */
-export const FactEnded = Schema.TaggedStruct("FactEnded", {
-  fact: Schema.String,
-  until: Millis,
-  timeSource: TimeSource,
-  source: Schema.optional(FactSource),
-  reason: Schema.optional(Schema.String),
-})
-export type FactEnded = typeof FactEnded.Type
-
-/** A fact was never true. `fact` is its id. */
-export const FactRetracted = Schema.TaggedStruct("FactRetracted", {
-  fact: Schema.String,
-  reason: Schema.String,
-})
-export type FactRetracted = typeof FactRetracted.Type
-
-/** A fact must not be known: it was erased from the event that it was learned with. `fact` is its id. */
-export const FactRedacted = Schema.TaggedStruct("FactRedacted", { fact: Schema.String })
-export type FactRedacted = typeof FactRedacted.Type
-
-/** Somebody has judged that a fact is true. `fact` is its id. */
-export const FactConfirmed = Schema.TaggedStruct("FactConfirmed", { fact: Schema.String })
-export type FactConfirmed = typeof FactConfirmed.Type
-
-/** The newest end or retraction of a fact is taken back. `fact` is its id. */
-export const FactReverted = Schema.TaggedStruct("FactReverted", { fact: Schema.String })
-export type FactReverted = typeof FactReverted.Type
-
 /** The parts of a memory that may ask a model by the call. */
 export const SpendPart = Schema.Literal("summarizer", "embedder", "extractor")
 export type SpendPart = typeof SpendPart.Type
@@ -429,6 +343,8 @@ export const Event = Schema.Union(
   FactRedacted,
   FactConfirmed,
   FactReverted,
+  FactsRebuilt,
+  RebuildEnded,
   MessageRedacted,
   BranchSwitched,
   MessageSetAside,
@@ -459,6 +375,8 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   FactRedacted: 1,
   FactConfirmed: 1,
   FactReverted: 1,
+  FactsRebuilt: 1,
+  RebuildEnded: 1,
   MessageRedacted: 1,
   BranchSwitched: 1,
   MessageSetAside: 1,

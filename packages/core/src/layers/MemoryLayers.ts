@@ -6,10 +6,11 @@
  * implementation that keeps facts as events.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { Fact, FactEnded } from "../event/Event.js"
+import type { Fact, FactEnded, FoundBy } from "../event/Event.js"
 import type { Message, Origin } from "@memfold/message/Message"
 import { lowest, of } from "@memfold/message/Origin"
 import type { SessionState } from "../session/SessionState.js"
+import type { ChangedFacts } from "./factsDiff.js"
 import type { FactInTime } from "./inTime.js"
 
 /** Ended turns that nothing was learned from yet: the messages in `[from, to)`. */
@@ -64,7 +65,7 @@ export interface Recalled {
 /** An operation of the memory layers failed. The text never quotes the conversation. */
 export class LayersError extends Schema.TaggedError<LayersError>()("LayersError", {
   session: Schema.String,
-  operation: Schema.Literal("learn", "recall", "facts", "change", "forget"),
+  operation: Schema.Literal("learn", "recall", "facts", "change", "forget", "rebuild"),
   detail: Schema.String,
 }) {
   /** The operation, the session and the detail, in words. */
@@ -79,12 +80,14 @@ export class LayersError extends Schema.TaggedError<LayersError>()("LayersError"
  * - `facts`, `ended`: the facts that belong in the session's own log, and the ends of such; a fact without an `origin` gets the one of
  *   its messages
  * - `refused`: how many facts were not taken, by why, see `Refusal`
+ * - `by`: what has found them
  * - `usage`: the tokens that a model has read and written, if that is known
  */
 export interface Learned {
   readonly facts: ReadonlyArray<Fact>
   readonly ended?: ReadonlyArray<FactEnded> | undefined
   readonly refused?: Readonly<Record<string, number>> | undefined
+  readonly by?: FoundBy | undefined
   readonly usage?: { readonly input: number; readonly output: number } | undefined
 }
 
@@ -114,6 +117,47 @@ export interface FactChange {
   readonly as: "ended" | "retracted" | "redacted" | "confirmed" | "reverted"
   readonly until?: number | undefined
   readonly reason: string
+}
+
+/** Any extractor of facts: what memory layers take as one. */
+export interface AnyExtractor {
+  readonly name: string
+  readonly version?: string | undefined
+  readonly extract: (material: never) => unknown
+}
+
+/**
+ * What would become of the facts of an owner if what was learned anew were taken.
+ *
+ * - `by`: the extractor that has learned it
+ * - `refused`: how many facts it found that were not taken, by why
+ */
+export interface FactsDiff extends ChangedFacts {
+  readonly by: FoundBy
+  readonly refused: Readonly<Record<string, number>>
+}
+
+/** Facts that are learned anew, beside those in force. They are kept in the log of the facts about the owner. */
+export interface Rebuilding {
+  /**
+   * Learns from all turns of sessions that were learned from, with an extractor or that of the layers. It takes the place of what was
+   * learned anew before. `charged` runs what costs something.
+   */
+  readonly learn: (
+    owner: string,
+    sessions: ReadonlyArray<string>,
+    options: {
+      readonly extractor?: AnyExtractor | undefined
+      readonly charged: (
+        turns: CompletedTurns,
+        run: Effect.Effect<Learned, LayersError>,
+      ) => Effect.Effect<Learned, LayersError>
+    },
+  ) => Effect.Effect<FactsDiff, LayersError>
+  /** What was learned anew; `null` if nothing was, or it was taken or dropped. */
+  readonly diff: (owner: string) => Effect.Effect<FactsDiff | null, LayersError>
+  /** Puts it in the place of the facts in force, or drops it; `false` if there is none. Taking that was cut off goes on where it was. */
+  readonly end: (owner: string, as: "taken" | "dropped") => Effect.Effect<boolean, LayersError>
 }
 
 /** A message: its index, and the version of the event that appended it. */
@@ -149,6 +193,8 @@ export interface Service {
   readonly forgetMessage: (state: SessionState, place: MessagePlace) => Effect.Effect<void, LayersError>
   /** The id of the log that has the facts about a user, outside the logs of the user's sessions; `null` if there is none. */
   readonly logOf: (user: string) => string | null
+  /** Learning anew; absent if these layers cannot. */
+  readonly rebuilding?: Rebuilding
   /** Deletes the facts learned in sessions that are kept outside their logs: nothing of an owner may stay. */
   readonly forgetSessions: (sessions: ReadonlySet<string>) => Effect.Effect<void, LayersError>
 }

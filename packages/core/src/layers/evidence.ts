@@ -15,6 +15,7 @@ import type { CompletedTurns } from "./MemoryLayers.js"
  * - `no-beginning`: it ends what is not known
  * - `not-declared`, `not-valid`: its predicate is not one of those that were declared, or its value does not fit the schema
  * - `momentary`: it holds for the moment only
+ * - `redacted`: a fact of its message must not be known, and it was not known before it was learned anew
  */
 export type Refusal =
   | "no-quote"
@@ -25,6 +26,7 @@ export type Refusal =
   | "not-declared"
   | "not-valid"
   | "momentary"
+  | "redacted"
 
 /** A quote that was found in a message. */
 export interface Evidence {

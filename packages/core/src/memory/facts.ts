@@ -1,10 +1,19 @@
 /** The facts of a session and of an owner, and their changes. */
 import { Effect } from "effect"
 import type { FactInTime } from "../layers/inTime.js"
-import type { FactChange, LayersError } from "../layers/MemoryLayers.js"
-import { checkCount, checkOwner } from "./input.js"
+import {
+  type AnyExtractor,
+  type FactChange,
+  type FactsDiff,
+  LayersError,
+  type Rebuilding,
+} from "../layers/MemoryLayers.js"
+import { charged } from "../shell/learnFacts.js"
+import { noSpend } from "../shell/Spend.js"
+import { checkCount, checkOwner, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import type { MemoryParts } from "./MemoryParts.js"
+import { allOfOwned } from "./ownedSessions.js"
 import { readState, timeOf } from "./readState.js"
 
 /** Which facts are read: by when they are true, and by when they were known. */
@@ -30,6 +39,12 @@ export interface RemoveFactOptions {
   readonly until?: number | undefined
   /** A text that is kept in the log. */
   readonly reason?: string | undefined
+}
+
+/** How facts are learned anew. */
+export interface RebuildFactsOptions {
+  /** An extractor of `@memfold/layers`; that of the memory by default. */
+  readonly extractor?: AnyExtractor | undefined
 }
 
 type Facts = Effect.Effect<ReadonlyArray<FactInTime>, MemoryError | LayersError>
@@ -70,3 +85,62 @@ export const changeFact = (
     readState(sessions, session),
     (state) => layers?.change(state, change) ?? Effect.succeed(false),
   )
+
+/** What learns anew; it fails for layers that cannot. */
+const rebuildingOf = (
+  { layers }: Pick<MemoryParts, "layers">,
+  owner: string,
+): Effect.Effect<Rebuilding, MemoryError | LayersError> =>
+  Effect.zipRight(
+    checkOwner(owner),
+    layers?.rebuilding === undefined
+      ? new InvalidInput({
+          session: "",
+          detail: "there are no memory layers that can learn facts anew; switch them on with `layers`",
+        })
+      : Effect.succeed(layers.rebuilding),
+  )
+
+/** Learns the facts of an owner anew, beside those in force. */
+export const rebuildFacts = (
+  parts: Pick<MemoryParts, "log" | "sessions" | "layers" | "counter" | "spend">,
+  owner: string,
+  { extractor }: RebuildFactsOptions = {},
+): Effect.Effect<FactsDiff, MemoryError | LayersError> =>
+  Effect.gen(function* () {
+    const rebuilding = yield* rebuildingOf(parts, owner)
+    const owned = yield* allOfOwned(parts.log, owner)
+    const learning = { ...parts, spend: parts.spend ?? noSpend }
+    return yield* rebuilding.learn(
+      owner,
+      owned.map(({ session }) => session),
+      {
+        extractor,
+        charged: (turns, run) =>
+          Effect.mapError(charged(learning, turns, run), (error) =>
+            error instanceof LayersError
+              ? error
+              : new LayersError({
+                  session: turns.state.session,
+                  operation: "rebuild",
+                  detail: error.message,
+                }),
+          ),
+      },
+    )
+  })
+
+/** What learning anew would change; `null` if nothing was learned anew. */
+export const rebuiltFacts = (
+  parts: Pick<MemoryParts, "layers">,
+  owner: string,
+): Effect.Effect<FactsDiff | null, MemoryError | LayersError> =>
+  Effect.flatMap(rebuildingOf(parts, owner), ({ diff }) => diff(owner))
+
+/** Takes or drops what was learned anew; `false` if there is none. */
+export const endRebuild = (
+  parts: Pick<MemoryParts, "layers">,
+  owner: string,
+  as: "taken" | "dropped",
+): Effect.Effect<boolean, MemoryError | LayersError> =>
+  Effect.flatMap(rebuildingOf(parts, owner), ({ end }) => end(owner, as))

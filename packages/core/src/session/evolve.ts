@@ -204,6 +204,9 @@ const reducerOf = Match.typeTags<AnyEvent>()({
   FactRedacted: onFacts(withoutFact),
   FactConfirmed: onFacts(withConfirmed),
   FactReverted: onFacts(withReverted),
+  // What was learned anew is no fact before it is taken.
+  FactsRebuilt: (): Reducer => (state) => state,
+  RebuildEnded: (): Reducer => (state) => state,
   // The redaction has already erased the text from the earlier events.
   MessageRedacted: (): Reducer => (state) => state,
   BranchSwitched:

@@ -62,6 +62,8 @@ const changeOf = Match.typeTags<AnyEvent>()({
   FactRedacted: (): Change => never,
   FactConfirmed: (): Change => never,
   FactReverted: (): Change => never,
+  FactsRebuilt: (): Change => never,
+  RebuildEnded: (): Change => never,
   MessageRedacted: (): Change => always,
   // What was produced behind a message that stays was produced behind the messages before it: `switchBranch` keeps it.
   BranchSwitched: (): Change => never,

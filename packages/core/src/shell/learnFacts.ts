@@ -1,9 +1,9 @@
 import { Effect, Exit, Option, Schema, Stream } from "effect"
-import { Fact, FactEnded, type FactsLearned } from "../event/Event.js"
+import { Fact, FactEnded, type FactsLearned, FoundBy } from "../event/Event.js"
 import type { SessionError, Sessions } from "./Sessions.js"
 import { isOnBranch } from "../session/branches.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
-import { isCapReached, type Spend } from "./Spend.js"
+import { isCapReached, noSpend, type Spend } from "./Spend.js"
 import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import {
   type CompletedTurns,
@@ -21,6 +21,7 @@ const checkLearned = Schema.validate(
     facts: Schema.Array(Fact),
     ended: Schema.optional(Schema.Array(FactEnded)),
     refused: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.NonNegativeInt })),
+    by: Schema.optional(FoundBy),
     usage: Schema.optional(Schema.Struct({ input: Schema.Number, output: Schema.Number })),
   }),
 )
@@ -72,17 +73,13 @@ const mostWritten = 1_000
 /** What the prompt of an extractor says besides the turns and the facts, in tokens. */
 const promptTokens = 600
 
-/** The facts that the layers find, as a call that costs something unless the layers are free. */
-const askLayers = (
+/** What is learned from turns, as a call that costs something. */
+export const charged = <E extends Error>(
   { counter, spend }: LearningParts,
-  layers: MemoryLayers,
   turns: CompletedTurns,
+  learned: Effect.Effect<Learned, E>,
 ): Effect.Effect<Learned, Error> => {
-  const run = Effect.suspend(() => layers.learn(turns)).pipe(
-    Effect.flatMap(checkLearned),
-    Effect.timeout(timeout),
-  )
-  if (layers.isFree === true) return run
+  const run = learned.pipe(Effect.flatMap(checkLearned), Effect.timeout(timeout))
   const tokensOf = (facts: ReadonlyArray<Pick<Fact, "text">>): number =>
     facts.reduce((sum, { text }) => sum + counter.count(text), 0)
   const read = tokensBetween(turns.state, turns.from, turns.to) + tokensOf(turns.state.facts) + promptTokens
@@ -97,6 +94,14 @@ const askLayers = (
     }),
   )
 }
+
+/** The facts that the layers find. */
+const askLayers = (parts: LearningParts, layers: MemoryLayers, turns: CompletedTurns) =>
+  charged(
+    layers.isFree === true ? { ...parts, spend: noSpend } : parts,
+    turns,
+    Effect.suspend(() => layers.learn(turns)),
+  )
 
 /**
  * Learns facts from the turns that have ended since the last time, and returns how that ended. When the layers
@@ -133,12 +138,13 @@ export const learnFacts = (
       ...fact,
       origin: fact.origin ?? originOf({ from: range.from, messages }, fact),
     }))
-    const { ended = [], refused } = found
+    const { ended = [], refused, by } = found
     const learned: FactsLearned = {
       _tag: "FactsLearned",
       ...range,
       facts: known,
       ...(refused === undefined || Object.keys(refused).length === 0 ? {} : { refused }),
+      ...(by === undefined ? {} : { by }),
     }
     let checked: number | null = null
     for (;;) {

@@ -122,6 +122,8 @@ export const eventProblems = (
     case "FactRedacted":
     case "FactConfirmed":
     case "FactReverted":
+    case "FactsRebuilt":
+    case "RebuildEnded":
     case "MessageRedacted":
     case "MessageSetAside":
     case "SessionDescribed":

@@ -76,6 +76,12 @@ export interface Extractor {
   ) => Effect.Effect<Found | ReadonlyArray<NewFact>, MemoryLayers.LayersError>
 }
 
+/** An extractor as facts name it. */
+export const byOf = ({ name, version = "1" }: Pick<Extractor, "name" | "version">): Event.FoundBy => ({
+  extractor: name,
+  version,
+})
+
 /**
  * The kinds recalled for every question: who the user is, and their standing instructions.
  */

@@ -13,6 +13,7 @@ import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
 import { checkOptions, optionGroup, type Options } from "./options.js"
+import { makeRebuilding } from "./rebuild/rebuilding.js"
 import { leftSessions, makeSharedLogs, withoutLeft } from "./SharedLogs.js"
 
 /** Facts in all indexes together: some tens of megabytes. */
@@ -145,13 +146,18 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           let isChanged = false
           for (const { log: place, facts } of sayingIt(places, fact)) {
             if (as === "redacted") {
-              yield* forget(log, sessions, place, ofFacts(facts))
-              indexes.drop(place)
+              // What was learned anew is beside the facts about the user.
+              for (const one of new Set([place, ...(places.user === null ? [] : [places.user.log])])) {
+                yield* forget(log, sessions, one, ofFacts(facts))
+                indexes.drop(one)
+              }
               isChanged = true
               continue
             }
             const { answer } = yield* sessions.transact(place, (current) => {
-              const events = facts.flatMap((id) => changeOf(current, id, { as, until: until ?? now, reason }))
+              const events = facts.flatMap(({ id }) =>
+                changeOf(current, id, { as, until: until ?? now, reason }),
+              )
               return { events, answer: events.length > 0 }
             })
             isChanged ||= answer
@@ -190,6 +196,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           Effect.withSpan("memfold.layers.forget", { attributes: { session: state.session } }),
         ),
       logOf: userHome,
+      rebuilding: makeRebuilding({ log, sessions, shared, teaching }),
       forgetSessions: (learnedIn) =>
         Effect.gen(function* () {
           const homes = new Set<string>()

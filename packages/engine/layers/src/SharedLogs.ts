@@ -29,7 +29,7 @@ type Facts = LogFacts["facts"]
 type Changed = Parameters<typeof isLeft>[1]
 
 /** The facts and ends without those that were said in messages of a session that are not on its branch in force. */
-const onBranch = (facts: Facts, state: Changed): Facts => {
+export const onBranch = (facts: Facts, state: Changed): Facts => {
   if (state.gaps.length === 0) return facts
   let isSame = true
   const kept = facts.flatMap((fact): Facts => {

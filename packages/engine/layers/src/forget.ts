@@ -1,7 +1,7 @@
 /** Erases facts from a log: those learned from a redacted message, or in deleted sessions, and those that must not be known. */
-import { type Event, EventCodec, type EventLog, type MemoryLayers, Session } from "@memfold/core"
+import { type Event, EventCodec, type EventLog, MemoryLayers, Session } from "@memfold/core"
 import { Array, Clock, Effect, Stream } from "effect"
-import { origin, originOfFact, sessionOfFact } from "./identity.js"
+import { isOfOrigin, origin, sessionOfFact } from "./identity.js"
 
 /** Which facts to erase. */
 export interface Erasure {
@@ -14,12 +14,19 @@ export interface Erasure {
   readonly noted?: ReadonlyArray<Event.Event>
 }
 
-/** Some facts by their ids. */
-export const ofFacts = (ids: ReadonlyArray<string>): Erasure => ({
-  name: `facts.${ids[0] ?? ""}`,
-  erases: ({ id }) => ids.includes(id),
-  noted: ids.map((fact) => ({ _tag: "FactRedacted", fact })),
-})
+/** Some facts, and what was learned again from their messages. */
+export const ofFacts = (facts: ReadonlyArray<Event.Fact>): Erasure => {
+  const ids = facts.map(({ id }) => id)
+  return {
+    name: `facts.${ids[0] ?? ""}`,
+    erases: (fact) => ids.includes(fact.id) || facts.some((one) => MemoryLayers.isLearnedAgain(one, fact)),
+    noted: facts.map(({ id, sources = [] }) => ({
+      _tag: "FactRedacted",
+      fact: id,
+      places: sources.map(({ session, event }) => ({ session, event })),
+    })),
+  }
+}
 
 /** The facts and ends that were learned from a message. */
 export const ofMessage = (
@@ -30,7 +37,7 @@ export const ofMessage = (
   return {
     name: `${version}.${origin(state)}`,
     erases: (fact) =>
-      originOfFact(fact) === origin(state) &&
+      isOfOrigin(fact, state) &&
       ((index >= fact.from && index < fact.to) || (fact.sources ?? []).some(isThere)),
     erasesEnd: isThere,
   }
@@ -55,9 +62,12 @@ const without = (
     const { source, ...rest } = event
     return source !== undefined && erasesEnd(source) ? { ...rest, fact: "" } : null
   }
-  if (event._tag !== "FactsLearned") return null
+  if (event._tag !== "FactsLearned" && event._tag !== "FactsRebuilt") return null
   const facts = event.facts.filter((fact) => !erases(fact))
-  return facts.length === event.facts.length ? null : { ...event, facts }
+  const isSame = facts.length === event.facts.length
+  if (event._tag === "FactsLearned") return isSame ? null : { ...event, facts }
+  const ended = event.ended.filter(({ source }) => source === undefined || !erasesEnd(source))
+  return isSame && ended.length === event.ended.length ? null : { ...event, facts, ended }
 }
 
 /** Rewrites a log without facts, active or not. Does nothing if it has none of them. */

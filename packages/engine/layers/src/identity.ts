@@ -18,7 +18,7 @@ const turnsOf = ({ from, to }: Range, { uncovered, covered }: StateWithMessages)
 /** The id of the fact at a position among the facts learned for a layer. */
 export const factId = (
   layer: Event.Fact["layer"],
-  position: number,
+  position: number | string,
   turns: Range,
   state: StateWithMessages,
 ): string => `${layer}.${position}@${turnsOf(turns, state)}.${origin(state)}`
@@ -27,6 +27,20 @@ const parts = /^[a-z]+\.\d+@\d+-\d+v(\d+)\.(.*)$/su
 
 /** The {@link origin} of the session a fact was learned in; `null` if the id has another form. */
 export const originOfFact = ({ id }: Pick<Event.Fact, "id">): string | null => parts.exec(id)?.[2] ?? null
+
+/**
+ * Whether a fact was learned in a session since its start or last clear. A session that another one has taken the name of began at
+ * another time; one whose first message was edited may have, too.
+ */
+export const isOfOrigin = (
+  fact: Pick<Event.Fact, "id">,
+  state: State & Pick<Session.SessionState, "gaps">,
+): boolean => {
+  const [home, here] = [originOfFact(fact), origin(state)]
+  const isEdited = state.gaps[0]?.from === 1
+  const sinceClear = (one: string | null) => one?.replace(/^\d+\./u, "")
+  return home === here || (isEdited && sinceClear(home) === sinceClear(here))
+}
 
 /** The session that a fact was learned in; `null` if the id of the fact has another form. */
 export const sessionOfFact = (fact: Pick<Event.Fact, "id">): string | null =>
@@ -37,12 +51,24 @@ export const isLeft = (
   { id, sources = [], from, to }: Pick<Event.Fact, "id" | "sources" | "from" | "to">,
   state: State & Pick<Session.SessionState, "gaps">,
 ): boolean => {
-  const [, version, home] = parts.exec(id) ?? []
-  if (version === undefined || home !== origin(state)) return false
+  const [, version] = parts.exec(id) ?? []
+  if (version === undefined || !isOfOrigin({ id }, state)) return false
   const versions = new Set(sources.map(({ event }) => event))
   // It rests on more than is quoted: on all of the turns, whose last message its id names.
   if (to - from > versions.size) versions.add(Number(version))
   return [...versions].some((one) => !Session.isOnBranch(state.gaps, one))
+}
+
+/** Whether a fact was learned from messages of a session up to a version, all of which are on the branch in force. */
+export const isWithin = (
+  fact: Pick<Event.Fact, "id" | "sources" | "from" | "to">,
+  state: State & Pick<Session.SessionState, "gaps">,
+  toVersion: number,
+): boolean => {
+  const { sources = [] } = fact
+  const last =
+    sources.length === 0 ? Number(parts.exec(fact.id)?.[1]) : Math.max(...sources.map(({ event }) => event))
+  return isOfOrigin(fact, state) && last <= toVersion && !isLeft(fact, state)
 }
 
 /** Whether what a source says is not on the branch in force of its session. */

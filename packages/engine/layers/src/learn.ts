@@ -1,11 +1,11 @@
 /** Learns facts from turns: asks the extractor, and writes what belongs in a shared log into it. */
 import { type Event, type MemoryLayers, Message, type Session } from "@memfold/core"
-import { Duration, Effect } from "effect"
-import type { Extractor, Found } from "./Extractor.js"
+import { Clock, Duration, Effect } from "effect"
+import { byOf, type Extractor, type Found } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"
 import { failing } from "./failing.js"
 import { batchIdOf } from "./identity.js"
-import { judged } from "./learned.js"
+import { type Ground, type Judged, judged } from "./learned.js"
 import { allFacts, layers, type Places } from "./places.js"
 
 /** How facts are learned. */
@@ -58,6 +58,18 @@ const extract = (
   )
 }
 
+/** What an extractor finds in turns, judged. */
+export const find = (
+  teaching: Teaching,
+  ground: Pick<Ground, "turns" | "known" | "now" | "number">,
+): Effect.Effect<MemoryLayers.Learned & Judged, MemoryLayers.LayersError> =>
+  Effect.gen(function* () {
+    const current = ground.known.filter(({ validUntil }) => validUntil === undefined)
+    const { facts, usage } = yield* extract(teaching, ground.turns, current)
+    const found = yield* judged({ ...ground, ...teaching }, facts)
+    return { ...found, by: byOf(teaching.extractor), ...(usage === undefined ? {} : { usage }) }
+  })
+
 /** Learns from turns: writes what belongs in the shared logs into them, and returns what belongs in the session's own log. */
 export const learn = (
   sessions: Session.Sessions,
@@ -67,10 +79,9 @@ export const learn = (
 ): Effect.Effect<MemoryLayers.Learned, MemoryLayers.LayersError> =>
   Effect.gen(function* () {
     const { state, from, to } = turns
-    const known = allFacts(places)
-    const current = known.filter(({ validUntil }) => validUntil === undefined)
-    const { facts: found, usage } = yield* extract(teaching, turns, current)
-    const { facts, ended, refused } = yield* judged({ turns, known, ...teaching }, found)
+    const now = yield* Clock.currentTimeMillis
+    const found = yield* find(teaching, { turns, known: allFacts(places), now })
+    const { facts, ended } = found
     const [own, ownEnded]: [Array<Event.Fact>, Array<Event.FactEnded>] = [[], []]
     const inHomes = new Set<string>()
     for (const layer of layers) {
@@ -100,5 +111,5 @@ export const learn = (
         .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
     }
     ownEnded.push(...ended.filter(({ fact }) => !inHomes.has(fact)))
-    return { facts: own, ended: ownEnded, refused, ...(usage === undefined ? {} : { usage }) }
+    return { ...found, facts: own, ended: ownEnded }
   })

@@ -12,6 +12,7 @@ const ground: Ground = {
   declared: null,
   toolResults: false,
   known: [],
+  now: Date.now(),
 }
 
 const place = (text: string): NewFact => ({ layer: "user", kind: "profile", text, key: "place", quote: "a" })

@@ -1,7 +1,7 @@
 /** Turns what an extractor found into facts of the log: those with quotes that stand, and with ends that have a beginning. */
 import { type Event, MemoryLayers, type Message, Origin } from "@memfold/core"
-import { Clock, Effect } from "effect"
-import type { Extractor, NewFact } from "./Extractor.js"
+import { Effect } from "effect"
+import { byOf, type Extractor, type NewFact } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"
 import { factId } from "./identity.js"
 import { isMomentary } from "./momentary.js"
@@ -27,6 +27,10 @@ export interface Ground {
   readonly toolResults: boolean
   /** The facts that are known, those that are no longer true as well. */
   readonly known: Known
+  /** When they are judged, in milliseconds since the epoch: nothing is assumed to be true or over later than that. */
+  readonly now: number
+  /** What the numbers of ids begin with; nothing by default. */
+  readonly number?: string | undefined
 }
 
 /** What became of the facts that an extractor found. */
@@ -134,7 +138,7 @@ const judge = (
     const options = { ...within(turns, found), byUser: found.layer === "user", material: toolResults }
     const evidence = MemoryLayers.evidenceOf(turns, quotes, options)
     if (typeof evidence === "string") return yield* Effect.fail(evidence)
-    const bounds = boundsOf(found, evidence, yield* Clock.currentTimeMillis)
+    const bounds = boundsOf(found, evidence, ground.now)
     if (bounds === null) return yield* Effect.fail("not-valid" as const)
     const key =
       (declaration === undefined ? found.key?.toWellFormed().trim() : declaration.single ? predicate : "") ??
@@ -153,7 +157,7 @@ const judge = (
         value,
         ...bounds,
         sources: evidence.map(({ source }) => source),
-        by: { extractor: extractor.name, version: extractor.version ?? "1" },
+        by: byOf(extractor),
       },
     }
   })
@@ -192,8 +196,7 @@ const isNew = (fact: Unnamed, known: Known): boolean =>
 /** Judges what an extractor found. */
 export const judged = (ground: Ground, found: ReadonlyArray<NewFact>): Effect.Effect<Judged> =>
   Effect.gen(function* () {
-    const { turns } = ground
-    const now = yield* Clock.currentTimeMillis
+    const { turns, now, number = "" } = ground
     const refused: Record<string, number> = {}
     const refuse = (why: MemoryLayers.Refusal): void => void (refused[why] = (refused[why] ?? 0) + 1)
     const facts = new Map<string, Unnamed>()
@@ -218,7 +221,10 @@ export const judged = (ground: Ground, found: ReadonlyArray<NewFact>): Effect.Ef
       [...facts.values()]
         .filter((fact) => fact.layer === layer)
         .slice(-most)
-        .map((fact, position) => ({ id: factId(layer, position, turns, turns.state), ...fact })),
+        .map((fact, position) => ({
+          id: factId(layer, `${number}${position}`, turns, turns.state),
+          ...fact,
+        })),
     )
     const ended = ends.flatMap(({ fact, evidence, ended }): ReadonlyArray<Event.FactEnded> => {
       const until = times(ended.validUntil) ?? Math.min(now, evidence.time)

@@ -42,14 +42,11 @@ export const factsOf = (places: Places, layer: Layer): Facts => {
 export const allFacts = (places: Places): Facts => layers.flatMap((layer) => factsOf(places, layer))
 
 /** The facts of each log to change, to change one fact: itself, and what else says it or was replaced by it in another log. */
-export const sayingIt = (
-  places: Places,
-  id: string,
-): ReadonlyArray<{ readonly log: string; readonly facts: ReadonlyArray<string> }> => {
+export const sayingIt = (places: Places, id: string): ReadonlyArray<LogFacts> => {
   const all = [places.own, places.user, places.scope].filter((place) => place !== null)
   const fact = allFacts(places).find((one) => one.id === id)
   const ids = new Set(fact?.observed ?? [id])
   return all
-    .map(({ log, facts }) => ({ log, facts: facts.filter((one) => ids.has(one.id)).map((one) => one.id) }))
+    .map(({ log, facts }) => ({ log, facts: facts.filter((one) => ids.has(one.id)) }))
     .filter(({ facts }) => facts.length > 0)
 }

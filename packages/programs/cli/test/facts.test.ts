@@ -60,6 +60,21 @@ describe("memfold facts", () => {
     expect(judged.out).toContain("50 % of 2 facts judged: 0 right, 1 wrong")
     expect(await valuesOf("--owner", "ann", "--always")).toEqual(["Vienna"])
     expect((await memfold("facts", ...store)).err).toContain("name a session, or --owner ID")
+    // The rules find nothing in such texts.
+    const anew = async (act: string, ...args: ReadonlyArray<string>) =>
+      (await memfold("facts", act, "--owner", "ann", ...store, ...args)).out
+    expect(await anew("diff")).toContain("memfold facts rebuild --owner ann does that")
+    const diff = await anew("rebuild")
+    expect(diff).toMatch(/- +city: Vienna.*"city=Vienna" two@/u)
+    expect(diff).toContain("rules 1: 0 facts would come, 1 go, 0 change")
+    expect(await anew("diff")).toBe(diff)
+    expect(await anew("drop")).toContain("the facts are as they were")
+    expect(await anew("take")).toContain("Nothing was learned anew")
+    expect(await valuesOf("--owner", "ann")).toEqual(["Vienna"])
+    await anew("rebuild")
+    expect(lines(await anew("take", "--json"))).toEqual([{ type: "take", done: true }])
+    expect(await valuesOf("--owner", "ann", "--always")).toEqual([])
+    expect((await memfold("facts", "take", "one", ...store)).err).toContain("needs an owner")
   })
 })
 

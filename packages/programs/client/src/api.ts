@@ -431,6 +431,38 @@ const memory = HttpApiGroup.make("memory")
       .annotateContext(described("Takes back the newest end or retraction of a fact")),
   )
   .add(
+    HttpApiEndpoint.post("rebuildFacts", "/v1/owners/:owner/facts/rebuild")
+      .setPath(schemas.OwnerPath)
+      .addSuccess(schemas.FactsRebuilt)
+      .middleware(Writing)
+      .annotateContext(
+        described(
+          "Learns the facts of an owner anew, by the extractor of the service, beside those in force",
+        ),
+      ),
+  )
+  .add(
+    HttpApiEndpoint.get("diffFacts", "/v1/owners/:owner/facts/rebuild")
+      .setPath(schemas.OwnerPath)
+      .addSuccess(schemas.FactsDiff)
+      .middleware(Reading)
+      .annotateContext(described("What would change if the facts that were learned anew were taken")),
+  )
+  .add(
+    HttpApiEndpoint.post("takeFacts", "/v1/owners/:owner/facts/rebuild/take")
+      .setPath(schemas.OwnerPath)
+      .addSuccess(schemas.RebuildTaken)
+      .middleware(Writing)
+      .annotateContext(described("Puts the facts that were learned anew in the place of those in force")),
+  )
+  .add(
+    HttpApiEndpoint.del("dropFacts", "/v1/owners/:owner/facts/rebuild")
+      .setPath(schemas.OwnerPath)
+      .addSuccess(schemas.RebuildDropped)
+      .middleware(Writing)
+      .annotateContext(described("Drops the facts that were learned anew; those in force stay")),
+  )
+  .add(
     HttpApiEndpoint.get("tools", "/v1/tools")
       .addSuccess(schemas.Tools)
       .middleware(Reading)

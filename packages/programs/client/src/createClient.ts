@@ -233,6 +233,17 @@ const memoryOperations = <Messages>(
   /** Takes back the newest end or retraction of a fact; `false` if there is none. */
   revertFact: async (session: string, fact: string) =>
     (await once(memory.revertFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).reverted,
+  /** Learns the facts of an owner anew, by the extractor of the service, and answers how many would come, go and change. */
+  rebuildFacts: (owner: string) => once(memory.rebuildFacts({ path: { owner: encodeURIComponent(owner) } })),
+  /** What would change if the facts that were learned anew were taken; `null` if none were. */
+  diffFacts: async (owner: string) =>
+    (await safely(memory.diffFacts({ path: { owner: encodeURIComponent(owner) } }))).diff,
+  /** Puts the facts that were learned anew in the place of those in force; `false` if there are none. */
+  takeFacts: async (owner: string) =>
+    (await once(memory.takeFacts({ path: { owner: encodeURIComponent(owner) } }))).taken,
+  /** Drops the facts that were learned anew; `false` if there are none. */
+  dropFacts: async (owner: string) =>
+    (await once(memory.dropFacts({ path: { owner: encodeURIComponent(owner) } }))).dropped,
   /** Tools of recall for the model, in the formats of the providers. */
   tools: () => safely(memory.tools()),
   /** Answers a call of one of these tools. */

@@ -89,6 +89,18 @@ export const tenantMemory = (
     facts.map((fact) =>
       fact.sources === undefined ? fact : { ...fact, sources: shownSessions(fact.sources) },
     )
+  const shownDiff = <Shown extends MemoryLayers.FactsDiff | null>(diff: Shown) =>
+    diff === null
+      ? diff
+      : {
+          ...diff,
+          come: shownFacts(diff.come),
+          go: shownFacts(diff.go),
+          change: diff.change.map(({ before, after }) => {
+            const [one, other] = shownFacts([before, after])
+            return { before: one!, after: other! }
+          }),
+        }
   const shownAudit = ({ entries, ...rest }: Audit.AuditReport): Audit.AuditReport => ({
     ...rest,
     entries: entries.map((entry) => ({
@@ -123,6 +135,8 @@ export const tenantMemory = (
       })),
     facts: (session, options) => Effect.map(named.facts(session, options), shownFacts),
     factsOf: (owner, options) => Effect.map(named.factsOf(owner, options), shownFacts),
+    rebuildFacts: (owner, options) => Effect.map(named.rebuildFacts(owner, options), shownDiff),
+    diffFacts: (owner) => Effect.map(named.diffFacts(owner), shownDiff),
     events: (session, options) => shownEvents(named.events(session, options)),
     subscribe: (session, options) => shownEvents(named.subscribe(session, options)),
     eventsOf: (owner) => shownEvents(named.eventsOf(owner)),

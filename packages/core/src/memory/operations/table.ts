@@ -105,6 +105,10 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   removeFact: { ...session, ...optionsOf("removeFact", 2, { as: true, reason: true, until: true }) },
   confirmFact: session,
   revertFact: session,
+  rebuildFacts: { ...owner, reads: true, ...optionsOf("rebuildFacts", 1, { extractor: true }) },
+  diffFacts: { ...owner, reads: true },
+  takeFacts: { ...owner, finishes: true },
+  dropFacts: owner,
 
   // Its options are those of one compaction or of several: the last of its forms alone has a type that can be asked for.
   compact: { ...session, options: { at: 1, names: ["strategy", "which", "instructions", "takeOver"] } },

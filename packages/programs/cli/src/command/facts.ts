@@ -1,4 +1,4 @@
-/** `memfold facts` and `memfold facts audit`: what is known, with quotes, and how much of it is true. */
+/** `memfold facts`: what is known, with quotes, how much of it is true, and what another extractor would make of it. */
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog, Memory, type MemoryLayers } from "@memfold/core"
 import { layer as memoryLayers, userHome } from "@memfold/layers"
@@ -44,6 +44,56 @@ const print = (facts: ReadonlyArray<MemoryLayers.FactInTime>) =>
     ),
   )
 
+/** What somebody can do with facts besides reading them. */
+const acts = ["audit", "rebuild", "diff", "take", "drop"] as const
+type Act = (typeof acts)[number]
+
+const isAct = (word: string | undefined): word is Act => acts.some((act) => act === word)
+
+const printDiff = (diff: MemoryLayers.FactsDiff | null, owner: string, json: boolean) =>
+  Effect.gen(function* () {
+    if (json) return yield* Console.log(toJson({ type: "diff", diff }))
+    if (diff === null)
+      return yield* Console.log(
+        `Nothing was learned anew: memfold facts rebuild --owner ${shownId(owner)} does that.`,
+      )
+    const { by, come, go, change, refused } = diff
+    const line = (mark: string, fact: MemoryLayers.FactInTime) => [
+      mark,
+      clean(fact.text),
+      spanOf(fact),
+      clean(quoteOf(fact)),
+    ]
+    const rows = [
+      ...come.map((fact) => line("+", fact)),
+      ...go.map((fact) => line("-", fact)),
+      ...change.flatMap(({ before, after }) => [line("<", before), line(">", after)]),
+    ]
+    if (rows.length > 0)
+      yield* Console.log(table(["", "what", "true", "said"], rows, ["left", "left", "left", "left"]))
+    yield* Console.log(
+      `${clean(by.extractor)} ${clean(by.version)}: ${several(come.length, "fact")} would come, ${go.length} go, ${change.length} change` +
+        (Object.keys(refused).length === 0 ? "" : ` (refused: ${countsOf(refused)})`),
+    )
+  })
+
+/** Learns the facts of an owner anew, and takes or drops that. */
+const rebuild = (act: Exclude<Act, "audit">, owner: string, json: boolean) =>
+  Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    if (act === "rebuild") return yield* printDiff(yield* memory.rebuildFacts(owner), owner, json)
+    if (act === "diff") return yield* printDiff(yield* memory.diffFacts(owner), owner, json)
+    const isDone = yield* act === "take" ? memory.takeFacts(owner) : memory.dropFacts(owner)
+    if (json) return yield* Console.log(toJson({ type: act, done: isDone }))
+    yield* Console.log(
+      !isDone
+        ? "Nothing was learned anew."
+        : act === "take"
+          ? "What was learned anew is in the place of what was known."
+          : "What was learned anew is dropped; the facts are as they were.",
+    )
+  })
+
 /** What was found and not taken, by why, and what became of the rest. */
 const tallyOf = (log: string) =>
   Effect.gen(function* () {
@@ -79,13 +129,18 @@ const together = (tallies: ReadonlyArray<Tally>): Tally =>
     }
   })
 
+const countsOf = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ")
+
 const share = (part: number, whole: number): string =>
   whole === 0 ? "0 %" : `${Math.round((1_000 * part) / whole) / 10} %`
 
 export const command = Command.make(
   "facts",
   {
-    words: Args.repeated(Args.text({ name: "[audit] SESSION" })),
+    words: Args.repeated(Args.text({ name: "[audit|rebuild|diff|take|drop] SESSION" })),
     owner: options.owner.pipe(Options.withDescription("An owner, in place of a session.")),
     at: options.optionalText("at", "DATE", "What was true then, such as 2024-03-01; now by default."),
     always: options.flag("always", "Also what is no longer true."),
@@ -99,14 +154,20 @@ export const command = Command.make(
     json: options.json,
   },
   ({ words, owner, at, always, asOf, sample, right, wrong, store, json }) => {
-    const isAudit = words[0] === "audit"
+    const act = isAct(words[0]) ? words[0] : null
+    const isAudit = act === "audit"
     const judges = right.length + wrong.length > 0
     return Effect.gen(function* () {
-      const [session, ...more] = isAudit ? words.slice(1) : words
+      const [session, ...more] = act === null ? words : words.slice(1)
       if (more.length > 0 || (session === undefined) === Option.isNone(owner))
         return yield* new UsageError({ problem: "name a session, or --owner ID" })
       if (judges && !isAudit)
         return yield* new UsageError({ problem: "--right and --wrong belong to memfold facts audit" })
+      if (act !== null && !isAudit) {
+        if (Option.isNone(owner))
+          return yield* new UsageError({ problem: `memfold facts ${act} needs an owner: --owner ID` })
+        return yield* rebuild(act, owner.value, json)
+      }
       const memory = yield* Memory.Memory
       const place = session ?? userHome(Option.getOrElse(owner, () => ""))
       if (session !== undefined) yield* options.requireSession(session, store)
@@ -139,18 +200,27 @@ export const command = Command.make(
         taken + Object.values(refused).reduce((sum, count) => sum + count, 0),
       ]
       if (json) return yield* Console.log(toJson({ type: "audit", ...tally, judged }))
-      const why = Object.entries(refused).map(([name, count]) => `${name} ${count}`)
+      const why = countsOf(refused)
       yield* Console.log(
-        `${several(found, "fact")} found, ${share(found - taken, found)} refused${why.length === 0 ? "" : ` (${why.join(", ")})`}`,
+        `${several(found, "fact")} found, ${share(found - taken, found)} refused${why === "" ? "" : ` (${why})`}`,
       )
       yield* Console.log(
         `${share(judged, taken)} of ${several(taken, "fact")} judged: ${tally.right} right, ${tally.wrong} wrong`,
       )
-    }).pipe(Effect.provide(options.quietMemory(store, { readonly: !judges, layers: memoryLayers() })))
+    }).pipe(
+      Effect.provide(
+        options.quietMemory(store, {
+          readonly: !judges && (act === null || isAudit || act === "diff"),
+          layers: memoryLayers(),
+        }),
+      ),
+    )
   },
 ).pipe(
   Command.withDescription(
     "Show the facts about an owner or of a session with their quotes: those that are true now, then, or ever. " +
-      "With audit, show a random sample to be judged (--right FACT, --wrong FACT), how many were judged, and what was refused.",
+      "With audit, show a random sample to be judged (--right FACT, --wrong FACT), how many were judged, and what was refused. " +
+      "With rebuild, learn the facts of an owner anew by the rules, beside those that are known; diff shows what would come, go and " +
+      "change, take puts it in their place, and drop drops it.",
   ),
 )

@@ -64,36 +64,58 @@ const Source = Schema.Struct({
   description: "Words of the message that the event at this version of the session appended",
 })
 
-export const Facts = Schema.Struct({
-  facts: Schema.Array(
+const Extractor = Schema.Struct({ extractor: Schema.String, version: Schema.String })
+
+const Fact = Schema.Struct({
+  id: Schema.String,
+  layer: Schema.Literal("user", "scope"),
+  kind: Schema.String,
+  text: Schema.String,
+  key: Schema.optional(Schema.String),
+  from: Schema.Number,
+  to: Schema.Number,
+  origin: Schema.optional(Origin),
+  time: Time,
+  subject: Schema.optional(Schema.String),
+  predicate: Schema.optional(Schema.String),
+  value: optional(Schema.Unknown, "What is said, in JSON"),
+  validFrom: optional(Time, "Since when it is true; an open bound is absent"),
+  validUntil: optional(Time, "Until when it is true, which is no longer so at this time"),
+  timeSource: Schema.optional(Schema.Literal("said", "assumed")),
+  sources: Schema.optional(Schema.Array(Source)),
+  by: Schema.optional(Extractor),
+  confirmed: optional(Schema.Boolean, "Somebody has judged that it is true"),
+  observed: optional(Schema.Array(Schema.String), "The ids of all facts that say it, if several do"),
+  endedBy: optional(Schema.String, "The id of the fact that has taken its place"),
+  conflicts: optional(
+    Schema.Array(Schema.String),
+    "The ids of facts that say something else of the subject at the time",
+  ),
+}).annotations({ identifier: "Fact" })
+
+export const Facts = Schema.Struct({ facts: Schema.Array(Fact) })
+
+export const FactsDiff = Schema.Struct({
+  diff: Schema.NullOr(
     Schema.Struct({
-      id: Schema.String,
-      layer: Schema.Literal("user", "scope"),
-      kind: Schema.String,
-      text: Schema.String,
-      key: Schema.optional(Schema.String),
-      from: Schema.Number,
-      to: Schema.Number,
-      origin: Schema.optional(Origin),
-      time: Time,
-      subject: Schema.optional(Schema.String),
-      predicate: Schema.optional(Schema.String),
-      value: optional(Schema.Unknown, "What is said, in JSON"),
-      validFrom: optional(Time, "Since when it is true; an open bound is absent"),
-      validUntil: optional(Time, "Until when it is true, which is no longer so at this time"),
-      timeSource: Schema.optional(Schema.Literal("said", "assumed")),
-      sources: Schema.optional(Schema.Array(Source)),
-      by: Schema.optional(Schema.Struct({ extractor: Schema.String, version: Schema.String })),
-      confirmed: optional(Schema.Boolean, "Somebody has judged that it is true"),
-      observed: optional(Schema.Array(Schema.String), "The ids of all facts that say it, if several do"),
-      endedBy: optional(Schema.String, "The id of the fact that has taken its place"),
-      conflicts: optional(
-        Schema.Array(Schema.String),
-        "The ids of facts that say something else of the subject at the time",
-      ),
-    }).annotations({ identifier: "Fact" }),
+      by: Extractor,
+      come: Schema.Array(Fact),
+      go: Schema.Array(Fact),
+      change: Schema.Array(Schema.Struct({ before: Fact, after: Fact })),
+      refused: Schema.Record({ key: Schema.String, value: Schema.Number }),
+    }).annotations({
+      identifier: "FactsDiff",
+      description:
+        "What would come, go and change if what was learned anew were taken; `null` if nothing was",
+    }),
   ),
 })
+
+export const FactsRebuilt = Schema.Struct({
+  come: Schema.Number,
+  go: Schema.Number,
+  change: Schema.Number,
+}).annotations({ description: "How many facts would come, go and change" })
 
 export const FactsQuery = Schema.Struct({
   at: optional(
@@ -115,6 +137,10 @@ export const RemoveFactQuery = Schema.Struct({
 export const FactConfirmed = Schema.Struct({ confirmed: Schema.Boolean })
 
 export const FactReverted = Schema.Struct({ reverted: Schema.Boolean })
+
+export const RebuildTaken = Schema.Struct({ taken: Schema.Boolean })
+
+export const RebuildDropped = Schema.Struct({ dropped: Schema.Boolean })
 
 export const FactPath = Schema.Struct({ session: Schema.String, fact: Schema.String })
 

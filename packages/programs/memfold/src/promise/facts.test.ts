@@ -121,6 +121,55 @@ describe("declared facts", () => {
   })
 })
 
+describe("facts that are learned anew", () => {
+  it("are compared with those in force, and taken", async () => {
+    const memory = open()
+    const told = [
+      { role: "user", content: "diet = vegan\nallergy = nuts" },
+      { role: "assistant", content: "Noted." },
+    ] as const
+    await memory.append("s", told, { owner: "ann" })
+    const same = await memory.rebuildFacts("ann")
+    expect(same).toEqual({
+      by: { extractor: "lines", version: "1" },
+      come: [],
+      go: [],
+      change: [],
+      refused: {},
+    })
+    const strict = functionExtractor(
+      ({ messages }) =>
+        messages[0]?.text.includes("vegan") === true
+          ? [
+              { predicate: "diet", value: "vegetarian", quote: "vegan" },
+              { predicate: "allergy", value: "pollen", quote: "allergic to pollen" },
+            ]
+          : [],
+      { name: "strict", version: "2" },
+    )
+    const { come, go, change, refused } = await memory.rebuildFacts("ann", { extractor: strict })
+    expect(come).toEqual([])
+    expect(go.map(({ value }) => value)).toEqual(["nuts"])
+    expect(change.map(({ before, after }) => [before.value, after.value, after.sources?.[0]?.quote])).toEqual(
+      [["vegan", "vegetarian", "vegan"]],
+    )
+    expect(refused).toEqual({ "not-said": 1 })
+    expect((await memory.factsOf("ann")).diet?.value).toBe("vegan")
+    expect(await memory.takeFacts("ann")).toBe(true)
+    const { diet, allergy } = await memory.factsOf("ann")
+    expect([diet?.value, diet?.by, allergy]).toEqual([
+      "vegetarian",
+      { extractor: "strict", version: "2" },
+      [],
+    ])
+    expect(await memory.dropFacts("ann")).toBe(false)
+    await memory.close()
+    const without = createMemory({ store: "memory:" })
+    await expect(without.rebuildFacts("ann")).rejects.toThrow("switch them on with `layers`")
+    await without.close()
+  })
+})
+
 describe("an extractor that lies", () => {
   it("brings in nothing that was not said, nothing of others, and ends nothing", async () => {
     let lies = false

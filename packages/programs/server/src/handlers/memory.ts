@@ -147,6 +147,25 @@ export const memory = (serving: Serving) =>
       .handle("revertFact", ({ path: { session, fact } }) =>
         run((memory) => Effect.map(memory.revertFact(session, fact), (reverted) => ({ reverted }))),
       )
+      .handle("rebuildFacts", ({ path: { owner } }) =>
+        run((memory) =>
+          // Whoever may write need not be able to read.
+          Effect.map(memory.rebuildFacts(owner), ({ come, go, change }) => ({
+            come: come.length,
+            go: go.length,
+            change: change.length,
+          })),
+        ),
+      )
+      .handle("diffFacts", ({ path: { owner } }) =>
+        run((memory) => Effect.map(memory.diffFacts(owner), (diff) => ({ diff }))),
+      )
+      .handle("takeFacts", ({ path: { owner } }) =>
+        run((memory) => Effect.map(memory.takeFacts(owner), (taken) => ({ taken }))),
+      )
+      .handle("dropFacts", ({ path: { owner } }) =>
+        run((memory) => Effect.map(memory.dropFacts(owner), (dropped) => ({ dropped }))),
+      )
       .handle("tools", () => Effect.succeed(tools))
       .handle("callTool", ({ path: { session }, payload: { name, tokens, ...request } }) =>
         run((memory) =>

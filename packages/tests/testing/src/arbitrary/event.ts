@@ -34,6 +34,38 @@ const guarded = fc.option(fc.dictionary(fc.constantFrom("aws", "card"), tokens, 
   nil: undefined,
 })
 
+const foundBy = fc.constant({ extractor: "rules", version: "1" })
+const refused = fc.dictionary(fc.constantFrom("not-said", "no-quote"), tokens, { maxKeys: 2 })
+
+const facts = fc.array(
+  fc.record({
+    id: fc.constantFrom("f1", "f2", "f3", "f4"),
+    layer: fc.constantFrom("user" as const, "scope" as const),
+    kind: fc.constantFrom("profile", "plan"),
+    text,
+    key: fc.option(fc.constantFrom("name", "place"), { nil: undefined }),
+    from: index,
+    to: index,
+    subject: fc.option(fc.constantFrom("user", "Bob"), { nil: undefined }),
+    predicate: fc.option(fc.constantFrom("name", "likes"), { nil: undefined }),
+    value: fc.option(fc.constantFrom<unknown>("Ada", 7, { city: "Graz" }), { nil: undefined }),
+    validFrom: fc.option(millis, { nil: undefined }),
+    validUntil: fc.option(millis, { nil: undefined }),
+    timeSource: fc.option(timeSource, { nil: undefined }),
+    sources: fc.option(fc.array(factSource, { minLength: 1, maxLength: 2 }), { nil: undefined }),
+    by: fc.option(foundBy, { nil: undefined }),
+  }),
+  { maxLength: 3 },
+)
+
+const factEnded = tagged("FactEnded", {
+  fact: factId,
+  until: millis,
+  timeSource,
+  source: fc.option(factSource, { nil: undefined }),
+  reason: fc.option(text, { nil: undefined }),
+})
+
 /** An arbitrary for each event there is; a new event without one does not compile. */
 export const byTag: {
   readonly [Tag in Event.Event["_tag"]]: fc.Arbitrary<Of<Tag>>
@@ -113,43 +145,35 @@ export const byTag: {
   FactsLearned: tagged("FactsLearned", {
     from: index,
     to: index,
-    facts: fc.array(
-      fc.record({
-        id: fc.constantFrom("f1", "f2", "f3", "f4"),
-        layer: fc.constantFrom("user" as const, "scope" as const),
-        kind: fc.constantFrom("profile", "plan"),
-        text,
-        key: fc.option(fc.constantFrom("name", "place"), { nil: undefined }),
-        from: index,
-        to: index,
-        subject: fc.option(fc.constantFrom("user", "Bob"), { nil: undefined }),
-        predicate: fc.option(fc.constantFrom("name", "likes"), { nil: undefined }),
-        value: fc.option(fc.constantFrom<unknown>("Ada", 7, { city: "Graz" }), { nil: undefined }),
-        validFrom: fc.option(millis, { nil: undefined }),
-        validUntil: fc.option(millis, { nil: undefined }),
-        timeSource: fc.option(timeSource, { nil: undefined }),
-        sources: fc.option(fc.array(factSource, { minLength: 1, maxLength: 2 }), { nil: undefined }),
-        by: fc.option(fc.constant({ extractor: "rules", version: "1" }), { nil: undefined }),
-      }),
-      { maxLength: 3 },
-    ),
+    facts,
     session: fc.option(fc.constant("other"), { nil: undefined }),
-    refused: fc.option(fc.dictionary(fc.constantFrom("not-said", "no-quote"), tokens, { maxKeys: 2 }), {
+    refused: fc.option(refused, { nil: undefined }),
+    by: fc.option(foundBy, { nil: undefined }),
+  }),
+  FactRemoved: tagged("FactRemoved", { fact: factId, reason: text }),
+  FactEnded: factEnded,
+  FactRetracted: tagged("FactRetracted", { fact: factId, reason: text }),
+  FactRedacted: tagged("FactRedacted", {
+    fact: factId,
+    places: fc.option(fc.array(fc.record({ session: text, event: index }), { maxLength: 2 }), {
       nil: undefined,
     }),
   }),
-  FactRemoved: tagged("FactRemoved", { fact: factId, reason: text }),
-  FactEnded: tagged("FactEnded", {
-    fact: factId,
-    until: millis,
-    timeSource,
-    source: fc.option(factSource, { nil: undefined }),
-    reason: fc.option(text, { nil: undefined }),
-  }),
-  FactRetracted: tagged("FactRetracted", { fact: factId, reason: text }),
-  FactRedacted: tagged("FactRedacted", { fact: factId }),
   FactConfirmed: tagged("FactConfirmed", { fact: factId }),
   FactReverted: tagged("FactReverted", { fact: factId }),
+  FactsRebuilt: tagged("FactsRebuilt", {
+    rebuild: fc.constantFrom("r1", "r2"),
+    by: foundBy,
+    session: text,
+    toVersion: index,
+    facts,
+    ended: fc.array(factEnded, { maxLength: 2 }),
+    refused: fc.option(refused, { nil: undefined }),
+  }),
+  RebuildEnded: tagged("RebuildEnded", {
+    rebuild: fc.constantFrom("r1", "r2"),
+    as: fc.constantFrom("taken" as const, "dropped" as const),
+  }),
   MessageRedacted: tagged("MessageRedacted", {
     version: index,
     rewritten: fc.array(index, { maxLength: 2 }),
@@ -211,6 +235,8 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.FactRedacted },
   { weight: 1, arbitrary: byTag.FactConfirmed },
   { weight: 1, arbitrary: byTag.FactReverted },
+  { weight: 1, arbitrary: byTag.FactsRebuilt },
+  { weight: 1, arbitrary: byTag.RebuildEnded },
   { weight: 1, arbitrary: byTag.CompactionFailed },
   { weight: 1, arbitrary: byTag.CompactionRenewed },
   { weight: 1, arbitrary: byTag.CompactionReleased },

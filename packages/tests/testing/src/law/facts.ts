@@ -1,6 +1,6 @@
 /** Facts rest on what was said (L24): conversations with an extractor that tells the truth and lies, edits, redactions and changes of facts. */
 import { type EventLog, type Memory, type MemoryLayers, Message, Session, type Strategy } from "@memfold/core"
-import { type Effect, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { strategy as anyStrategy } from "../arbitrary/strategy.js"
 import type { MemoryPropertiesOptions } from "../memory/input.js"
@@ -66,7 +66,16 @@ const step = fc.oneof(
       as: fc.constantFrom("ended" as const, "retracted" as const, "redacted" as const, "reverted" as const),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("rebuild" as const),
+      by: fc.constantFrom("all" as const, "all" as const, "x" as const),
+      next: fc.constantFrom("take" as const, "take" as const, "drop" as const, "leave" as const),
+    }),
+  },
 )
+type Rebuild = Extract<Step, { readonly type: "rebuild" }>
 type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
 
 const word = /q9x\d+z/gu
@@ -79,11 +88,12 @@ const told = (one: Step): string =>
 type Said = Map<string, Saying & { readonly text: string }>
 
 /** Finds what is to be found in turns: the truth, or a lie. */
-const playedBy = (said: Said) => (turns: MemoryLayers.CompletedTurns) =>
+const playedBy = (past: Pick<Past, "said" | "finds">) => (turns: MemoryLayers.CompletedTurns) =>
   turns.messages.flatMap((message): ReadonlyArray<PlayedFact> => {
     const [name = ""] = message.role === "user" ? wordsOf(Message.text(message)) : []
+    const { said, finds } = past
     const saying = said.get(name)
-    if (saying === undefined) return []
+    if (saying === undefined || (finds !== "all" && saying.value !== finds)) return []
     const { text, value, subject, single, lie } = saying
     const elsewhere = [...said.values()].find((one) => one.session !== saying.session)
     const quotes = {
@@ -123,6 +133,10 @@ interface Past {
   readonly said: Said
   readonly redacted: Set<string>
   isChanged: boolean
+  /** The value that the extractor finds, or all. */
+  finds: "all" | "x"
+  /** Whether the facts are what the extractor that finds all has found. */
+  isWhole: boolean
 }
 
 const checkFacts = async (world: World, memory: Memory.Service, { said, redacted, isChanged }: Past) => {
@@ -183,6 +197,30 @@ const logsOf = async (world: World, memory: Memory.Service): Promise<ReadonlyArr
   ...new Set([...(await world.run(Stream.runCollect(memory.eventsOf(owner))))].map(({ session }) => session)),
 ]
 
+/** Learns anew, by the extractor that there is or by one that finds less, and takes it, drops it, or leaves it. */
+const rebuild = async (world: World, memory: Memory.Service, past: Past, { by, next }: Rebuild) => {
+  const before = canonical(await factsOf(world, memory))
+  const learned = await logsOf(world, memory)
+  if (!learned.includes(`memfold:user:${owner}`)) return
+  past.finds = by
+  const { come, go, change } = await world.run(memory.rebuildFacts(owner))
+  past.finds = "all"
+  must(canonical(await factsOf(world, memory)) === before, () => "what was learned anew is a fact already")
+  const isSame = by === "all" && past.isWhole
+  const told = () => canonical({ come, go, change })
+  must(!isSame || come.length + go.length + change.length === 0, () => `the extractor is the same: ${told()}`)
+  if (next === "leave") return
+  await world.run(next === "take" ? memory.takeFacts(owner) : memory.dropFacts(owner))
+  const after = canonical(await factsOf(world, memory))
+  must((next === "take" && !isSame) || after === before, () => `it has changed facts:\n${before}\n${after}`)
+  const open = await world.run(memory.diffFacts(owner))
+  must(open === null, () => "what was learned anew is there after it was taken or dropped")
+  if (next === "take" && !isSame) {
+    past.isChanged = true
+    past.isWhole = by === "all"
+  }
+}
+
 /** Does one step; `next` numbers what is said. */
 const take = async (world: World, memory: Memory.Service, past: Past, one: Step, owned: boolean) => {
   const { said, redacted } = past
@@ -208,6 +246,8 @@ const take = async (world: World, memory: Memory.Service, past: Past, one: Step,
     for (const index of [one.turn * 2, one.turn * 2 + 1])
       if (index < messages.length) await world.run(memory.redact(session, index))
     for (const name of wordsOf(Message.text(message))) redacted.add(name)
+  } else if (one.type === "rebuild") {
+    if (owned) await rebuild(world, memory, past, one)
   } else {
     const facts = await factsOf(world, memory)
     const fact = facts[one.fact % Math.max(facts.length, 1)]
@@ -249,22 +289,31 @@ export const factProperties = ({
       explanation:
         "Every fact has a quote that stands in a message in force on its branch, byte for byte, and says what the extractor read\n" +
         "there; what it makes up is no fact. What ends a fact is there, and of the same subject. What was said is a fact, until it is\n" +
-        "taken back. Of a message that is redacted, no log has a word. Another process folds the same facts.",
+        "taken back. Of a message that is redacted, no log has a word. Another process folds the same facts. What is learned anew\n" +
+        "changes nothing before it is taken, and nothing at all if the extractor is the same.",
       numRuns,
       arbitrary: fc.record({
         strategy,
         owned: fc.boolean(),
+        passes: fc.boolean(),
         steps: fc.array(step, { minLength: 1, maxLength: 9 }),
       }),
-      describe: ({ strategy: { name }, owned, steps }) =>
-        `${name}, ${owned ? "owned" : "not owned"}\n${steps.map((one) => `  ${told(one)}`).join("\n")}`,
-      holds: ({ strategy, owned, steps }) =>
+      describe: ({ strategy: { name }, owned, passes, steps }) =>
+        `${name}, ${owned ? "owned" : "not owned"}, ${passes ? "a second for each step" : "all at one time"}\n${steps.map((one) => `  ${told(one)}`).join("\n")}`,
+      holds: ({ strategy, owned, passes, steps }) =>
         inWorld(options, async (world) => {
-          const past: Past = { said: new Map(), redacted: new Set(), isChanged: false }
+          const past: Past = {
+            said: new Map(),
+            redacted: new Set(),
+            isChanged: false,
+            finds: "all",
+            isWhole: true,
+          }
           const open = () =>
-            world.open({ strategy, compaction: { mode: "inline" }, layers: layers(playedBy(past.said)) })
+            world.open({ strategy, compaction: { mode: "inline" }, layers: layers(playedBy(past)) })
           const memory = await open()
           for (const one of steps) {
+            if (passes) await world.run(Effect.sleep("1 second"))
             await take(world, memory, past, one, owned)
             await checkFacts(world, memory, past)
           }

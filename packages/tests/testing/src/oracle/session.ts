@@ -74,6 +74,8 @@ type UnreadEvent =
   | "FactRedacted"
   | "FactConfirmed"
   | "FactReverted"
+  | "FactsRebuilt"
+  | "RebuildEnded"
   | "SpendCharged"
   | "SpendCapReached"
   | "AuditNoted"

@@ -33,6 +33,12 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
     "if (fact.to < 0) return []",
   ),
   mutant(
+    "keeps facts of the first message when it is edited",
+    "layers/src/identity.ts",
+    "return home === here || (isEdited &&",
+    "return home === here || (isEdited && home === here &&",
+  ),
+  mutant(
     "lets facts of others end each other",
     "layers/inTime.ts",
     "JSON.stringify([layer, subject])",
@@ -41,8 +47,8 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
   mutant(
     "keeps the facts of a redacted message elsewhere",
     "layers/src/forget.ts",
-    "originOfFact(fact) === origin(state) &&",
-    'originOfFact(fact) === "" &&',
+    "isOfOrigin(fact, state) &&",
+    'fact.id === "" &&',
   ),
   mutant(
     "keeps the facts of a redacted message in its log",
@@ -53,8 +59,8 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
   mutant(
     "keeps a fact that was redacted",
     "layers/src/forget.ts",
-    "erases: ({ id }) => ids.includes(id),",
-    'erases: ({ id }) => id === "",',
+    "erases: (fact) => ids.includes(fact.id) || facts.some(",
+    "erases: (fact) => fact.id === '' && facts.some(",
   ),
   mutant(
     "forgets where else a fact was said",
@@ -67,5 +73,29 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
     "session/facts.ts",
     "for (const fact of learned) {",
     "for (const fact of learned.slice(1)) {",
+  ),
+  mutant(
+    "learns anew as if nothing were known",
+    "layers/src/rebuild/plan.ts",
+    "(old) => unmatched.has(old) &&",
+    "(old) => !unmatched.has(old) &&",
+  ),
+  mutant(
+    "learns a fact anew that was redacted",
+    "layers/src/rebuild/rebuilding.ts",
+    "redacted.has(placeOf(source))",
+    "redacted.has(source.quote)",
+  ),
+  mutant(
+    "keeps what was learned anew from a redacted message",
+    "layers/src/forget.ts",
+    'event._tag !== "FactsLearned" && event._tag !== "FactsRebuilt"',
+    'event._tag !== "FactsLearned"',
+  ),
+  mutant(
+    "shows what was retracted when it is learned anew",
+    "layers/src/rebuild/plan.ts",
+    "(isChanged(old) ||",
+    "(old.retracted !== true &&",
   ),
 ]

@@ -1,0 +1,253 @@
+import { describe, expect, it } from "@effect/vitest"
+import {
+  EventLog,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  MemoryLayers,
+  Message,
+  Strategy,
+  Summarizer,
+  SummaryMode,
+  Trigger,
+} from "@memfold/core"
+import { Effect, Stream, TestClock } from "effect"
+import type { Extractor, NewFact } from "../Extractor.js"
+import { make } from "../Layers.js"
+
+const strategy = Strategy.make({
+  name: "pairs",
+  when: Trigger.backlog({ messages: 4 }),
+  keep: Keep.lastMessages(2),
+  summaryMode: SummaryMode.rolling,
+})
+const echo = { name: "echo", summarize: () => Effect.succeed({ text: "so far" }) }
+
+/** Finds "predicate = value" in what the user says, about the user and about the scope. */
+const reads = (name: string, wanted: RegExp, change: Partial<Extractor> = {}) => {
+  const asked: Array<readonly [session: string, from: number, to: number]> = []
+  const extractor: Extractor = {
+    name,
+    isFree: true,
+    ...change,
+    extract: ({ state, from, to, messages }) =>
+      Effect.sync(() => {
+        asked.push([state.session, from, to])
+        return messages.flatMap((message): ReadonlyArray<NewFact> => {
+          const text = Message.text(message)
+          if (message.role !== "user") return []
+          return [...text.matchAll(/(\w+) = (\w+)/gu)].flatMap(([quote, predicate = "", value]) =>
+            wanted.test(predicate)
+              ? [{ layer: predicate === "plan" ? "scope" : "user", predicate, value, quote }]
+              : [],
+          )
+        })
+      }),
+  }
+  return { extractor, asked }
+}
+
+const open = (
+  log: EventLog.Service,
+  { extractor }: Pick<ReturnType<typeof reads>, "extractor">,
+  spend?: Memory.SpendOptions,
+) =>
+  Effect.gen(function* () {
+    const layers = yield* make({ extractor })
+    return yield* Memory.make({
+      strategy,
+      compaction: { mode: "inline" },
+      ...(spend === undefined ? {} : { spend }),
+    }).pipe(
+      Effect.provideService(MemoryLayers.MemoryLayers, layers),
+      Effect.provideService(Summarizer.Summarizer, echo),
+    )
+  }).pipe(Effect.provideService(EventLog.EventLog, log))
+
+const said = [
+  ["one", "diet = vegan, plan = ship"],
+  ["two", "city = Graz"],
+  ["one", "city = Vienna"],
+  ["one", "pet = cat"],
+  ["two", "diet = vegan, plan = test"],
+] as const
+
+/** A memory in which an owner has said something in two sessions, parts of which are compacted. */
+const spoken = (log: EventLog.Service, given: Pick<ReturnType<typeof reads>, "extractor">) =>
+  Effect.gen(function* () {
+    const memory = yield* open(log, given)
+    for (const [session, text] of said) {
+      yield* TestClock.adjust("1 second")
+      yield* memory.append(session, [Message.user(text), Message.assistant("Noted.")], { owner: "ann" })
+    }
+    return memory
+  })
+
+const told = (facts: ReadonlyArray<MemoryLayers.FactInTime>) =>
+  facts
+    .map(({ text, sources = [] }) => `${text} "${sources.map(({ quote }) => quote).join('" "')}"`)
+    .toSorted()
+
+const factsOf = (memory: Memory.Service) =>
+  Effect.map(
+    Effect.all([
+      memory.factsOf("ann", { at: null }),
+      memory.facts("one", { at: null }),
+      memory.facts("two", { at: null }),
+    ]),
+    (lists) => lists.map(told),
+  )
+
+describe("learning anew", () => {
+  it.scoped("shows what would come, go and change, and changes nothing before it is taken", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* spoken(log, reads("old", /diet|city|plan/))
+      const before = yield* factsOf(memory)
+      expect(before[0]).toEqual([
+        'city: Graz "city = Graz"',
+        'city: Vienna "city = Vienna"',
+        'diet: vegan "diet = vegan" "diet = vegan"',
+      ])
+      const { extractor, asked } = reads("new", /diet|pet|plan/)
+      const diff = yield* memory.rebuildFacts("ann", { extractor })
+      // The turns that the first extractor has read, those that are compacted as well.
+      expect(asked).toEqual([
+        ["one", 0, 2],
+        ["two", 0, 2],
+        ["one", 2, 4],
+        ["one", 4, 6],
+        ["two", 2, 4],
+      ])
+      expect(diff.by).toEqual({ extractor: "new", version: "1" })
+      expect(told(diff.come)).toEqual(['pet: cat "pet = cat"'])
+      expect(told(diff.go)).toEqual(['city: Graz "city = Graz"', 'city: Vienna "city = Vienna"'])
+      expect(diff.change).toEqual([])
+      expect(yield* factsOf(memory)).toEqual(before)
+      // In another process as well.
+      const other = yield* open(log, reads("old", /diet|city|plan/))
+      expect(yield* other.diffFacts("ann")).toEqual(diff)
+      expect(yield* other.takeFacts("ann")).toBe(true)
+      expect(yield* factsOf(memory)).toEqual(yield* factsOf(other))
+      expect((yield* factsOf(memory))[0]).toEqual([
+        'diet: vegan "diet = vegan" "diet = vegan"',
+        'pet: cat "pet = cat"',
+      ])
+      expect(yield* memory.takeFacts("ann")).toBe(false)
+      expect(yield* memory.diffFacts("ann")).toBeNull()
+      // The way back is to learn with the first one again.
+      yield* memory.rebuildFacts("ann")
+      expect(yield* memory.dropFacts("ann")).toBe(true)
+      yield* memory.rebuildFacts("ann")
+      yield* memory.takeFacts("ann")
+      expect(yield* factsOf(memory)).toEqual(before)
+      expect(yield* memory.factsOf("ann", { at: null, asOfVersion: 1 })).toHaveLength(1)
+    }),
+  )
+
+  it.scoped("keeps what people have said of facts, and what was learned since", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* spoken(log, reads("old", /diet|city/))
+      const fact = (text: string) =>
+        Effect.map(
+          memory.factsOf("ann", { at: null }),
+          (facts) => facts.find((one) => one.text === text)?.id ?? "",
+        )
+      yield* memory.confirmFact("one", yield* fact("city: Graz"))
+      yield* memory.removeFact("one", yield* fact("city: Vienna"))
+      yield* memory.removeFact("one", yield* fact("diet: vegan"), { as: "redacted" })
+      const { come, go, refused } = yield* memory.rebuildFacts("ann", reads("new", /diet|pet/))
+      yield* memory.append("one", [Message.user("city = Linz"), Message.assistant("Noted.")])
+      expect([told(come), told(go), refused]).toEqual([['pet: cat "pet = cat"'], [], { redacted: 2 }])
+      yield* memory.takeFacts("ann")
+      expect((yield* factsOf(memory))[0]).toEqual([
+        'city: Graz "city = Graz"',
+        'city: Linz "city = Linz"',
+        'pet: cat "pet = cat"',
+      ])
+      // What was never true is not so again.
+      yield* memory.rebuildFacts("ann", reads("new", /city|pet/))
+      yield* memory.takeFacts("ann")
+      expect((yield* factsOf(memory))[0]).toHaveLength(4)
+    }),
+  )
+
+  it.scoped("has nothing of what is redacted meanwhile", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* spoken(log, reads("old", /diet/))
+      yield* memory.rebuildFacts("ann", reads("new", /city|pet/))
+      yield* memory.redact("one", 2)
+      yield* memory.edit("two", 0, [Message.user("I said nothing."), Message.assistant("Fine.")])
+      expect(told((yield* memory.diffFacts("ann"))?.come ?? [])).toEqual(['pet: cat "pet = cat"'])
+      const events = yield* Stream.runCollect(memory.eventsOf("ann"))
+      expect(JSON.stringify([...events])).not.toContain("Vienna")
+      yield* memory.takeFacts("ann")
+      expect((yield* factsOf(memory))[0]).toEqual(['pet: cat "pet = cat"'])
+    }),
+  )
+
+  it.scoped("goes on where taking was cut off, at any write", () =>
+    Effect.gen(function* () {
+      const whole = yield* InMemoryEventLog.make
+      const undisturbed = yield* spoken(whole, reads("old", /diet|city|plan/))
+      yield* undisturbed.rebuildFacts("ann", reads("new", /diet|pet/))
+      yield* undisturbed.takeFacts("ann")
+      const wanted = yield* factsOf(undisturbed)
+      let cuts = 0
+      for (let survived = 0; ; survived++) {
+        const log = yield* InMemoryEventLog.make
+        const memory = yield* spoken(log, reads("old", /diet|city|plan/))
+        yield* memory.rebuildFacts("ann", reads("new", /diet|pet/))
+        let writes = 0
+        const dying: EventLog.Service = {
+          ...log,
+          append: (...given) =>
+            writes++ < survived ? log.append(...given) : Effect.die(new Error("killed")),
+        }
+        const killed = yield* open(dying, reads("old", /diet|city|plan/))
+        const exit = yield* Effect.exit(killed.takeFacts("ann"))
+        if (exit._tag === "Success") break
+        cuts++
+        expect(yield* memory.diffFacts("ann")).not.toBeNull()
+        expect(yield* memory.takeFacts("ann")).toBe(true)
+        expect(yield* factsOf(memory)).toEqual(wanted)
+      }
+      expect(cuts).toBe(3)
+    }),
+  )
+
+  it.scoped("reads together what another extractor has read turn by turn, if that is what it likes", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* spoken(log, reads("old", /diet|city/))
+      const model = reads("model", /diet|city/, { learnAt: "compaction" })
+      const { come, go, change } = yield* memory.rebuildFacts("ann", model)
+      expect(model.asked).toEqual([
+        ["one", 0, 6],
+        ["two", 0, 4],
+      ])
+      expect([come, go, change]).toEqual([[], [], []])
+    }),
+  )
+
+  it.scoped("counts into the spend, and keeps nothing when the extractor fails", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      yield* spoken(log, reads("old", /diet/))
+      const memory = yield* open(log, reads("old", /diet/), { total: { tokens: 2_000 } })
+      const { extractor } = reads("costly", /pet/, { isFree: false })
+      const error = yield* Effect.flip(memory.rebuildFacts("ann", { extractor }))
+      expect(error.message).toContain("has reached its cap")
+      expect(yield* memory.diffFacts("ann")).toBeNull()
+      const fails: Extractor = { name: "fails", isFree: true, extract: () => Effect.die(new Error("secret")) }
+      const failed = yield* Effect.flip(memory.rebuildFacts("ann", { extractor: fails }))
+      expect(failed.message).toBe(
+        'The memory layers failed at learn for session "one": the extractor "fails" threw an error',
+      )
+      const nobody = yield* memory.rebuildFacts("nobody")
+      expect([nobody.come, nobody.go, nobody.change]).toEqual([[], [], []])
+    }),
+  )
+})
