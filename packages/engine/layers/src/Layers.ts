@@ -2,13 +2,14 @@
  * The memory layers. They keep facts as events: in the session's own log, or in a log shared by the sessions of one
  * user or one scope.
  */
-import { type Event, EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
+import { EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
 import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
 import { failing } from "./failing.js"
-import { forget, ofFacts, ofMessage, ofSessions } from "./forget.js"
+import { change } from "./change.js"
+import { forget, ofMessage, ofSessions } from "./forget.js"
 import { userHome } from "./homes.js"
 import { learn, type Teaching } from "./learn.js"
-import { allFacts, layers, type Places, sayingIt } from "./places.js"
+import { allFacts, layers, type Places } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
@@ -21,31 +22,6 @@ const indexedFacts = 20_000
 
 /** Shared logs kept folded in memory. */
 const cachedHomes = 500
-
-/** The event of a change; none if it would change nothing. */
-const changeOf = (
-  { facts }: Session.SessionState,
-  id: string,
-  {
-    as,
-    until,
-    reason,
-  }: Pick<MemoryLayers.FactChange, "reason"> & {
-    readonly as: Exclude<MemoryLayers.FactChange["as"], "redacted">
-    readonly until: number
-  },
-): ReadonlyArray<Event.Event> => {
-  const fact = facts.find((one) => one.id === id)
-  if (fact === undefined) return []
-  const isChanged = fact.retracted === true || fact.ended !== undefined
-  if (as === "reverted") return isChanged ? [{ _tag: "FactReverted", fact: id }] : []
-  if (fact.retracted === true) return []
-  if (as === "confirmed") return fact.confirmed === true ? [] : [{ _tag: "FactConfirmed", fact: id }]
-  if (as === "retracted") return [{ _tag: "FactRetracted", fact: id, reason }]
-  return fact.ended?.timeSource === "said"
-    ? []
-    : [{ _tag: "FactEnded", fact: id, until, timeSource: "said", reason }]
-}
 
 /**
  * Makes memory layers over the event log of the environment. When the effect runs, an option that is not allowed is a
@@ -139,31 +115,10 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
             error._tag === "LayersError" ? error : failing(state.session, "facts")(error.message),
           ),
         ),
-      change: (state, { fact, as, until, reason }) =>
-        Effect.gen(function* () {
-          const places = yield* shared.placesOf(state, "change")
-          const now = yield* Clock.currentTimeMillis
-          let isChanged = false
-          for (const { log: place, facts } of sayingIt(places, fact)) {
-            if (as === "redacted") {
-              // What was learned anew is beside the facts about the user.
-              for (const one of new Set([place, ...(places.user === null ? [] : [places.user.log])])) {
-                yield* forget(log, sessions, one, ofFacts(facts))
-                indexes.drop(one)
-              }
-              isChanged = true
-              continue
-            }
-            const { answer } = yield* sessions.transact(place, (current) => {
-              const events = facts.flatMap(({ id }) =>
-                changeOf(current, id, { as, until: until ?? now, reason }),
-              )
-              return { events, answer: events.length > 0 }
-            })
-            isChanged ||= answer
-          }
-          return isChanged
-        }).pipe(
+      change: (state, given) =>
+        Effect.flatMap(shared.placesOf(state, "change"), (places) =>
+          change({ log, sessions, indexes }, places, given),
+        ).pipe(
           Effect.mapError((error) =>
             error._tag === "LayersError" ? error : failing(state.session, "change")(error.message),
           ),

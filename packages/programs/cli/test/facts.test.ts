@@ -66,7 +66,7 @@ describe("memfold facts", () => {
     expect(await anew("diff")).toContain("memfold facts rebuild --owner ann does that")
     const diff = await anew("rebuild")
     expect(diff).toMatch(/- +city: Vienna.*"city=Vienna" two@/u)
-    expect(diff).toContain("rules 1: 0 facts would come, 1 go, 0 change")
+    expect(diff).toContain("rules 1: 2 facts would come, 1 go, 0 change")
     expect(await anew("diff")).toBe(diff)
     expect(await anew("drop")).toContain("the facts are as they were")
     expect(await anew("take")).toContain("Nothing was learned anew")

@@ -1,6 +1,6 @@
 /** Learning anew: beside the facts in force, then taken or dropped. */
-import { type Event, type EventLog, MemoryLayers, Session } from "@memfold/core"
-import { Clock, Effect, Random, Stream } from "effect"
+import { type Event, type EventLog, MemoryLayers, type Session } from "@memfold/core"
+import { Effect, Random, Stream } from "effect"
 import { byOf, type Extractor } from "../Extractor.js"
 import { failing } from "../failing.js"
 import { forget, ofMessage } from "../forget.js"
