@@ -15,7 +15,13 @@ const recall = (
     user = null,
     scope = null,
   }: { readonly own?: Facts; readonly user?: Facts | null; readonly scope?: Facts | null },
-  { state = sessionOf([]), most = { user: 20, scope: 10 } } = {},
+  {
+    state = sessionOf([]),
+    most = { user: 20, scope: 10 },
+    time = Number.POSITIVE_INFINITY,
+    showPast = false,
+    unconfirmedSessions = 100,
+  } = {},
 ) => {
   const places: Places = {
     own: { log: "s", facts: own },
@@ -23,14 +29,18 @@ const recall = (
     scope: scope === null ? null : { log: "p", facts: scope },
   }
   const current = question === null ? null : Message.user(question)
-  const asked = { time: Number.POSITIVE_INFINITY, total: state.total }
+  const asked = { time, total: state.total }
   const found = select(state, { current, asked, orLater: true }, places, makeIndexes(1_000), {
     mostUser: most.user,
     mostScope: most.scope,
-    showPast: false,
-    unconfirmedSessions: 100,
+    showPast,
+    unconfirmedSessions,
   })
-  return { user: found.user.map(({ id }) => id), scope: found.scope.map(({ id }) => id) }
+  return {
+    user: found.user.map(({ id }) => id),
+    scope: found.scope.map(({ id }) => id),
+    texts: found.user.map(({ text }) => text),
+  }
 }
 
 const profile = (id: string, text: string) => known(id, text, { layer: "user", kind: "profile" })
@@ -67,7 +77,7 @@ describe("select", () => {
       "i2",
       "tea",
     ])
-    expect(recall("tea", { own }, { most: { user: 0, scope: 0 } })).toEqual({ user: [], scope: [] })
+    expect(recall("tea", { own }, { most: { user: 0, scope: 0 } })).toMatchObject({ user: [], scope: [] })
   })
 
   it("orders by relevance, the newer first among equals, the same every time", () => {
@@ -117,6 +127,59 @@ describe("select", () => {
       { ...known("stray", "of another layer"), time: 6 },
     ]
     expect(recall("x", { own, user }).user).toEqual(["own", "newer"])
+  })
+
+  it("shows what is true at the time, and marks what is no longer true if it is to be shown", () => {
+    const at = (fact: Session.KnownFact, validFrom: number, validUntil?: number): Session.KnownFact => ({
+      ...fact,
+      validFrom,
+      ...(validUntil === undefined ? {} : { validUntil }),
+      sources: [{ session: "s", event: 1, quote: fact.text }],
+    })
+    const day = (date: string) => Date.parse(date)
+    const own = [
+      at(preference("green", "Likes: green tea"), day("2024-01-01"), day("2024-06-01")),
+      at(preference("black", "Likes: black tea"), day("2024-06-01")),
+      at(preference("later", "Likes: iced tea"), day("2026-01-01")),
+      at(profile("graz", "Lives in: Graz"), day("2023-01-01"), day("2024-03-01")),
+      at(profile("vienna", "Lives in: Vienna"), day("2024-03-01")),
+    ]
+    const recalled = (date: string, showPast: boolean) =>
+      recall("Which tea do I like?", { own }, { time: day(date), showPast }).texts
+    expect(recalled("2024-02-01", false)).toEqual(["Lives in: Graz", "Likes: green tea"])
+    expect(recalled("2025-01-01", false)).toEqual(["Lives in: Vienna", "Likes: black tea"])
+    expect(recalled("2025-01-01", true)).toEqual([
+      "Lives in: Vienna",
+      "Likes: black tea",
+      "Likes: green tea (no longer true since 2024-06-01)",
+    ])
+  })
+
+  it("leaves out what nobody has said again for many sessions, unless it fits or was confirmed", () => {
+    const saidIn = (fact: Session.KnownFact, time: number, ...sessions: ReadonlyArray<string>) => ({
+      ...fact,
+      time,
+      sources: sessions.map((session) => ({ session, event: 1, quote: fact.text })),
+    })
+    const own = [
+      saidIn(profile("old", "Works in: Graz"), 1, "a"),
+      { ...saidIn(profile("judged", "Name: Ada"), 1, "a"), confirmed: true },
+      saidIn(profile("again", "Lives in: Linz"), 2, "a", "d"),
+      saidIn(instruction("b", "Answer in French"), 3, "b"),
+      saidIn(profile("c", "Has: a cat"), 4, "c"),
+      saidIn(profile("d", "Has: a dog"), 5, "d"),
+    ]
+    const recalled = (unconfirmedSessions: number, question: string | null = "What is new?") =>
+      recall(question, { own }, { unconfirmedSessions }).user
+    expect(recalled(4)).toEqual(["old", "judged", "again", "c", "d", "b"])
+    expect(recalled(3)).toEqual(["judged", "again", "c", "d", "b"])
+    expect(recalled(2)).toEqual(["judged", "again", "c", "d"])
+    expect(recalled(2, null)).toEqual(["judged", "again", "c", "d"])
+    // It is left out, and not forgotten.
+    expect(recalled(2, "Who else works there?")).toEqual(["judged", "again", "c", "d", "old"])
+    // A session is as old as what was said in it last.
+    const back = [...own, saidIn(preference("back", "Likes: tea"), 6, "b")]
+    expect(recall("What is new?", { own: back }, { unconfirmedSessions: 2 }).user).toContain("b")
   })
 
   it("leaves out what the scope learned from messages that are still raw here", () => {

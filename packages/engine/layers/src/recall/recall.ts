@@ -66,18 +66,21 @@ const knownAt = (
   }
 }
 
-/** The sessions that facts were learned in, the oldest first. */
-const sessionsOf = (facts: Facts): ReadonlyArray<string> => [
-  ...new Set(facts.flatMap(({ sources = [] }) => sources.map(({ session }) => session))),
-]
+/** The sessions that facts about the user were said in last. */
+const newestSessions = ({ own, user }: Places, most: number): ReadonlySet<string> => {
+  const newest = new Set<string>()
+  for (const { layer, sources = [] } of [...own.facts, ...(user?.facts ?? [])].toSorted(
+    (one, other) => other.time - one.time,
+  ))
+    for (const { session } of layer === "user" ? sources : []) if (newest.size < most) newest.add(session)
+  return newest
+}
 
 /** Whether a fact was said in one of the newest sessions, was judged to be true, or has no session. */
 const isConfirmed =
-  (facts: Facts, mostSessions: number) =>
-  ({ sources = [], confirmed }: MemoryLayers.FactInTime): boolean => {
-    const newest = new Set(sessionsOf(facts).slice(-mostSessions))
-    return confirmed === true || sources.length === 0 || sources.some(({ session }) => newest.has(session))
-  }
+  (newest: ReadonlySet<string>) =>
+  ({ sources = [], confirmed }: MemoryLayers.FactInTime): boolean =>
+    confirmed === true || sources.length === 0 || sources.some(({ session }) => newest.has(session))
 
 /** The places as they were known at a question: what was learned since does not change how well its facts fit. */
 const knownOf = (
@@ -115,10 +118,11 @@ export const select = (
 ): MemoryLayers.Recalled => {
   const here = origin(state)
   const terms = termsOf(question.current)
-  const scores = terms.length === 0 ? null : scoresOf(knownOf(places, question, here), terms, indexes)
+  const then = knownOf(places, question, here)
+  const scores = terms.length === 0 ? null : scoresOf(then, terms, indexes)
   const ofUser = knownAt(places, "user", question, here)
   const ofScope = knownAt(places, "scope", question, here)
-  const confirmed = isConfirmed(ofUser.current, unconfirmedSessions)
+  const confirmed = isConfirmed(newestSessions(then, unconfirmedSessions))
   const fitting = (facts: Facts, past: Facts, limit: number): Facts =>
     scores === null
       ? newest(facts.filter(confirmed), limit)
