@@ -14,7 +14,7 @@ export {
   type Major,
   type PageId,
 } from "./codec.js"
-export { askForFacts, type FactsAnswer, type FactsPrompt } from "./askForFacts.js"
+export { askForFacts, type AskForFactsOptions, type FactsAnswer, type FactsPrompt } from "./askForFacts.js"
 export { embedder, type EmbedderOptions } from "./embedder.js"
 export { BranchLeft, type ContextParts, type UnsupportedSection } from "@memfold/codec"
 export type { PageRequest } from "./page.js"

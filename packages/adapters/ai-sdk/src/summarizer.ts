@@ -1,7 +1,7 @@
 /** A summarizer from any model of the AI SDK. */
 import { type Answer, type ModelOptions, modelSummarizer } from "@memfold/codec"
 import type { InContext, Message, Summarizer } from "@memfold/core"
-import { generateText, type LanguageModel, streamText, type ToolSet } from "ai"
+import { generateText, type LanguageModel, type LanguageModelUsage, streamText, type ToolSet } from "ai"
 import { encodeContext, type Major } from "./encode.js"
 import { statusOf } from "./failure.js"
 
@@ -44,7 +44,7 @@ const described = (tools: ToolSet): ToolSet =>
   )
 
 /** The options of a call that asks in context. */
-const inContext = (
+export const inContext = (
   messages: ReadonlyArray<Message.Message>,
   { instructions, tools, major, streams: _streams, cacheMinutes: _minutes, ...options }: AskInContext,
 ) => {
@@ -58,8 +58,13 @@ const inContext = (
   }
 }
 
+/** An answer with the tokens that it took. */
+interface Counted extends Answer {
+  readonly usage: LanguageModelUsage
+}
+
 /** The whole answer of a stream. */
-const streamed = async (options: Parameters<typeof streamText>[0]): Promise<Answer> => {
+export const streamed = async (options: Parameters<typeof streamText>[0]): Promise<Counted> => {
   let failure: unknown
   const answer = streamText({
     ...options,
@@ -68,15 +73,16 @@ const streamed = async (options: Parameters<typeof streamText>[0]): Promise<Answ
     },
   })
   try {
-    return { text: await answer.text, reason: await answer.finishReason }
+    return { text: await answer.text, reason: await answer.finishReason, usage: await answer.usage }
   } catch (error) {
     throw failure ?? error
   }
 }
 
-const generated = async (options: CallOptions): Promise<Answer> => {
-  const { text, finishReason: reason } = await generateText(options)
-  return { text, reason }
+/** The answer of a call that does not stream. */
+export const generated = async (options: CallOptions): Promise<Counted> => {
+  const { text, finishReason: reason, usage } = await generateText(options)
+  return { text, reason, usage }
 }
 
 /**

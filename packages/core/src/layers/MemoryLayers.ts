@@ -19,6 +19,11 @@ export interface CompletedTurns {
   readonly from: number
   readonly to: number
   readonly messages: ReadonlyArray<Message>
+  /**
+   * The newest context of the session, word for word as `context` gives it. It begins with what the newest call of the model was sent,
+   * so its provider reads it from its prompt cache. Missing for turns that are learned from anew.
+   */
+  readonly context?: Effect.Effect<ReadonlyArray<Message>>
 }
 
 /** A moment of a session. Facts learned later were not known then. */

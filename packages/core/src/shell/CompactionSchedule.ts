@@ -128,15 +128,15 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     }
 
     /** Learns before it compacts: the state no longer has the messages that a summary covers. */
-    const learned = <A, E>(session: string, compact: Effect.Effect<A, E>) =>
-      Effect.zipRight(learning.learnDue(session), compact)
+    const learned = <A, E>(session: string, strategy: Strategy, compact: Effect.Effect<A, E>) =>
+      Effect.zipRight(learning.learnDue(session, strategy), compact)
 
     /** One compaction. Other sessions have their turn before the next one. */
     const work = (session: string, take: () => CompactionRequest): Effect.Effect<RunEnd> =>
       Effect.gen(function* () {
         const began = yield* Clock.currentTimeMillis
         const request = take()
-        const outcome = yield* learned(session, runCompaction(compaction, session, request))
+        const outcome = yield* learned(session, request.strategy, runCompaction(compaction, session, request))
         if (outcome._tag === "Idle" || outcome._tag === "Failed") {
           yield* nextChecks.afterIdleRun(session, request.strategy, began)
           return "done" as const
@@ -188,7 +188,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       }).pipe(logFailures(state.session), span("memfold.decide"))
 
     const allDue = (session: string, strategy: Strategy) =>
-      learned(session, compactDue(compaction, session, strategy))
+      learned(session, strategy, compactDue(compaction, session, strategy))
     const mode = modes[parts.mode]({
       sessions,
       scheduler,
@@ -218,7 +218,11 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       compactDue: (session, strategy) => mode.due(allDue(session, strategy), session, strategy),
       compactNow: (session, request) =>
         mode.one(
-          learned(session, runCompaction(compaction, session, { ...request, onDemand: true })),
+          learned(
+            session,
+            request.strategy,
+            runCompaction(compaction, session, { ...request, onDemand: true }),
+          ),
           session,
           request.strategy,
         ),

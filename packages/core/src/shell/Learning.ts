@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { learnFacts, type LearningParts } from "./learnFacts.js"
 import { turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
+import type { Strategy } from "../policy/Strategy.js"
 import type { SessionError } from "./Sessions.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 
@@ -9,7 +10,7 @@ export interface Learning {
   /** Whether turns are to be learned from by themselves, and not only when they are about to be compacted. In constant time. */
   readonly isDue: (state: SessionState) => boolean
   /** Learns from the turns that are due. When the layers fail, the turns are tried again after the next one. */
-  readonly learnDue: (session: string) => Effect.Effect<void, SessionError>
+  readonly learnDue: (session: string, strategy?: Strategy) => Effect.Effect<void, SessionError>
   /** Forgets the failures of a session that is deleted. */
   readonly forget: (session: string) => void
 }
@@ -37,12 +38,12 @@ export const make = (parts: LearningParts, layers: MemoryLayers | null): Learnin
 
   return {
     isDue: (state) => layers.inBatches !== true && dueIn(state) !== null,
-    learnDue: (session) =>
+    learnDue: (session, strategy) =>
       Effect.gen(function* () {
         const state = yield* sessions.load(session)
         const range = dueIn(state)
         if (range === null) return
-        const learned = yield* learnFacts(parts, layers, session)
+        const learned = yield* learnFacts(parts, layers, session, strategy)
         if (learned === "waits") return
         if (learned === "learned") failures.delete(session)
         else failures.set(session, lastOf(state, range))

@@ -1,5 +1,7 @@
 import { Effect, Exit, Option, Schema, Stream } from "effect"
 import { Fact, FactEnded, type FactsLearned, FoundBy } from "../event/Event.js"
+import type { Strategy } from "../policy/Strategy.js"
+import type { Context } from "../render/Render.js"
 import type { SessionError, Sessions } from "./Sessions.js"
 import { isOnBranch } from "../session/branches.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
@@ -65,6 +67,8 @@ export interface LearningParts {
   readonly sessions: Sessions
   readonly counter: TokenCounter
   readonly spend: Spend
+  /** The context of a session, for extractors that ask at its end. */
+  readonly contextOf?: (state: SessionState, strategy: Strategy) => Effect.Effect<Pick<Context, "messages">>
 }
 
 /** The most tokens that a model writes for some turns. */
@@ -115,6 +119,7 @@ export const learnFacts = (
   parts: LearningParts,
   layers: MemoryLayers,
   session: string,
+  strategy?: Strategy,
 ): Effect.Effect<"learned" | "failed" | "waits", SessionError> =>
   Effect.gen(function* () {
     const { sessions } = parts
@@ -123,7 +128,11 @@ export const learnFacts = (
     if (range === null) return "learned"
     const messages = state.uncovered.slice(range.from, range.to).map(({ message }) => message)
     const last = state.uncovered.at(range.to - 1)
-    const found = yield* askLayers(parts, layers, { state, ...range, messages }).pipe(
+    const context =
+      strategy === undefined || parts.contextOf === undefined
+        ? {}
+        : { context: Effect.map(parts.contextOf(state, strategy), (context) => context.messages) }
+    const found = yield* askLayers(parts, layers, { state, ...range, messages, ...context }).pipe(
       Effect.catchAllCause((cause) =>
         isCapReached(cause)
           ? Effect.succeed("waits" as const)
@@ -158,7 +167,7 @@ export const learnFacts = (
         if (now.learnedTo > state.learnedTo) return nothing("overtaken")
         return { events: [learned, ...ended], answer: "learned" as const }
       })
-      if (answer === "overtaken") return yield* learnFacts(parts, layers, session)
+      if (answer === "overtaken") return yield* learnFacts(parts, layers, session, strategy)
       if (answer !== "touched") return "learned"
       const redacted = (yield* redactedBetween(sessions, session, state.version, now.version)).filter(
         ({ index }) => range.from <= index && index < range.to,
@@ -171,7 +180,7 @@ export const learnFacts = (
             ),
           ),
         )
-        return yield* learnFacts(parts, layers, session)
+        return yield* learnFacts(parts, layers, session, strategy)
       }
       // The messages were compacted, pruned or loaded again. The facts are still right.
       checked = now.version

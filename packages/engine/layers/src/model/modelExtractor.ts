@@ -3,11 +3,22 @@ import { type Message, MemoryLayers, type Prompt } from "@memfold/core"
 import { Cause, Effect, Either } from "effect"
 import type { Extractor, Found } from "../Extractor.js"
 import { factsIn } from "./answer.js"
-import { answerSchema, promptFor, sizeOf } from "./prompt.js"
+import { answerSchema, askedInContext, promptFor, sizeOf } from "./prompt.js"
 
-/** A prompt that asks for facts, and the JSON Schema of the answer. */
+/**
+ * A prompt that asks for facts.
+ *
+ * - `schema`: the JSON Schema of the answer
+ * - `inContext`: the newest context of the session with the question at its end, for a model that the conversation asks as well: its
+ *   provider reads the context from its prompt cache. `null` where the context does not show all that is to be read. Missing
+ *   where there is no context. `lastCallTime` is when a model has answered last, in milliseconds since the epoch
+ */
 export interface FactsPrompt extends Prompt.Prompt {
   readonly schema: object
+  readonly inContext?: {
+    readonly lastCallTime: number | null
+    readonly messages: Effect.Effect<ReadonlyArray<Message.Message> | null>
+  }
 }
 
 /** An answer of a model: JSON as a text or as a value, and the tokens that it took. */
@@ -127,13 +138,35 @@ export const modelExtractor = (options: ModelOptions): Extractor => {
     name,
     version,
     learnAt: "compaction",
-    extract: ({ state, from, messages, known, declared }): Effect.Effect<Found, MemoryLayers.LayersError> => {
+    extract: ({
+      state,
+      from,
+      messages,
+      known,
+      declared,
+      context,
+    }): Effect.Effect<Found, MemoryLayers.LayersError> => {
       const fail = (detail: string) =>
         new MemoryLayers.LayersError({ session: state.session, operation: "learn", detail })
       const schema = answerSchema(declared)
+      const worth = batches(messages, from, maxCharacters).filter((batch) =>
+        batch.messages.some(({ role }) => role !== "system"),
+      )
+      const told = { instructions, declared }
+      const inContext =
+        context === undefined || worth.length !== 1
+          ? {}
+          : {
+              inContext: {
+                lastCallTime: state.lastModelCallTime,
+                messages: Effect.map(context, (shown) =>
+                  askedInContext(shown, worth[0]!.messages, updatable(known), told),
+                ),
+              },
+            }
       const askAbout = (batch: Batch): Effect.Effect<Found, MemoryLayers.LayersError> =>
         Effect.suspend(() =>
-          ask({ ...promptFor(batch.messages, updatable(known), { instructions, declared }), schema }),
+          ask({ ...promptFor(batch.messages, updatable(known), told), schema, ...inContext }),
         ).pipe(
           Effect.catchAllCause((cause) =>
             Cause.isInterruptedOnly(cause)
@@ -155,9 +188,6 @@ export const modelExtractor = (options: ModelOptions): Extractor => {
             }),
           ),
         )
-      const worth = batches(messages, from, maxCharacters).filter((batch) =>
-        batch.messages.some(({ role }) => role !== "system"),
-      )
       return Effect.map(Effect.forEach(worth, askAbout), together)
     },
   }

@@ -155,32 +155,74 @@ export const answerSchema = (declared: Declarations | null): object => {
   }
 }
 
+/** What is wanted, and how it is to be answered. */
+const wanted = (
+  mark: string,
+  { instructions = "", declared = null }: PromptOptions,
+): ReadonlyArray<string> => [
+  declared === null ? anything : wantedFacts(declared),
+  declared === null ? `${rules}\n${keys}` : rules,
+  caution(mark),
+  ...(instructions.trim() === "" ? [] : [`Instructions of the application:\n${instructions.trim()}`]),
+  form,
+]
+
+/** The facts that are known, between marks. */
+const knownPart = (mark: string, facts: string): ReadonlyArray<string> => [
+  "The facts known so far:",
+  Prompt.enclosed("facts", mark, facts === "" ? "none" : facts),
+]
+
+const now = "Write the JSON now."
+
 /** The prompt for messages, with the facts known so far and the facts that are wanted. */
 export const promptFor = (
   messages: ReadonlyArray<Message.Message>,
   known: ReadonlyArray<MemoryLayers.FactInTime>,
-  { instructions = "", declared = null }: PromptOptions = {},
+  options: PromptOptions = {},
 ): Prompt.Prompt => {
   const facts = knownFacts(known)
   const mark = Prompt.markFor(`${facts}\n${transcript(messages, "")}`)
-  const wanted = instructions.trim()
   return {
-    system: [
-      opening,
-      declared === null ? anything : wantedFacts(declared),
-      declared === null ? `${rules}\n${keys}` : rules,
-      caution(mark),
-      ...(wanted === "" ? [] : [`Instructions of the application:\n${wanted}`]),
-      form,
-    ].join("\n\n"),
+    system: [opening, ...wanted(mark, options)].join("\n\n"),
     user: [
-      "The facts known so far:",
-      Prompt.enclosed("facts", mark, facts === "" ? "none" : facts),
+      ...knownPart(mark, facts),
       "The messages:",
       Prompt.enclosed("conversation", mark, transcript(messages, mark)),
-      "Write the JSON now.",
+      now,
     ].join("\n\n"),
   }
+}
+
+/** How much of a message is quoted to find it, in UTF-16 units. */
+const quoted = 160
+
+const beginning = (message: Message.Message): string => head(oneLine(transcript([message], "")), quoted)
+
+/**
+ * A context with the question about some of its messages at its end; `null` if it does not show all of them. A result of a tool, which
+ * an extractor does not read, may stand there.
+ */
+export const askedInContext = (
+  context: ReadonlyArray<Message.Message>,
+  messages: ReadonlyArray<Message.Message>,
+  known: ReadonlyArray<MemoryLayers.FactInTime>,
+  options: PromptOptions = {},
+): ReadonlyArray<Message.Message> | null => {
+  const said = messages.filter(({ role }) => role === "user" || role === "assistant")
+  const shown = new Set(context.map((message) => transcript([message], "")))
+  const [first] = said
+  if (first === undefined || said.some((message) => !shown.has(transcript([message], "")))) return null
+  const facts = knownFacts(known)
+  const mark = Prompt.markFor(`${facts}\n${context.map(beginning).join("\n")}`)
+  const question = [
+    "This message comes from the application, not from the user. Do not go on with the conversation, and call no tool. Find what is worth remembering beyond this conversation instead.",
+    `Read the messages from the one on that begins like this, that one included:\n${Prompt.enclosed("message", mark, beginning(first))}`,
+    ...wanted(mark, options),
+    ...knownPart(mark, facts),
+    now,
+  ].join("\n\n")
+  return [...context, Message.user(question)]
 }
 
 /** What a prompt says besides the conversation. */
