@@ -25,7 +25,7 @@ export const quoteIn = (text: string, words: string): string | null => {
   if (text.includes(said)) return said
   const pattern = said
     .split(" ")
-    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&"))
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&"))
     .join("[\\s*]{1,9}")
   return new RegExp(pattern, "u").exec(text)?.[0] ?? null
 }

@@ -30,6 +30,16 @@ describe("about, in English,", () => {
     ["My wife's name is Sara.", "Name of their wife: Sara"],
     ["I'm allergic to peanuts.", "Allergic to: peanuts"],
     ["I am a vegetarian", "Diet: vegetarian"],
+    ["By the way, I've recently been promoted to senior engineer, but I hesitate", "Role: senior engineer"],
+    ["I have a Dell XPS laptop, it's about 2 years old", "Has: a Dell XPS laptop"],
+    ["I've got two cats", "Has: two cats"],
+    ["I have a certification in Data Analysis.", "Has: a certification in Data Analysis"],
+    ["I'm usually a pretty early riser.", "Trait: early riser"],
+    ["Yeah, I play the clarinet!", "Plays: clarinet"],
+    ["I'm learning German now", "Learns: German"],
+    ["I'm married.", "Status: married"],
+    ["I graduated from Graz University of Technology", "Education: Graz University of Technology"],
+    ["I've been living in Graz for three years", "Lives in: Graz"],
   ])("%s", (text, fact) => {
     expect(found(text)).toEqual([fact])
     expect(about(text)[0]?.kind).toBe("profile")
@@ -161,6 +171,31 @@ describe("about, in English,", () => {
     }
     expect(keys("My dog's name is Rex")).not.toEqual(keys("My dog's name is Bo"))
     expect(keys("I like tea")).not.toEqual(keys("I like coffee"))
+  })
+})
+
+describe("what is found", () => {
+  it("is quoted as it stands, with whatever emphasis, spaces and signs are within", () => {
+    for (const text of ["I **love**  action and sci-fi movies.", "I love  C++ (and [C#] / F#) ^ $ | \\ {-}."])
+      for (const { quote } of about(text)) expect(text).toContain(quote)
+    expect(about("I **love**  action and sci-fi movies.").map(({ quote }) => quote)).toEqual([
+      "I **love**  action and sci-fi movies.",
+    ])
+  })
+
+  it("is nothing of the moment, and nothing that only looks like a possession or a role", () => {
+    for (const text of [
+      "I have a question about my laptop",
+      "I have a car problem",
+      "I have a laptop in mind?",
+      "I play a role in this",
+      "I'm learning a lot",
+      "I'm married to the idea",
+      "I was promoted to say this",
+      "If I have a dog, what does it eat?",
+      "I've been living in fear",
+    ])
+      expect([text, found(text)]).toEqual([text, []])
   })
 })
 

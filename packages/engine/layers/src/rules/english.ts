@@ -108,6 +108,17 @@ const myName = "my (?:full |first |real |given )?name(?:['’]s| is)"
 const isCalled = "(?:['’]s name is| is (?:called|named))\\s+(.+)$"
 const word = "[\\p{L}\\p{N}/+#.-]+"
 const employer = "(\\s+(?:at|for|with|from)\\s+.{1,40})?(?:\\s+(?:who|and|based|working|living|in|by)\\b.*)?"
+/** What people have, and not for the moment. */
+const possessions =
+  "dogs?|cats?|pupp(?:y|ies)|kittens?|horses?|rabbits?|parrots?|hamsters?|chickens?|kids?|child|children|sons?|daughters?|twins|brothers?|sisters?|siblings?|cars?|bikes?|bicycles?|motorcycles?|boats?|laptops?|computers?|phones?|tablets?|cameras?|guitars?|pianos?|violins?|house|apartment|flat|farm|degree|diploma|certification|certificate|licen[sc]e"
+/** What makes of a thing that is named only what something is about. */
+const relations =
+  "(?:about|with|for|to|from|on|in|of|at|by|like|than|and|or|my|your|his|her|their|our|the|who|that)"
+const played =
+  "guitar|piano|violin|drums|bass|ukulele|cello|flute|saxophone|trumpet|clarinet|harp|tennis|soccer|football|basketball|volleyball|baseball|golf|badminton|squash|hockey|rugby|cricket|chess"
+const traits =
+  "early (?:riser|bird)|morning person|night owl|(?:light|heavy) sleeper|introvert|extrovert|homebody|left-handed|right-handed|colou?r[ -]blind"
+const statuses = "married|divorced|widowed|retired|self-employed|unemployed|a (?:single )?parent"
 const months = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 
 /** The name of someone, under the key that `key` makes of who it is and of the name. */
@@ -157,7 +168,7 @@ const statements = forms([
     nameOf((who, name) => `name-of:${who}:${name}`),
   ],
   [
-    `^(?:i${adverbs} live in|${i}${adverbs} (?:based|located|living) in|i(?:['’]ve| have)? (?:just|recently) moved to)\\s+(.+)$`,
+    `^(?:i${adverbs} live in|${i}${adverbs} (?:based|located|living) in|i(?:['’]ve| have)? (?:just|recently) moved to|i(?:['’]ve| have) (?:been living|lived) in)\\s+(.+)$`,
     stated("place", "Lives in: ", place),
   ],
   [
@@ -193,6 +204,28 @@ const statements = forms([
   ],
   [`^i${adverbs} work as an?\\s+(?!(?:team|group|whole)\\b)(${word}(?: ${word}){0,4}?)${employer}$`, roleAt],
   [`^i${adverbs} work (?:at|for)\\s+(.+)$`, stated("workplace", "Works at: ", (rest) => place(rest))],
+  [
+    `^i(?:['’]ve| have| was| got| just got| recently got|(?:['’]ve| have)? (?:just|recently))(?: just| recently)?(?: been)? promoted to\\s+(?:(?:an?|the)\\s+)?((?:${word} ){0,4}?(?:${roles}))${employer}$`,
+    roleAt,
+  ],
+  [
+    `^i(?:['’]ve got|${adverbs} have|${adverbs} own)\\s+((?:an?|two|three|four|five|six|\\d{1,2})\\s+(?:(?!${relations}\\b)${word} ){0,3}?(?:${possessions})(?:\\s+(?:in|from|of)\\s+.{2,40})?)$`,
+    stated("has:", "Has: ", thing),
+  ],
+  [`^i${adverbs} play\\s+(?:the )?(${played})\\b`, stated("plays:", "Plays: ", lowerCase)],
+  [
+    `^(?:${i}|i(?:['’]ve| have) been)${adverbs} learning\\s+(?:to (?:speak|play)\\s+)?(?:the )?((?:${languages}|${played}))\\b`,
+    stated("learns:", "Learns: ", end),
+  ],
+  [
+    `^${i}${adverbs}(?: an?)?(?: pretty| very| bit of an?)? (${traits})$`,
+    stated("trait:", "Trait: ", lowerCase),
+  ],
+  [`^${i}(?: happily| newly| recently)? (${statuses})$`, stated("status:", "Status: ", lowerCase)],
+  [
+    "^i(?:['’]ve| have)? (?:graduated (?:from|in|with)|majored in)\\s+(.{2,60})$",
+    stated("education:", "Education: ", thing),
+  ],
   ["^my (?:all-time |absolute )?favou?rite ([\\p{L}\\p{N} ]{2,30}?) (?:is|are)\\s+(.+)$", favourite],
   [
     `^i${adverbs} (?:(?:don['’]?t|do not|no longer)(?: really| actually| particularly)? (?:like|love|enjoy|care for)|dislike|hate|detest|loathe|can['’]?t stand|cannot stand)\\s+(.+)$`,
