@@ -156,12 +156,16 @@ const shown = async (page: Page, url: string, id: string): Promise<void> => {
   await look()
   await open(`${session}&view=tokens`, "figure")
   await open(`${session}&view=trace`, "form")
+  await open(`${session}&view=facts`, "tbody tr")
+  await page.getByRole("button", { name: "Learn anew", exact: true }).click()
+  await page.getByRole("button", { name: "Take", exact: true }).waitFor()
+  await look()
   await open(`${session}&view=audit`, "tbody tr")
   await open(`${session}&view=settings`, "form")
 }
 
 it("shows them as texts", async () => {
-  const { url } = await started({ compaction: { mode: "manual" } })
+  const { url } = await started({ compaction: { mode: "manual" }, layers: true })
   const page = await browser.newPage()
   const problems = problemsOf(page)
   const elsewhere: Array<string> = []

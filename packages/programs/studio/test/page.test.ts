@@ -455,7 +455,7 @@ describe("a narrow page", () => {
     expect(await names.locator("[aria-current]").textContent()).toBe("Settings")
     expect(await outOfSight("[aria-current]")).toBe(0)
     await names.locator("[aria-current]").focus()
-    for (const text of ["Audit", "Compare", "Trace", "Tokens", "Through time"]) {
+    for (const text of ["Audit", "Facts", "Compare", "Trace", "Tokens", "Through time"]) {
       await page.keyboard.press("Shift+Tab")
       expect(await names.locator(":focus").textContent()).toBe(text)
       expect(await outOfSight(":focus")).toBe(0)
@@ -595,6 +595,37 @@ describe("the audit", () => {
     expect(texts.join("")).not.toContain("where is order")
     await page.getByText(/^The trail of the session is as it was written$/).waitFor()
     await page.getByText(/append user 12/).waitFor()
+  })
+})
+
+describe("facts", () => {
+  it("have quotes and times, as they were known and as they were true, and are learned anew", async () => {
+    const { url } = await started({ ...manual, layers: true })
+    const memory = createClient({ url, format: "memfold" })
+    for (const [text, day] of [
+      ["I live in Graz.", "2024-01-10"],
+      ["I live in Vienna.", "2025-03-15"],
+    ] as const) {
+      const said = (role: "user" | "assistant", text: string) => ({
+        role,
+        parts: [{ type: "text", text }],
+        time: Date.parse(day),
+      })
+      await memory.append("chat-1", [said("user", text), said("assistant", "Noted.")], { owner: "ann" })
+    }
+    await memory.compact("chat-1", { which: "due" })
+    const page = await opened(url, "#session=chat-1&view=facts")
+    const rows = page.getByRole("group", name("What is known")).locator("tbody tr")
+    const user = rows.filter({ hasText: "Lives in" })
+    await expect.poll(() => user.count()).toBe(2)
+    expect(await user.first().textContent()).toContain("Not any more")
+    expect(await user.first().textContent()).toContain("“I live in Graz.”")
+    await page.getByLabel("True on").fill("2024-06-01")
+    await expect.poll(() => user.allTextContents()).toEqual([expect.stringContaining("Graz")])
+    await page.getByRole("button", name("Learn anew")).click()
+    await page.getByText("By rules 1").waitFor()
+    await page.getByRole("button", name("Drop")).click()
+    await expect.poll(() => page.getByText("By rules 1").count()).toBe(0)
   })
 })
 
@@ -890,7 +921,14 @@ describe("what messages have in them", () => {
 describe("everybody can use it", () => {
   let service: Service
   beforeAll(async () => {
-    service = await serve({ ...manual, store: "memory:", port: 0, log: "none", site: pageFiles() })
+    service = await serve({
+      ...manual,
+      store: "memory:",
+      port: 0,
+      log: "none",
+      layers: true,
+      site: pageFiles(),
+    })
     await filled(service.url)
   })
   afterAll(() => service.close())
@@ -901,6 +939,7 @@ describe("everybody can use it", () => {
     ["tokens", "#session=chat-1&view=tokens"],
     ["a trace", "#session=chat-1&view=trace"],
     ["compare", "#session=chat-1&view=compare"],
+    ["facts", "#session=chat-1&view=facts"],
     ["the audit", "#session=chat-1&view=audit"],
     ["settings", "#session=chat-1&view=settings"],
     ["compacting", "#session=chat-1", "Compact…"],
@@ -916,7 +955,7 @@ describe("everybody can use it", () => {
     const first =
       fragment === ""
         ? "tbody tr"
-        : /audit/.test(fragment)
+        : /audit|facts/.test(fragment)
           ? "tbody tr"
           : /trace|compare|settings/.test(fragment)
             ? "form"

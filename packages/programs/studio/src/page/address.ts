@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks"
 
 /** The views of a session. */
-export const views = ["time", "tokens", "trace", "compare", "audit", "settings"] as const
+export const views = ["time", "tokens", "trace", "compare", "facts", "audit", "settings"] as const
 export type View = (typeof views)[number]
 
 /** What the page shows. */

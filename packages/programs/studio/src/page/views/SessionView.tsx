@@ -15,6 +15,7 @@ import type { ViewProps } from "../session/ViewProps.js"
 import { Actions } from "./Actions.js"
 import { AuditView } from "./AuditView.js"
 import { CompareView } from "./CompareView.js"
+import { FactsView } from "./FactsView.js"
 import { SettingsView } from "./SettingsView.js"
 import { TimeView } from "./TimeView.js"
 import { TokensView } from "./TokensView.js"
@@ -27,6 +28,7 @@ const views: Readonly<
   tokens: ["Tokens", TokensView],
   trace: ["Trace", TraceView],
   compare: ["Compare", CompareView],
+  facts: ["Facts", FactsView],
   audit: ["Audit", AuditView],
   settings: ["Settings", SettingsView],
 }
