@@ -47,7 +47,10 @@ const described = (tools: ToolSet): ToolSet =>
 export const inContext = (
   messages: ReadonlyArray<Message.Message>,
   { instructions, tools, major, streams: _streams, cacheMinutes: _minutes, ...options }: AskInContext,
-) => {
+): Pick<AskInContext, "tools" | "toolChoice" | "providerOptions"> & {
+  readonly system?: string
+  readonly messages: ReturnType<typeof encodeContext>["messages"]
+} => {
   const context = encodeContext(messages, major === undefined ? {} : { major })
   const system = [instructions, context.system].filter((text) => text !== undefined && text !== "")
   return {
