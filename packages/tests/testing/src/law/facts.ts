@@ -51,7 +51,7 @@ const step = fc.oneof(
     arbitrary: fc.record({ type: fc.constant("edit" as const), turn: fc.nat({ max: 3 }), saying }),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       type: fc.constant("redact" as const),
       session: fc.nat({ max: 1 }),
@@ -59,7 +59,7 @@ const step = fc.oneof(
     }),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       type: fc.constant("change" as const),
       fact: fc.nat({ max: 5 }),
@@ -67,7 +67,7 @@ const step = fc.oneof(
     }),
   },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({
       type: fc.constant("rebuild" as const),
       by: fc.constantFrom("all" as const, "all" as const, "x" as const),
@@ -241,9 +241,10 @@ const take = async (world: World, memory: Memory.Service, past: Past, one: Step,
   } else if (one.type === "redact") {
     const session = sessions[one.session]!
     const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
-    const message = messages[one.turn * 2]
+    const turn = one.turn % Math.max(Math.floor(messages.length / 2), 1)
+    const message = messages[turn * 2]
     if (message === undefined) return
-    for (const index of [one.turn * 2, one.turn * 2 + 1])
+    for (const index of [turn * 2, turn * 2 + 1])
       if (index < messages.length) await world.run(memory.redact(session, index))
     for (const name of wordsOf(Message.text(message))) redacted.add(name)
   } else if (one.type === "rebuild") {

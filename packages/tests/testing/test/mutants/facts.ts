@@ -92,10 +92,4 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
     'event._tag !== "FactsLearned" && event._tag !== "FactsRebuilt"',
     'event._tag !== "FactsLearned"',
   ),
-  mutant(
-    "shows what was retracted when it is learned anew",
-    "layers/src/rebuild/plan.ts",
-    "(isChanged(old) ||",
-    "(old.retracted !== true &&",
-  ),
 ]
