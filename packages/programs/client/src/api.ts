@@ -414,7 +414,14 @@ const memory = HttpApiGroup.make("memory")
       .setUrlParams(schemas.RemoveFactQuery)
       .addSuccess(schemas.Deleted)
       .middleware(Writing)
-      .annotateContext(described("Removes a fact that is wrong, over, or must not be known")),
+      .annotateContext(described("Removes a fact that is wrong, or over")),
+  )
+  .add(
+    HttpApiEndpoint.post("redactFact", of("/facts/:fact/redact"))
+      .setPath(schemas.FactPath)
+      .addSuccess(schemas.Deleted)
+      .middleware(Erasing)
+      .annotateContext(described("Erases the text of a fact that must not be known from the store")),
   )
   .add(
     HttpApiEndpoint.post("confirmFact", of("/facts/:fact/confirm"))

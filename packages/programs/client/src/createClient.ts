@@ -223,10 +223,27 @@ const memoryOperations = <Messages>(
   /** The facts about an owner that are true, of all sessions. */
   factsOf: async (owner: string, urlParams: typeof schemas.FactsQuery.Type = {}) =>
     (await safely(memory.factsOf({ path: { owner: encodeURIComponent(owner) }, urlParams }))).facts,
-  /** Removes a fact that is wrong, over, or must not be known; `false` if there was none. */
-  removeFact: async (session: string, fact: string, urlParams: typeof schemas.RemoveFactQuery.Type = {}) =>
-    (await safely(memory.removeFact({ path: { ...at(session), fact: encodeURIComponent(fact) }, urlParams })))
-      .deleted,
+  /**
+   * Removes a fact that is wrong, over, or must not be known (`as: "redacted"`, which needs the right to erase); `false` if there was
+   * none.
+   */
+  removeFact: async (
+    session: string,
+    fact: string,
+    {
+      as,
+      ...urlParams
+    }: Omit<typeof schemas.RemoveFactQuery.Type, "as"> & {
+      readonly as?: "ended" | "retracted" | "redacted" | undefined
+    } = {},
+  ) => {
+    const path = { ...at(session), fact: encodeURIComponent(fact) }
+    const request =
+      as === "redacted"
+        ? memory.redactFact({ path })
+        : memory.removeFact({ path, urlParams: { as, ...urlParams } })
+    return (await safely(request)).deleted
+  },
   /** Notes that somebody has judged a fact to be true; `false` if there is none, or it was confirmed before. */
   confirmFact: async (session: string, fact: string) =>
     (await once(memory.confirmFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).confirmed,

@@ -35,6 +35,7 @@ const served = async () => {
 const paths = (fact: string) => {
   const one = `/v1/sessions/one/facts/${encodeURIComponent(fact)}`
   return {
+    one,
     read: [
       ["GET", "/v1/sessions/one/facts"],
       ["GET", "/v1/owners/ann/facts"],
@@ -108,6 +109,21 @@ describe("facts of a service with layers", () => {
       // Whoever may write need not be able to read.
       expect(JSON.stringify(body)).not.toMatch(/Ada|Graz|Vienna/u)
     }
+  })
+
+  it("are erased with the right to erase alone", async () => {
+    const { url, memory, reader, writer } = await served()
+    const [fact] = await memory.factsOf("ann")
+    const path = `${url}${paths(fact?.id ?? "").one}/redact`
+    for (const { token } of [reader, writer]) {
+      const headers = { authorization: `Bearer ${token}` }
+      expect((await ask(path, { headers, body: {} })).status).toBe(403)
+      const query = path.replace("/redact", "?as=redacted")
+      expect((await ask(query, { method: "DELETE", headers })).status).toBeGreaterThanOrEqual(400)
+    }
+    expect(await memory.factsOf("ann")).toContainEqual(fact)
+    expect(await memory.removeFact("one", fact!.id, { as: "redacted" })).toBe(true)
+    expect(JSON.stringify(await memory.factsOf("ann", { at: "always" }))).not.toContain("Ada")
   })
 
   it("are nobody else's", async () => {

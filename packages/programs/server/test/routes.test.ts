@@ -220,6 +220,7 @@ describe("L21: every route", () => {
       "DELETE /v1/sessions/:session",
       "POST /v1/owners/:owner/erase",
       "POST /v1/owners/:owner/restore",
+      "POST /v1/sessions/:session/facts/:fact/redact",
       "POST /v1/sessions/:session/redact",
       "PUT /v1/owners/:owner/hold",
       "PUT /v1/sessions/:session/hold",

@@ -127,8 +127,8 @@ export const FactsQuery = Schema.Struct({
 
 export const RemoveFactQuery = Schema.Struct({
   as: optional(
-    Schema.Literal("ended", "retracted", "redacted"),
-    "It was true until now or `until`; it was never true (default); it is erased from the log",
+    Schema.Literal("ended", "retracted"),
+    "It was true until now or `until`; it was never true (default)",
   ),
   until: optional(TimeFromString, "When it ended, in milliseconds since the epoch"),
   reason: optional(Schema.String, "A text that is kept in the log"),

@@ -141,6 +141,11 @@ export const memory = (serving: Serving) =>
           Effect.map(memory.removeFact(session, fact, given(urlParams)), (deleted) => ({ deleted })),
         ),
       )
+      .handle("redactFact", ({ path: { session, fact } }) =>
+        run((memory) =>
+          Effect.map(memory.removeFact(session, fact, { as: "redacted" }), (deleted) => ({ deleted })),
+        ),
+      )
       .handle("confirmFact", ({ path: { session, fact } }) =>
         run((memory) => Effect.map(memory.confirmFact(session, fact), (confirmed) => ({ confirmed }))),
       )
