@@ -81,7 +81,7 @@ export const feeding = (
   connection: Connection,
   { prefix, mode }: Target,
   enter: Script | null,
-): Effect.Effect<NonNullable<EventLog.Service["feed"]>> => {
+): NonNullable<EventLog.Service["feed"]> => {
   const all = feedKeys(prefix)
   const keysOf = keysUnder(prefix)
 
@@ -176,13 +176,14 @@ export const feeding = (
       return found.length === 0 ? yield* page(now, limit) : found
     })
 
-  return Effect.map(
-    Effect.cached(enterAll(enter)),
-    (entered): NonNullable<EventLog.Service["feed"]> =>
-      ({ after, limit }) => {
-        const places = after === undefined ? all.map(() => start) : after.split(".").map(placeOf)
-        if (places.length !== all.length || places.includes(null)) return EventLog.wrongPosition()
-        return Effect.zipRight(entered, page(places as ReadonlyArray<Place>, limit))
-      },
+  let hasBegun = false
+  /** What fails now may work for the next reader. */
+  const entered = Effect.suspend(() =>
+    hasBegun ? Effect.void : Effect.tap(enterAll(enter), () => void (hasBegun = true)),
   )
+  return ({ after, limit }) => {
+    const places = after === undefined ? all.map(() => start) : after.split(".").map(placeOf)
+    if (places.length !== all.length || places.includes(null)) return EventLog.wrongPosition()
+    return Effect.zipRight(entered, page(places as ReadonlyArray<Place>, limit))
+  }
 }

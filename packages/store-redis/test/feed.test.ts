@@ -53,3 +53,16 @@ it("the feed keeps no name of a deleted session", async () => {
     }),
   )
 })
+
+it("a process that may not write reads the feed once another one has begun it", async () => {
+  const options = { url: one.url, prefix: tenant() }
+  await withLog({ ...options, readonly: true }, (reader) =>
+    Effect.gen(function* () {
+      expect((yield* Effect.flip(all(reader))).reason).toContain("read it there once")
+      yield* Effect.promise(() =>
+        withLog(options, (log) => Effect.zipRight(append(log, "chat", 0), all(log))),
+      )
+      expect(yield* all(reader)).toEqual(["chat 1"])
+    }),
+  )
+})

@@ -3,39 +3,59 @@
  * migration does that knows its own tables only. They are made again: the log has everything that was in them.
  */
 import { EventLog } from "@memfold/log"
-import { type Database, fillFeed, logOf, sqlite, text, typeNumber } from "@memfold/store-sql"
+import {
+  type Database,
+  feedTables,
+  fillFeed,
+  logOf,
+  type Row,
+  sqlite,
+  text,
+  typeNumber,
+} from "@memfold/store-sql"
 import { Effect } from "effect"
 import { refused } from "./checks.js"
 import type { Options, ProjectionsOf } from "./Options.js"
 import * as Unfinished from "./unfinished.js"
 
-/** The statements that create what a file has. */
+/** The statements that create what each file has. */
 export const definitions: ReadonlyArray<string> = [...sqlite.tables, Unfinished.table]
 
 /** The tables of the log itself: nothing can make them again. */
 const ofLog: ReadonlySet<string> = new Set(["sessions", "types", "events"])
 
 /** What each statement creates. */
-const created = definitions.map((definition) => {
+const created = [...definitions, ...feedTables].map((definition) => {
   const [, type = "", name = ""] =
     /^CREATE (?:UNIQUE )?(TABLE|INDEX|TRIGGER|VIEW) (\w+)/.exec(definition) ?? []
   return { type, name, definition }
 })
 
+/**
+ * What a file lacks, or has with another definition, by the rows of its `sqlite_master`. Of the feed, which begins with its first reader,
+ * only if there is any of it.
+ */
+export const lackedBy = (rows: ReadonlyArray<Row>) => {
+  const found = new Map(rows.map((row) => [row["name"], row]))
+  const isOfFeed = ({ definition }: { readonly definition: string }) => feedTables.includes(definition)
+  const hasFeed = created.some((one) => isOfFeed(one) && found.has(one.name))
+  return created
+    .filter((one) => (hasFeed || !isOfFeed(one)) && found.get(one.name)?.["sql"] !== one.definition)
+    .map((one) => ({ ...one, now: found.get(one.name)?.["type"] }))
+}
+
 const about = { operation: "open" }
 
-/** What a file lacks, or has with another definition, of what follows from its log. Fails if a table of the log is missing. */
+/** What a file lacks of what follows from its log. Fails if a table of the log is missing. */
 const differing = (file: string, { query }: Database) =>
   Effect.gen(function* () {
-    const rows = yield* query(about, "SELECT type, name, sql FROM sqlite_master")
-    const found = new Map(rows.map((row) => [text(row, "name"), row]))
-    const lost = [...ofLog].find((name) => !found.has(name))
+    const lacked = lackedBy(yield* query(about, "SELECT type, name, sql FROM sqlite_master"))
+    const ofLogItself = lacked.filter(({ name }) => ofLog.has(name))
+    const lost = ofLogItself.find(({ now }) => now === undefined)
     if (lost !== undefined)
-      return yield* refused(file, `has lost its table ${lost}; restore the file from a backup`)
-    const changed = created.filter(({ name, definition }) => found.get(name)?.["sql"] !== definition)
+      return yield* refused(file, `has lost its table ${lost.name}; restore the file from a backup`)
     // What reads a changed table of the log has been changed with it.
-    if (changed.some(({ name }) => ofLog.has(name))) return []
-    return changed.map((one) => ({ ...one, now: found.get(one.name)?.["type"] }))
+    return ofLogItself.length > 0 ? [] : lacked
   })
 
 /** Writes the summary rows of all sessions. A session that cannot be read is left to `memfold verify`. */

@@ -1,12 +1,12 @@
 /** Looks after a file: reports its size, makes it smaller, and copies it while it is in use. */
 import { EventLog } from "@memfold/log"
-import { feedTables, integer, text } from "@memfold/store-sql"
+import { integer, text } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { createPrivate, schemaVersion } from "./checks.js"
 import type { File } from "./File.js"
-import { definitions } from "./derived.js"
+import { lackedBy } from "./derived.js"
 import { open } from "./open.js"
 import type { Options } from "./Options.js"
 
@@ -265,17 +265,11 @@ export const integrity = (options: FileOptions): Effect.Effect<ReadonlyArray<str
     const problems = checked
       .flatMap((row) => String(Object.values(row)[0]).split("\n"))
       .filter((line) => line !== "ok" && !line.startsWith("***"))
-    const defined = yield* query(about, "SELECT sql FROM sqlite_master")
-    const found = new Set(defined.map((row) => row["sql"]))
+    const defined = yield* query(about, "SELECT name, type, sql FROM sqlite_master")
     // One changed letter can give a column another meaning, which SQLite takes as it is: rows are then found no more.
     // A file of another version has other ones.
     const [version = {}] = yield* query(about, "PRAGMA user_version")
     const isOwn = Number(version["user_version"]) === schemaVersion
-    // The feed is made when the file is opened for writing: one that only an older memfold has written has none of it.
-    const hasFeed = feedTables.some((definition) => found.has(definition))
-    const wanted = hasFeed
-      ? definitions
-      : definitions.filter((definition) => !feedTables.includes(definition))
-    const changed = isOwn ? wanted.filter((definition) => !found.has(definition)) : []
-    return [...problems, ...changed.map((definition) => `its definitions lack: ${firstLine(definition)}`)]
+    const changed = isOwn ? lackedBy(defined) : []
+    return [...problems, ...changed.map(({ definition }) => `its definitions lack: ${firstLine(definition)}`)]
   }).pipe(Effect.scoped)

@@ -55,6 +55,7 @@ describe("what follows from the log is made again on opening, after", () => {
   ])
     it(harm, async () => {
       const file = await filled()
+      await withLog({ filename: file }, (log) => log.feed!({ limit: 1 }))
       const before = summariesIn(file)
       expect(before).toHaveLength(4)
       if (harm.startsWith("ALTER")) run(file, "DROP VIEW compressed_summaries")
@@ -108,15 +109,24 @@ describe("a table of the log itself", () => {
   })
 })
 
-describe("a file without a feed, as an older memfold has it,", () => {
-  it("has one once it is opened, with every event, and its reader goes on from there", async () => {
+describe("the feed of a file", () => {
+  const feedOf = (file: string) =>
+    withDriver(file, (driver) =>
+      driver.prepare("SELECT name FROM sqlite_master WHERE sql LIKE '% feed%'").all(),
+    )
+
+  it("begins with its first reader, with every event, and the reader goes on from there", async () => {
     const file = await filled()
-    run(file, "DROP TRIGGER feed_of_events; DROP TRIGGER feed_of_deleted_session; DROP TABLE feed")
+    expect(feedOf(file)).toEqual([])
+    await expect(
+      withLog({ filename: file, readonly: true }, (log) => log.feed!({ limit: 1 })),
+    ).rejects.toThrow("the feed begins when a process that may write reads it first")
     const page = await withLog({ filename: file }, (log) => log.feed!({ limit: 1_000 }))
     expect(page.filter(({ record }) => record.session === "two").map(({ record }) => record.version)).toEqual(
       page.filter(({ record }) => record.session === "one").map((_, at) => at + 1),
     )
     await use(file, (memory) => memory.append("one", said(1, 12)))
+    expect(feedOf(file)).toHaveLength(3)
     const more = await withLog({ filename: file }, (log) =>
       log.feed!({ after: page.at(-1)!.position, limit: 1_000 }),
     )

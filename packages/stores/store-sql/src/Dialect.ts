@@ -67,12 +67,14 @@ export type SessionStart =
  * - `from`: the tables, with a row of `events` and of `sessions` for each place in the feed
  * - `position`: the expressions of a position, whole numbers of 0 or more, by which the feed is ordered
  * - `behind`: the condition of a place behind a position, whose numbers are the parameters
+ * - `begin`: what makes the table `feed` and enters the events that are there, where a database has none until somebody reads it
  * - `stamp`: what a transaction that moves the last version of a session sets beside it, and the column by which each event gets that
  */
 export interface FeedQuery {
   readonly from: string
   readonly position: ReadonlyArray<string>
   readonly behind: string
+  readonly begin?: ReadonlyArray<string> | undefined
   readonly stamp?: { readonly set: string; readonly column: string } | undefined
 }
 

@@ -2,7 +2,6 @@
 import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { type Database, integer } from "./Database.js"
-import { feedTables, fillFeed } from "./sqlite.js"
 
 /** The version of the tables. */
 const tablesVersion = 1
@@ -27,43 +26,38 @@ export const createTables = (
   const refused = (problem: string) =>
     new EventLog.LogError({ operation: "open", reason: `${name} ${problem}` })
 
-  /** The version of the tables, 0 without tables; and whether they have a feed, which those of an older memfold get. */
-  const tablesIn = (
-    look: Database["query"],
-  ): Effect.Effect<{ readonly version: number; readonly hasFeed: boolean }, EventLog.LogError> =>
+  /** The version of the tables, 0 without tables. */
+  const versionIn = (look: Database["query"]): Effect.Effect<number, EventLog.LogError> =>
     Effect.gen(function* () {
       const rows = yield* look(
         about,
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('memfold', 'sessions', 'feed') ORDER BY name",
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('memfold', 'sessions') ORDER BY name",
       )
       const names = new Set(rows.map((row) => row["name"]))
       if (!names.has("memfold"))
         return names.has("sessions")
           ? yield* refused("has tables of another program; choose another database")
-          : { version: 0, hasFeed: false }
+          : 0
       const [row = {}] = yield* look(about, "SELECT version FROM memfold")
       const version = integer(row, "version")
       return version === tablesVersion || readonly
-        ? { version, hasFeed: names.has("feed") }
+        ? version
         : yield* refused(
             `has version ${version} of the tables, this memfold knows version ${tablesVersion}; update memfold, or read it with memfold export`,
           )
     })
 
   return Effect.gen(function* () {
-    const found = yield* tablesIn(query)
-    if (found.version > 0 && (found.hasFeed || !create)) return
+    if ((yield* versionIn(query)) > 0) return
     if (!create) return yield* refused("has no tables of memfold; open it for writing once")
     yield* transaction({ operation: "create" }, (run) =>
       Effect.gen(function* () {
-        // Looked at again under the lock: another process may have done it.
+        // Looked at again under the lock: another process may have created them.
         const here: Database["query"] = (_about, sql, parameters) => Effect.orDie(run(sql, parameters))
-        const { version, hasFeed } = yield* tablesIn(here)
-        if (hasFeed) return
-        for (const definition of version > 0 ? feedTables : dialect.tables) yield* run(definition)
-        if (version > 0) return yield* run(fillFeed)
+        if ((yield* versionIn(here)) > 0) return
+        for (const definition of dialect.tables) yield* run(definition)
         yield* run("CREATE TABLE memfold (version INTEGER NOT NULL)")
-        return yield* run("INSERT INTO memfold (version) VALUES (?)", [tablesVersion])
+        yield* run("INSERT INTO memfold (version) VALUES (?)", [tablesVersion])
       }),
     )
   })

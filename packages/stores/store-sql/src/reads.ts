@@ -1,4 +1,5 @@
 /** Reads of the log: pages of records, heads, and lists of sessions. Each is one query. */
+import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
@@ -47,16 +48,41 @@ const listing = ({ owner, after }: EventLog.ListOptions): readonly [string, Read
 /** The columns of a record, in the order of {@link recordOf}. */
 const columns = `${versionOf("events")}, ${batchIdOf("events")}, events.time, types.name, schema_version, data, checksum`
 
+/** Begins the feed of a database that has none yet. */
+const beginFeed = ({ transaction }: Database, begin: ReadonlyArray<string>) =>
+  transaction({ operation: "feed" }, (run) =>
+    Effect.gen(function* () {
+      // Looked at under the lock: another reader may have begun it.
+      const found = yield* run("SELECT name FROM sqlite_master WHERE name = 'feed'")
+      if (found.length === 0) yield* Effect.forEach(begin, (statement) => run(statement), { discard: true })
+    }),
+  ).pipe(
+    Effect.mapError(
+      ({ operation, reason, cause }) =>
+        new EventLog.LogError({
+          operation,
+          reason: `the feed begins when a process that may write reads it first; read it there once (${reason})`,
+          cause,
+        }),
+    ),
+  )
+
+/** Whether a database has no feed yet. */
+const hasNone = ({ cause }: EventLog.LogError): boolean =>
+  cause instanceof SqlError && /no such table: (main\.)?feed\b/.test(String(cause.cause))
+
 /** Reads a page of the feed. */
 const feeding =
-  ({ dialect: { feed }, lists }: Database): NonNullable<EventLog.Service["feed"]> =>
+  (database: Database): NonNullable<EventLog.Service["feed"]> =>
   ({ after, limit }) => {
+    const { dialect, lists } = database
+    const { feed } = dialect
     const about = { operation: "feed" }
     const size = feed.position.length
     const numbers = after === undefined ? feed.position.map(() => 0) : after.split(".").map(Number)
     if (numbers.length !== size || !numbers.every((one) => Number.isSafeInteger(one) && one >= 0))
       return EventLog.wrongPosition()
-    return Effect.map(
+    const page = Effect.map(
       lists(
         about,
         `SELECT ${feed.position.join(", ")}, sessions.name AS session, ${columns}
@@ -70,6 +96,10 @@ const feeding =
           position: row.slice(0, size).join("."),
         })),
     )
+    const { begin } = feed
+    return begin === undefined
+      ? page
+      : Effect.catchIf(page, hasNone, () => Effect.zipRight(beginFeed(database, begin), page))
   }
 
 /** The methods of the log of a database that read it. */

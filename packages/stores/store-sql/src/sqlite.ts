@@ -3,8 +3,8 @@ import type { Dialect } from "./Dialect.js"
 import { batchIdOf, typeNumber } from "./queries.js"
 
 /**
- * The order of all events: triggers keep it, also where an older memfold writes to a database that a newer one has opened. Positions are
- * never used again, and those of a deleted session go with it.
+ * The order of all events, from the first reader of the feed on: triggers keep it, whichever memfold writes. Positions are never used
+ * again, and those of a deleted session go with it.
  */
 export const feedTables: ReadonlyArray<string> = [
   `CREATE TABLE feed (
@@ -20,8 +20,8 @@ export const feedTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Enters the events of a database that had no feed. Positions begin with the microseconds since the epoch, far behind those of a feed that
- * was dropped: who has read that one reads all events again, and misses none.
+ * Enters the events that are there when the feed begins. Positions begin with the microseconds since the epoch, far behind those of a feed
+ * that was dropped: who has read that one reads all events again, and misses none.
  */
 export const fillFeed = `INSERT INTO feed (position, event)
   SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 + row_number() OVER (ORDER BY id), id FROM events`
@@ -37,7 +37,6 @@ export const fillFeed = `INSERT INTO feed (position, event)
  * - `projections`: the projection rows, except the kinds `summary` and `description`, which other programs can read
  * - `summaries`: the rows of kind `summary`. A fork gives its summaries ids of their own; the ids of imported summaries are
  *   unique within their session
- * - `feed`: the order of all events; see {@link feedTables}
  * - `log` and `compressed_summaries`: views for people with a `sqlite3` shell
  */
 const tables: ReadonlyArray<string> = [
@@ -123,7 +122,6 @@ const tables: ReadonlyArray<string> = [
        )) AS message_ids,
        superseded_by, tokens, version
      FROM summaries`,
-  ...feedTables,
 ]
 
 /** A session that exists is left as it is: its version is not 0, and nothing is appended to it. */
@@ -171,6 +169,7 @@ export const sqlite: Dialect = {
     from: "feed CROSS JOIN events ON events.id = feed.event CROSS JOIN sessions ON sessions.id = events.id >> 32",
     position: ["feed.position"],
     behind: "feed.position > ?",
+    begin: [...feedTables, fillFeed],
   },
   sessionOf: (events) => `${events}.session`,
   elements: "json_each(?)",
