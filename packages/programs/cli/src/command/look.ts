@@ -119,7 +119,7 @@ export const feed = Command.make(
                 color.dim(position.length > 40 ? "" : position),
         ),
       )
-    }).pipe(Effect.provide(options.existingStore(store))),
+    }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
 ).pipe(
   Command.withDescription(
     "Print the events of all sessions in one order, and with --follow new ones as they come. The position of an event, in --json, goes on behind it.",
