@@ -14,6 +14,8 @@ const Position = Schema.Struct({ version: Schema.Number, batchId: Schema.String 
  *
  * - `shard`: the shard that has it
  * - `left`: the shards that it has left, to which it never returns: a process that still takes one of them for its place finds nothing there
+ * - `tried`: the shards of moves that another process has taken back. The one that began such a move may still write there, however late:
+ *   what it writes is nobody's, as long as the session is never on one of them
  * - `to`: the shard that it is copied to. Nobody reads the copy
  * - `at`: the copy is complete up to this position. The session leaves `shard` when it is deleted there at this very position
  * - `deleting`: the session is being deleted, as it is at this position
@@ -21,6 +23,7 @@ const Position = Schema.Struct({ version: Schema.Number, batchId: Schema.String 
 const Stored = Schema.Struct({
   shard: Schema.String,
   left: Schema.Array(Schema.String),
+  tried: Schema.optional(Schema.Array(Schema.String)),
   to: Schema.optional(Schema.String),
   at: Schema.optional(Position),
   deleting: Schema.optional(Position),
@@ -69,8 +72,8 @@ export const directoryIn = (log: EventLog.Service) => ({
     place: Omit<Place, "version">,
   ): Effect.Effect<Place | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      const { shard, left, to, at, deleting } = place
-      const data = JSON.stringify({ shard, left, to, at, deleting })
+      const { shard, left, tried, to, at, deleting } = place
+      const data = JSON.stringify({ shard, left, tried, to, at, deleting })
       const time = yield* Clock.currentTimeMillis
       return yield* log
         .append(idOf(session), [{ time, type: "Placed", schemaVersion: 1, data }], {

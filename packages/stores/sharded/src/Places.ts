@@ -26,7 +26,18 @@ export interface Placing {
 const samePosition = (one: EventLog.LogPosition | null, other: EventLog.LogPosition | undefined): boolean =>
   one !== null && one.version === other?.version && one.batchId === other.batchId
 
-const plain = ({ shard, left }: Omit<Place, "version">): Omit<Place, "version"> => ({ shard, left })
+/** A place with nothing under way. */
+export const plain = ({ shard, left, tried }: Omit<Place, "version">): Omit<Place, "version"> => ({
+  shard,
+  left,
+  tried,
+})
+
+/** The shards that a session is never on again. */
+export const neverOn = ({ left, tried = [] }: Pick<Place, "left" | "tried">): ReadonlyArray<string> => [
+  ...left,
+  ...tried,
+]
 
 const failed = (operation: string, session: string, reason: string) =>
   new EventLog.LogError({ operation, session, reason })
@@ -100,7 +111,7 @@ export const placesOf = (
 
   /**
    * Ends what is under way with a session: a move that is not decided is taken back, one that is decided is finished, and a deletion is
-   * done. Whoever does it, it comes to the same end, and what stopped halfway is nobody's.
+   * done. Whoever does it, it comes to the same end, and what stopped halfway is nobody's: the session never goes where it was copied to.
    */
   const settle = (session: string): Effect.Effect<Place | null, EventLog.LogError> =>
     Effect.gen(function* () {
@@ -109,23 +120,38 @@ export const placesOf = (
         if (place === null) return null
         const { to, at, deleting, version, left } = place
         const shard = yield* named(session, place.shard)
+        const takenBack = {
+          ...plain(place),
+          tried: [...(place.tried ?? []), ...(to === undefined ? [] : [to])],
+        }
         if (deleting !== undefined) {
           yield* shard.log.delete(session, deleting)
           yield* directory.change(session, version, plain(place))
         } else if (to === undefined) return place
-        else if (at === undefined) yield* directory.change(session, version, plain(place))
+        else if (at === undefined) yield* directory.change(session, version, takenBack)
         else {
           const head = yield* shard.log.head(session)
           if (samePosition(head, at)) yield* shard.log.delete(session, at)
           else if (head === null) {
             known.delete(session)
-            yield* directory.change(session, version, { shard: to, left: [...left, place.shard] })
-          } else yield* directory.change(session, version, plain(place))
+            yield* directory.change(session, version, {
+              ...plain(place),
+              shard: to,
+              left: [...left, place.shard],
+            })
+          } else yield* directory.change(session, version, takenBack)
         }
       }
     })
 
+  /** Deletes what moves that were broken off have copied. */
+  const clear = (session: string, place: Pick<Place, "tried"> | null) =>
+    Effect.forEach(place?.tried ?? [], (name) => byName.get(name)?.log.delete(session) ?? Effect.void, {
+      discard: true,
+    })
+
   return {
+    clear,
     known: (session: string): Shard | null => known.get(session) ?? null,
     forget: (session: string): void => void known.delete(session),
     named,

@@ -5,9 +5,9 @@
  */
 import { copySession, sourceOf } from "@memfold/archive"
 import { EventLog } from "@memfold/log"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import type { Directory, Place } from "./Directory.js"
-import type { Places } from "./Places.js"
+import { neverOn, type Places, plain } from "./Places.js"
 import type { Shard } from "./Shard.js"
 
 /** What became of a move. */
@@ -66,9 +66,14 @@ export const moveSession = (
   directory: Directory,
   session: string,
   target: Shard,
+  again = false,
 ): Effect.Effect<Moved, EventLog.LogError> =>
   Effect.gen(function* () {
-    const place = yield* places.settle(session)
+    const found = yield* places.settle(session)
+    const place =
+      found === null || !again
+        ? found
+        : { ...found, tried: found.tried?.filter((name) => name !== target.name) }
     const done = (outcome: Moved["outcome"], events = 0): Moved => ({
       session,
       outcome,
@@ -78,10 +83,12 @@ export const moveSession = (
     })
     if (place === null) return done("gone")
     if (place.shard === target.name) return done("there")
-    if (place.left.includes(target.name))
+    if (neverOn(place).includes(target.name))
       return yield* failed(
         session,
-        `it has left the shard "${target.name}", and a session never returns to one; move it to another shard`,
+        place.left.includes(target.name)
+          ? `it has left the shard "${target.name}", and a session never returns to one; move it to another shard`
+          : `a move to the shard "${target.name}" was broken off, and its process may still write there; move it to another shard or, once that process has ended, move it with \`again\``,
       )
     const overtaken = failed(session, "another process moves or deletes it; look where it is, and try again")
     const changed = (version: number, next: Omit<Place, "version">) =>
@@ -92,44 +99,57 @@ export const moveSession = (
       )
     const source = yield* places.named(session, place.shard)
     const { shard, left } = place
-    const moving = { shard, left, to: target.name }
+    const moving = { ...plain(place), to: target.name }
     let { version } = yield* changed(place.version, moving)
-    for (let round = 0; round < mostRounds; round++) {
-      const head = yield* source.log.head(session)
-      if (head === null) {
-        yield* places.settle(session)
-        return done("gone")
-      }
-      const expected = version
-      const isOurs = Effect.map(directory.find(session), (now) => now?.version === expected)
-      if (!(yield* copied(source, target, session, isOurs))) {
-        if (yield* isOurs) continue
-        return yield* overtaken
-      }
-      const at = yield* target.log.head(session)
-      const isComplete = at !== null && at.version >= head.version
-      const rows = isComplete
-        ? yield* Effect.either(copyRows(source, target, session, at))
-        : ({ _tag: "Left" } as const)
-      if (!isComplete || rows._tag === "Left") continue
-      ;({ version } = yield* changed(version, { ...moving, at }))
-      if (yield* source.log.delete(session, at)) {
-        places.forget(session)
-        yield* directory.change(session, version, { shard: target.name, left: [...left, shard] })
-        return done("moved", at.version)
-      }
+    /** Ends a move that is not decided. Whoever began it knows that nothing is written any more, and leaves no copy. */
+    const abandoned = Effect.gen(function* () {
       const now = yield* directory.find(session)
-      if (now?.version !== version) {
-        // Somebody has ended the move, one way or the other.
-        const settled = yield* places.settle(session)
-        return settled?.shard === target.name ? done("moved", at.version) : yield* overtaken
+      if (now === null) return
+      const isOurs = now.version === version && now.at === undefined
+      if (isOurs || neverOn(now).includes(target.name)) yield* target.log.delete(session)
+      yield* isOurs ? directory.change(session, version, plain(place)) : places.settle(session)
+    })
+    const rounds = Effect.gen(function* () {
+      for (let round = 0; round < mostRounds; round++) {
+        const head = yield* source.log.head(session)
+        if (head === null) return done("gone")
+        const expected = version
+        const isOurs = Effect.map(directory.find(session), (now) => now?.version === expected)
+        if (!(yield* copied(source, target, session, isOurs))) {
+          if (yield* isOurs) continue
+          return yield* overtaken
+        }
+        const at = yield* target.log.head(session)
+        const isComplete = at !== null && at.version >= head.version
+        const rows = isComplete
+          ? yield* Effect.either(copyRows(source, target, session, at))
+          : ({ _tag: "Left" } as const)
+        if (!isComplete || rows._tag === "Left") continue
+        ;({ version } = yield* changed(version, { ...moving, at }))
+        if (yield* source.log.delete(session, at)) {
+          places.forget(session)
+          yield* directory.change(session, version, {
+            ...plain(place),
+            shard: target.name,
+            left: [...left, shard],
+          })
+          return done("moved", at.version)
+        }
+        const now = yield* directory.find(session)
+        if (now?.version !== version) {
+          // Somebody has ended the move, one way or the other.
+          const settled = yield* places.settle(session)
+          return settled?.shard === target.name ? done("moved", at.version) : yield* overtaken
+        }
+        if ((yield* source.log.head(session)) === null) {
+          yield* places.settle(session)
+          return done("moved", at.version)
+        }
+        ;({ version } = yield* changed(version, moving))
       }
-      if ((yield* source.log.head(session)) === null) {
-        yield* places.settle(session)
-        return done("moved", at.version)
-      }
-      ;({ version } = yield* changed(version, moving))
-    }
-    yield* places.settle(session)
-    return yield* failed(session, `writers were faster ${mostRounds} times; try again`)
+      return yield* failed(session, `writers were faster ${mostRounds} times; try again`)
+    })
+    return yield* Effect.onExit(rounds, (exit) =>
+      Exit.isSuccess(exit) && exit.value.outcome === "moved" ? Effect.void : Effect.ignore(abandoned),
+    )
   })

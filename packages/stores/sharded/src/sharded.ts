@@ -4,7 +4,7 @@ import { EventLog } from "@memfold/log"
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { directoryIn, placePrefix } from "./Directory.js"
 import { type Moved, moveSession } from "./move.js"
-import { type Places, placesOf, type Placing } from "./Places.js"
+import { neverOn, plain, type Places, placesOf, type Placing } from "./Places.js"
 import type { Shard } from "./Shard.js"
 
 /** The shards, and where sessions go. */
@@ -19,8 +19,15 @@ export interface ShardedLog extends EventLog.Service {
   readonly shards: ReadonlyArray<Pick<Shard, "name" | "region">>
   /** The shard that has a session; `null` without one. */
   readonly placeOf: (session: string) => Effect.Effect<string | null, EventLog.LogError>
-  /** Moves a session to a shard, while it is written to. Fails if it has left that shard before. */
-  readonly move: (session: string, shard: string) => Effect.Effect<Moved, EventLog.LogError>
+  /**
+   * Moves a session to a shard, while it is written to. Fails if it has left that shard before, or if a move there was broken off: `again`
+   * says that no process is left which has begun such a move.
+   */
+  readonly move: (
+    session: string,
+    shard: string,
+    options?: { readonly again?: boolean },
+  ) => Effect.Effect<Moved, EventLog.LogError>
   /** Moves the sessions of an owner. */
   readonly moveOwner: (owner: string, shard: string) => Stream.Stream<Moved, EventLog.LogError>
   /** Moves each session to the shard that it would begin on now: after a shard was added, those that belong there. */
@@ -242,20 +249,22 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     Effect.gen(function* () {
       const place = yield* places.settle(session)
       if (place === null) return false
-      const { shard, left } = place
-      const { log } = yield* places.named(session, shard)
+      const { log } = yield* places.named(session, place.shard)
       const head = yield* log.head(session)
       if (head === null) return false
       if (at !== undefined && (at.version !== head.version || at.batchId !== head.batchId)) return false
-      const noted = yield* directory.change(session, place.version, { shard, left, deleting: head })
+      yield* places.clear(session, place)
+      const noted = yield* directory.change(session, place.version, { ...plain(place), deleting: head })
       if (noted === null) return yield* remove(session, at)
       const isDone = yield* log.delete(session, head)
-      yield* directory.change(session, noted.version, { shard, left })
+      yield* directory.change(session, noted.version, plain(place))
       return isDone || at !== undefined ? isDone : yield* remove(session)
     })
 
-  const move = (session: string, name: string) =>
-    Effect.flatMap(places.named(session, name), (shard) => moveSession(places, directory, session, shard))
+  const move: ShardedLog["move"] = (session, name, { again } = {}) =>
+    Effect.flatMap(places.named(session, name), (shard) =>
+      moveSession(places, directory, session, shard, again),
+    )
 
   const list = listing(places)
   const { projections } = first.log
@@ -275,7 +284,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
         Effect.gen(function* () {
           const place = yield* places.settle(session)
           const { name } = yield* places.belongsTo(session, owner)
-          return place === null || place.shard === name || place.left.includes(name)
+          return place === null || place.shard === name || neverOn(place).includes(name)
             ? []
             : [yield* move(session, name)]
         }),
@@ -285,7 +294,11 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     append: (session, records, options) =>
       write("append", session, options, ({ log }) => log.append(session, records, options)),
     rewrite: (session, rewritten, records, options) =>
-      write("rewrite", session, options, ({ log }) => log.rewrite(session, rewritten, records, options)),
+      write("rewrite", session, options, ({ log }) =>
+        Effect.flatMap(directory.find(session), (place) => places.clear(session, place)).pipe(
+          Effect.zipRight(log.rewrite(session, rewritten, records, options)),
+        ),
+      ),
     read: (session, page) =>
       reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) => log.read(session, page)),
     head: (session) => reading(session, null as EventLog.LogPosition | null, ({ log }) => log.head(session)),

@@ -4,7 +4,7 @@
  */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
-import { Cause, Effect, Exit, Stream } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { rendezvous, makeSharded, type Shard, type ShardedLog } from "../src/index.js"
@@ -218,6 +218,110 @@ describe("a move", () => {
       ),
     60_000,
   )
+})
+
+/** A log whose process is stopped at a call, and goes on when it is told. */
+const stopped = (
+  log: EventLog.Service,
+  step: { left: number },
+  stop: Effect.Effect<void>,
+): EventLog.Service => {
+  const call =
+    <Given extends ReadonlyArray<unknown>, A, E>(run: (...given: Given) => Effect.Effect<A, E>) =>
+    (...given: Given): Effect.Effect<A, E> =>
+      Effect.suspend(() => (--step.left === 0 ? Effect.zipRight(stop, run(...given)) : run(...given)))
+  const { append, read, head, list, delete: remove, projections } = log
+  return {
+    ...log,
+    append: call(append),
+    read: call(read),
+    head: call(head),
+    list: call(list),
+    delete: call(remove),
+    projections: { ...projections, get: call(projections.get), put: call(projections.put) },
+  }
+}
+
+describe("a mover that is stopped at any of its calls, and goes on much later,", () => {
+  const holds = (step: number, commands: ReadonlyArray<string>, isKilled: boolean) =>
+    Effect.gen(function* () {
+      const shards = yield* stores
+      const others = processOver(shards)
+      yield* appending(others, "s", 0)
+      yield* appending(others, "s", 1)
+      const [hasStopped, goesOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const stop = Effect.zipRight(Deferred.succeed(hasStopped, undefined), Deferred.await(goesOn))
+      const steps = { left: step }
+      const killed = killedAt(1, "behind")
+      const mover = makeSharded({
+        shards: shards.map((shard) => {
+          // Where it is killed, the call that it was stopped at is its last one.
+          const log = mortal(shard.log, () => (isKilled && steps.left <= 0 ? killed() : "on"), Effect.void)
+          return { ...shard, log: stopped(log, steps, stop) }
+        }),
+      })
+      const from = (yield* others.placeOf("s"))!
+      const [to, ...further] = shards.map(({ name }) => name).filter((name) => name !== from)
+      const moving = yield* Effect.fork(Effect.exit(mover.move("s", to!)))
+      yield* Effect.race(Deferred.await(hasStopped), Fiber.await(moving))
+      let batches: Array<string> | null = ["b0", "b1"]
+      for (const [at, command] of commands.entries()) {
+        if (command === "append") {
+          yield* appending(others, "s", at + 2)
+          batches = [...(batches ?? []), `b${at + 2}`]
+        } else if (command === "delete") {
+          expect(yield* others.delete("s")).toBe(batches !== null)
+          batches = null
+        } else {
+          // A shard that it has left, or that somebody may still copy it to, is refused.
+          yield* Effect.either(others.move("s", command === "same" ? to! : further[0]!))
+        }
+      }
+      yield* Deferred.succeed(goesOn, undefined)
+      yield* Fiber.join(moving)
+      for (const log of [others, processOver(shards)]) {
+        const found = yield* logOf(log, "s")
+        expect(found.filter((_, at) => at % 2 === 0).map(({ batchId }) => batchId)).toEqual(batches ?? [])
+        expect((yield* log.list({ limit: 5 })).map(({ session }) => session)).toEqual(
+          batches === null ? [] : ["s"],
+        )
+      }
+      if (isKilled) yield* others.delete("s")
+      else if (batches !== null) expect(yield* others.delete("s")).toBe(true)
+      // Nothing is left on any shard, but of one that was killed when its session was gone already.
+      if (!isKilled || batches !== null) for (const { log } of shards) expect(yield* log.head("s")).toBeNull()
+    }).pipe(Effect.runPromise)
+
+  it(
+    "writes nothing that anybody reads, and leaves nothing behind",
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 30 }),
+          fc.array(fc.constantFrom("same", "further", "append", "delete"), { maxLength: 5 }),
+          fc.boolean(),
+          holds,
+        ),
+        {
+          numRuns: often(300, 2_000),
+          examples: [[9, ["same", "delete"], false]],
+        },
+      ),
+    often(60_000, 600_000),
+  )
+
+  it("is not waited for: the session goes to that shard again once it is told that no mover is left", () =>
+    Effect.gen(function* () {
+      const shards = yield* stores
+      const log = processOver(shards)
+      yield* appending(log, "s", 0)
+      const from = yield* log.placeOf("s")
+      const to = shards.find(({ name }) => name !== from)!.name
+      yield* Effect.exit(processOver(shards, killedAt(5, "behind")).move("s", to))
+      expect((yield* Effect.flip(log.move("s", to))).reason).toContain("was broken off")
+      expect((yield* log.move("s", to, { again: true })).outcome).toBe("moved")
+      yield* checked(shards, "s", [0])
+    }).pipe(Effect.runPromise))
 })
 
 describe("a shard that is added", () => {
