@@ -51,6 +51,7 @@ import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { sourceOf } from "./recall/readLog.js"
 import { describe } from "./session/description.js"
+import type { Overloaded } from "./shell/Load.js"
 import type { Answered, Sessions } from "./shell/Sessions.js"
 import { feed } from "./memory/feed.js"
 import { raceFirst } from "./shell/raceFirst.js"
@@ -59,6 +60,7 @@ import type { Summarizer } from "./summarize/Summarizer.js"
 
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
+export { type LoadOptions, Overloaded } from "./shell/Load.js"
 export type { CompactionMode } from "./shell/modes.js"
 export type { FedEvent, FeedRange } from "./memory/feed.js"
 export type { CompactionSettings } from "./shell/CompactionSettings.js"
@@ -94,6 +96,7 @@ export { checkOptions, compactionOptions, InvalidOption, memoryOptions } from ".
 /** The operations of a memory over its parts. A transaction of the application has some of them, over parts of its own. */
 const operations = (parts: MemoryParts): Service => {
   const { log, sessions, schedule, underWay, strategyOf, mode, reading } = parts
+  const { appending, searching } = parts.load
   const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
   /** A range with an end is compared with the head: what is lost at the end of the log is said. */
@@ -109,11 +112,11 @@ const operations = (parts: MemoryParts): Service => {
     session: string,
     request: StrategyOptions | undefined,
     run: (strategy: Strategy) => Effect.Effect<Answered<A>, E>,
-  ): Effect.Effect<A, E | InvalidInput> =>
+  ): Effect.Effect<A, E | InvalidInput | Overloaded> =>
     Effect.gen(function* () {
       yield* checkSession(session)
       const strategy = yield* strategyOf(session, request)
-      const { answer, state } = yield* run(strategy)
+      const { answer, state } = yield* appending(session, run(strategy))
       yield* reading.upkeep.written(sourceOf(sessions, state))
       const checked = schedule.check(state, strategy)
       yield* mode === "inline" ? raceFirst(checked, underWay.closing) : checked
@@ -159,8 +162,9 @@ const operations = (parts: MemoryParts): Service => {
 
     context: (session, request) => contextOf(parts, session, request),
     messages: (session, page) => readMessages(sessions, session, page),
-    recall: (session, query, request) => recall(parts, session, query, request),
-    recallOf: (owner, query, request) => recallOf(parts, owner, query, request),
+    recall: (session, query, request) =>
+      Effect.zipRight(searching(session), recall(parts, session, query, request)),
+    recallOf: (owner, query, request) => Effect.zipRight(searching(), recallOf(parts, owner, query, request)),
     answerToolCall: (session, call, request) => answerToolCall(parts, session, call, request),
 
     state: load,

@@ -9,13 +9,14 @@ import type { CompactionMode } from "../shell/modes.js"
 import type { CompactionSettings } from "../shell/CompactionSettings.js"
 import type { Hooks } from "../shell/Hooks.js"
 import type { SessionError } from "../shell/Sessions.js"
+import type { LoadOptions, Overloaded } from "../shell/Load.js"
 import type { SpendOptions } from "../shell/Spend.js"
 import type { Budget } from "../shell/waitForBudget.js"
 import type { Wording } from "../summary/Wording.js"
 import type { InvalidInput } from "./input.js"
 
-/** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
-export type MemoryError = InvalidInput | SessionError
+/** The errors of every operation: an invalid argument, a store that fails, a damaged log, more appends than may wait. */
+export type MemoryError = InvalidInput | SessionError | Overloaded
 
 /** The result of an append: the messages have the indexes `[from, to)`. */
 export interface AppendedMessages {
@@ -172,6 +173,8 @@ export interface Options {
    * first search of another process; `true` by default. Otherwise, searches write it.
    */
   readonly indexAhead?: boolean
+  /** How many appends may wait before others are refused with `Overloaded`: 10,000 in the process, and 1,000 in a session by default. */
+  readonly load?: LoadOptions
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
 }

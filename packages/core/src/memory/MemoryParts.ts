@@ -19,6 +19,7 @@ import { VectorIndex } from "@memfold/log/VectorIndex"
 import { vectorsInProcess } from "../recall/vectorsInProcess.js"
 import * as CompactionSchedule from "../shell/CompactionSchedule.js"
 import { Dispatcher } from "@memfold/log/Dispatcher"
+import { type Load, makeLoad } from "../shell/Load.js"
 import type { CompactionMode } from "../shell/modes.js"
 import { make as makeSessions } from "../shell/Sessions.js"
 import { makeSpend, type Spend } from "../shell/Spend.js"
@@ -47,6 +48,8 @@ export interface MemoryParts extends RenderingParts, Entrance {
   /** What keeps the spend below its caps; `null` without caps. */
   readonly spend: Spend | null
   readonly underWay: UnderWay.UnderWay
+  /** How many appends wait. */
+  readonly load: Load
   /** Writes the summaries. */
   readonly summarizer: Summarizer.Service
   /** What recall reads with. */
@@ -83,6 +86,7 @@ export const makeParts = (
     const missing = missingPrice(options.spend, { summarizer, embedder, layers })
     if (missing !== null) return yield* Effect.die(missing)
     const spend = makeSpend(sessions, options.spend)
+    const load = makeLoad(options.load)
     const compaction = withDefaults(compactionOptions, options.compaction ?? {})
     const { mode } = compaction
     const dispatcher = yield* Dispatcher
@@ -121,6 +125,7 @@ export const makeParts = (
       circumstances,
       shutdown: compaction.shutdown,
       concurrency: compaction.concurrency,
+      calm: load.calm,
       contextOf: (state, strategy) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           Effect.map(plainContext(rendering, state, strategy, { now }), ({ plain }) => plain),
@@ -146,6 +151,7 @@ export const makeParts = (
       schedule,
       spend: options.spend === undefined ? null : spend,
       underWay,
+      load,
       summarizer,
       counter,
       layers,

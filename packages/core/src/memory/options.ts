@@ -180,6 +180,10 @@ export const memoryOptions = {
   audit: option(Schema.Struct({ reads: Schema.optional(Schema.Boolean) }), "an object like { reads: true }"),
   boundReasoning: option(Schema.Literal("leave-out", "keep"), "leave-out or keep"),
   indexAhead: option(Schema.Boolean, "true or false", { default: true }),
+  load: nested(
+    { appends: wholeFrom(1, { default: 10_000 }), appendsPerSession: wholeFrom(1, { default: 1_000 }) },
+    "an object like { appends: 10_000, appendsPerSession: 1_000 }",
+  ),
   cachedSessions: wholeFrom(1, { default: 1_000 }),
   summarizer: option(
     checkedBy<Summarizer>(isSummarizer),

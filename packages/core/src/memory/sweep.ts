@@ -6,9 +6,8 @@
  * whose worker is killed is repeated, and its time says how far back it goes: after a night without workers, the whole night.
  */
 import { Clock, Effect, Stream } from "effect"
-import type { LogError } from "@memfold/log/EventLog"
 import type { DispatchError, Look, Queue } from "@memfold/log/Dispatcher"
-import type { InvalidInput } from "./input.js"
+import type { MemoryError } from "./MemoryOptions.js"
 import type { Service as Memory } from "./MemoryService.js"
 
 /** The session whose look is a sweep. No session of an application has this name. */
@@ -28,7 +27,7 @@ const dispatchSweep = (queue: Pick<Queue, "dispatch">, time: number): Effect.Eff
 const lookAt = (
   memory: Pick<Memory, "look">,
   session: string,
-): Effect.Effect<void, DispatchError | InvalidInput> =>
+): Effect.Effect<void, DispatchError | MemoryError> =>
   memory.look(session).pipe(
     Effect.catchTags({
       DamagedEvent: () => Effect.void,
@@ -53,7 +52,7 @@ const sweep = (
   memory: Pick<Memory, "look" | "sessions">,
   { time }: Pick<Look, "time">,
   { every, isFirst }: { readonly every: number; readonly isFirst: boolean },
-): Effect.Effect<void, DispatchError | LogError | InvalidInput> =>
+): Effect.Effect<void, DispatchError | MemoryError> =>
   Effect.gen(function* () {
     if (!Number.isFinite(every)) return
     const began = yield* Clock.currentTimeMillis
@@ -78,7 +77,7 @@ export interface Sweeps {
    */
   readonly begin: Effect.Effect<void, DispatchError>
   /** Sweeps, unless this worker is at it already. */
-  readonly run: (look: Look) => Effect.Effect<void, DispatchError | LogError | InvalidInput>
+  readonly run: (look: Look) => Effect.Effect<void, DispatchError | MemoryError>
 }
 
 /**

@@ -93,6 +93,7 @@ const compactDue = (
   }).pipe(
     Effect.catchTags({
       LogError: (error) => new LookFailed({ session, reason: error.message, final: false }),
+      Overloaded: (error) => new LookFailed({ session, reason: error.message, final: false }),
       DamagedEvent: (error) => new LookFailed({ session, reason: error.message, final: true }),
       InvalidInput: (error) => new LookFailed({ session, reason: error.message, final: true }),
     }),

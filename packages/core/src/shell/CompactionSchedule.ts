@@ -47,6 +47,8 @@ export interface ScheduleParts extends Omit<CompactionParts, "leases"> {
   readonly budget: Budget | undefined
   readonly shutdown: Duration.DurationInput
   readonly concurrency: number
+  /** Waits until there is time for what need not be done now. */
+  readonly calm: Effect.Effect<void>
 }
 
 /** Runs learning and compacting for a memory, when the mode says so. */
@@ -134,6 +136,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     /** One compaction. Other sessions have their turn before the next one. */
     const work = (session: string, take: () => CompactionRequest): Effect.Effect<RunEnd> =>
       Effect.gen(function* () {
+        yield* parts.calm
         const began = yield* Clock.currentTimeMillis
         const request = take()
         const outcome = yield* learned(session, request.strategy, runCompaction(compaction, session, request))

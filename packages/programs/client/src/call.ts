@@ -1,6 +1,6 @@
 /** How requests are sent: with the token, tried again where that is safe, and with errors that need no Effect. */
 import { FetchHttpClient, type HttpApi, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
-import { Cause, Effect, Exit, Layer, Schedule, Schema } from "effect"
+import { Cause, Duration, Effect, Exit, Layer, Schedule, Schema } from "effect"
 import { api } from "./api.js"
 import { Format } from "./schemas.js"
 import { isProblem, ServiceError } from "./ServiceError.js"
@@ -123,7 +123,14 @@ export const makeCalls = (given: ClientOptions): Calls => {
       Effect.provide(Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))),
     ),
   )
-  const again = Schedule.intersect(Schedule.exponential("200 millis"), Schedule.recurs(retries))
+  /** As late as the service says, where it says it. */
+  const again = Schedule.identity<unknown>().pipe(
+    Schedule.intersect(Schedule.exponential("200 millis")),
+    Schedule.intersect(Schedule.recurs(retries)),
+    Schedule.modifyDelay(([[error]], delay) =>
+      Duration.max(delay, Duration.seconds(isProblem(error) ? (error.retryAfter ?? 0) : 0)),
+    ),
+  )
   const once = async <A, E>(request: Effect.Effect<A, E>): Promise<A> => {
     const exit = await Effect.runPromiseExit(request)
     if (Exit.isSuccess(exit)) return exit.value

@@ -27,6 +27,11 @@ const schemaOf = <S extends Status>(status: S) =>
       status: Schema.Literal(status),
       detail: Schema.String.annotations({ description: "What happened, and what to do" }),
       session: Schema.optional(Schema.String),
+      retryAfter: Schema.optional(
+        Schema.Number.annotations({
+          description: "After how many seconds to come again, as in `Retry-After`",
+        }),
+      ),
     }).annotations(
       HttpApiSchema.annotations({ status, identifier: `Problem${status}`, description: titles[status] }),
     ),

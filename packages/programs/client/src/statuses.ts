@@ -15,4 +15,6 @@ export interface Problem {
   /** What happened, and what to do. */
   readonly detail: string
   readonly session?: string | undefined
+  /** After how many seconds to come again, where the service knows it. */
+  readonly retryAfter?: number | undefined
 }

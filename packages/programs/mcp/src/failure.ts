@@ -37,6 +37,7 @@ const next: Readonly<Record<string, string>> = {
   DamagedEvent: "Nothing was changed. `npx memfold verify` shows what is damaged in the store.",
   UnknownBranch: "Leave the branch out for the branch in force.",
   VersionMismatch: "Nothing was stored. Read the session again, and decide again.",
+  Overloaded: "Wait as long as it says, and call again.",
   // What a sealed store refuses for good.
   erased: "Nobody can read it any more; take another session.",
   held: "Nothing changes it until the hold ends.",

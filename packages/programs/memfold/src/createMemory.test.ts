@@ -460,6 +460,7 @@ describe("createMemory", () => {
       "MissingPackage",
       "NotSealed",
       "OpenAIDecodeError",
+      "Overloaded",
       "OwnerMismatch",
       "SettingsError",
       "SummarizerError",

@@ -51,6 +51,10 @@ export type InvalidOption = Memory.InvalidOption
 export const Held = EventLog.Held
 export type Held = EventLog.Held
 
+/** As many appends wait as may: nothing was done. `retryAfter` says after how many milliseconds to come again. */
+export const Overloaded = Memory.Overloaded
+export type Overloaded = Memory.Overloaded
+
 /** The store seals nothing, so it cannot erase or hold. */
 export const NotSealed = Memory.NotSealed
 export type NotSealed = Memory.NotSealed

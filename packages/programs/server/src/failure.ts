@@ -95,6 +95,10 @@ export const problemOf = (error: unknown): Problem => {
   if (refused !== undefined) return problem(409, refused, sentence(error), session)
   const later = unavailable[name]
   if (later !== undefined) return problem(503, name, later, session)
+  if (name === "Overloaded") {
+    const { retryAfter = 0 } = error as { readonly retryAfter?: number }
+    return { ...problem(503, name, sentence(error), session), retryAfter: Math.ceil(retryAfter / 1_000) }
+  }
   const [status, next] = known[name] ?? []
   if (status === undefined)
     return problem(

@@ -92,14 +92,14 @@ const respond = (
   request: HttpServerRequest.HttpServerRequest,
   isForeign: boolean,
 ): HttpServerResponse.HttpServerResponse => {
-  const { status, type, title, detail } = given
+  const { status, type, title, detail, retryAfter = status === 429 ? 1 : undefined } = given
   // Clients of the APIs read errors in the form of the APIs.
   const body = isForeign ? { type: "error", error: { type, code: title, message: detail } } : given
   return HttpServerResponse.unsafeJson(body, {
     status,
     contentType: isForeign ? "application/json" : "application/problem+json",
     headers: {
-      ...(status === 429 ? { "retry-after": "1" } : {}),
+      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
       ...(closing.has(status) || isLong(request) ? { connection: "close" } : {}),
     },
   })

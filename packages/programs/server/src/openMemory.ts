@@ -56,6 +56,7 @@ export const openMemory = (
       audit,
       trust,
       minimumOrigin,
+      load,
     } = options
     const accounts: Accounts = { calls: new Calls(), savings: new Savings() }
     const { name, file, environmentPrefix } = strategySetting(options)
@@ -77,7 +78,7 @@ export const openMemory = (
     const memory = yield* Effect.provide(
       Memory.make({
         strategy,
-        ...given({ compaction, spend, beforeAppend, audit, trust, minimumOrigin }),
+        ...given({ compaction, spend, beforeAppend, audit, trust, minimumOrigin, load }),
       }),
       context,
     )

@@ -16,7 +16,7 @@ export class ServeError extends Error {
 }
 
 /** The options of `serve`. All of them have defaults. */
-export interface ServeOptions extends Pick<Memory.Options, "trust" | "minimumOrigin"> {
+export interface ServeOptions extends Pick<Memory.Options, "trust" | "minimumOrigin" | "load"> {
   /** The store, by its URL or as a layer; `sqlite:memfold.db` by default. */
   readonly store?: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /** The port; 4710 by default, and 0 takes a free one. */

@@ -7,7 +7,7 @@ const memfold = join(createRequire(import.meta.url).resolve("memfold/package.jso
 const readme = readFileSync(memfold, "utf8")
 
 /** What every operation fails with. */
-const everywhere = ["InvalidInput", "LogError", "DamagedEvent"]
+const everywhere = ["InvalidInput", "LogError", "DamagedEvent", "Overloaded"]
 
 /** The errors of each operation that has errors of its own, by their names. */
 const own = new Map(

@@ -104,6 +104,7 @@ const createOptions = {
   minimumOrigin: Memory.memoryOptions.minimumOrigin,
   logger: option(checkedBy(isLogger), '"error", "warning", "info", "debug", or a function'),
   metrics: option(OptionGroup.Callable, "a function"),
+  load: Memory.memoryOptions.load,
   cachedSessions: Memory.memoryOptions.cachedSessions,
 } satisfies Record<keyof CreateOptions, Schema.Schema.AnyNoContext>
 

@@ -56,6 +56,7 @@ const engineOptions = ({
   trust,
   minimumOrigin,
   recall,
+  load,
   cachedSessions,
 }: AnyOptions): Memory.Options => ({
   strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
@@ -72,6 +73,7 @@ const engineOptions = ({
   ...(trust === undefined ? {} : { trust }),
   ...(minimumOrigin === undefined ? {} : { minimumOrigin }),
   ...(recall?.fullTextIndex === "searches" ? { indexAhead: false } : {}),
+  ...(load === undefined ? {} : { load }),
   ...(cachedSessions === undefined ? {} : { cachedSessions }),
 })
 

@@ -64,6 +64,7 @@ const known: Readonly<Record<string, readonly [status: number, code: string, mes
   LogError: [503, "store_unavailable", "The store failed. Try again."],
   LayersError: [503, "store_unavailable", "The memory layers failed. Try again."],
   VectorIndexError: [503, "store_unavailable", "The vectors could not be deleted. Try again."],
+  Overloaded: [503, "overloaded", "As many requests wait as may. Try again."],
   DamagedEvent: [500, "damaged_session", "A stored event is damaged. `npx memfold verify` shows it."],
 }
 

@@ -2,7 +2,7 @@
 import { HttpApp, HttpServerResponse } from "@effect/platform"
 import type { UnknownName } from "@memfold/catalog"
 import { Caller, type Problem, problem, type schemas } from "@memfold/client/api"
-import { type Memory, Session, type Strategy } from "@memfold/core"
+import { Memory, Session, type Strategy } from "@memfold/core"
 import { Effect } from "effect"
 import { failureFor, problemOf } from "../failure.js"
 import type { Room } from "../limits.js"
@@ -70,7 +70,7 @@ export const overview = (
 
 /** Logs what only who runs the service can mend. */
 const logFailure = (error: unknown): Effect.Effect<void> =>
-  problemOf(error).status >= 500
+  problemOf(error).status >= 500 && !(error instanceof Memory.Overloaded)
     ? Effect.annotateLogs(Effect.logError("an operation failed"), failureFor(error))
     : Effect.void
 
