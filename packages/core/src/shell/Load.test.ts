@@ -30,7 +30,7 @@ describe("a load", () => {
         (appends, appendsPerSession, commands) =>
           Effect.gen(function* () {
             const load = makeLoad({ appends, appendsPerSession })
-            let waiting: ReadonlyArray<Waiting> = []
+            const waiting: Array<Waiting> = []
             let [now, lastTook] = [0, 0]
             let compaction: Fiber.RuntimeFiber<void> | null = null
             const comesAgain = () =>
@@ -52,11 +52,10 @@ describe("a load", () => {
                   expect(refused).toMatchObject({ _tag: "Overloaded", session, retryAfter: comesAgain() })
                 } else {
                   expect(fiber.unsafePoll()).toBeNull()
-                  waiting = [...waiting, { session, began: now, gate, fiber }]
+                  waiting.push({ session, began: now, gate, fiber })
                 }
               } else if (waiting.length > 0) {
-                const [ended] = waiting.slice(one.end % waiting.length)
-                waiting = waiting.filter((other) => other !== ended)
+                const [ended] = waiting.splice(one.end % waiting.length, 1)
                 lastTook = now - ended!.began
                 if (one.how === "done") yield* Deferred.succeed(ended!.gate, undefined)
                 else yield* Fiber.interrupt(ended!.fiber)

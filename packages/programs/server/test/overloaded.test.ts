@@ -7,7 +7,7 @@ import { ask, started, turn } from "./services.js"
 
 it("is a 503 with Retry-After, and a client comes again then", async () => {
   const away = Effect.unsafeMakeSemaphore(1)
-  const waiting = vi.fn()
+  const waiting = vi.fn<() => void>()
   const store = Layer.effect(
     EventLog.EventLog,
     Effect.map(InMemoryEventLog.make, (log) => ({
