@@ -60,6 +60,7 @@ const calls: Readonly<Record<string, readonly [code: number, ...args: ReadonlyAr
   export: [0, ...store],
   copy: [0, "--from", "sqlite:chats.db", "--to", "sqlite:copied.db"],
   archive: [0, "--to", "archived", "--idle", "1 day", ...store],
+  shards: [0, "show", "--shards", file("shards.json", { shards: { a: "sqlite:a.db" } })],
   restore: [0, "chat-1", "--from", "archived", ...store],
   verify: [0, ...store],
   repair: [0, ...store],

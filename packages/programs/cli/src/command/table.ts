@@ -94,6 +94,10 @@ export const groups: Readonly<
         "sessions that nobody uses, to a folder or a bucket",
         async () => (await import("./archive.js")).command,
       ),
+      shards: listed(
+        "sessions between the shards of a store over stores",
+        async () => (await import("./shards.js")).command,
+      ),
       restore: listed("archived sessions", async () => (await import("./archive.js")).restore),
     },
   },

@@ -1,0 +1,131 @@
+/** `memfold shards show|move|rebalance`: the shards of a store over stores. */
+import { Args, Command } from "@effect/cli"
+import { EventLog } from "@memfold/core"
+import { type Moved, Sharded, sharded } from "@memfold/sharded"
+import { Console, Effect, Option, Schema, Stream } from "effect"
+import { clean, count, json as toJson, shownId, table } from "../terminal/terminal.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+
+/** What a file of shards has. A program that uses the same shards gives `sharded` the same. */
+const Shards = Schema.Struct({
+  shards: Schema.Record({
+    key: Schema.NonEmptyString,
+    value: Schema.Union(
+      Schema.String,
+      Schema.Struct({ store: Schema.String, region: Schema.optionalWith(Schema.String, { exact: true }) }),
+    ),
+  }).pipe(Schema.filter((shards) => Object.keys(shards).length > 0)),
+  place: Schema.optional(Schema.Literal("session", "owner")),
+})
+
+const shardsFile = options.text(
+  "shards",
+  "FILE",
+  'The shards as JSON: {"shards":{"a":"postgres://db-a/chats","b":"postgres://db-b/chats"},"place":"owner"}.',
+)
+
+/** Does something with the shards that a file names. */
+const withShards = <E>(path: string, use: (log: Sharded["Type"]) => Effect.Effect<void, E>) =>
+  Effect.gen(function* () {
+    const parsed = yield* options.parsedFile("--shards", path)
+    const given = yield* Effect.mapError(
+      Schema.decodeUnknown(Shards)(parsed, { onExcessProperty: "error" }),
+      () =>
+        new UsageError({
+          problem: `--shards ${path}: it is {"shards":{"NAME":"URL"}}, with "place": "session" or "owner" if you want`,
+        }),
+    )
+    return yield* Effect.provide(Effect.flatMap(Sharded, use), sharded(given))
+  })
+
+const toldMove = (json: boolean) => (moved: Moved) =>
+  Console.log(
+    json
+      ? toJson({ type: "move", ...moved })
+      : `${shownId(moved.session)}  ${moved.outcome}` +
+          (moved.outcome === "moved"
+            ? `  ${clean(`${moved.from} to ${moved.to}`)}  ${count(moved.events)} events`
+            : ""),
+  )
+
+const show = Command.make("show", { shards: shardsFile, json: options.json }, ({ shards, json }) =>
+  withShards(shards, (log) =>
+    Effect.gen(function* () {
+      const found = new Map(log.shards.map(({ name }) => [name, { sessions: 0, events: 0 }]))
+      yield* EventLog.sessions(log).pipe(
+        Stream.mapEffect((info) => Effect.map(log.placeOf(info.session), (place) => ({ info, place })), {
+          concurrency: 16,
+        }),
+        Stream.runForEach(({ info, place }) =>
+          Effect.sync(() => {
+            const sum = found.get(place ?? "")
+            if (sum === undefined) return
+            sum.sessions++
+            sum.events += info.version
+          }),
+        ),
+      )
+      const rows = log.shards.map(({ name, region = null }) => ({ shard: name, region, ...found.get(name)! }))
+      if (json) yield* Effect.forEach(rows, (row) => Console.log(toJson(row)), { discard: true })
+      else
+        yield* Console.log(
+          table(
+            ["shard", "region", "sessions", "events"],
+            rows.map((row) => [
+              clean(row.shard),
+              clean(row.region ?? ""),
+              count(row.sessions),
+              count(row.events),
+            ]),
+            ["left", "left", "right", "right"],
+          ),
+        )
+    }),
+  ),
+).pipe(
+  Command.withDescription(
+    "How many sessions and events each shard has. It reads the place of every session.",
+  ),
+)
+
+const move = Command.make(
+  "move",
+  {
+    session: Args.optional(Args.text({ name: "SESSION" })),
+    shards: shardsFile,
+    to: options.text("to", "SHARD", "The shard to move to."),
+    owner: options.optionalText("owner", "OWNER", "Move all sessions of this owner."),
+    again: options.flag(
+      "again",
+      "Also to a shard where a move was broken off: say so only when no process is left that has begun one.",
+    ),
+    json: options.json,
+  },
+  ({ session, shards, to, owner, again, json }) =>
+    withShards(shards, (log): Effect.Effect<void, EventLog.LogError | UsageError> =>
+      Option.isSome(session) === Option.isSome(owner)
+        ? new UsageError({ problem: "give a session, or --owner" })
+        : Option.isSome(session)
+          ? Effect.flatMap(log.move(session.value, to, { again }), toldMove(json))
+          : Stream.runForEach(
+              Stream.mapEffect(EventLog.sessions(log, Option.getOrThrow(owner)), (info) =>
+                log.move(info.session, to, { again }),
+              ),
+              toldMove(json),
+            ),
+    ),
+).pipe(Command.withDescription("Move a session, or all of an owner, to a shard, while they are written to."))
+
+const rebalance = Command.make("rebalance", { shards: shardsFile, json: options.json }, ({ shards, json }) =>
+  withShards(shards, (log) => Stream.runForEach(log.rebalance, toldMove(json))),
+).pipe(
+  Command.withDescription(
+    "Move each session to the shard that it would begin on now: after a shard was added, which all processes have to know by then.",
+  ),
+)
+
+export const command = Command.make("shards").pipe(
+  Command.withDescription("Show the shards of a store over stores, and move sessions between them."),
+  Command.withSubcommands([show, move, rebalance]),
+)
