@@ -169,6 +169,7 @@ export const serveOptions = {
   audit: Memory.memoryOptions.audit,
   trust: Memory.memoryOptions.trust,
   minimumOrigin: Memory.memoryOptions.minimumOrigin,
+  load: Memory.memoryOptions.load,
   upstream: option(
     Schema.Union(
       Schema.String,
