@@ -24,7 +24,7 @@ it("is a 503 with Retry-After, and a client comes again then", async () => {
   await Effect.runPromise(away.take(1))
   onTestFinished(() => void Effect.runPromise(away.release(1)))
   const stored = [append("a"), append("b")]
-  await vi.waitFor(() => expect(waiting).toHaveBeenCalledTimes(2))
+  await vi.waitFor(() => expect(waiting).toHaveBeenCalledTimes(2), { timeout: 60_000 })
 
   const refused = await append("c")
   expect(refused).toMatchObject({
