@@ -174,7 +174,7 @@ describe("createMemory", () => {
       [{ store: "memory:", compaction: "inline" }, 'an object like { mode: "inline" }'],
       [{ store: "memory:", compaction: { lease: -1 } }, "more than 0"],
       [{ store: "memory:", compaction: { timeout: 5 } }, "one of the options: mode, hooks"],
-      [{ store: "memory:", recall: { index: "store" } }, "embedder, vectorIndex, fullTextIndex"],
+      [{ store: "memory:", recall: { index: "store" } }, "embedder, reranker, vectorIndex, fullTextIndex"],
       [{ store: "memory:", recall: true }, "an object"],
       [{ store: "memory:", layers: { extract: 5 } }, "one of the options: extractor"],
       [{ store: "memory:", layers: { mostUser: -1 } }, '"layers.mostUser"'],
