@@ -245,7 +245,7 @@ print(json.dumps([tag, context["messages"]]))
   it("says in one line what is wrong with a call", async () => {
     const folder = newFolder()
     const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-      [["serve", "--port", "70000"], /port is a number/],
+      [["serve", "--port", "70000"], /"port" must be a number/],
       [["serve", "--host", "0.0.0.0"], /--tokens/],
       [["serve", "--store", "nothing:"], /there is no store/],
       [["serve", "--strategy", "none"], /there is no strategy/],

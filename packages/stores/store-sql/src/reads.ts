@@ -1,5 +1,4 @@
 /** Reads of the log: pages of records, heads, and lists of sessions. Each is one query. */
-import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
@@ -48,12 +47,14 @@ const listing = ({ owner, after }: EventLog.ListOptions): readonly [string, Read
 /** The columns of a record, in the order of {@link recordOf}. */
 const columns = `${versionOf("events")}, ${batchIdOf("events")}, events.time, types.name, schema_version, data, checksum`
 
+const feedTable = "SELECT name FROM sqlite_master WHERE name = 'feed'"
+
 /** Begins the feed of a database that has none yet. */
 const beginFeed = ({ transaction }: Database, begin: ReadonlyArray<string>) =>
   transaction({ operation: "feed" }, (run) =>
     Effect.gen(function* () {
       // Looked at under the lock: another reader may have begun it.
-      const found = yield* run("SELECT name FROM sqlite_master WHERE name = 'feed'")
+      const found = yield* run(feedTable)
       if (found.length === 0) yield* Effect.forEach(begin, (statement) => run(statement), { discard: true })
     }),
   ).pipe(
@@ -67,14 +68,27 @@ const beginFeed = ({ transaction }: Database, begin: ReadonlyArray<string>) =>
     ),
   )
 
-/** Whether a database has no feed yet. */
-const hasNone = ({ cause }: EventLog.LogError): boolean =>
-  cause instanceof SqlError && /no such table: (main\.)?feed\b/.test(String(cause.cause))
+/**
+ * Begins the feed unless there is one; looked at once in a process. It is asked for rather than read: a client of SQL may keep a
+ * statement that could not be prepared.
+ */
+const feedBegun = (database: Database): Effect.Effect<void, EventLog.LogError> => {
+  const { begin } = database.dialect.feed
+  let isThere = begin === undefined
+  return Effect.suspend(() =>
+    isThere || begin === undefined
+      ? Effect.void
+      : database.lists({ operation: "feed" }, feedTable, []).pipe(
+          Effect.flatMap((found) => (found.length > 0 ? Effect.void : beginFeed(database, begin))),
+          Effect.tap(() => Effect.sync(() => void (isThere = true))),
+        ),
+  )
+}
 
 /** Reads a page of the feed. */
-const feeding =
-  (database: Database): NonNullable<EventLog.Service["feed"]> =>
-  ({ after, limit }) => {
+const feeding = (database: Database): NonNullable<EventLog.Service["feed"]> => {
+  const begun = feedBegun(database)
+  return ({ after, limit }) => {
     const { dialect, lists } = database
     const { feed } = dialect
     const about = { operation: "feed" }
@@ -96,11 +110,9 @@ const feeding =
           position: row.slice(0, size).join("."),
         })),
     )
-    const { begin } = feed
-    return begin === undefined
-      ? page
-      : Effect.catchIf(page, hasNone, () => Effect.zipRight(beginFeed(database, begin), page))
+    return Effect.zipRight(begun, page)
   }
+}
 
 /** The methods of the log of a database that read it. */
 export const reads = (
