@@ -1,13 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import {
   EventLog,
-  SummaryMode,
   InMemoryEventLog,
-  Keep,
   Memory,
   MemoryLayers,
   Message,
-  Strategy,
   Trigger,
   Summarizer,
   Verify,
@@ -16,19 +13,13 @@ import { Deferred, Effect, Fiber, Layer, Stream, TestClock, TestContext } from "
 import * as fc from "fast-check"
 import { often } from "@memfold/harness/depth"
 import { sessionOf } from "../test/facts.js"
+import { pairs } from "@memfold/harness/engine"
 import type { Extractor, NewFact } from "./Extractor.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
 import { layer, make } from "./Layers.js"
 import type { Options } from "./options.js"
 
 const { assistant, system, user } = Message
-
-const pairs = Strategy.make({
-  name: "pairs",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  summaryMode: SummaryMode.rolling,
-})
 
 const echo = { name: "echo", summarize: () => Effect.succeed({ text: "so far" }) }
 

@@ -1,12 +1,12 @@
 /** What a guard redacts is in no byte that a store has written, its write-ahead log included, nor in what a summarizer is asked. */
 import { createClient } from "@memfold/client"
 import { guard } from "@memfold/guard"
+import { bytesOf } from "@memfold/harness/bytesOf"
 import { foundIn, planted } from "@memfold/harness/planted"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { servers } from "@memfold/harness/redisServers"
 import { storeFile } from "@memfold/harness/storeFile"
-import { readdirSync, readFileSync, statSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { expect, it } from "vitest"
 import { started } from "./services.js"
 
@@ -34,13 +34,6 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
     return { store: url, folder, written: stop }
   },
 }
-
-const bytesOf = (folder: string): string =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true)
-    .map((file) => readFileSync(file, "latin1"))
-    .join("\n")
 
 it.each(Object.keys(places))("%s", async (name) => {
   const { store, folder, written } = await places[name]!()

@@ -1,5 +1,6 @@
 /** An erasure, and a copy of everything that the store had written before it: restored, it opens with no key that is left. */
 import { EventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { bytesOf } from "@memfold/harness/bytesOf"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { servers } from "@memfold/harness/redisServers"
 import { layer as postgres } from "@memfold/store-postgres"
@@ -99,14 +100,6 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
     return { log: postgres({ url }), folder, stop, start }
   },
 }
-
-const bytesOf = (folder: string): string =>
-  fs
-    .readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true)
-    .map((file) => fs.readFileSync(file, "latin1"))
-    .join("\n")
 
 // The tool keeps owners: a server runs as a user of its own.
 const copy = (from: string, to: string): void => void execFileSync("cp", ["-a", `${from}/.`, to])

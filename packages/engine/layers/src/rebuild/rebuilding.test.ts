@@ -1,26 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import {
-  EventLog,
-  InMemoryEventLog,
-  Keep,
-  Memory,
-  MemoryLayers,
-  Message,
-  Strategy,
-  Summarizer,
-  SummaryMode,
-  Trigger,
-} from "@memfold/core"
+import { EventLog, InMemoryEventLog, Memory, MemoryLayers, Message, Summarizer } from "@memfold/core"
 import { Effect, Stream, TestClock } from "effect"
+import { pairs } from "@memfold/harness/engine"
 import type { Extractor, NewFact } from "../Extractor.js"
 import { make } from "../Layers.js"
 
-const strategy = Strategy.make({
-  name: "pairs",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  summaryMode: SummaryMode.rolling,
-})
 const echo = { name: "echo", summarize: () => Effect.succeed({ text: "so far" }) }
 
 /** Finds "predicate = value" in what the user says, about the user and about the scope. */
@@ -55,7 +39,7 @@ const open = (
   Effect.gen(function* () {
     const layers = yield* make({ extractor })
     return yield* Memory.make({
-      strategy,
+      strategy: pairs,
       compaction: { mode: "inline" },
       ...(spend === undefined ? {} : { spend }),
     }).pipe(
