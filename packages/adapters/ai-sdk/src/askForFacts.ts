@@ -1,5 +1,5 @@
 /** Asks a model of the AI SDK for facts, as an object that fits their schema. */
-import type { Message } from "@memfold/core"
+import { InContext, type Message } from "@memfold/core"
 import { generateText, jsonSchema, type LanguageModel, type LanguageModelUsage, Output } from "ai"
 import { Clock, Effect } from "effect"
 import { type AskInContext, generated, inContext, streamed } from "./summarizer.js"
@@ -43,10 +43,7 @@ const messagesOf = (
   asks: AskInContext | undefined,
 ): Effect.Effect<ReadonlyArray<Message.Message> | null> =>
   Effect.flatMap(Clock.currentTimeMillis, (time) =>
-    asks !== undefined &&
-    context !== undefined &&
-    context.lastCallTime !== null &&
-    time - context.lastCallTime <= (asks.cacheMinutes ?? 5) * 60_000
+    asks !== undefined && context !== undefined && InContext.isCached(context.lastCallTime, time, asks)
       ? context.messages
       : Effect.succeed(null),
   )

@@ -143,7 +143,7 @@ export const wrongIn = (group: OptionGroup, given: object, prefix = ""): Invalid
     if (!fits(schema)(value)) return new InvalidOption({ option: prefix + name, allowed: must })
     if (inner === undefined || !Predicate.isRecord(value)) continue
     const within = `${prefix}${name}.`
-    const wrong = unknownIn(inner, value, within) ?? wrongIn(inner, value, within)
+    const wrong = problemIn(inner, value, within)
     if (wrong !== null) return wrong
   }
   return null
@@ -154,6 +154,10 @@ export const unknownIn = (group: OptionGroup, given: object, prefix = ""): Inval
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(group, name))
   return unknown === undefined ? null : InvalidOption.unknown(unknown, Object.keys(group), prefix)
 }
+
+/** The first name that is no option of a group, or else the first option whose value is not allowed. */
+export const problemIn = (group: OptionGroup, given: object, prefix = ""): InvalidOption | null =>
+  unknownIn(group, given, prefix) ?? wrongIn(group, given, prefix)
 
 /** The options, with the defaults of those that are left out. All options of the group have one. */
 export const withDefaults = <Given extends object>(

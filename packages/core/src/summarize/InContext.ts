@@ -101,6 +101,10 @@ export const forRequest = (request: Request, wording: Wording = {}): Question | 
   return { messages: [...messages, user(question.join("\n\n"))], cacheMarks }
 }
 
+/** Whether the provider still has the newest call of a session in its prompt cache at a time, in milliseconds since the epoch. */
+export const isCached = (lastCallTime: number | null, time: number, { cacheMinutes = 5 }: Options): boolean =>
+  lastCallTime !== null && time - lastCallTime <= cacheMinutes * 60_000
+
 /**
  * The messages to send for a request now; `null` for a prompt of its own (`Prompt.forRequest`): if the request cannot be
  * asked in context, or the provider's cache has expired, so that the context would be paid as new.
@@ -116,7 +120,7 @@ export const now = (
 ): Effect.Effect<Question | null> =>
   Effect.map(Clock.currentTimeMillis, (time) => {
     const lastCallTime = request.wholeContext?.lastCallTime ?? null
-    if (options === undefined || lastCallTime === null) return null
-    const isAlive = time - lastCallTime <= (options.cacheMinutes ?? 5) * 60_000
-    return isAlive ? forRequest(request, wording) : null
+    return options !== undefined && isCached(lastCallTime, time, options)
+      ? forRequest(request, wording)
+      : null
   })

@@ -31,7 +31,7 @@ export interface GuardOptions {
   readonly found?: "redact" | "refuse"
 }
 
-const { Callable, option, unknownIn, wrongIn } = OptionGroup
+const { Callable, option, problemIn } = OptionGroup
 
 /** The options, and what each must be. */
 const guardOptions = {
@@ -43,7 +43,7 @@ const guardOptions = {
 
 const checkOptions = (options: unknown): void => {
   const wrong = Predicate.isRecord(options)
-    ? (unknownIn(guardOptions, options) ?? wrongIn(guardOptions, options))
+    ? problemIn(guardOptions, options)
     : new Memory.InvalidOption({ option: "options", allowed: 'an object like { found: "refuse" }' })
   if (wrong !== null) throw wrong
 }

@@ -5,7 +5,7 @@ import type { Extractor } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"
 import { rules } from "./rules/index.js"
 
-const { Callable, checkedBy, duration, fits, option, unknownIn, wholeFrom, wrongIn } = OptionGroup
+const { Callable, checkedBy, duration, fits, option, problemIn, wholeFrom } = OptionGroup
 
 /** Names what the sessions of a user or of a scope share; the result for a session must not change. */
 export type NameOf = (session: string) => string | undefined
@@ -84,4 +84,4 @@ export interface Options extends OptionGroup.Values<typeof optionGroup> {}
  * ```
  */
 export const checkOptions = (options: object): OptionGroup.InvalidOption | null =>
-  unknownIn(optionGroup, options) ?? wrongIn(optionGroup, options)
+  problemIn(optionGroup, options)

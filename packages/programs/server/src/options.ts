@@ -7,7 +7,7 @@ import type { ToolHandler } from "./mcp.js"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
 
-const { Callable, checkedBy, duration, nested, numberOf, option, unknownIn, wrongIn } = OptionGroup
+const { Callable, checkedBy, duration, nested, numberOf, option, problemIn } = OptionGroup
 
 /** An option of the service has a value that is not allowed. */
 export class ServeError extends Error {
@@ -211,7 +211,7 @@ export const serveOptions = {
 export const checkOptions = (options: ServeOptions): void => {
   if (!Predicate.isRecord(options as unknown))
     throw new ServeError("The options are an object like { port: 4710 }")
-  const wrong = unknownIn(serveOptions, options) ?? wrongIn(serveOptions, options)
+  const wrong = problemIn(serveOptions, options)
   if (wrong !== null) throw new ServeError(wrong.message)
   const { host = "127.0.0.1", tokens } = options
   if (Duration.toMillis(options.upstreamTimeout ?? 1) < 1)
