@@ -27,16 +27,12 @@ export const groups = [
     files: ["packages/programs/*/corpus/**/*.test.ts"],
   },
   {
-    name: "mutants",
-    about: "copies of the engine with a fault each, which a law must find",
-    quick: false,
-    files: ["packages/tests/testing/test/mutants/**/*.test.ts"],
-  },
-  {
     name: "deep",
-    about: "laws and killed workers on further components, which others have shown",
+    about:
+      "copies of the engine with a fault each, and laws and killed workers on components that others have shown",
     quick: false,
     files: [
+      "packages/tests/testing/test/mutants/mutants.test.ts",
       "packages/stores/store-libsql/test/laws.test.ts",
       "packages/stores/worker-{cluster,pg-boss}/test/worker.test.ts",
       "packages/programs/cli/test/accidents.test.ts",

@@ -1,7 +1,7 @@
 /** Each template is made as `npm create memfold` makes it, and runs offline as `npm start` runs it. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,7 +11,7 @@ import { promisify } from "node:util"
 import { launchOptions } from "@memfold/harness/chromium"
 import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
-import { chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { create, CreateError, templates } from "./index.js"
 
@@ -39,6 +39,8 @@ const env = {
   NODE_OPTIONS: undefined,
   PORT: "0",
 }
+
+const names = templates.map(({ name }) => name)
 
 /** Makes a template, each time in a folder of its own. */
 const made = (template: string) => create(template, join(workspace, template, crypto.randomUUID()))
@@ -72,6 +74,19 @@ const end = async (child: ChildProcess) => {
   await closed
 }
 
+/** Starts a server, and waits for its address. */
+const started = async (folder: string, file: string, more: NodeJS.ProcessEnv = {}) => {
+  const child = start(folder, program("tsx"), [file], more)
+  let errors = ""
+  child.stderr.on("data", (text: string) => (errors += text))
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [url] = /http:\/\/[\d.:]+/u.exec(line) ?? []
+    if (url !== undefined) return { url, child, errors: () => errors }
+  }
+  await end(child)
+  throw new Error(`${file} ended before it printed an address, and said: ${errors}`)
+}
+
 /** Runs a server until `use` has used its address. */
 const serve = async (
   folder: string,
@@ -79,18 +94,11 @@ const serve = async (
   use: (url: string) => Promise<void>,
   more: NodeJS.ProcessEnv = {},
 ) => {
-  const child = start(folder, program("tsx"), [file], more)
-  let errors = ""
-  child.stderr.on("data", (text: string) => (errors += text))
+  const { url, child, errors } = await started(folder, file, more)
   try {
-    for await (const line of createInterface({ input: child.stdout })) {
-      const [url] = /http:\/\/[\d.:]+/u.exec(line) ?? []
-      if (url === undefined) continue
-      return await use(url)
-    }
-    throw new Error("it ended before it printed an address")
+    return await use(url)
   } catch (cause) {
-    throw new Error(`${file} printed: ${errors}`, { cause })
+    throw new Error(`${file} printed: ${errors()}`, { cause })
   } finally {
     await end(child)
   }
@@ -103,8 +111,8 @@ const post = (url: string, body: unknown, headers: Record<string, string> = {}) 
     body: JSON.stringify(body),
   })
 
-describe.each(templates.map(({ name }) => name))("%s", (name) => {
-  it("names its packages in this version, and compiles", async () => {
+describe("a new folder", () => {
+  it.each(names)("of %s names its packages in this version", (name) => {
     const folder = made(name)
     expect(existsSync(join(folder, ".gitignore"))).toBe(true)
     expect(existsSync(join(folder, "_gitignore"))).toBe(false)
@@ -112,7 +120,22 @@ describe.each(templates.map(({ name }) => name))("%s", (name) => {
     const { version } = JSON.parse(readFileSync(join(here, "package.json"), "utf8")) as { version: string }
     expect(manifest).toContain(`"memfold": "^${version}"`)
     expect(manifest).not.toContain("workspace:")
-    const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", folder]).catch(
+  })
+
+  /** Templates by their settings of TypeScript: the compiler reads the packages once for all that share them. */
+  const bySettings = new Map<string, Array<string>>()
+  for (const name of names) {
+    const settings = readFileSync(join(here, "templates", name, "tsconfig.json"), "utf8")
+    bySettings.set(settings, [...(bySettings.get(settings) ?? []), name])
+  }
+  it.each([...bySettings.values()].map((names) => ({ names })))("of $names compiles", async ({ names }) => {
+    const folders = names.map(made)
+    const [folder = ""] = folders
+    const settings = JSON.parse(readFileSync(join(folder, "tsconfig.json"), "utf8")) as { include: string[] }
+    const include = folders.flatMap((one) => settings.include.map((files) => join(one, files)))
+    const project = join(workspace, `${crypto.randomUUID()}.json`)
+    writeFileSync(project, JSON.stringify({ extends: join(folder, "tsconfig.json"), include }))
+    const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", project]).catch(
       (error: { stdout: string }) => error,
     )
     expect(stdout).toBe("")
@@ -163,36 +186,44 @@ describe("offline", () => {
       expect((await fetch(url)).status).toBe(404)
     })
   })
-
-  it("web-chat answers, lists the chat, and shows it to its browser alone", async () => {
-    await serve(made("web-chat"), "server.ts", async (url) => {
-      expect(await (await fetch(url)).text()).toContain('<div id="page">')
-      const cookie = (await fetch(`${url}/api/chats`)).headers.get("set-cookie")?.split(";")[0] ?? ""
-      const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Hi there" }] }
-      const asked = { messages: [message], trigger: "submit-message" }
-      expect(await (await post(`${url}/api/chats/c1/answer`, asked, { cookie })).text()).toContain("[DONE]")
-      const read = async (path: string, headers = {}) =>
-        (await (await fetch(`${url}/api${path}`, { headers })).json()) as unknown
-      expect(await read("/chats", { cookie })).toEqual([{ id: "c1", title: "Hi there" }])
-      expect(await read("/chats/c1", { cookie })).toMatchObject({ messages: [{}, {}], branches: [{}] })
-      expect(await read("/chats/c1")).toMatchObject({ messages: [] })
-    })
-  })
 })
 
-describe("web-chat in a browser", () => {
-  /** Opens the page of a new application, and what a user does on it. */
+describe("web-chat", () => {
+  // Each page of the browser has cookies of its own, so each is another user of one server.
+  let server: Awaited<ReturnType<typeof started>>
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await chromium.launch(launchOptions())
+    server = await started(made("web-chat"), "server.ts")
+  })
+  afterAll(async () => {
+    await browser?.close()
+    if (server !== undefined) await end(server.child)
+  })
+
+  it("answers, lists the chat, and shows it to its browser alone", async () => {
+    const { url } = server
+    expect(await (await fetch(url)).text()).toContain('<div id="page">')
+    const cookie = (await fetch(`${url}/api/chats`)).headers.get("set-cookie")?.split(";")[0] ?? ""
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Hi there" }] }
+    const asked = { messages: [message], trigger: "submit-message" }
+    expect(await (await post(`${url}/api/chats/c1/answer`, asked, { cookie })).text()).toContain("[DONE]")
+    const read = async (path: string, headers = {}) =>
+      (await (await fetch(`${url}/api${path}`, { headers })).json()) as unknown
+    expect(await read("/chats", { cookie })).toEqual([{ id: "c1", title: "Hi there" }])
+    expect(await read("/chats/c1", { cookie })).toMatchObject({ messages: [{}, {}], branches: [{}] })
+    expect(await read("/chats/c1")).toMatchObject({ messages: [] })
+  })
+
+  /** Opens the page for a new user, and what this one does on it. */
   const opened = async (use: (page: Page, url: string) => Promise<void>) => {
-    const browser = await chromium.launch(launchOptions())
-    onTestFinished(() => browser.close())
     const page = await browser.newPage({ viewport: { width: 1_200, height: 800 } })
+    onTestFinished(() => page.close())
     page.setDefaultTimeout(120_000)
     const problems: Array<string> = []
     page.on("pageerror", ({ message }) => problems.push(message))
-    await serve(made("web-chat"), "server.ts", async (url) => {
-      await page.goto(url)
-      await use(page, url)
-    })
+    await page.goto(server.url)
+    await use(page, server.url)
     expect(problems).toEqual([])
   }
   /** How long a page may take on a busy machine. */
@@ -254,8 +285,8 @@ describe("web-chat in a browser", () => {
   it("opens a long chat at its end, also on a narrow screen", async () => {
     await opened(async (page) => {
       await page.setViewportSize({ width: 390, height: 700 })
-      for (let turn = 0; turn < 8; turn++)
-        await say(page, `Turn ${turn}. ${"This is a long story. ".repeat(10)}`)
+      for (let turn = 0; turn < 3; turn++)
+        await say(page, `Turn ${turn}. ${"This is a long story. ".repeat(20)}`)
       await page.reload()
       const last = said(page, "assistant").last()
       await expect.poll(async () => (await last.boundingBox())?.y ?? 700, patience).toBeLessThan(600)

@@ -43,8 +43,8 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
   }),
   mutant("shows pages of all branches", "L4: every message of the branch", {
     file: "memory/readMessages.ts",
-    from: "rangesBetween(gaps, 1, cursor.version - 1)",
-    to: "rangesBetween([], 1, cursor.version - 1)",
+    from: "rangesBetween(gaps, 1, version - 1)",
+    to: "rangesBetween([], 1, version - 1)",
   }),
   mutant("takes back one event too many", "L4: every message of the branch", {
     file: "memory/branching.ts",

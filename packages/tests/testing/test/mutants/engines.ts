@@ -100,8 +100,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "shell/runCompaction.ts",
-        from: "onFailure: (error) => recordFailure(parts, lock, error),",
-        to: "onFailure: (error) => Effect.die(error),",
+        from: ": recordFailure(parts, lock, error),",
+        to: ": Effect.die(error),",
       },
     ],
   },

@@ -9,7 +9,7 @@ import type { Caught } from "./Mutant.js"
 import type { RimMutant } from "./rim.js"
 
 /** Where the engine is, the messages and the log that it runs on, the readers of transcripts, and the service with its proxy. */
-const sources = [
+export const sources = [
   "packages/core/src",
   "packages/engine",
   "packages/ports/log/src",
