@@ -73,5 +73,5 @@ it("a rehearsal has the states, outcomes and contexts of a memory", () =>
         await Effect.runPromise(Effect.provide(provided, TestContext.TestContext))
       },
     ),
-    { numRuns: often(40, 200) },
+    { numRuns: often(15, 200) },
   ))

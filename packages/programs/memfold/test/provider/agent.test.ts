@@ -68,7 +68,7 @@ const heldBack = () => {
   }
 }
 
-const turns = often(50, 100)
+const turns = often(30, 100)
 
 /** The turn after `percent` percent of all turns. */
 const at = (percent: number) => Math.floor((turns * percent) / 100)
