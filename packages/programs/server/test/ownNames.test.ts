@@ -201,7 +201,7 @@ it("L22: a stream with such a name anywhere in it passes, and changes nothing fo
       // What is kept here is told in this server's own words, or breaks off.
       if (!isKept) expect(answered).toMatchObject({ status: 200, body: sent })
     }),
-    { numRuns: often(600, 5_000) },
+    { numRuns: often(200, 5_000) },
   )
   for (const encoding of inherited) {
     const sent = upstream.answers(["{}"], encoding)
