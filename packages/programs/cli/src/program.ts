@@ -4,7 +4,7 @@
  *
  * Exit codes: 0 success, 1 a check has findings, 2 the call or its input was wrong, 70 a bug in memfold.
  */
-import { Command, HelpDoc, Usage, ValidationError } from "@effect/cli"
+import { Command, CommandDescriptor, HelpDoc, Usage, ValidationError } from "@effect/cli"
 // The index of the package also loads servers, sockets and clusters, which doubles the start time.
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Audit, OptionGroup } from "@memfold/core"
@@ -17,7 +17,7 @@ import { version } from "./installation.js"
 import { separated } from "./terminal/arguments.js"
 import { examples, overview, readableHelp } from "./terminal/help.js"
 import { clean, colorsWhereSeen, columns } from "./terminal/terminal.js"
-import { wrongOption } from "./terminal/wrongCall.js"
+import { everywhere, wrongCall } from "./terminal/wrongCall.js"
 
 /** `memfold help TOPIC` is the help of a command, of the commands of a group, or of all. */
 const withoutHelp = ([word, topic, ...rest]: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -36,35 +36,47 @@ const namesFor = (typed: ReadonlyArray<string>, args: ReadonlyArray<string>): Re
   return named === undefined || args.includes("--completions") ? [...commands.keys()] : [named]
 }
 
-/** The usage of a command, as the parser says it. */
-export const usageOf = (command: AnyCommand): string =>
-  stripVTControlCharacters(HelpDoc.toAnsiText(Usage.getHelp(Command.getUsage(command))))
+const inWords = (usage: Usage.Usage): string =>
+  stripVTControlCharacters(HelpDoc.toAnsiText(Usage.getHelp(usage)))
 
-/** Fails for a word that is no command or no option, before the parser says so in a list of all. */
+/** The usage of a command, as the parser says it, and of each command within it. */
+export const usagesOf = (command: AnyCommand): ReadonlyMap<string, string> =>
+  new Map(
+    [...Command.getSubcommands(command)].map(([name, within]) => [
+      name,
+      inWords(CommandDescriptor.getUsage(within)),
+    ]),
+  )
+
+/** Fails for a word that is no command, no option or one too many, before the parser says so in other words. */
 const checked = (args: ReadonlyArray<string>): Effect.Effect<void, UsageError> =>
   Effect.gen(function* () {
     const at = args.findIndex((arg) => !arg.startsWith("-"))
     const word = args[at]
     if (word === undefined || args[at - 1] === "--log-level" || args[at - 1] === "--completions") return
-    const listed = commands.get(word)
-    if (listed === undefined) {
-      const guess = OptionGroup.closest(word, commands.keys())
-      // The parser lists all commands for a word that is like none of them.
-      if (guess === undefined) return
-      const problem = `there is no command "${word}"; ${OptionGroup.didYouMean(guess)}memfold --help lists the commands`
-      return yield* new UsageError({ problem })
+    const noCommand = (typed: string, of: string, names: Iterable<string>) => {
+      const guess = OptionGroup.didYouMean(OptionGroup.closest(typed, names))
+      const problem = `there is no command "${typed}"; ${guess}${of} --help lists the commands`
+      return new UsageError({ problem })
     }
-    const command = yield* Effect.promise(listed.load)
-    // A command is among its own. The parser looks after what is within one that has others.
-    if ([...Command.getSubcommands(command)].length > 1) return
-    const full = `memfold ${word}`
+    const listed = commands.get(word)
+    if (listed === undefined) return yield* noCommand(word, "memfold", commands.keys())
+    const usages = usagesOf(yield* Effect.promise(listed.load))
+    let full = `memfold ${word}`
+    let rest = args.slice(at + 1)
+    // A command without others within is listed as its own.
+    let usage = usages.get(word)
+    if (usage === undefined) {
+      const [inner] = rest
+      // Its help.
+      if (inner === undefined || everywhere.has(inner)) return
+      usage = usages.get(inner)
+      if (usage === undefined) return yield* noCommand(inner, full, usages.keys())
+      full = `${full} ${inner}`
+      rest = rest.slice(1)
+    }
     const example = examples[full]?.[0]
-    const problem = wrongOption(
-      full,
-      args.slice(at + 1),
-      usageOf(command),
-      example === undefined ? undefined : `memfold ${example}`,
-    )
+    const problem = wrongCall(full, rest, usage, example === undefined ? undefined : `memfold ${example}`)
     if (problem !== undefined) return yield* new UsageError({ problem })
   })
 

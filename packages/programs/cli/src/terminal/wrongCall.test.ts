@@ -1,14 +1,26 @@
-/** Each option of each command, mistyped by one letter, is refused with what was meant. */
+/** Each option of each command, mistyped by one letter, is refused with what was meant, and so is each word too many or too few. */
 import { describe, expect, it } from "vitest"
 import { commands, first, groups } from "../command/table.js"
-import { usageOf } from "../program.js"
-import { optionsIn, wrongOption } from "./wrongCall.js"
+import { usagesOf } from "../program.js"
+import { optionsIn, wrongCall } from "./wrongCall.js"
 
-describe.each([...commands])("memfold %s", (name, { load }) => {
-  it("guesses every option, and says whether it is given twice or lacks its value", async () => {
-    const usage = usageOf(await load())
-    const known = optionsIn(usage)
-    const wrong = (...args: ReadonlyArray<string>) => wrongOption(`memfold ${name}`, args, usage, undefined)
+/** Every command, and every command within one, with its usage. */
+const all = (
+  await Promise.all(
+    [...commands].map(async ([name, { load }]) =>
+      [...usagesOf(await load())].map(([inner, usage]): readonly [string, string] => [
+        inner === name ? `memfold ${name}` : `memfold ${name} ${inner}`,
+        usage,
+      ]),
+    ),
+  )
+).flat()
+
+describe.each(all)("%s", (full, usage) => {
+  const known = optionsIn(usage)
+  const wrong = (...args: ReadonlyArray<string>) => wrongCall(full, args, usage, undefined)
+
+  it("guesses every option, and says whether it is given twice or lacks its value", () => {
     for (const [option, { hasValue, isRepeated }] of known) {
       for (let at = 2; at < option.length; at++) {
         const left = option.slice(0, at) + option.slice(at + 1)
@@ -27,6 +39,22 @@ describe.each([...commands])("memfold %s", (name, { load }) => {
       else expect(wrong(...twice) ?? "").not.toContain("twice")
     }
     expect(wrong("--help", "--nonsense")).toBeUndefined()
+  })
+
+  it("says which word is one too many, and which is needed", () => {
+    const required = [...known].flatMap(([option, { isRequired }]) => (isRequired ? [option, "x"] : []))
+    const words = usage.match(/\[?<[^>]+>\]?(\.\.\.)?/gu) ?? []
+    const needed = words.filter((word) => !/^\[|\.\.\.$/u.test(word))
+    const typed = words.map((_, at) => `w${at}`)
+    expect(wrong(...required, ...typed)).toBeUndefined()
+    if (!words.some((word) => word.endsWith("..."))) {
+      expect(wrong(...required, ...typed, "extra")).toContain('"extra" is one too many')
+      expect(wrong(...required, "--", ...typed, "--extra")).toContain('"--extra" is one too many')
+    }
+    for (let given = 0; given < needed.length; given++)
+      expect(wrong(...required, ...typed.slice(0, given))).toBe(
+        `${full} needs ${needed[given]!.replaceAll(/[<>]/gu, "")}`,
+      )
   })
 })
 

@@ -9,7 +9,7 @@ interface Known {
 }
 
 /** Options of every command. */
-const everywhere = new Set(["-h", "--help", "--version", "--wizard", "--completions", "--log-level"])
+export const everywhere = new Set(["-h", "--help", "--version", "--wizard", "--completions", "--log-level"])
 
 /** The options in the usage of a command. */
 export const optionsIn = (usage: string): ReadonlyMap<string, Known> =>
@@ -26,15 +26,24 @@ export const optionsIn = (usage: string): ReadonlyMap<string, Known> =>
     ),
   )
 
+/** The names of the arguments that are not options, in the usage of a command: what is left out may be, or comes as often as typed. */
+const argumentsIn = (
+  usage: string,
+): ReadonlyArray<{ readonly name: string; readonly kind: "one" | "maybe" | "many" }> =>
+  [...usage.matchAll(/(\[)?<((?:[^<>])+)>(?:\])?(\.\.\.)?/gu)].map(([, maybe, name = "", many]) => ({
+    name,
+    kind: many !== undefined ? "many" : maybe !== undefined ? "maybe" : "one",
+  }))
+
 /**
- * What is wrong with the options of a call; `undefined` if nothing is.
+ * What is wrong with the words of a call; `undefined` if nothing is.
  *
  * @param command - the full name of the command
- * @param args - the arguments behind it
+ * @param args - the words behind it
  * @param usage - its usage, as the parser says it
- * @param example - a call to show where an option is missing
+ * @param example - a call to show where something is missing
  */
-export const wrongOption = (
+export const wrongCall = (
   command: string,
   args: ReadonlyArray<string>,
   usage: string,
@@ -42,13 +51,17 @@ export const wrongOption = (
 ): string | undefined => {
   const known = optionsIn(usage)
   const seen = new Set<string>()
+  const given: Array<string> = []
   for (let at = 0; at < args.length; at++) {
     const word = args[at]!
-    if (word === "--") break
-    if (everywhere.has(word)) return undefined
     // What stands behind the name of a program is the program's.
+    if (word === "--" || (command === "memfold wrap" && !word.startsWith("--"))) {
+      given.push(...args.slice(word === "--" ? at + 1 : at))
+      break
+    }
+    if (everywhere.has(word)) return undefined
     if (!word.startsWith("--")) {
-      if (command === "memfold wrap") break
+      given.push(word)
       continue
     }
     const option = known.get(word)
@@ -63,8 +76,15 @@ export const wrongOption = (
     const value = args[++at]
     if (value === undefined || known.has(value)) return `${word} lacks its value`
   }
-  const missing = [...known].find(([name, { isRequired }]) => isRequired && !seen.has(name))?.[0]
-  return missing === undefined
-    ? undefined
-    : `${command} needs ${missing}${example === undefined ? "" : `, as in: ${example}`}`
+  const asIn = example === undefined ? "" : `, as in: ${example}`
+  const wanted = argumentsIn(usage)
+  const tooMuch = wanted.some(({ kind }) => kind === "many") ? undefined : given[wanted.length]
+  if (tooMuch !== undefined) {
+    const taken = wanted.length === 0 ? "options only" : wanted.map(({ name }) => name).join(" and ")
+    return `${command} takes ${taken}; "${tooMuch}" is one too many${asIn}`
+  }
+  const lacking = wanted.filter(({ kind }) => kind === "one")[given.length]
+  const missing =
+    lacking?.name ?? [...known].find(([name, { isRequired }]) => isRequired && !seen.has(name))?.[0]
+  return missing === undefined ? undefined : `${command} needs ${missing}${asIn}`
 }
