@@ -20,6 +20,7 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
 import { child, start } from "@memfold/harness/children"
+import { fill, readOnly, recordsOf } from "@memfold/harness/stored"
 import { driverPath, openDriver, withDriver, lockProgram } from "@memfold/harness/sqlite"
 import {
   bundled,
@@ -125,13 +126,22 @@ describe("files that are not memfold's", () => {
   })
 
   it("a newer memfold's", async () => {
-    const [path, name, file] = await written()
-    withDriver(file, (driver) => driver.pragma("user_version = 8"))
+    const path = folder()
+    const [name, file] = ["chats.db", join(path, "chats.db")]
+    await fill(`sqlite:${file}`)
+    const records = await withLog({ filename: file }, recordsOf)
+    withDriver(file, (driver) =>
+      driver.exec("PRAGMA user_version = 8; ALTER TABLE events ADD COLUMN later TEXT"),
+    )
     expect(await refusal(path, name)).toBe(
       "chats.db has schema 8, this memfold knows schema 6; update memfold, or read it with memfold export",
     )
     // It can be read: what this version reads stands in all later ones.
-    expect(await withLog({ filename: file, readonly: true }, (log) => versionOf(log, "one"))).toBe(3)
+    expect(await withLog({ filename: file, readonly: true }, readOnly)).toEqual({
+      records,
+      problems: [],
+      refused: Array(5).fill("the store is open to be read, and takes no writes"),
+    })
   })
 
   it("an older memfold's", async () => {
@@ -246,7 +256,7 @@ describe("files that are not to be written", () => {
         for (const attempt of attempts) {
           const error = yield* Effect.flip(attempt)
           expect(error).toBeInstanceOf(EventLog.LogError)
-          expect(error.message).toContain("is read-only; make it and its folder writable")
+          expect(error.message).toContain("the store is open to be read, and takes no writes")
         }
         expect(yield* versionOf(log, "one")).toBe(3)
       }),

@@ -3,6 +3,8 @@ import { createClient } from "@libsql/client/web"
 import { Effect } from "effect"
 import { beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { libsqlServers, type Server, signed } from "@memfold/harness/libsqlServers"
+import { fill, readOnly, recordsOf } from "@memfold/harness/stored"
+import { layer } from "../src/index.js"
 import { empty, openingFails, withLog } from "./support.js"
 
 const server = libsqlServers()
@@ -40,9 +42,16 @@ describe("a database is refused, and says why,", () => {
   })
 
   it("of a newer memfold", async () => {
-    await withLog({ url: one.url }, () => Effect.void)
+    await fill(layer({ url: one.url }))
+    const records = await withLog({ url: one.url }, recordsOf)
     await changed("UPDATE memfold SET version = 7")
+    await changed("ALTER TABLE events ADD COLUMN later TEXT")
     expect((await openingFails({ url: one.url })).reason).toContain("has version 7 of the tables")
+    expect(await withLog({ url: one.url, readonly: true }, readOnly)).toEqual({
+      records,
+      problems: [],
+      refused: Array(5).fill("the store is open to be read, and takes no writes"),
+    })
   })
 
   it("without tables, where none are to be created", async () => {

@@ -9,6 +9,7 @@ import { inspect } from "node:util"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { give, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
+import { readOnly, recordsOf } from "@memfold/harness/stored"
 import { freePort } from "@memfold/harness/ports"
 import { migrations } from "../src/index.js"
 import { newSchema, openingFails, withLog } from "./support.js"
@@ -279,11 +280,24 @@ describe("a schema", () => {
     expect((await openingFails({ url: one.url, schema: theirs })).reason).toBe(
       `${name()} has tables of another program in the schema ${theirs}; choose another schema`,
     )
-    await withLog({ url: one.url, schema: newer }, (log) => log.head("s"))
-    await one.client.query(`INSERT INTO ${newer}.migrations (version) VALUES (3)`)
+    const records = await withLog({ url: one.url, schema: newer }, (log) =>
+      Effect.gen(function* () {
+        const record = { time: 0, type: "Noted", schemaVersion: 1, data: "{}" }
+        for (const session of ["a", "b"])
+          yield* log.append(session, [record, record], { expectedVersion: 0, batchId: session })
+        return yield* recordsOf(log)
+      }),
+    )
+    await one.client.query(
+      `INSERT INTO ${newer}.migrations (version) VALUES (3); ALTER TABLE ${newer}.events ADD COLUMN later TEXT`,
+    )
     expect((await openingFails({ url: one.url, schema: newer })).reason).toBe(
       `${name()} has version 3 of the tables in the schema ${newer}, this memfold knows version 2; update memfold, or read it with memfold export`,
     )
+    expect(await withLog({ url: one.url, schema: newer, readonly: true }, readOnly)).toMatchObject({
+      records,
+      refused: Array(5).fill("the store is open to be read, and takes no writes"),
+    })
   })
 })
 

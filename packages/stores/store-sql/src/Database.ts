@@ -46,16 +46,11 @@ export interface DatabaseOptions {
   readonly isInTransaction?: boolean | undefined
 }
 
+const writeRefused = new Error("the store is open to be read, and takes no writes")
+
 /** How a database is written that is open to be read: every write fails. So one of a newer memfold can be read, and not be harmed. */
 export const refusingWrites: NonNullable<DatabaseOptions["writing"]> = () =>
-  Effect.fail(
-    new SqlError({
-      cause: Object.assign(new Error("it is open to be read, and takes no writes"), {
-        code: "SQLITE_READONLY",
-      }),
-      message: "a write to a database that is open to be read",
-    }),
-  )
+  Effect.fail(new SqlError({ cause: writeRefused, message: writeRefused.message }))
 
 /** The statements around a transaction. */
 interface Bounds {
@@ -176,7 +171,11 @@ export const database = (use: Use, options: DatabaseOptions): Database => {
       return new EventLog.LogError({
         operation,
         ...named,
-        reason: reasonOf?.(error.cause) ?? messageOf(dialect, error.cause),
+        // No database has said it.
+        reason:
+          error.cause === writeRefused
+            ? writeRefused.message
+            : (reasonOf?.(error.cause) ?? messageOf(dialect, error.cause)),
         cause: error,
       })
     })

@@ -155,3 +155,31 @@ export const recordsOf = (log: EventLog.Service) =>
     )
     return all.flatMap((records) => [...records])
   })
+
+/**
+ * What a log reads that is open to be read, and why it refuses each kind of write. A store that a newer memfold wrote is opened so: it is
+ * read and exported, and takes no writes.
+ */
+export const readOnly = (log: EventLog.Service) =>
+  Effect.gen(function* () {
+    const [first] = yield* log.list({ limit: 1 })
+    const { session, version } = first!
+    const head = { version, batchId: "b" }
+    const options = { expectedVersion: 0, batchId: "b" }
+    const record = { time: 0, type: "Noted", schemaVersion: 1, data: "{}" }
+    const refused = yield* Effect.forEach(
+      [
+        log.append("new", [record], options),
+        log.rewrite(session, [], [record], options),
+        log.delete(session, head),
+        log.projections.put(session, head, []),
+        log.projections.drop("snapshot"),
+      ],
+      (write) => Effect.flip(write as Effect.Effect<unknown, { readonly reason?: string }>),
+    )
+    return {
+      records: yield* recordsOf(log),
+      problems: yield* problemsOf(log),
+      refused: refused.map(({ reason }) => reason),
+    }
+  })
