@@ -21,6 +21,7 @@ import { changeFact, endRebuild, factsIn, factsOfOwner, rebuildFacts, rebuiltFac
 import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {
+  checkConsumer,
   checkDescription,
   checkFeed,
   checkRange,
@@ -53,7 +54,7 @@ import { sourceOf } from "./recall/readLog.js"
 import { describe } from "./session/description.js"
 import type { Overloaded } from "./shell/Load.js"
 import type { Answered, Sessions } from "./shell/Sessions.js"
-import { feed } from "./memory/feed.js"
+import { consume, feed } from "./memory/feed.js"
 import { raceFirst } from "./shell/raceFirst.js"
 import { subscribe } from "./shell/subscribe.js"
 import type { Summarizer } from "./summarize/Summarizer.js"
@@ -62,7 +63,7 @@ export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
 export { type LoadOptions, Overloaded } from "./shell/Load.js"
 export type { CompactionMode } from "./shell/modes.js"
-export type { FedEvent, FeedRange } from "./memory/feed.js"
+export type { ConsumeOptions, Done, FedEvent, FeedRange } from "./memory/feed.js"
 export type { CompactionSettings } from "./shell/CompactionSettings.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export { type EraseOptions, NotSealed } from "./memory/govern.js"
@@ -188,6 +189,8 @@ const operations = (parts: MemoryParts): Service => {
     traceMessage: (session, name) => traceMessageOf(parts, session, name),
     sessions: allSessions(log),
     sessionsOf: (owner, page) => ownedSessions(log, owner, page),
+    consume: (group, handle, how) =>
+      Effect.zipRight(checkConsumer(group, how), consume(log, group, handle, how)),
     feed: (from) => Stream.flatMap(checkFeed(from), () => feed(log, from)),
     eventsOf: (owner) =>
       Stream.unwrap(

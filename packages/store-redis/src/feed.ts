@@ -81,7 +81,7 @@ export const feeding = (
   connection: Connection,
   { prefix, mode }: Target,
   enter: Script | null,
-): NonNullable<EventLog.Service["feed"]> => {
+): Required<Pick<EventLog.Service, "feed" | "feedEnd">> => {
   const all = feedKeys(prefix)
   const keysOf = keysUnder(prefix)
 
@@ -181,9 +181,22 @@ export const feeding = (
   const entered = Effect.suspend(() =>
     hasBegun ? Effect.void : Effect.tap(enterAll(enter), () => void (hasBegun = true)),
   )
-  return ({ after, limit }) => {
+  /** The last entry of each bucket. */
+  const end = Effect.map(
+    Effect.forEach(
+      all,
+      ({ feed }) => connection.ask(about, (client) => client.xrevrange(feed, "+", "-", "COUNT", 1)),
+      { concurrency },
+    ),
+    (found) => {
+      const places = found.map(([last]) => (last === undefined ? start : { entry: last[0], version: 0 }))
+      return places.every((place) => place === start) ? null : places.map(textOf).join(".")
+    },
+  )
+  const read: NonNullable<EventLog.Service["feed"]> = ({ after, limit }) => {
     const places = after === undefined ? all.map(() => start) : after.split(".").map(placeOf)
     if (places.length !== all.length || places.includes(null)) return EventLog.wrongPosition()
     return Effect.zipRight(entered, page(places as ReadonlyArray<Place>, limit))
   }
+  return { feed: read, feedEnd: Effect.zipRight(entered, end) }
 }

@@ -76,7 +76,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       read: (session, page) => readPage(connection, keysOf(session), session, page),
       head: (session) => readHead(connection, keysOf(session), session),
       list: listSessions(connection, target.prefix),
-      feed: feeding(connection, target, options.readonly === true ? null : scripts.enter),
+      ...feeding(connection, target, options.readonly === true ? null : scripts.enter),
       delete: (session, at) =>
         guard(
           { operation: "delete", session },

@@ -1,12 +1,20 @@
 /** The events of all sessions of a store, in the order of its feed. */
-import { Either, Stream } from "effect"
-import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
+import { Effect, Either, Stream } from "effect"
+import {
+  consume as consumed,
+  type ConsumeOptions,
+  type Done,
+  type FedRecord,
+  type LogError,
+  type LogRecord,
+  type Service as EventLog,
+} from "@memfold/log/EventLog"
 import { type FeedRange, feed as fedRecords } from "@memfold/log/pages"
 import { decode, eventId, type RecordedEvent } from "../event/EventCodec.js"
 import { retryTransient } from "../shell/retry.js"
 import { InvalidInput } from "./input.js"
 
-export type { FeedRange }
+export type { ConsumeOptions, Done, FeedRange }
 
 /** An event in the feed. Its session and its `id` name it for good. */
 export interface FedEvent extends RecordedEvent {
@@ -27,14 +35,41 @@ const eventOf = (record: LogRecord): RecordedEvent =>
     }
   })
 
+/** An event of the feed as it is read. */
+const fedOf = ({ record, position }: FedRecord): FedEvent => ({ ...eventOf(record), position })
+
+/** A position that is none of the store is a mistake of who asks. */
+const asked = (error: LogError): LogError | InvalidInput =>
+  error.refused === "position" ? new InvalidInput({ session: "", detail: error.reason }) : error
+
 /** Reads the feed of a store. */
 export const feed = (
   { feed: read }: EventLog,
   range?: FeedRange,
 ): Stream.Stream<FedEvent, LogError | InvalidInput> =>
   fedRecords(read === undefined ? {} : { feed: (page) => retryTransient(read(page)) }, range).pipe(
-    Stream.mapError((error) =>
-      error.refused === "position" ? new InvalidInput({ session: "", detail: error.reason }) : error,
-    ),
-    Stream.map(({ record, position }) => ({ ...eventOf(record), position })),
+    Stream.mapError(asked),
+    Stream.map(fedOf),
+  )
+
+/** Consumes the feed of a store as one of a group. The function answers with a promise in the face that has promises. */
+export const consume = <E extends Error>(
+  log: EventLog,
+  group: string,
+  handle: (events: ReadonlyArray<FedEvent>) => Effect.Effect<Done, E>,
+  options?: ConsumeOptions,
+): Effect.Effect<void, E | LogError> =>
+  consumed(
+    log,
+    group,
+    (page) =>
+      Effect.tryPromise({
+        try: async (): Promise<unknown> => handle(page.map(fedOf)),
+        catch: (error) => error as E,
+      }).pipe(
+        Effect.flatMap(
+          (done) => (Effect.isEffect(done) ? done : Effect.succeed(done)) as Effect.Effect<Done, E>,
+        ),
+      ),
+    options,
   )

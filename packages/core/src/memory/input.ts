@@ -1,7 +1,7 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
 import { Duration, Effect, Either, Exit, identity, Option, ParseResult, Schema } from "effect"
 import { eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
-import type { ReadOptions } from "@memfold/log/EventLog"
+import type { ConsumeOptions, ReadOptions } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
 import { Message, Origin } from "@memfold/message/Message"
 import type { TimeOptions } from "../recall/timed.js"
@@ -202,6 +202,10 @@ export const checkOrigin = (session: string, origin: unknown): Exit.Exit<void, I
         new InvalidInput({ session, detail: `"origin" must be one of ${Origin.literals.join(", ")}` }),
       )
 
+/** Whether a value is a duration above 0. */
+const isLength = (value: unknown): boolean =>
+  Option.exists(Duration.decodeUnknown(value), (length) => Duration.toMillis(length) > 0)
+
 /** The first version and the interval of a subscription; a name that is no option is a typing mistake. */
 export const checkSubscription = (
   session: string,
@@ -213,9 +217,7 @@ export const checkSubscription = (
   const { fromVersion, pollInterval, ...others } = options
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) return refuse(`"${unknown}" is none of the options: fromVersion, pollInterval`)
-  const millis = Option.map(Duration.decodeUnknown(pollInterval ?? 1_000), Duration.toMillis)
-  if (!Option.exists(millis, (length) => length > 0))
-    return refuse('"pollInterval" must be a duration above 0')
+  if (!isLength(pollInterval ?? 1_000)) return refuse('"pollInterval" must be a duration above 0')
   return fromVersion === undefined ? Exit.void : checkCount(session, "fromVersion", fromVersion)
 }
 
@@ -225,10 +227,22 @@ export const checkFeed = (options: FeedRange = {}): Exit.Exit<void, InvalidInput
   const refuse = (detail: string) => Exit.fail(new InvalidInput({ session: "", detail }))
   if (after !== undefined && (typeof after !== "string" || after === ""))
     return refuse('"after" must be the `position` of an event')
-  const millis = Option.map(Duration.decodeUnknown(pollInterval), Duration.toMillis)
-  return Option.exists(millis, (length) => length > 0)
-    ? Exit.void
-    : refuse('"pollInterval" must be a duration above 0')
+  return isLength(pollInterval) ? Exit.void : refuse('"pollInterval" must be a duration above 0')
+}
+
+/** The group of a consumer of the feed, and how it consumes. */
+export const checkConsumer = (
+  group: unknown,
+  { batch, attempts, lease = 1, pollInterval = 1 }: ConsumeOptions = {},
+): Exit.Exit<void, InvalidInput> => {
+  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session: "", detail }))
+  if (Exit.isFailure(checkSession(group))) return refuse("a group has a name: a text that is not empty")
+  for (const [name, count] of Object.entries({ batch, attempts }))
+    if (count !== undefined && !isCount(count, 1))
+      return refuse(`"${name}" must be a whole number, 1 or more`)
+  for (const [name, length] of Object.entries({ lease, pollInterval }))
+    if (!isLength(length)) return refuse(`"${name}" must be a duration above 0`)
+  return Exit.void
 }
 
 /** The versions that `events` reads. */

@@ -166,6 +166,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         }
         return Effect.succeed(page)
       }),
+    feedEnd: Effect.sync(() => (fed.length === 0 ? null : String(fed.length))),
     projections: {
       endsWithProcess: true,
       get: (session, kind, filter) =>

@@ -181,15 +181,13 @@ export interface FeedRange {
   readonly pollInterval?: Duration.DurationInput
 }
 
-/** How many records of the feed are read at a time. */
-const feedSize = 64
-
 /**
  * The records of all sessions of a store in the order of its feed, read page by page, and then new ones as they come. Fails with a
  * `LogError` if the store has no feed.
  *
  * @param log - the store
  * @param range - where to begin, and whether to wait at the end
+ * @param limit - how many records are read at a time, and come in a chunk; 64 by default
  *
  * @example
  * ```ts
@@ -202,6 +200,7 @@ const feedSize = 64
 export const feed = (
   log: Pick<Service, "feed">,
   { after, follow = true, pollInterval = "250 millis" }: FeedRange = {},
+  limit = 64,
 ): Stream.Stream<FedRecord, LogError> => {
   const read = log.feed
   if (read === undefined)
@@ -209,7 +208,7 @@ export const feed = (
       new LogError({ operation: "feed", reason: "the store has no feed; subscribe to its sessions" }),
     )
   const pageBehind = (from: string | undefined): Effect.Effect<ReadonlyArray<FedRecord>, LogError> =>
-    Effect.flatMap(read({ after: from, limit: feedSize }), (page) =>
+    Effect.flatMap(read({ after: from, limit }), (page) =>
       page.length > 0 || !follow
         ? Effect.succeed(page)
         : Effect.zipRight(Effect.sleep(pollInterval), pageBehind(from)),

@@ -212,6 +212,8 @@ export interface Service {
    * without a feed leaves it out.
    */
   readonly feed?: (page: FeedOptions) => Effect.Effect<ReadonlyArray<FedRecord>, LogError>
+  /** The position behind everything that is in the feed now; `null` if it is empty. A store that cannot say it leaves it out. */
+  readonly feedEnd?: Effect.Effect<string | null, LogError>
   /**
    * The log as a transaction of the application sees it, in the store's own database: what is written there is committed and
    * rolled back with the transaction. It takes what the store can use as a transaction, and fails with a {@link LogError} for

@@ -68,7 +68,7 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
       (session: string, ...rest: Rest): Effect.Effect<A, E | EventLog.LogError> =>
         Effect.zipRight(open(operation, session), run(session, ...rest))
 
-    const { changes, erasure, feed, finishRewrites, stored, within } = log
+    const { changes, erasure, feed, feedEnd, finishRewrites, stored, within } = log
     return {
       append: opened("append", log.append),
       read: opened("read", log.read),
@@ -112,6 +112,7 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
               Stream.unwrap(Effect.as(open("changes", session), changes(session))),
           }),
       ...(feed === undefined ? {} : { feed }),
+      ...(feedEnd === undefined ? {} : { feedEnd }),
       ...(within === undefined ? {} : { within }),
       ...(erasure === undefined ? {} : { erasure }),
       ...(stored === undefined ? {} : { stored }),

@@ -83,7 +83,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
           : yield* openFeed(feed)({ after: last.position, limit })
       })
 
-  const { changes, feed, finishRewrites, within } = log
+  const { changes, feed, feedEnd, finishRewrites, within } = log
   return {
     append: (session, records, options) =>
       Effect.flatMap(sealBatch("append", session, records, options), (batch) =>
@@ -127,6 +127,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
     ...(finishRewrites === undefined ? {} : { finishRewrites }),
     ...(changes === undefined ? {} : { changes }),
     ...(feed === undefined ? {} : { feed: openFeed(feed) }),
+    ...(feedEnd === undefined ? {} : { feedEnd }),
     ...(within === undefined
       ? {}
       : { within: (transaction) => Effect.map(within(transaction), (inner) => sealLog(inner, keyring)) }),

@@ -89,6 +89,10 @@ const listing = (places: Places): EventLog.Service["list"] => {
   return list
 }
 
+/** A position in the feeds of the shards: one of each. */
+const positionOf = (positions: ReadonlyMap<string, string>): string =>
+  [...positions].map(([shard, at]) => `${encodeURIComponent(shard)}=${encodeURIComponent(at)}`).join("~")
+
 /** The feeds of the shards, one beside the other: a position is one of each. A moved session comes again, on its new shard. */
 const feeding =
   (shards: ReadonlyArray<Shard>): NonNullable<EventLog.Service["feed"]> =>
@@ -114,10 +118,7 @@ const feeding =
           for (const { record, position } of page) {
             positions.set(name, position)
             if (record.session.startsWith(placePrefix)) continue
-            const all = [...positions].map(
-              ([shard, at]) => `${encodeURIComponent(shard)}=${encodeURIComponent(at)}`,
-            )
-            found.push({ record, position: all.join("~") })
+            found.push({ record, position: positionOf(positions) })
           }
           isMore = page.length > 0
         }
@@ -307,6 +308,15 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     finishRewrites: (session) =>
       Effect.flatMap(places.look(session), (shard) => shard?.log.finishRewrites?.(session) ?? Effect.void),
     feed: feeding(shards),
+    feedEnd: Effect.gen(function* () {
+      const positions = new Map<string, string>()
+      for (const { name, log } of shards) {
+        // In a shard without a feed, nothing is ever behind a position.
+        const end = yield* log.feedEnd ?? Effect.succeed(null)
+        if (end !== null) positions.set(name, end)
+      }
+      return positions.size === 0 ? null : positionOf(positions)
+    }),
     projections: {
       endsWithProcess: projections.endsWithProcess === true,
       get: (session, ...asked) =>

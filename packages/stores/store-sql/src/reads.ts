@@ -85,14 +85,23 @@ const feedBegun = (database: Database): Effect.Effect<void, EventLog.LogError> =
   )
 }
 
-/** Reads a page of the feed. */
-const feeding = (database: Database): NonNullable<EventLog.Service["feed"]> => {
+/** Reads a page of the feed, and its end. */
+const feeding = (database: Database): Required<Pick<EventLog.Service, "feed" | "feedEnd">> => {
   const begun = feedBegun(database)
-  return ({ after, limit }) => {
-    const { dialect, lists } = database
-    const { feed } = dialect
-    const about = { operation: "feed" }
-    const size = feed.position.length
+  const { dialect, lists } = database
+  const { feed } = dialect
+  const about = { operation: "feed" }
+  const size = feed.position.length
+  const last = Effect.map(
+    lists(
+      about,
+      `SELECT ${feed.position.join(", ")} FROM ${feed.from} WHERE ${feed.behind}
+       ORDER BY ${feed.position.map((one) => `${one} DESC`).join(", ")} LIMIT 1`,
+      feed.position.map(() => 0),
+    ),
+    ([row]) => (row === undefined ? null : row.join(".")),
+  )
+  const read: NonNullable<EventLog.Service["feed"]> = ({ after, limit }) => {
     const numbers = after === undefined ? feed.position.map(() => 0) : after.split(".").map(Number)
     if (numbers.length !== size || !numbers.every((one) => Number.isSafeInteger(one) && one >= 0))
       return EventLog.wrongPosition()
@@ -112,14 +121,15 @@ const feeding = (database: Database): NonNullable<EventLog.Service["feed"]> => {
     )
     return Effect.zipRight(begun, page)
   }
+  return { feed: read, feedEnd: Effect.zipRight(begun, last) }
 }
 
 /** The methods of the log of a database that read it. */
 export const reads = (
   database: Database,
-): Required<Pick<EventLog.Service, "read" | "head" | "list" | "feed">> => ({
+): Required<Pick<EventLog.Service, "read" | "head" | "list" | "feed" | "feedEnd">> => ({
   ...readingSessions(database),
-  feed: feeding(database),
+  ...feeding(database),
 })
 
 const readingSessions = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({

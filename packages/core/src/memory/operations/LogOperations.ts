@@ -2,10 +2,13 @@
 import type { RecordedEvent } from "../../event/EventCodec.js"
 import type { ReadOptions } from "@memfold/log/EventLog"
 import type { SessionState } from "../../session/SessionState.js"
-import type { FedEvent, FeedRange } from "../feed.js"
+import type { ConsumeOptions, Done, FedEvent, FeedRange } from "../feed.js"
 import type { SubscribeOptions } from "../../shell/subscribe.js"
 import type { AtVersionOptions, MemoryError } from "../MemoryOptions.js"
 import type { Answer, Answers, Face } from "./Face.js"
+
+/** How a function of the application answers: with an effect, or with a promise or at once. */
+type Handled<F extends Face, E> = F["answers"] extends "promises" ? Promise<Done> | Done : Answer<F, Done, E>
 
 /** Reads of the log. */
 export interface LogOperations<F extends Face> {
@@ -76,6 +79,36 @@ export interface LogOperations<F extends Face> {
    * ```
    */
   feed(options?: FeedRange): Answers<F, FedEvent, MemoryError>
+  /**
+   * Consumes the feed as one of a group. The store keeps how far the group has come: it goes on there after a restart. One consumer of a group
+   * reads at a time, and another one takes over when it ends or is killed. Each event comes at least once, those of a session in their order.
+   * It ends with the memory. While it follows the feed, it goes on after failures of the store.
+   *
+   * @param group - the name of the group
+   * @param handle - what is done with events. What it returns is kept: nothing for all of them, the `position` of the last one that is done,
+   *   or `null` for none yet. If it fails, nothing of this call is kept, and the consumption fails with its error
+   * @param options - `from: "end"`: a new group begins with what comes from now on, and not with the first event; `batch`: the most events in
+   *   a call, 64 by default; `follow: false` ends at the last event; `lease`: after how long another consumer takes over from one that was
+   *   killed, 30 seconds by default; `attempts`: how often a call that fails is tried before its events are given up, and the group goes on
+   *   behind them
+   *
+   * @example
+   * ```ts
+   * const words = new Map<string, number>()
+   * await memory.consume(
+   *   "counts",
+   *   async (events) => {
+   *     for (const { session } of events) words.set(session, (words.get(session) ?? 0) + 1)
+   *   },
+   *   { follow: false },
+   * )
+   * ```
+   */
+  consume<E extends Error = never>(
+    group: string,
+    handle: (events: ReadonlyArray<FedEvent>) => Handled<F, E>,
+    options?: ConsumeOptions,
+  ): Answer<F, void, MemoryError | E>
   /**
    * Every event of an owner: of all sessions, newest activity first, and of the log with the facts about the user of that name. Each
    * session's events come together, in their order. For an owner who asks for a copy; `memfold export --owner` writes a file that can

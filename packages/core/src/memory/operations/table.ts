@@ -142,6 +142,17 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     streams: true,
     ...optionsOf("feed", 0, { after: true, follow: true, pollInterval: true }),
   },
+  consume: {
+    ids: [],
+    ...optionsOf("consume", 2, {
+      attempts: true,
+      batch: true,
+      follow: true,
+      from: true,
+      lease: true,
+      pollInterval: true,
+    }),
+  },
   eventsOf: { ...owner, reads: true, streams: true },
 
   sessionsOf: { ...owner, ...optionsOf("sessionsOf", 1, { before: true, limit: true }) },

@@ -19,7 +19,7 @@ import { callOperation, eachOperation, type OperationName } from "./table.js"
 export const withPrefix = <Name extends OperationName>(
   memory: Pick<Service, Name>,
   prefix: string,
-): Omit<Pick<Service, Name>, "feed"> =>
+): Omit<Pick<Service, Name>, "consume" | "feed"> =>
   eachOperation((name, { ids }) =>
     // What is not about an id is about everybody's.
     name in memory && ids.length > 0

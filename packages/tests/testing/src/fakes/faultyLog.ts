@@ -74,7 +74,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
         ),
       )
     })
-  const { projections, feed } = log
+  const { projections, feed, feedEnd } = log
   return {
     append: (...args) => call("append", log.append(...args)),
     read: (...args) => call("read", log.read(...args)),
@@ -83,6 +83,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
     delete: (...args) => call("delete", log.delete(...args)),
     rewrite: (...args) => call("rewrite", log.rewrite(...args)),
     ...(feed === undefined ? {} : { feed: (page) => call("feed", feed(page)) }),
+    ...(feedEnd === undefined ? {} : { feedEnd: call("feed", feedEnd) }),
     finishRewrites: (session) => call("finishRewrites", log.finishRewrites?.(session) ?? Effect.void),
     projections: {
       get: (...args) => call("projections.get", projections.get(...args)),

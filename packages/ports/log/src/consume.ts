@@ -1,0 +1,283 @@
+/**
+ * Consumers of the feed in groups: one consumer of a group reads at a time, from where the group has come to, and another one takes over
+ * when it is killed.
+ *
+ * A group has a log of its own in the store. A consumer appends to it when it takes its turn, and what it keeps from then on is a row that is
+ * written at its own record: a consumer that was frozen, and whose turn another one has taken, can keep nothing any more.
+ */
+import { Chunk, Clock, Data, Duration, Effect, Random, Schedule, Stream } from "effect"
+import { type FeedRange, feed, records, storedLog } from "./pages.js"
+import {
+  type FedRecord,
+  LogError,
+  type LogPosition,
+  type LogRecord,
+  type NewRecord,
+  type Service,
+} from "./port.js"
+
+/** How a group consumes the feed. */
+export interface ConsumeOptions extends Pick<FeedRange, "follow" | "pollInterval"> {
+  /** Where a new group begins: with the first event of the store (`start`, the default), or with what comes from now on. */
+  readonly from?: "start" | "end"
+  /** The most events in one call, 1 or more; 64 by default. */
+  readonly batch?: number
+  /** After how long another consumer takes over when this one was killed; 30 seconds by default. */
+  readonly lease?: Duration.DurationInput
+  /**
+   * How often a call that fails is tried, with growing pauses, before its events are given up and the group goes on behind them. By
+   * default, a call that fails ends the consumption with its error.
+   */
+  readonly attempts?: number
+}
+
+/**
+ * How far a consumer has come with the events of a call: with nothing, all of them are done; with a position, those up to there; with `null`,
+ * none yet. What is not done comes again to whoever consumes next.
+ */
+export type Done = string | null | void
+
+/** An event that a group has given up. */
+export interface GivenUp {
+  readonly session: string
+  readonly version: number
+  /** Where it is in the feed. */
+  readonly position: string
+  /** How often it was tried. */
+  readonly attempts: number
+  /** Why the last attempt failed. */
+  readonly reason: string
+}
+
+const prefix = "memfold:feed:"
+const givenUpType = "FeedGivenUp"
+
+/**
+ * The id of the log of a group. Whoever deletes it lets the group begin anew.
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * console.log(EventLog.groupLog("warehouse")) // memfold:feed:warehouse
+ * ```
+ */
+export const groupLog = (group: string): string => `${prefix}${group}`
+
+/** Another consumer of the group has taken over. */
+class TurnLost extends Data.TaggedError("TurnLost") {}
+
+/** How far a group has come, and until when its consumer has its turn, in milliseconds since the epoch. */
+interface Cursor {
+  readonly position: string | null
+  readonly until: number
+}
+
+const rowOf = (cursor: Cursor) => ({ kind: "cursor", rows: [{ key: "", data: JSON.stringify(cursor) }] })
+
+/** How often a consumer asks whether its turn has come. */
+const askAgain = "1 second"
+
+/** The pauses before what has failed is tried again: from a second to a minute. */
+const pauses = Schedule.jittered(
+  Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute")),
+)
+
+/** The log of a group in the store, below what seals it: it has no text of a conversation. */
+const groupIn = (log: Service, group: string) => {
+  const own = storedLog(log)
+  const session = groupLog(group)
+  const lost = Effect.mapError((error: { readonly _tag: string }) =>
+    error instanceof LogError ? error : new TurnLost(),
+  )
+  return {
+    /** The last record of the log, and how far the group has come. */
+    find: Effect.gen(function* () {
+      const head = yield* own.head(session)
+      const [row] = head === null ? [] : yield* own.projections.get(session, "cursor")
+      return { head, cursor: row === undefined ? null : (JSON.parse(row.data) as Cursor) }
+    }),
+    /** Appends behind a record, in which case the turn is that of the new one. */
+    add: (
+      head: LogPosition | null,
+      entries: ReadonlyArray<Pick<NewRecord, "type" | "data">>,
+      cursor: Cursor,
+    ): Effect.Effect<LogPosition, LogError | TurnLost> =>
+      Effect.gen(function* () {
+        const time = yield* Clock.currentTimeMillis
+        const batchId = `${time}-${yield* Random.nextIntBetween(0, 2 ** 31)}`
+        const [first, ...rest] = entries.map((entry) => ({ time, schemaVersion: 1, ...entry }))
+        const { version } = yield* own.append(session, [first!, ...rest], {
+          expectedVersion: head?.version ?? 0,
+          lastBatchId: head?.batchId,
+          batchId,
+          retried: "in-place",
+          projections: [rowOf(cursor)],
+        })
+        return { version, batchId }
+      }).pipe(lost),
+    keep: (at: LogPosition, cursor: Cursor): Effect.Effect<void, LogError | TurnLost> =>
+      own.projections.put(session, at, [rowOf(cursor)]).pipe(lost),
+  }
+}
+
+/** One turn of a consumer: reads until it is ended, fails, or loses its turn. */
+const turn = <E, R>(
+  log: Service,
+  group: string,
+  handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<Done, E, R>,
+  { batch, lease, attempts, ...range }: ConsumeOptions,
+  taken: { readonly at: LogPosition; readonly position: string | null },
+): Effect.Effect<void, LogError | TurnLost | E, R> =>
+  Effect.gen(function* () {
+    const own = groupIn(log, group)
+    const term = Duration.toMillis(lease ?? "30 seconds")
+    const one = yield* Effect.makeSemaphore(1)
+    let [at, kept] = [taken.at, taken.position]
+    /** The cursor is written by one fiber at a time, and not in parts. */
+    const alone = <A, F>(write: (until: number) => Effect.Effect<A, F>) =>
+      Effect.uninterruptible(
+        one.withPermits(1)(Effect.flatMap(Clock.currentTimeMillis, (now) => write(now + term))),
+      )
+    const keep = alone((until) => own.keep(at, { position: kept, until }))
+    const giveUp = (page: ReadonlyArray<FedRecord>, error: unknown) =>
+      Effect.gen(function* () {
+        const reason = (error instanceof Error ? error.message : String(error)).slice(0, 1_000)
+        const letters = page.map(({ record: { session, version }, position }): GivenUp => ({
+          session,
+          version,
+          position,
+          attempts: attempts ?? 1,
+          reason,
+        }))
+        const entries = letters.map((letter) => ({ type: givenUpType, data: JSON.stringify(letter) }))
+        at = yield* alone((until) => own.add(at, entries, { position: kept, until }))
+        yield* Effect.annotateLogs(
+          Effect.logWarning("events of the feed were given up; the group goes on behind them"),
+          { group, events: letters.length, session: letters[0]?.session },
+        )
+      })
+    const handled = (page: ReadonlyArray<FedRecord>): Effect.Effect<Done, LogError | TurnLost | E, R> =>
+      attempts === undefined
+        ? handle(page)
+        : Effect.suspend(() => handle(page)).pipe(
+            Effect.retry({ times: attempts - 1, schedule: pauses }),
+            Effect.catchAll((error) => giveUp(page, error)),
+          )
+    const reading = feed(log, { ...range, ...(kept === null ? {} : { after: kept }) }, batch).pipe(
+      Stream.runForEachChunk((chunk) =>
+        Effect.gen(function* () {
+          // What groups write is no news to any of them: they would never come to the end.
+          const page = Chunk.toReadonlyArray(chunk).filter(({ record }) => !record.session.startsWith(prefix))
+          const last = page.at(-1)
+          if (last === undefined) return
+          const done = yield* handled(page)
+          if (done === null) return
+          kept = done ?? last.position
+          yield* keep
+        }),
+      ),
+    )
+    yield* Effect.raceFirst(reading, Effect.forever(Effect.delay(keep, term / 3))).pipe(
+      Effect.ensuring(Effect.ignore(alone(() => own.keep(at, { position: kept, until: 0 })))),
+    )
+  })
+
+/**
+ * Consumes the feed as one of a group, from where the group has come to: at least once each event, and one consumer at a time. Others wait
+ * for their turn. While it follows the feed, it goes on after failures of the store for as long as it takes.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @param handle - what is done with events; it fails with its own error, unless there are `attempts`
+ * @param options - where a new group begins, and how
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ * import { Console, Effect } from "effect"
+ *
+ * export const counted = (log: EventLog.Service) =>
+ *   EventLog.consume(log, "count", (page) => Console.log(page.length), { follow: false })
+ * ```
+ */
+export const consume = <E = never, R = never>(
+  log: Service,
+  group: string,
+  handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<Done, E, R>,
+  options: ConsumeOptions = {},
+): Effect.Effect<void, LogError | E, R> => {
+  const { from = "start", follow = true, lease = "30 seconds" } = options
+  const own = groupIn(log, group)
+  /** The record of this consumer's last turn: it does not wait for itself. */
+  let mine = ""
+  /** Takes the turn; `null` while another consumer has it. */
+  const take = Effect.gen(function* () {
+    const { head, cursor } = yield* own.find
+    const now = yield* Clock.currentTimeMillis
+    if (cursor !== null && cursor.until > now && head?.batchId !== mine) return null
+    const position = cursor !== null ? cursor.position : from === "end" ? yield* endOf(log) : null
+    const until = now + Duration.toMillis(lease)
+    const at = yield* own.add(head, [{ type: "FeedTaken", data: "{}" }], { position, until })
+    mine = at.batchId
+    return { at, position }
+  })
+  const turns: Effect.Effect<void, LogError | E, R> = Effect.flatMap(take, (taken) =>
+    taken === null ? new TurnLost() : turn(log, group, handle, options, taken),
+  ).pipe(
+    Effect.catchIf(
+      (error): error is TurnLost => error instanceof TurnLost,
+      () =>
+        Effect.zipRight(
+          Effect.sleep(askAgain),
+          Effect.suspend(() => turns),
+        ),
+    ),
+  ) as Effect.Effect<void, LogError | E, R>
+  const isPassing = (error: unknown) =>
+    follow && log.feed !== undefined && error instanceof LogError && error.refused === undefined
+  return turns.pipe(
+    Effect.tapError((error) =>
+      isPassing(error)
+        ? Effect.annotateLogs(Effect.logWarning("the store of the feed fails; the group tries again"), {
+            group,
+            why: String(error),
+          })
+        : Effect.void,
+    ),
+    // Failures of another day are no reason for a long pause.
+    Effect.retry({ while: isPassing, schedule: Schedule.resetAfter(pauses, "10 minutes") }),
+  )
+}
+
+/** The end of the feed now. */
+const endOf = ({ feedEnd }: Service): Effect.Effect<string | null, LogError> =>
+  feedEnd ??
+  new LogError({
+    operation: "feed",
+    reason: "the store does not say where its feed ends; begin at the start",
+  })
+
+/**
+ * The events that a group has given up, the oldest first.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ * import { Console, Stream } from "effect"
+ *
+ * export const shown = (log: EventLog.Service) =>
+ *   Stream.runForEach(EventLog.givenUp(log, "crm"), ({ session, reason }) => Console.log(session, reason))
+ * ```
+ */
+export const givenUp = (
+  log: Service,
+  group: string,
+): Stream.Stream<GivenUp & Pick<LogRecord, "time">, LogError> =>
+  records(storedLog(log), groupLog(group)).pipe(
+    Stream.filter(({ type }) => type === givenUpType),
+    Stream.map(({ data, time }) => ({ ...(JSON.parse(data) as GivenUp), time })),
+  )
