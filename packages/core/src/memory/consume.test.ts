@@ -143,7 +143,7 @@ describe("consume", () => {
                 tried.push(event!.session)
                 return event!.session === "bad" ? Effect.fail(new Refused("not today")) : Effect.void
               }),
-            { batch: 1, attempts: 3 },
+            { batch: 1, attempts: 3, pollInterval: "5 seconds" },
           ),
         )
         yield* TestClock.adjust("10 minutes")

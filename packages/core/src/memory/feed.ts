@@ -52,11 +52,26 @@ export const feed = (
     Stream.map(fedOf),
   )
 
-/** Consumes the feed of a store as one of a group. The function answers with a promise in the face that has promises. */
-export const consume = <E extends Error>(
+/**
+ * Consumes the feed of a store as one of a group: what `consume` of a memory does, for a program that has only the store.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @param handle - what is done with events; it answers with an effect, with a promise, or at once
+ * @param options - where a new group begins, and how
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Memory } from "@memfold/core"
+ *
+ * export const shown = (log: EventLog.Service) =>
+ *   Memory.consume(log, "shown", (events) => console.log(events.length), { follow: false })
+ * ```
+ */
+export const consume = <E extends Error = never>(
   log: EventLog,
   group: string,
-  handle: (events: ReadonlyArray<FedEvent>) => Effect.Effect<Done, E>,
+  handle: (events: ReadonlyArray<FedEvent>) => Effect.Effect<Done, E> | Promise<Done> | Done,
   options?: ConsumeOptions,
 ): Effect.Effect<void, E | LogError> =>
   consumed(

@@ -7,7 +7,7 @@ import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import { type DispatchError, type Look, LookFailed, type Queue } from "@memfold/log/Dispatcher"
 import { isGivenUp } from "../shell/dispatch.js"
 import type { Service as Memory } from "./MemoryService.js"
-import { sweepSession, sweepsOf } from "./sweep.js"
+import { type Swept, sweepSession, sweepsOf } from "./sweep.js"
 
 /** Options of {@link work}. */
 export interface WorkerOptions {
@@ -16,7 +16,7 @@ export interface WorkerOptions {
   /** How long running compactions may take to end when the scope closes; 30 seconds by default. */
   readonly shutdown?: Duration.DurationInput
   /**
-   * How often a worker looks at the sessions that were active lately, for the case that a look was lost; 5 minutes by default,
+   * How often a worker looks at the sessions that were active lately, by the feed of the store, for the case that a look was lost; 5 minutes by default,
    * `Duration.infinity` for never. It is once for all workers of a queue, which therefore have the same time here.
    */
   readonly sweepEvery?: Duration.DurationInput
@@ -49,7 +49,7 @@ export interface WorkerOptions {
  */
 export const work = (
   queue: Queue,
-  memory: Pick<Memory, "compact" | "state" | "look" | "sessions">,
+  memory: Pick<Memory, "compact" | "state"> & Swept,
   {
     concurrency = 8,
     shutdown = "30 seconds",

@@ -235,6 +235,56 @@ describe("the mode dispatch", () => {
       }).pipe(Effect.scoped),
     ))
 
+  it("sweeps read what has changed, and not the list of all sessions, whatever their number", () =>
+    world(({ looks }) =>
+      Effect.gen(function* () {
+        let [listed, fed] = [0, 0]
+        const log = yield* EventLog.EventLog
+        const counting: EventLog.Service = {
+          ...log,
+          list: (page) => Effect.tap(log.list(page), (found) => void (listed += found.length)),
+          feed: (page) => Effect.tap(log.feed!(page), (found) => void (fed += found.length)),
+        }
+        const killed = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
+        for (let at = 0; at < 600; at++) yield* killed.append(`old ${at}`, messages(1))
+        const worker = yield* Memory.make({ strategy, compaction: { mode: "dispatch" } }).pipe(
+          Effect.provideService(EventLog.EventLog, counting),
+        )
+        let handle = (_look: Dispatcher.Look): Effect.Effect<void, Dispatcher.LookFailed> => Effect.void
+        const workers: Dispatcher.Queue = {
+          dispatch: (look) => Effect.sync(() => void looks.push(look)),
+          work: (given) => Effect.sync(() => void (handle = given)),
+          deadLetters: Effect.succeed([]),
+          revive: () => Effect.succeed(false),
+        }
+        yield* Dispatcher.work(workers, worker, { sweepEvery: "1 minute" })
+        const sweep = Effect.gen(function* () {
+          ;[listed, fed] = [0, 0]
+          looks.splice(0)
+          yield* TestClock.adjust("1 minute")
+          yield* handle({ session: "memfold:sweep", time: yield* Clock.currentTimeMillis, fill: 1 })
+          return looks
+            .slice(0, -1)
+            .map(({ session }) => session)
+            .toSorted()
+        })
+        yield* sweep
+        expect(listed).toBeGreaterThan(600)
+        // The note of the sweep that it has taken its turn.
+        expect(fed).toBe(1)
+        for (const session of ["due", "old 3", "old 599"]) yield* killed.append(session, messages(6))
+        const events = 18
+        const lost = ["due", "old 3", "old 599"]
+        // Each activity is seen twice, and then no more.
+        expect(yield* sweep).toEqual(lost)
+        expect([listed, fed]).toEqual([0, events + 1])
+        expect(yield* sweep).toEqual(lost)
+        expect([listed, fed]).toEqual([0, events + 2])
+        expect(yield* sweep).toEqual([])
+        expect([listed, fed]).toEqual([0, 1])
+      }).pipe(Effect.scoped),
+    ))
+
   describe("a sweep", () => {
     /** A worker whose sweeps look at a store through `look`, and what it dispatches. */
     const sweeping = (look: Effect.Effect<void, EventLog.LogError>) =>
@@ -252,6 +302,7 @@ describe("the mode dispatch", () => {
             compact: () => Effect.die("a sweep compacts nothing"),
             state: () => Effect.die("a sweep reads no state"),
             look: () => look,
+            consume: () => new EventLog.LogError({ operation: "feed", reason: "the store has no feed" }),
             sessions: Stream.make({ session: "s", version: 1, createdTime: 0, updatedTime: 0 }),
           },
           { sweepEvery: "1 minute" },

@@ -134,6 +134,8 @@ const turn = <E, R>(
     const term = Duration.toMillis(lease ?? "30 seconds")
     const one = yield* Effect.makeSemaphore(1)
     let [at, kept] = [taken.at, taken.position]
+    /** Something that has come is not done: what is kept does not go past it. */
+    let isPending = false
     /** The cursor is written by one fiber at a time, and not in parts. */
     const alone = <A, F>(write: (until: number) => Effect.Effect<A, F>) =>
       Effect.uninterruptible(
@@ -168,12 +170,17 @@ const turn = <E, R>(
       Stream.runForEachChunk((chunk) =>
         Effect.gen(function* () {
           // What groups write is no news to any of them: they would never come to the end.
-          const page = Chunk.toReadonlyArray(chunk).filter(({ record }) => !record.session.startsWith(prefix))
-          const last = page.at(-1)
-          if (last === undefined) return
+          const all = Chunk.toReadonlyArray(chunk)
+          const page = all.filter(({ record }) => !record.session.startsWith(prefix))
+          const end = all.at(-1)?.position ?? kept
+          if (page.length === 0) {
+            if (!isPending) kept = end
+            return
+          }
           const done = yield* handled(page)
+          isPending = done !== undefined && done !== page.at(-1)?.position
           if (done === null) return
-          kept = done ?? last.position
+          kept = isPending && done !== undefined ? done : end
           yield* keep
         }),
       ),

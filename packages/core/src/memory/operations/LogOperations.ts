@@ -1,4 +1,5 @@
 /** What a session consists of: its events, and their fold. */
+import type { Effect } from "effect"
 import type { RecordedEvent } from "../../event/EventCodec.js"
 import type { ReadOptions } from "@memfold/log/EventLog"
 import type { SessionState } from "../../session/SessionState.js"
@@ -7,8 +8,8 @@ import type { SubscribeOptions } from "../../shell/subscribe.js"
 import type { AtVersionOptions, MemoryError } from "../MemoryOptions.js"
 import type { Answer, Answers, Face } from "./Face.js"
 
-/** How a function of the application answers: with an effect, or with a promise or at once. */
-type Handled<F extends Face, E> = F["answers"] extends "promises" ? Promise<Done> | Done : Answer<F, Done, E>
+/** How a consumer answers: with an effect, with a promise, or at once. */
+type Handled<E> = Effect.Effect<Done, E> | Promise<Done> | Done
 
 /** Reads of the log. */
 export interface LogOperations<F extends Face> {
@@ -106,7 +107,7 @@ export interface LogOperations<F extends Face> {
    */
   consume<E extends Error = never>(
     group: string,
-    handle: (events: ReadonlyArray<FedEvent>) => Handled<F, E>,
+    handle: (events: ReadonlyArray<FedEvent>) => Handled<E>,
     options?: ConsumeOptions,
   ): Answer<F, void, MemoryError | E>
   /**

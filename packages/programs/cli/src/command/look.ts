@@ -16,6 +16,7 @@ import {
   color,
   columns,
   count,
+  date,
   heading,
   inWords,
   oneLine,
@@ -26,8 +27,6 @@ import {
 } from "../terminal/terminal.js"
 
 const session = Args.text({ name: "SESSION" })
-
-const date = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replace("T", " ")
 
 export const sessions = Command.make(
   "sessions",
@@ -94,37 +93,6 @@ export const events = Command.make(
       )
     }).pipe(Effect.provide(options.existingStore(store))),
 ).pipe(Command.withDescription("Print the log of a session, one event per line."))
-
-export const feed = Command.make(
-  "feed",
-  {
-    store: options.store,
-    after: options.optionalText(
-      "after",
-      "POSITION",
-      "Go on behind this event; from the first one by default.",
-    ),
-    follow: Options.boolean("follow").pipe(Options.withDescription("Wait for new events, until you end it.")),
-    json: options.json,
-  },
-  ({ store, after, follow, json }) =>
-    Effect.gen(function* () {
-      const log = yield* EventLog.EventLog
-      const from = Option.match(after, { onNone: () => ({}), onSome: (position) => ({ after: position }) })
-      yield* Stream.runForEach(EventLog.feed(log, { ...from, follow }), ({ record, position }) =>
-        Console.log(
-          json
-            ? toJson({ ...eventRecord(record), position })
-            : `${color.dim(date(record.time))}  ${shownId(record.session)}  ${record.version}  ${inWords(shownId(record.type))}  ` +
-                color.dim(position.length > 40 ? "" : position),
-        ),
-      )
-    }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
-).pipe(
-  Command.withDescription(
-    "Print the events of all sessions in one order, and with --follow new ones as they come. The position of an event, in --json, goes on behind it.",
-  ),
-)
 
 /** The user and the scope whose facts the session shares with other sessions. */
 interface Shared {

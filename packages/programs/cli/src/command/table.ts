@@ -50,7 +50,10 @@ export const groups: Readonly<
         async () => (await import("./look.js")).context,
       ),
       events: listed("what was stored, event by event", async () => (await import("./look.js")).events),
-      feed: listed("the events of all sessions, in one order", async () => (await import("./look.js")).feed),
+      feed: listed(
+        "the events of all sessions, in one order",
+        async () => (await import("./feed.js")).command,
+      ),
       summaries: listed("the summaries of a session", async () => (await import("./summaries.js")).command),
       recall: listed("messages by a query", async () => (await import("./recall.js")).command),
       trace: listed(

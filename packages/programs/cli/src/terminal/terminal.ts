@@ -113,6 +113,9 @@ export const wrapped = (words: string, width: number, indent: string): ReadonlyA
 /** A number with separators, the same in every locale: 12,345. */
 export const count = (value: number): string => value.toLocaleString("en-US")
 
+/** A time of the log, in UTC. */
+export const date = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replace("T", " ")
+
 /** A share from 0 to 1 as a percentage: 27.8 %. */
 export const percent = (share: number, digits = 1): string => `${(share * 100).toFixed(digits)} %`
 

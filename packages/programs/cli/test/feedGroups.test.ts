@@ -1,0 +1,187 @@
+/** Consumers of the feed in groups, as processes that are killed while others append; and webhooks. */
+import { createHmac } from "node:crypto"
+import { spawn } from "node:child_process"
+import { createServer } from "node:http"
+import { once } from "node:events"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { createMemory } from "memfold"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { eventually } from "@memfold/harness/eventually"
+import { postgresServers } from "@memfold/harness/postgresServers"
+import { environment, inFolder, lines, program, programAt } from "@memfold/harness/program"
+import { servers } from "@memfold/harness/redisServers"
+
+vi.setConfig({ testTimeout: 240_000 })
+
+const { folder, memfold } = inFolder("feed-groups")
+const { server: postgres } = postgresServers()
+const redis = servers()
+
+const said = (content: string) => ({ role: "user" as const, content })
+
+/** A process of a group; it is killed when the test ends. */
+const consumer = (store: string, more: ReadonlyArray<string>, onLine: (line: string) => void) => {
+  const args = [
+    program,
+    "feed",
+    "--store",
+    store,
+    "--group",
+    "g",
+    "--follow",
+    "--json",
+    "--lease",
+    "1",
+    ...more,
+  ]
+  const running = spawn(process.execPath, args, { env: environment(), stdio: ["ignore", "pipe", "inherit"] })
+  const closed = once(running, "close")
+  createInterface({ input: running.stdout }).on("line", onLine)
+  const kill = async (signal: NodeJS.Signals = "SIGKILL") => {
+    running.kill(signal)
+    await closed
+  }
+  onTestFinished(() => kill())
+  return { kill }
+}
+
+const stores: ReadonlyArray<readonly [name: string, open: () => Promise<string>]> = [
+  ["SQLite", async () => `sqlite:${join(folder, "killed.db")}`],
+  ["PostgreSQL", async () => (await postgres({ config: ["fsync = off"] })).url],
+  ["Redis", async () => (await redis.server()).url],
+]
+
+describe.each(stores)("a group on %s", (_, open) => {
+  it("misses no event, though its consumers are killed while others append", async () => {
+    const store = await open()
+    const [writers, appends, killedAfter] = [4, 40, 30]
+    const memories = Array.from({ length: writers }, () =>
+      createMemory({ store, compaction: { mode: "manual" } }),
+    )
+    onTestFinished(async () => void (await Promise.all(memories.map((memory) => memory.close()))))
+    const found = new Set<string>()
+    const readers = new Map<number, ReturnType<typeof consumer>>()
+    let [started, kills, nextKill] = [0, 0, killedAfter]
+    const begin = (): void => {
+      const id = started++
+      const reader = consumer(store, [], (line) => {
+        // The line that a process was killed in comes again.
+        if (!line.endsWith("}")) return
+        const { session, version } = JSON.parse(line) as { session: string; version: number }
+        found.add(`${session} ${version}`)
+        if (found.size < nextKill || !readers.has(id)) return
+        nextKill += killedAfter
+        kills++
+        readers.delete(id)
+        void reader.kill()
+        begin()
+      })
+      readers.set(id, reader)
+    }
+    begin()
+    begin()
+    const expected = new Set<string>()
+    await Promise.all(
+      memories.map(async (memory, writer) => {
+        for (let at = 0; at < appends; at++) {
+          const session = `s${(writer * 7 + at) % 9}`
+          const { version } = await memory.append(session, [said("a"), said("b")])
+          expected.add(`${session} ${version}`)
+        }
+      }),
+    )
+    const [memory] = memories
+    for (let at = 0; at < 9; at++)
+      for await (const { session, version } of memory!.events(`s${at}`)) expected.add(`${session} ${version}`)
+    await eventually(
+      "all events come to the group",
+      async () => [...expected].every((one) => found.has(one)),
+      120,
+    )
+    expect([...found].toSorted()).toEqual([...expected].toSorted())
+    expect(kills).toBeGreaterThan(5)
+    await Promise.all([...readers.values()].map(({ kill }) => kill("SIGTERM")))
+    // What was done and not kept yet comes again, and then no more.
+    const rest = () => memfold("feed", "--store", store, "--group", "g", "--json")
+    await rest()
+    expect((await rest()).out).toBe("")
+  })
+})
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
+
+it("posts events with the signature of Standard Webhooks, tries again, and gives up what is never taken", async () => {
+  const store = `sqlite:${join(folder, "webhook.db")}`
+  const memory = createMemory({ store })
+  for (const session of ["one", "refused", "two"]) await memory.append(session, said(`to ${session}`))
+  await memory.close()
+  const posted: Array<string> = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (text: string) => void (body += text))
+    request.on("end", () => {
+      const { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": signature } = request.headers
+      const key = Buffer.from(secret.slice(6), "base64")
+      const signed = createHmac("sha256", key)
+        .update(`${String(id)}.${String(time)}.${body}`)
+        .digest("base64")
+      const { type, data } = JSON.parse(body) as { type: string; data: { session: string; event: object } }
+      posted.push(`${type} ${data.session} ${String(signature === `v1,${signed}`)} ${String(id)}`)
+      response.writeHead(data.session === "refused" ? 500 : 204).end()
+    })
+  })
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/path-is-secret`
+  vi.stubEnv("MEMFOLD_TEST_SECRET", secret)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const posting = programAt(program, folder)
+  const call = [
+    "feed",
+    "--store",
+    store,
+    "--group",
+    "crm",
+    "--webhook",
+    url,
+    "--secret-env",
+    "MEMFOLD_TEST_SECRET",
+  ]
+  const ran = await posting(...call, "--attempts", "2")
+  expect(ran.code).toBe(0)
+  const [first, ...others] = posted.map((line) => line.split(" "))
+  expect([first, ...others].map(([type, session, isSigned]) => [type, session, isSigned])).toEqual(
+    ["one", "refused", "refused", "two"].map((session) => ["MessageAppended", session, "true"]),
+  )
+  // An event has one id, however often it is posted.
+  const ids = posted.map((line) => line.split(" ").at(-1))
+  expect(ids[1]).toBe(ids[2])
+  expect(new Set(ids).size).toBe(3)
+  const [letter, ...more] = lines(
+    (await memfold("feed", "--store", store, "--group", "crm", "--given-up", "--json")).out,
+  )
+  expect(letter).toMatchObject({ session: "refused", version: 1, attempts: 2 })
+  expect(letter!["reason"]).toMatch(/127\.0\.0\.1:\d+ answered with status 500/)
+  expect(more).toEqual([])
+  for (const text of [ran.out, ran.err, JSON.stringify(letter)])
+    for (const hidden of ["to refused", "path-is-secret", secret]) expect(text).not.toContain(hidden)
+  // Nothing is posted again.
+  await posting(...call)
+  expect(posted).toHaveLength(4)
+})
+
+it("says what a webhook needs", async () => {
+  const at = ["feed", "--store", `sqlite:${join(folder, "webhook.db")}`]
+  const wrong = async (...more: ReadonlyArray<string>) => (await memfold(...at, ...more)).err
+  expect(await wrong("--webhook", "https://example.com")).toContain("--group")
+  expect(await wrong("--group", "g", "--webhook", "https://example.com")).toContain("--secret-env")
+  expect(await wrong("--group", "g", "--webhook", "ftp://x", "--secret-env", "MEMFOLD_NONE")).toContain(
+    "--webhook must be",
+  )
+  expect(await wrong("--group", "g", "--webhook", "https://x.y", "--secret-env", "MEMFOLD_NONE")).toContain(
+    "MEMFOLD_NONE",
+  )
+  expect(await wrong("--group", "g", "--after", "1")).toContain("--after")
+})
