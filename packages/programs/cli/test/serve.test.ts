@@ -246,6 +246,8 @@ print(json.dumps([tag, context["messages"]]))
     const folder = newFolder()
     const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
       [["serve", "--port", "70000"], /"port" must be a number/],
+      [["serve", "--max-appends", "0"], /"load.appends" must be/],
+      [["serve", "--max-appends-per-session", "0"], /"load.appendsPerSession" must be/],
       [["serve", "--host", "0.0.0.0"], /--tokens/],
       [["serve", "--store", "nothing:"], /there is no store/],
       [["serve", "--strategy", "none"], /there is no strategy/],

@@ -143,6 +143,16 @@ export const command = Command.make(
       "N",
       "The most subscribers to changes, one tenant half of them; 10,000 by default.",
     ),
+    maxAppends: options.optionalInteger(
+      "max-appends",
+      "N",
+      "The most appends that wait for the store; 10,000 by default.",
+    ),
+    maxAppendsPerSession: options.optionalInteger(
+      "max-appends-per-session",
+      "N",
+      "The most appends of a session that wait; 1,000 by default.",
+    ),
     upstreamTimeout: options.optionalInteger(
       "upstream-timeout",
       "SECONDS",
@@ -199,6 +209,7 @@ export const command = Command.make(
         summaryModel: rest.summaryModel,
         beforeAppend: yield* options.guardOf(rest.guard),
       })
+      const load = options.given({ appends: rest.maxAppends, appendsPerSession: rest.maxAppendsPerSession })
       const caps = yield* spendOf(rest)
       const audit = Option.isSome(rest.audit) ? { audit: { reads: rest.audit.value === "reads" } } : {}
       const settings = Option.isSome(rest.settings)
@@ -227,6 +238,7 @@ export const command = Command.make(
           upstream: upstreamsIn(rest.upstream),
           ...settings,
           ...limits,
+          load,
           ...options.trustOf(rest),
           ...caps,
           ...audit,

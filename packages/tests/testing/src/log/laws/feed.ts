@@ -199,8 +199,56 @@ const nothingOfWhatIsGone = ({ law, numRuns }: LogKit): Law =>
       }),
   })
 
+const endsBehindAllThatIsThere = ({ law, numRuns }: LogKit): Law =>
+  law({
+    id: "L12",
+    name: "behind the end of the feed is what comes from then on",
+    explanation:
+      "A reader that begins at the end gets nothing of what is there, and all that is appended afterwards, to sessions that\n" +
+      "are there and to new ones, also when sessions are deleted in between.",
+    numRuns: Math.min(numRuns, 20),
+    arbitrary: fc.record({
+      before: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 4 }),
+      deletes: fc.boolean(),
+    }),
+    holds: (log, { before, deletes }) =>
+      Effect.gen(function* () {
+        const feed = feedOf(log)
+        if (log.feedEnd === undefined) return
+        for (const [at, size] of before.entries())
+          yield* log.append(`s${at}`, numbered(size), { expectedVersion: 0, batchId: "b" })
+        const read: Array<EventLog.LogRecord> = []
+        // What is committed is in the feed a moment later.
+        yield* drainAll(
+          feed,
+          read,
+          3,
+          before.reduce((one, other) => one + other, 0),
+        )
+        const end = yield* log.feedEnd
+        must((end === null) === (before.length === 0), () => "the feed has an end where it has a record")
+        if (deletes && before.length > 0) yield* log.delete(`s${before.length - 1}`)
+        const added = ["s0", "new"]
+        for (const session of added) {
+          const head = yield* log.head(session)
+          yield* log.append(session, numbered(2, 50), {
+            expectedVersion: head?.version ?? 0,
+            batchId: "later",
+          })
+        }
+        const found: Array<EventLog.LogRecord> = []
+        yield* drainAll(feed, found, 2, 4, end ?? undefined)
+        for (const session of added) {
+          const all = yield* readAll(log, session)
+          same(ofSession(found, session), all.slice(-2), () => `session ${session}, behind the end`)
+        }
+      }),
+  })
+
 /** The laws of the feed, for stores that have one. */
 export const feedLaws = (kit: LogKit): ReadonlyArray<Law> =>
   kit.options.feed === false
     ? []
-    : [allOfParallelAppends, goesOnFromAnyPosition, nothingOfWhatIsGone].map((lawOf) => lawOf(kit))
+    : [allOfParallelAppends, goesOnFromAnyPosition, nothingOfWhatIsGone, endsBehindAllThatIsThere].map(
+        (lawOf) => lawOf(kit),
+      )
