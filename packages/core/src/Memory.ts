@@ -63,7 +63,15 @@ export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
 export { type LoadOptions, Overloaded } from "./shell/Load.js"
 export type { CompactionMode } from "./shell/modes.js"
-export { consume, type ConsumeOptions, type Done, type FedEvent, type FeedRange } from "./memory/feed.js"
+export {
+  consume,
+  type ConsumeOptions,
+  type Consumer,
+  ConsumerFailed,
+  type Done,
+  type FedEvent,
+  type FeedRange,
+} from "./memory/feed.js"
 export { webhook, WebhookFailed, type WebhookOptions } from "./memory/webhook.js"
 export type { CompactionSettings } from "./shell/CompactionSettings.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"

@@ -53,7 +53,10 @@ describe("consume", () => {
           },
           { follow: false },
         )
-      expect(yield* Effect.flip(reading(() => Effect.fail(new Refused("no"))))).toBeInstanceOf(Refused)
+      expect(yield* Effect.flip(reading(() => Effect.fail(new Refused("no"))))).toMatchObject({
+        _tag: "ConsumerFailed",
+        cause: expect.any(Refused) as Refused,
+      })
       yield* reading(() => Effect.succeed(null))
       yield* reading((events) => Effect.succeed(events[1]!.position))
       yield* reading(() => Effect.void)
@@ -150,7 +153,7 @@ describe("consume", () => {
         expect(tried).toEqual(["good", "bad", "bad", "bad", "better"])
         const letters = yield* Stream.runCollect(EventLog.givenUp(log, "a"))
         expect(Chunk.toReadonlyArray(letters)).toMatchObject([
-          { session: "bad", version: 1, attempts: 3, reason: "not today" },
+          { session: "bad", version: 1, attempts: 3, reason: 'The consumer of group "a" failed: not today' },
         ])
         yield* Fiber.interrupt(consumer)
       }).pipe(Effect.scoped, Effect.provide(Layer.merge(InMemoryEventLog.layer, echoing))),

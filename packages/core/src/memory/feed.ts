@@ -1,5 +1,5 @@
 /** The events of all sessions of a store, in the order of its feed. */
-import { Effect, Either, Stream } from "effect"
+import { Effect, Either, Schema, Stream } from "effect"
 import {
   consume as consumed,
   type ConsumeOptions,
@@ -52,12 +52,26 @@ export const feed = (
     Stream.map(fedOf),
   )
 
+/** What is done with events, which answers with an effect, with a promise, or at once. It is done with all of them, if it does not say else. */
+export type Consumer = (events: ReadonlyArray<FedEvent>) => Effect.Effect<Done, Error> | Promise<Done> | Done
+
+/** A consumer of the feed has failed: nothing of what it was called with is kept, and it comes again. `cause` is what it failed with. */
+export class ConsumerFailed extends Schema.TaggedError<ConsumerFailed>()("ConsumerFailed", {
+  group: Schema.String,
+  cause: Schema.Defect,
+}) {
+  override get message(): string {
+    const { cause, group } = this
+    return `The consumer of group "${group}" failed: ${cause instanceof Error ? cause.message : String(cause)}`
+  }
+}
+
 /**
  * Consumes the feed of a store as one of a group: what `consume` of a memory does, for a program that has only the store.
  *
  * @param log - the store
  * @param group - the name of the group
- * @param handle - what is done with events; it answers with an effect, with a promise, or at once
+ * @param handle - what is done with events
  * @param options - where a new group begins, and how
  *
  * @example
@@ -68,23 +82,22 @@ export const feed = (
  *   Memory.consume(log, "shown", (events) => console.log(events.length), { follow: false })
  * ```
  */
-export const consume = <E extends Error = never>(
+export const consume = (
   log: EventLog,
   group: string,
-  handle: (events: ReadonlyArray<FedEvent>) => Effect.Effect<Done, E> | Promise<Done> | Done,
+  handle: Consumer,
   options?: ConsumeOptions,
-): Effect.Effect<void, E | LogError> =>
-  consumed(
+): Effect.Effect<void, ConsumerFailed | LogError> => {
+  const failed = (cause: unknown) => new ConsumerFailed({ group, cause })
+  return consumed(
     log,
     group,
     (page) =>
-      Effect.tryPromise({
-        try: async (): Promise<unknown> => handle(page.map(fedOf)),
-        catch: (error) => error as E,
-      }).pipe(
-        Effect.flatMap(
-          (done) => (Effect.isEffect(done) ? done : Effect.succeed(done)) as Effect.Effect<Done, E>,
+      Effect.tryPromise({ try: async () => handle(page.map(fedOf)), catch: failed }).pipe(
+        Effect.flatMap((done) =>
+          Effect.isEffect(done) ? Effect.mapError(done, failed) : Effect.succeed(done),
         ),
       ),
     options,
   )
+}

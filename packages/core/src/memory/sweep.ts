@@ -9,11 +9,15 @@
  */
 import { Clock, Effect, Stream } from "effect"
 import type { DispatchError, Look, Queue } from "@memfold/log/Dispatcher"
+import type { ConsumerFailed } from "./feed.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import type { Service as Memory } from "./MemoryService.js"
 
 /** The session whose look is a sweep. No session of an application has this name. */
 export const sweepSession = "memfold:sweep"
+
+/** Why a sweep ends before it is done. */
+type SweepError = DispatchError | MemoryError | ConsumerFailed
 
 /** How many sessions a sweep looks at at once. */
 const atOnce = 4
@@ -29,10 +33,7 @@ const dispatchSweep = (queue: Pick<Queue, "dispatch">, time: number): Effect.Eff
   queue.dispatch({ session: sweepSession, time, fill: 1 })
 
 /** Looks at a session. One that cannot be read is left alone: nobody can compact it, and its next write says so. */
-const lookAt = (
-  memory: Pick<Memory, "look">,
-  session: string,
-): Effect.Effect<void, DispatchError | MemoryError> =>
+const lookAt = (memory: Pick<Memory, "look">, session: string): Effect.Effect<void, SweepError> =>
   memory.look(session).pipe(
     Effect.catchTags({
       DamagedEvent: () => Effect.void,
@@ -50,7 +51,7 @@ const batch = 512
 const lookAtFed = (
   memory: Pick<Memory, "look" | "consume">,
   since: number,
-): Effect.Effect<void, DispatchError | MemoryError> =>
+): Effect.Effect<void, SweepError> =>
   Effect.suspend(() => {
     const looked = new Set<string>()
     return memory.consume(
@@ -69,7 +70,7 @@ const lookAtFed = (
 const lookAtListed = (
   memory: Pick<Memory, "look" | "sessions">,
   since: number,
-): Effect.Effect<void, DispatchError | MemoryError> =>
+): Effect.Effect<void, SweepError> =>
   memory.sessions.pipe(
     Stream.filter(({ updatedTime }) => updatedTime >= since),
     Stream.mapEffect(({ session }) => lookAt(memory, session), { concurrency: atOnce, unordered: true }),
@@ -88,10 +89,10 @@ const lookAtListed = (
  */
 const sweep = (
   queue: Pick<Queue, "dispatch">,
-  memory: Swept,
+  memory: Pick<Memory, "look" | "sessions" | "consume">,
   { time }: Pick<Look, "time">,
   { every, isFirst }: { readonly every: number; readonly isFirst: boolean },
-): Effect.Effect<void, DispatchError | MemoryError> =>
+): Effect.Effect<void, SweepError> =>
   Effect.gen(function* () {
     if (!Number.isFinite(every)) return
     const began = yield* Clock.currentTimeMillis
@@ -107,9 +108,6 @@ const sweep = (
     return yield* looked
   })
 
-/** What sweeps use of a memory. */
-export type Swept = Pick<Memory, "look" | "sessions" | "consume">
-
 /** The sweeps of a worker. */
 export interface Sweeps {
   /**
@@ -118,7 +116,7 @@ export interface Sweeps {
    */
   readonly begin: Effect.Effect<void, DispatchError>
   /** Sweeps, unless this worker is at it already. */
-  readonly run: (look: Look) => Effect.Effect<void, DispatchError | MemoryError>
+  readonly run: (look: Look) => Effect.Effect<void, SweepError>
 }
 
 /**
@@ -127,7 +125,11 @@ export interface Sweeps {
  *
  * @param every the time between sweeps, in milliseconds; infinite for none
  */
-export const sweepsOf = (queue: Pick<Queue, "dispatch">, memory: Swept, every: number): Sweeps => {
+export const sweepsOf = (
+  queue: Pick<Queue, "dispatch">,
+  memory: Pick<Memory, "look" | "sessions" | "consume">,
+  every: number,
+): Sweeps => {
   let isFirst = true
   let isUnderWay = false
   return {

@@ -7,7 +7,7 @@ import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import { type DispatchError, type Look, LookFailed, type Queue } from "@memfold/log/Dispatcher"
 import { isGivenUp } from "../shell/dispatch.js"
 import type { Service as Memory } from "./MemoryService.js"
-import { type Swept, sweepSession, sweepsOf } from "./sweep.js"
+import { sweepSession, sweepsOf } from "./sweep.js"
 
 /** Options of {@link work}. */
 export interface WorkerOptions {
@@ -49,7 +49,7 @@ export interface WorkerOptions {
  */
 export const work = (
   queue: Queue,
-  memory: Pick<Memory, "compact" | "state"> & Swept,
+  memory: Pick<Memory, "compact" | "state" | "look" | "sessions" | "consume">,
   {
     concurrency = 8,
     shutdown = "30 seconds",

@@ -151,8 +151,7 @@ it("posts events with the signature of Standard Webhooks, tries again, and gives
   ]
   const ran = await posting(...call, "--attempts", "2")
   expect(ran.code).toBe(0)
-  const [first, ...others] = posted.map((line) => line.split(" "))
-  expect([first, ...others].map(([type, session, isSigned]) => [type, session, isSigned])).toEqual(
+  expect(posted.map((line) => line.split(" ").slice(0, 3))).toEqual(
     ["one", "refused", "refused", "two"].map((session) => ["MessageAppended", session, "true"]),
   )
   // An event has one id, however often it is posted.

@@ -32,6 +32,10 @@ export { MissingPackage, UnknownName } from "@memfold/catalog"
 export const DamagedEvent = EventCodec.DamagedEvent
 export type DamagedEvent = EventCodec.DamagedEvent
 
+/** The function of `consume` has failed, with its `cause`: what it was called with comes again. */
+export const ConsumerFailed = Memory.ConsumerFailed
+export type ConsumerFailed = Memory.ConsumerFailed
+
 /** The queue could not be opened. Once it is open, its failures are logged, and fail no call. */
 export const DispatchError = Dispatcher.DispatchError
 export type DispatchError = Dispatcher.DispatchError

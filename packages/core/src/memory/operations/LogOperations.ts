@@ -1,15 +1,11 @@
 /** What a session consists of: its events, and their fold. */
-import type { Effect } from "effect"
 import type { RecordedEvent } from "../../event/EventCodec.js"
 import type { ReadOptions } from "@memfold/log/EventLog"
 import type { SessionState } from "../../session/SessionState.js"
-import type { ConsumeOptions, Done, FedEvent, FeedRange } from "../feed.js"
+import type { ConsumeOptions, Consumer, ConsumerFailed, FedEvent, FeedRange } from "../feed.js"
 import type { SubscribeOptions } from "../../shell/subscribe.js"
 import type { AtVersionOptions, MemoryError } from "../MemoryOptions.js"
 import type { Answer, Answers, Face } from "./Face.js"
-
-/** How a consumer answers: with an effect, with a promise, or at once. */
-type Handled<E> = Effect.Effect<Done, E> | Promise<Done> | Done
 
 /** Reads of the log. */
 export interface LogOperations<F extends Face> {
@@ -87,11 +83,12 @@ export interface LogOperations<F extends Face> {
    *
    * @param group - the name of the group
    * @param handle - what is done with events. What it returns is kept: nothing for all of them, the `position` of the last one that is done,
-   *   or `null` for none yet. If it fails, nothing of this call is kept, and the consumption fails with its error
+   *   or `null` for none yet. If it fails, nothing of this call is kept, and the consumption fails
    * @param options - `from: "end"`: a new group begins with what comes from now on, and not with the first event; `batch`: the most events in
    *   a call, 64 by default; `follow: false` ends at the last event; `lease`: after how long another consumer takes over from one that was
    *   killed, 30 seconds by default; `attempts`: how often a call that fails is tried before its events are given up, and the group goes on
    *   behind them
+   * @throws ConsumerFailed: `handle` failed, with its error as the `cause`; its events come again
    *
    * @example
    * ```ts
@@ -105,11 +102,11 @@ export interface LogOperations<F extends Face> {
    * )
    * ```
    */
-  consume<E extends Error = never>(
+  consume(
     group: string,
-    handle: (events: ReadonlyArray<FedEvent>) => Handled<E>,
+    handle: Consumer,
     options?: ConsumeOptions,
-  ): Answer<F, void, MemoryError | E>
+  ): Answer<F, void, MemoryError | ConsumerFailed>
   /**
    * Every event of an owner: of all sessions, newest activity first, and of the log with the facts about the user of that name. Each
    * session's events come together, in their order. For an owner who asks for a copy; `memfold export --owner` writes a file that can
