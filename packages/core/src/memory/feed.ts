@@ -7,6 +7,7 @@ import {
   type FedRecord,
   type LogError,
   type LogRecord,
+  reasonOf,
   type Service as EventLog,
 } from "@memfold/log/EventLog"
 import { type FeedRange, feed as fedRecords } from "@memfold/log/pages"
@@ -60,6 +61,10 @@ export class ConsumerFailed extends Schema.TaggedError<ConsumerFailed>()("Consum
   group: Schema.String,
   cause: Schema.Defect,
 }) {
+  /** Why, without what an error may quote. */
+  get reason(): string {
+    return reasonOf(this.cause)
+  }
   override get message(): string {
     const { cause, group } = this
     return `The consumer of group "${group}" failed: ${cause instanceof Error ? cause.message : String(cause)}`

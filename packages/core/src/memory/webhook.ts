@@ -21,10 +21,12 @@ export class WebhookFailed extends Schema.TaggedError<WebhookFailed>()("WebhookF
   /** The status of the answer; `null` without one. */
   status: Schema.NullOr(Schema.Number),
 }) {
+  /** What the webhook did. */
+  get reason(): string {
+    return `${this.host} ${this.status === null ? "did not answer" : `answered with status ${this.status}`}`
+  }
   override get message(): string {
-    const { session, version, host, status } = this
-    const why = status === null ? "did not answer" : `answered with status ${status}`
-    return `The webhook at ${host} ${why} to event ${version} of session "${session}"`
+    return `The webhook did not take event ${this.version} of session "${this.session}": ${this.reason}`
   }
 }
 

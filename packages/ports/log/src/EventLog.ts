@@ -1,4 +1,12 @@
 /** The port of stores, as users of the package see it: what a store implements, and what can be read over any store. */
 export * from "./port.js"
-export { consume, type ConsumeOptions, type Done, type GivenUp, givenUp, groupLog } from "./consume.js"
+export {
+  consume,
+  type ConsumeOptions,
+  type Done,
+  type GivenUp,
+  givenUp,
+  groupLog,
+  reasonOf,
+} from "./consume.js"
 export { feed, type FeedRange, notArchived, records, sessions, storedLog, versionOf } from "./pages.js"

@@ -45,7 +45,7 @@ export interface GivenUp {
   readonly position: string
   /** How often it was tried. */
   readonly attempts: number
-  /** Why the last attempt failed. */
+  /** Why the last attempt failed: the `reason` of its error, or the name. */
   readonly reason: string
 }
 
@@ -63,6 +63,15 @@ const givenUpType = "FeedGivenUp"
  * ```
  */
 export const groupLog = (group: string): string => `${prefix}${group}`
+
+/**
+ * Why a call failed, as the log of a group tells it: the `reason` of an error, or its name. Its message may quote what was said, which no
+ * erasure would find there.
+ */
+export const reasonOf = (error: unknown): string => {
+  const { reason, name } = Object(error) as { readonly reason?: unknown; readonly name?: unknown }
+  return typeof reason === "string" ? reason : typeof name === "string" ? name : "a failure without a name"
+}
 
 /** Another consumer of the group has taken over. */
 class TurnLost extends Data.TaggedError("TurnLost") {}
@@ -144,7 +153,7 @@ const turn = <E, R>(
     const keep = alone((until) => own.keep(at, { position: kept, until }))
     const giveUp = (page: ReadonlyArray<FedRecord>, error: unknown) =>
       Effect.gen(function* () {
-        const reason = (error instanceof Error ? error.message : String(error)).slice(0, 1_000)
+        const reason = reasonOf(error)
         const letters = page.map(({ record: { session, version }, position }): GivenUp => ({
           session,
           version,
