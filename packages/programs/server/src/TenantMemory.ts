@@ -32,9 +32,12 @@ export interface ListRequest {
 
 /**
  * The memory of a tenant: the operations of a memory, and lists of sessions. A transaction of an application is in its own process, so
- * `within` has no request, and `look` is for workers, which have the store.
+ * `within` has no request, and `look` and `consume` are for programs that have the store.
  */
-export interface TenantMemory extends Omit<Memory.Service, "sessions" | "sessionsOf" | "within" | "look" | "consume"> {
+export interface TenantMemory extends Omit<
+  Memory.Service,
+  "sessions" | "sessionsOf" | "within" | "look" | "consume"
+> {
   /** Sessions in the order of the store: see `EventLog.ListOptions`. */
   readonly list: (
     request: ListRequest,
