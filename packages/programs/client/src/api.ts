@@ -9,6 +9,7 @@ import {
   HttpApiMiddleware,
   HttpApiSchema,
   HttpApiSecurity,
+  type HttpMethod,
   OpenApi,
 } from "@effect/platform"
 import { Context, Schema } from "effect"
@@ -54,503 +55,392 @@ export class Erasing extends HttpApiMiddleware.Tag<Erasing>()("@memfold/client/E
 export class Begins extends Context.Tag("@memfold/client/Begins")<Begins, "session" | "to">() {}
 
 const format = Schema.Struct(schemas.inFormat)
-const of = <const Path extends string>(path: Path) => `/v1/sessions/:session${path}` as const
-const described = (description: string) => OpenApi.annotations({ description })
 
-const sessions = HttpApiGroup.make("sessions")
-  .add(
-    HttpApiEndpoint.get("list", "/v1/sessions")
-      .setUrlParams(schemas.ListQuery)
-      .addSuccess(schemas.SessionPage)
-      .middleware(Reading)
-      .annotateContext(described("The sessions, page by page")),
-  )
-  .add(
-    HttpApiEndpoint.get("session", of(""))
-      .setPath(schemas.Session)
-      .setHeaders(schemas.ReadHeaders)
-      .addSuccess(schemas.SessionOverview)
-      .middleware(Reading)
-      .annotateContext(described("What a session consists of now")),
-  )
-  .add(
-    HttpApiEndpoint.get("spend", of("/spend"))
-      .setPath(schemas.Session)
-      .addSuccess(schemas.SpentToday)
-      .middleware(Reading)
-      .annotateContext(
-        described(
-          "What summaries, facts and vectors have cost today, of each cap that holds for the session. A tenant does not see the cap of all together",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.patch("describe", of(""))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Description)
-      .addSuccess(schemas.SessionOverview)
-      .middleware(Writing)
-      .annotate(Begins, "session")
-      .annotateContext(described("Sets or removes the owner and the title")),
-  )
-  .add(
-    HttpApiEndpoint.del("delete", of(""))
-      .setPath(schemas.Session)
-      .addSuccess(schemas.Deleted)
-      .middleware(Erasing)
-      .annotateContext(described("Deletes a session with its log")),
-  )
-  .add(
-    HttpApiEndpoint.post("fork", of("/fork"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Fork)
-      .addSuccess(schemas.Forked, { status: 201 })
-      .middleware(Writing)
-      .annotate(Begins, "to")
-      .annotateContext(described("Starts a new session as a copy")),
-  )
-  .add(
-    HttpApiEndpoint.post("recallOf", "/v1/recall")
-      .setUrlParams(format)
-      .setPayload(schemas.OwnerRecall)
-      .addSuccess(schemas.OwnerRecalled)
-      .middleware(Reading)
-      .annotateContext(described("Searches all sessions of an owner")),
-  )
+/** A route: what goes in and comes out, whether it {@link Begins} a session, and what it is for. */
+interface Route {
+  readonly query?: Schema.Schema.AnyNoContext
+  readonly headers?: Schema.Schema.AnyNoContext
+  readonly body?: Schema.Schema.AnyNoContext
+  readonly answer: Schema.Schema.AnyNoContext
+  readonly status?: number
+  readonly begins?: typeof Begins.Service
+  readonly about: string
+}
 
-const owners = HttpApiGroup.make("owners")
-  .add(
-    HttpApiEndpoint.get("eventsOf", "/v1/owners/:owner/events")
-      .setPath(schemas.OwnerPath)
-      .addSuccess(HttpApiSchema.Text({ contentType: "application/x-ndjson" }))
-      .middleware(Reading)
-      .annotateContext(
-        described(
-          'Every event of an owner, one a line as JSON. The last line is `{"complete":true}`, or a problem if not all could be read',
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.del("deleteOf", "/v1/owners/:owner")
-      .setPath(schemas.OwnerPath)
-      .addSuccess(schemas.OwnerDeleted)
-      .middleware(Erasing)
-      .annotateContext(
-        described(
-          "Deletes everything of an owner: all sessions with their logs, and what was learned in them",
-        ),
-      ),
+type In<Given, Field extends keyof Route> =
+  Given extends Readonly<Record<Field, infer Part extends Schema.Schema.AnyNoContext>> ? Part["Type"] : never
+
+/** Where a route is, and the ids that its path has. */
+interface Place<Ids> {
+  readonly path: HttpApiEndpoint.PathSegment
+  readonly schema?: { readonly Type: Ids } & Schema.Schema.AnyNoContext
+}
+
+const under =
+  <Ids>(start: HttpApiEndpoint.PathSegment, schema?: Place<Ids>["schema"]) =>
+  (path = ""): Place<Ids> => ({ path: `${start}${path}`, ...(schema && { schema }) })
+
+const all = under<never>("/v1")
+const session = under("/v1/sessions/:session", schemas.Session)
+const owner = under("/v1/owners/:owner", schemas.OwnerPath)
+const fact = under("/v1/sessions/:session/facts/:fact", schemas.FactPath)
+
+/** Declares routes for which a caller needs a right. */
+const needs =
+  <Needed extends Reading | Writing | Erasing, Provided>(right: Context.Tag<Needed, Provided>) =>
+  <const Method extends HttpMethod.HttpMethod, const Name extends string, Ids, Given extends Route>(
+    method: Method,
+    name: Name,
+    { path, schema }: Place<Ids>,
+    { query, headers, body, answer, status, begins, about }: Given,
+  ) => {
+    let made = (
+      HttpApiEndpoint.make(method)(name, path) as unknown as HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
+    )
+      .addSuccess(answer, { status })
+      .middleware(right)
+      .annotateContext(OpenApi.annotations({ description: about }))
+    if (schema !== undefined) made = made.setPath(schema)
+    if (query !== undefined) made = made.setUrlParams(query)
+    if (headers !== undefined) made = made.setHeaders(headers)
+    if (body !== undefined) made = made.setPayload(body)
+    if (begins !== undefined) made = made.annotate(Begins, begins)
+    return made as HttpApiEndpoint.HttpApiEndpoint<
+      Name,
+      Method,
+      Ids,
+      In<Given, "query">,
+      In<Given, "body">,
+      In<Given, "headers">,
+      In<Given, "answer">,
+      typeof Problems.Type,
+      Needed
+    >
+  }
+
+const reads = needs(Reading)
+const writes = needs(Writing)
+const erases = needs(Erasing)
+
+const group = <const Name extends string, Routes extends HttpApiEndpoint.HttpApiEndpoint.Any>(
+  name: Name,
+  routes: ReadonlyArray<Routes>,
+) =>
+  routes.reduce(
+    (made, route) => made.add(route),
+    HttpApiGroup.make(name) as unknown as HttpApiGroup.HttpApiGroup<Name, Routes>,
   )
 
-const governance = HttpApiGroup.make("governance")
-  .add(
-    HttpApiEndpoint.get("audit", of("/audit"))
-      .setPath(schemas.Session)
-      .addSuccess(schemas.Audit)
-      .middleware(Reading)
-      .annotateContext(
-        described(
-          "Who did what with a session. It has no text, and still answers once the session is erased",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.get("auditOf", "/v1/owners/:owner/audit")
-      .setPath(schemas.OwnerPath)
-      .addSuccess(schemas.Audit)
-      .middleware(Reading)
-      .annotateContext(described("Who did what with an owner, and with each session of the owner")),
-  )
-  .add(
-    HttpApiEndpoint.post("erase", "/v1/owners/:owner/erase")
-      .setPath(schemas.OwnerPath)
-      .setPayload(schemas.Erase)
-      .addSuccess(schemas.Receipt)
-      .middleware(Erasing)
-      .annotateContext(
-        described(
-          "Takes the keys of an owner out of use at once, and destroys them later: no copy of the store can be read then. Answers with the receipt",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.post("restore", "/v1/owners/:owner/restore")
-      .setPath(schemas.OwnerPath)
-      .setPayload(schemas.RestoreOwner)
-      .addSuccess(schemas.RestoredOwner)
-      .middleware(Erasing)
-      .annotateContext(described("Takes an erasure back whose keys are not destroyed")),
-  )
-  .add(
-    HttpApiEndpoint.put("hold", of("/hold"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Hold)
-      .addSuccess(schemas.Hold)
-      .middleware(Erasing)
-      .annotateContext(
-        described("Holds a session: nothing erases, deletes, archives or redacts it. `null` ends the hold"),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.put("holdOf", "/v1/owners/:owner/hold")
-      .setPath(schemas.OwnerPath)
-      .setPayload(schemas.Hold)
-      .addSuccess(schemas.Hold)
-      .middleware(Erasing)
-      .annotateContext(described("Holds an owner, or ends the hold")),
-  )
+const sessions = group("sessions", [
+  reads("GET", "list", all("/sessions"), {
+    query: schemas.ListQuery,
+    answer: schemas.SessionPage,
+    about: "The sessions, page by page",
+  }),
+  reads("GET", "session", session(), {
+    headers: schemas.ReadHeaders,
+    answer: schemas.SessionOverview,
+    about: "What a session consists of now",
+  }),
+  reads("GET", "spend", session("/spend"), {
+    answer: schemas.SpentToday,
+    about:
+      "What summaries, facts and vectors have cost today, of each cap that holds for the session. A tenant does not see the cap of all together",
+  }),
+  writes("PATCH", "describe", session(), {
+    body: schemas.Description,
+    answer: schemas.SessionOverview,
+    begins: "session",
+    about: "Sets or removes the owner and the title",
+  }),
+  erases("DELETE", "delete", session(), {
+    answer: schemas.Deleted,
+    about: "Deletes a session with its log",
+  }),
+  writes("POST", "fork", session("/fork"), {
+    body: schemas.Fork,
+    answer: schemas.Forked,
+    status: 201,
+    begins: "to",
+    about: "Starts a new session as a copy",
+  }),
+  reads("POST", "recallOf", all("/recall"), {
+    query: format,
+    body: schemas.OwnerRecall,
+    answer: schemas.OwnerRecalled,
+    about: "Searches all sessions of an owner",
+  }),
+])
 
-const conversation = HttpApiGroup.make("conversation")
-  .add(
-    HttpApiEndpoint.post("append", of("/messages"))
-      .setPath(schemas.Session)
-      .setUrlParams(format)
-      .setHeaders(schemas.WriteHeaders)
-      .setPayload(schemas.Append)
-      .addSuccess(schemas.Appended, { status: 201 })
-      .middleware(Writing)
-      .annotate(Begins, "session")
-      .annotateContext(
-        described(
-          "Appends messages, all or none; the first append starts the session. Answers once they are durable",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.get("messages", of("/messages"))
-      .setPath(schemas.Session)
-      .setUrlParams(schemas.PageQuery)
-      .setHeaders(schemas.ReadHeaders)
-      .addSuccess(schemas.MessagePage)
-      .middleware(Reading)
-      .annotateContext(described("The conversation as it was said, page by page from its end")),
-  )
-  .add(
-    HttpApiEndpoint.put("replace", of("/messages"))
-      .setPath(schemas.Session)
-      .setUrlParams(format)
-      .setHeaders(schemas.KeyHeaders)
-      .setPayload(schemas.Replace)
-      .addSuccess(schemas.Rewritten)
-      .middleware(Writing)
-      .annotate(Begins, "session")
-      .annotateContext(
-        described(
-          "What the conversation is to consist of. What is new is appended; where it differs, it goes on as a branch",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.get("context", of("/context"))
-      .setPath(schemas.Session)
-      .setUrlParams(schemas.ContextQuery)
-      .setHeaders(schemas.ReadHeaders)
-      .addSuccess(schemas.Context)
-      .middleware(Reading)
-      .annotateContext(described("The messages to send to the model")),
-  )
-  .add(
-    HttpApiEndpoint.post("edit", of("/edit"))
-      .setPath(schemas.Session)
-      .setUrlParams(format)
-      .setHeaders(schemas.WriteHeaders)
-      .setPayload(schemas.Edit)
-      .addSuccess(schemas.Edited)
-      .middleware(Writing)
-      .annotateContext(described("Goes on from an earlier place with other messages, as a branch")),
-  )
-  .add(
-    HttpApiEndpoint.post("regenerate", of("/regenerate"))
-      .setPath(schemas.Session)
-      .setHeaders(schemas.WriteHeaders)
-      .setPayload(schemas.Regenerate)
-      .addSuccess(schemas.Edited)
-      .middleware(Writing)
-      .annotateContext(described("Goes back to before an answer")),
-  )
-  .add(
-    HttpApiEndpoint.get("branches", of("/branches"))
-      .setPath(schemas.Session)
-      .addSuccess(schemas.Branches)
-      .middleware(Reading)
-      .annotateContext(described("The branch in force, and the branches that were left, newest first")),
-  )
-  .add(
-    HttpApiEndpoint.post("checkout", of("/checkout"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Checkout)
-      .addSuccess(schemas.Edited)
-      .middleware(Writing)
-      .annotateContext(described("Returns to a branch that was left")),
-  )
-  .add(
-    HttpApiEndpoint.post("undo", of("/undo"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Undo)
-      .addSuccess(schemas.Undone)
-      .middleware(Writing)
-      .annotateContext(described("Takes back the newest compaction, edit, regeneration, checkout or clear")),
-  )
-  .add(
-    HttpApiEndpoint.post("clear", of("/clear"))
-      .setPath(schemas.Session)
-      .addSuccess(schemas.SessionOverview)
-      .middleware(Writing)
-      .annotateContext(described("Starts the session over; the log keeps what was said")),
-  )
-  .add(
-    HttpApiEndpoint.post("redact", of("/redact"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Redact)
-      .addSuccess(schemas.Redacted)
-      .middleware(Erasing)
-      .annotateContext(described("Erases the text of a message from the store")),
-  )
+const owners = group("owners", [
+  reads("GET", "eventsOf", owner("/events"), {
+    answer: HttpApiSchema.Text({ contentType: "application/x-ndjson" }),
+    about:
+      'Every event of an owner, one a line as JSON. The last line is `{"complete":true}`, or a problem if not all could be read',
+  }),
+  erases("DELETE", "deleteOf", owner(), {
+    answer: schemas.OwnerDeleted,
+    about: "Deletes everything of an owner: all sessions with their logs, and what was learned in them",
+  }),
+])
 
-const memory = HttpApiGroup.make("memory")
-  .add(
-    HttpApiEndpoint.post("recall", of("/recall"))
-      .setPath(schemas.Session)
-      .setUrlParams(format)
-      .setPayload(schemas.Recall)
-      .addSuccess(schemas.Recalled)
-      .middleware(Reading)
-      .annotateContext(described("Searches the messages of a session")),
-  )
-  .add(
-    HttpApiEndpoint.get("summaries", of("/summaries"))
-      .setPath(schemas.Session)
-      .addSuccess(Schema.Struct({ summaries: Schema.Array(schemas.Summary) }))
-      .middleware(Reading)
-      .annotateContext(described("Every summary that the session ever had, oldest first")),
-  )
-  .add(
-    HttpApiEndpoint.post("compact", of("/compact"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Compact)
-      .addSuccess(schemas.Compacted)
-      .middleware(Writing)
-      .annotateContext(described("Runs compactions, whether they are due or not")),
-  )
-  .add(
-    HttpApiEndpoint.get("timeline", of("/timeline"))
-      .setPath(schemas.Session)
-      .setHeaders(schemas.ReadHeaders)
-      .addSuccess(schemas.Timeline)
-      .middleware(Reading)
-      .annotateContext(
-        described("Every version with the size of its context, and every compaction with what became of it"),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.post("compare", of("/compare"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Compare)
-      .addSuccess(schemas.Compared)
-      .middleware(Reading)
-      .annotateContext(
-        described(
-          "The session under a strategy, call by call: the size of the context, the cost, and what of needed identifiers was there",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.post("trace", of("/trace"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.TraceRequest)
-      .addSuccess(schemas.Trace)
-      .middleware(Reading)
-      .annotateContext(described("Which messages each sentence of a summary, or of a text, rests on")),
-  )
-  .add(
-    HttpApiEndpoint.get("traceMessage", of("/messages/:message/trace"))
-      .setPath(schemas.MessagePath)
-      .addSuccess(Schema.Struct({ summaries: Schema.Array(schemas.TracedSummary) }))
-      .middleware(Reading)
-      .annotateContext(described("The summaries that cover a message, with the sentences that rest on it")),
-  )
-  .add(
-    HttpApiEndpoint.post("preview", of("/preview"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Preview)
-      .addSuccess(schemas.Previewed)
-      .middleware(Reading)
-      .annotateContext(
-        described("What `compact` would do, with the contexts before and behind it; nothing is written"),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.post("revert", of("/revert"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.Revert)
-      .addSuccess(schemas.Reverted)
-      .middleware(Writing)
-      .annotate(Begins, "session")
-      .annotateContext(described("Takes compactions back")),
-  )
-  .add(
-    HttpApiEndpoint.get("facts", of("/facts"))
-      .setPath(schemas.Session)
-      .setUrlParams(schemas.FactsQuery)
-      .addSuccess(schemas.Facts)
-      .middleware(Reading)
-      .annotateContext(
-        described(
-          "The facts about the user and the scope that are true, with their quotes; none without memory layers",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.get("factsOf", "/v1/owners/:owner/facts")
-      .setPath(schemas.OwnerPath)
-      .setUrlParams(schemas.FactsQuery)
-      .addSuccess(schemas.Facts)
-      .middleware(Reading)
-      .annotateContext(described("The facts about an owner that are true, of all sessions")),
-  )
-  .add(
-    HttpApiEndpoint.del("removeFact", of("/facts/:fact"))
-      .setPath(schemas.FactPath)
-      .setUrlParams(schemas.RemoveFactQuery)
-      .addSuccess(schemas.Deleted)
-      .middleware(Writing)
-      .annotateContext(described("Removes a fact that is wrong, or over")),
-  )
-  .add(
-    HttpApiEndpoint.post("redactFact", of("/facts/:fact/redact"))
-      .setPath(schemas.FactPath)
-      .addSuccess(schemas.Deleted)
-      .middleware(Erasing)
-      .annotateContext(described("Erases the text of a fact that must not be known from the store")),
-  )
-  .add(
-    HttpApiEndpoint.post("confirmFact", of("/facts/:fact/confirm"))
-      .setPath(schemas.FactPath)
-      .addSuccess(schemas.FactConfirmed)
-      .middleware(Writing)
-      .annotateContext(described("Notes that somebody has judged a fact to be true")),
-  )
-  .add(
-    HttpApiEndpoint.post("revertFact", of("/facts/:fact/revert"))
-      .setPath(schemas.FactPath)
-      .addSuccess(schemas.FactReverted)
-      .middleware(Writing)
-      .annotateContext(described("Takes back the newest end or retraction of a fact")),
-  )
-  .add(
-    HttpApiEndpoint.post("rebuildFacts", "/v1/owners/:owner/facts/rebuild")
-      .setPath(schemas.OwnerPath)
-      .addSuccess(schemas.FactsRebuilt)
-      .middleware(Writing)
-      .annotateContext(
-        described(
-          "Learns the facts of an owner anew, by the extractor of the service, beside those in force",
-        ),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.get("diffFacts", "/v1/owners/:owner/facts/rebuild")
-      .setPath(schemas.OwnerPath)
-      .addSuccess(schemas.FactsDiff)
-      .middleware(Reading)
-      .annotateContext(described("What would change if the facts that were learned anew were taken")),
-  )
-  .add(
-    HttpApiEndpoint.post("takeFacts", "/v1/owners/:owner/facts/rebuild/take")
-      .setPath(schemas.OwnerPath)
-      .addSuccess(schemas.RebuildTaken)
-      .middleware(Writing)
-      .annotateContext(described("Puts the facts that were learned anew in the place of those in force")),
-  )
-  .add(
-    HttpApiEndpoint.del("dropFacts", "/v1/owners/:owner/facts/rebuild")
-      .setPath(schemas.OwnerPath)
-      .addSuccess(schemas.RebuildDropped)
-      .middleware(Writing)
-      .annotateContext(described("Drops the facts that were learned anew; those in force stay")),
-  )
-  .add(
-    HttpApiEndpoint.get("tools", "/v1/tools")
-      .addSuccess(schemas.Tools)
-      .middleware(Reading)
-      .annotateContext(described("Tools of recall for the model, in the formats of the providers")),
-  )
-  .add(
-    HttpApiEndpoint.post("callTool", of("/tools"))
-      .setPath(schemas.Session)
-      .setPayload(schemas.ToolCall)
-      .addSuccess(schemas.ToolResult)
-      .middleware(Reading)
-      .annotateContext(described("Answers a call of one of these tools")),
-  )
+const governance = group("governance", [
+  reads("GET", "audit", session("/audit"), {
+    answer: schemas.Audit,
+    about: "Who did what with a session. It has no text, and still answers once the session is erased",
+  }),
+  reads("GET", "auditOf", owner("/audit"), {
+    answer: schemas.Audit,
+    about: "Who did what with an owner, and with each session of the owner",
+  }),
+  erases("POST", "erase", owner("/erase"), {
+    body: schemas.Erase,
+    answer: schemas.Receipt,
+    about:
+      "Takes the keys of an owner out of use at once, and destroys them later: no copy of the store can be read then. Answers with the receipt",
+  }),
+  erases("POST", "restore", owner("/restore"), {
+    body: schemas.RestoreOwner,
+    answer: schemas.RestoredOwner,
+    about: "Takes an erasure back whose keys are not destroyed",
+  }),
+  erases("PUT", "hold", session("/hold"), {
+    body: schemas.Hold,
+    answer: schemas.Hold,
+    about: "Holds a session: nothing erases, deletes, archives or redacts it. `null` ends the hold",
+  }),
+  erases("PUT", "holdOf", owner("/hold"), {
+    body: schemas.Hold,
+    answer: schemas.Hold,
+    about: "Holds an owner, or ends the hold",
+  }),
+])
 
-const log = HttpApiGroup.make("log")
-  .add(
-    HttpApiEndpoint.get("events", of("/events"))
-      .setPath(schemas.Session)
-      .setUrlParams(schemas.EventQuery)
-      .addSuccess(schemas.EventPage)
-      .middleware(Reading)
-      .annotateContext(described("The events of a session")),
-  )
-  .add(
-    HttpApiEndpoint.get("changes", of("/changes"))
-      .setPath(schemas.Session)
-      .setUrlParams(Schema.Struct({ fromVersion: schemas.EventQuery.fields.fromVersion }))
-      .setHeaders(schemas.ChangesHeaders)
-      .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
-      .middleware(Reading)
-      .annotateContext(
-        described(
-          "Server-sent events: the stored events and then new ones as they come. `id` names an event, `event` its type, `data` is the event. With `Last-Event-ID`, the stream goes on where it stopped",
-        ),
-      ),
-  )
+const conversation = group("conversation", [
+  writes("POST", "append", session("/messages"), {
+    query: format,
+    headers: schemas.WriteHeaders,
+    body: schemas.Append,
+    answer: schemas.Appended,
+    status: 201,
+    begins: "session",
+    about:
+      "Appends messages, all or none; the first append starts the session. Answers once they are durable",
+  }),
+  reads("GET", "messages", session("/messages"), {
+    query: schemas.PageQuery,
+    headers: schemas.ReadHeaders,
+    answer: schemas.MessagePage,
+    about: "The conversation as it was said, page by page from its end",
+  }),
+  writes("PUT", "replace", session("/messages"), {
+    query: format,
+    headers: schemas.KeyHeaders,
+    body: schemas.Replace,
+    answer: schemas.Rewritten,
+    begins: "session",
+    about:
+      "What the conversation is to consist of. What is new is appended; where it differs, it goes on as a branch",
+  }),
+  reads("GET", "context", session("/context"), {
+    query: schemas.ContextQuery,
+    headers: schemas.ReadHeaders,
+    answer: schemas.Context,
+    about: "The messages to send to the model",
+  }),
+  writes("POST", "edit", session("/edit"), {
+    query: format,
+    headers: schemas.WriteHeaders,
+    body: schemas.Edit,
+    answer: schemas.Edited,
+    about: "Goes on from an earlier place with other messages, as a branch",
+  }),
+  writes("POST", "regenerate", session("/regenerate"), {
+    headers: schemas.WriteHeaders,
+    body: schemas.Regenerate,
+    answer: schemas.Edited,
+    about: "Goes back to before an answer",
+  }),
+  reads("GET", "branches", session("/branches"), {
+    answer: schemas.Branches,
+    about: "The branch in force, and the branches that were left, newest first",
+  }),
+  writes("POST", "checkout", session("/checkout"), {
+    body: schemas.Checkout,
+    answer: schemas.Edited,
+    about: "Returns to a branch that was left",
+  }),
+  writes("POST", "undo", session("/undo"), {
+    body: schemas.Undo,
+    answer: schemas.Undone,
+    about: "Takes back the newest compaction, edit, regeneration, checkout or clear",
+  }),
+  writes("POST", "clear", session("/clear"), {
+    answer: schemas.SessionOverview,
+    about: "Starts the session over; the log keeps what was said",
+  }),
+  erases("POST", "redact", session("/redact"), {
+    body: schemas.Redact,
+    answer: schemas.Redacted,
+    about: "Erases the text of a message from the store",
+  }),
+])
 
-  .add(
-    HttpApiEndpoint.get("feed", "/v1/feed")
-      .setUrlParams(schemas.FeedQuery)
-      .setHeaders(schemas.ChangesHeaders)
-      .addSuccess(schemas.FeedPage)
-      .middleware(Reading)
-      .annotateContext(
-        described(
-          "The events of all sessions in one order, at least once: a page, or with `Accept: text/event-stream` the stored events and then new ones as they come, whose `id` is the position. With `Last-Event-ID`, it goes on behind that position",
-        ),
-      ),
-  )
+const memory = group("memory", [
+  reads("POST", "recall", session("/recall"), {
+    query: format,
+    body: schemas.Recall,
+    answer: schemas.Recalled,
+    about: "Searches the messages of a session",
+  }),
+  reads("GET", "summaries", session("/summaries"), {
+    answer: Schema.Struct({ summaries: Schema.Array(schemas.Summary) }),
+    about: "Every summary that the session ever had, oldest first",
+  }),
+  writes("POST", "compact", session("/compact"), {
+    body: schemas.Compact,
+    answer: schemas.Compacted,
+    about: "Runs compactions, whether they are due or not",
+  }),
+  reads("GET", "timeline", session("/timeline"), {
+    headers: schemas.ReadHeaders,
+    answer: schemas.Timeline,
+    about: "Every version with the size of its context, and every compaction with what became of it",
+  }),
+  reads("POST", "compare", session("/compare"), {
+    body: schemas.Compare,
+    answer: schemas.Compared,
+    about:
+      "The session under a strategy, call by call: the size of the context, the cost, and what of needed identifiers was there",
+  }),
+  reads("POST", "trace", session("/trace"), {
+    body: schemas.TraceRequest,
+    answer: schemas.Trace,
+    about: "Which messages each sentence of a summary, or of a text, rests on",
+  }),
+  reads(
+    "GET",
+    "traceMessage",
+    { path: "/v1/sessions/:session/messages/:message/trace", schema: schemas.MessagePath },
+    {
+      answer: Schema.Struct({ summaries: Schema.Array(schemas.TracedSummary) }),
+      about: "The summaries that cover a message, with the sentences that rest on it",
+    },
+  ),
+  reads("POST", "preview", session("/preview"), {
+    body: schemas.Preview,
+    answer: schemas.Previewed,
+    about: "What `compact` would do, with the contexts before and behind it; nothing is written",
+  }),
+  writes("POST", "revert", session("/revert"), {
+    body: schemas.Revert,
+    answer: schemas.Reverted,
+    begins: "session",
+    about: "Takes compactions back",
+  }),
+  reads("GET", "facts", session("/facts"), {
+    query: schemas.FactsQuery,
+    answer: schemas.Facts,
+    about:
+      "The facts about the user and the scope that are true, with their quotes; none without memory layers",
+  }),
+  reads("GET", "factsOf", owner("/facts"), {
+    query: schemas.FactsQuery,
+    answer: schemas.Facts,
+    about: "The facts about an owner that are true, of all sessions",
+  }),
+  writes("DELETE", "removeFact", fact(""), {
+    query: schemas.RemoveFactQuery,
+    answer: schemas.Deleted,
+    about: "Removes a fact that is wrong, or over",
+  }),
+  erases("POST", "redactFact", fact("/redact"), {
+    answer: schemas.Deleted,
+    about: "Erases the text of a fact that must not be known from the store",
+  }),
+  writes("POST", "confirmFact", fact("/confirm"), {
+    answer: schemas.FactConfirmed,
+    about: "Notes that somebody has judged a fact to be true",
+  }),
+  writes("POST", "revertFact", fact("/revert"), {
+    answer: schemas.FactReverted,
+    about: "Takes back the newest end or retraction of a fact",
+  }),
+  writes("POST", "rebuildFacts", owner("/facts/rebuild"), {
+    answer: schemas.FactsRebuilt,
+    about: "Learns the facts of an owner anew, by the extractor of the service, beside those in force",
+  }),
+  reads("GET", "diffFacts", owner("/facts/rebuild"), {
+    answer: schemas.FactsDiff,
+    about: "What would change if the facts that were learned anew were taken",
+  }),
+  writes("POST", "takeFacts", owner("/facts/rebuild/take"), {
+    answer: schemas.RebuildTaken,
+    about: "Puts the facts that were learned anew in the place of those in force",
+  }),
+  writes("DELETE", "dropFacts", owner("/facts/rebuild"), {
+    answer: schemas.RebuildDropped,
+    about: "Drops the facts that were learned anew; those in force stay",
+  }),
+  reads("GET", "tools", all("/tools"), {
+    answer: schemas.Tools,
+    about: "Tools of recall for the model, in the formats of the providers",
+  }),
+  reads("POST", "callTool", session("/tools"), {
+    body: schemas.ToolCall,
+    answer: schemas.ToolResult,
+    about: "Answers a call of one of these tools",
+  }),
+])
 
-const service = HttpApiGroup.make("service")
-  .add(
-    HttpApiEndpoint.get("access", "/v1/access")
-      .addSuccess(schemas.Access)
-      .middleware(Reading)
-      .annotateContext(described("What the caller may do")),
-  )
-  .add(
-    HttpApiEndpoint.get("settings", "/v1/settings")
-      .addSuccess(schemas.Settings)
-      .middleware(Reading)
-      .annotateContext(
-        described("The strategy of the service and its settings, and what every strategy can be set to"),
-      ),
-  )
-  .add(
-    HttpApiEndpoint.put("changeSettings", "/v1/settings")
-      .setPayload(schemas.SettingsChange)
-      .addSuccess(schemas.Settings)
-      .middleware(Writing)
-      .annotateContext(described("Sets the strategy and its settings, for all requests that name none")),
-  )
+const log = group("log", [
+  reads("GET", "events", session("/events"), {
+    query: schemas.EventQuery,
+    answer: schemas.EventPage,
+    about: "The events of a session",
+  }),
+  reads("GET", "changes", session("/changes"), {
+    query: Schema.Struct({ fromVersion: schemas.EventQuery.fields.fromVersion }),
+    headers: schemas.ChangesHeaders,
+    answer: HttpApiSchema.Text({ contentType: "text/event-stream" }),
+    about:
+      "Server-sent events: the stored events and then new ones as they come. `id` names an event, `event` its type, `data` is the event. With `Last-Event-ID`, the stream goes on where it stopped",
+  }),
+  reads("GET", "feed", all("/feed"), {
+    query: schemas.FeedQuery,
+    headers: schemas.ChangesHeaders,
+    answer: schemas.FeedPage,
+    about:
+      "The events of all sessions in one order, at least once: a page, or with `Accept: text/event-stream` the stored events and then new ones as they come, whose `id` is the position. With `Last-Event-ID`, it goes on behind that position",
+  }),
+])
+
+const service = group("service", [
+  reads("GET", "access", all("/access"), {
+    answer: schemas.Access,
+    about: "What the caller may do",
+  }),
+  reads("GET", "settings", all("/settings"), {
+    answer: schemas.Settings,
+    about: "The strategy of the service and its settings, and what every strategy can be set to",
+  }),
+  writes("PUT", "changeSettings", all("/settings"), {
+    body: schemas.SettingsChange,
+    answer: schemas.Settings,
+    about: "Sets the strategy and its settings, for all requests that name none",
+  }),
+])
   .add(
     HttpApiEndpoint.get("health", "/health")
       .addSuccess(schemas.Health)
-      .annotateContext(described("Whether the process answers")),
+      .annotateContext(OpenApi.annotations({ description: "Whether the process answers" })),
   )
   .add(
     HttpApiEndpoint.get("ready", "/ready")
       .addSuccess(schemas.Health)
-      .annotateContext(described("Whether the store answers, and the service is not ending")),
+      .annotateContext(
+        OpenApi.annotations({ description: "Whether the store answers, and the service is not ending" }),
+      ),
   )
 
 /**

@@ -1,6 +1,6 @@
 /** The conversation of a session: appends, pages, contexts, and branches. */
 import { Schema } from "effect"
-import { Origin, count, optional } from "./fields.js"
+import { described, Origin, count, optional } from "./fields.js"
 import {
   Formatted,
   Message,
@@ -42,9 +42,10 @@ export const Appended = Schema.Struct({
   from: Schema.Number,
   to: Schema.Number,
   version: Schema.Number,
-  duplicate: Schema.Boolean.annotations({
-    description: "The key had been used before for these messages; nothing was written now",
-  }),
+  duplicate: described(
+    Schema.Boolean,
+    "The key had been used before for these messages; nothing was written now",
+  ),
 }).annotations({ identifier: "Appended" })
 
 export type Appended = typeof Appended.Type

@@ -1,9 +1,13 @@
 /** What fields of requests are made of. */
 import { Schema } from "effect"
 
-export const text = (description: string) => Schema.String.annotations({ description })
+/** A schema, and what a value of it is for. */
+export const described = <S extends Schema.Annotable.All>(schema: S, description: string) =>
+  Schema.annotations<S>({ description })(schema)
 
-export const number = (description: string) => Schema.Number.annotations({ description })
+export const text = (description: string) => described(Schema.String, description)
+
+export const number = (description: string) => described(Schema.Number, description)
 
 export const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   Schema.optional(schema.annotations({ description }))

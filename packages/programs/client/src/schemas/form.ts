@@ -1,6 +1,6 @@
 /** The form of messages, and how one request is decided. */
 import { Schema } from "effect"
-import { count, optional } from "./fields.js"
+import { described, count, optional } from "./fields.js"
 
 export const Time = Schema.Number.annotations({
   identifier: "Time",
@@ -38,15 +38,16 @@ export const Message = Json.annotations({
   description: "A message in the format of the request; the documentation of the provider describes it",
 })
 
-export const OneOrMore = Schema.Union(Message, Schema.Array(Message)).annotations({
-  description: "One message or a list; a whole response of the provider, too",
-})
+export const OneOrMore = described(
+  Schema.Union(Message, Schema.Array(Message)),
+  "One message or a list; a whole response of the provider, too",
+)
 
 /** Messages of a format: a list, or an object with the system messages apart. */
-export const Formatted = Schema.Union(Schema.Array(Message), Message).annotations({
-  description:
-    "A list of messages; an object with the system messages apart, where the format has them apart",
-})
+export const Formatted = described(
+  Schema.Union(Schema.Array(Message), Message),
+  "A list of messages; an object with the system messages apart, where the format has them apart",
+)
 
 export const inFormat = { format: Schema.optional(Format) }
 

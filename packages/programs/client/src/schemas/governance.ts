@@ -1,6 +1,6 @@
 /** Erasures, holds, and who did what. */
 import { Schema } from "effect"
-import { number, optional, text } from "./fields.js"
+import { described, number, optional, text } from "./fields.js"
 import { Time } from "./form.js"
 
 export const Actor = Schema.Struct({
@@ -18,12 +18,10 @@ const ErasedSession = Schema.Struct({
 
 export const AuditEntry = Schema.Struct({
   time: Time,
-  session: Schema.NullOr(Schema.String).annotations({
-    description: "The session; `null` for what was done to an owner",
-  }),
+  session: described(Schema.NullOr(Schema.String), "The session; `null` for what was done to an owner"),
   version: Schema.Number,
   act: text("What was done: `append`, `edit`, `summary`, `redact`, `erase`, `hold`, `read`, and others"),
-  actor: Schema.NullOr(Actor).annotations({ description: "Who did it; `null` if nobody has said so" }),
+  actor: described(Schema.NullOr(Actor), "Who did it; `null` if nobody has said so"),
   kind: optional(Schema.String, "The role of an appended message"),
   summarizer: Schema.optional(Schema.String),
   messages: optional(Schema.Number, "How many messages a summary covers, or how many facts were learned"),
@@ -42,9 +40,10 @@ export const Audit = Schema.Struct({
       of: Schema.Literal("session", "owner"),
       entries: Schema.Number,
       head: text("The SHA-256 of the last record: kept elsewhere, it shows that nothing was taken away"),
-      brokenAt: Schema.NullOr(Schema.Number).annotations({
-        description: "The first entry that is not as it was written; `null` if the chain holds",
-      }),
+      brokenAt: described(
+        Schema.NullOr(Schema.Number),
+        "The first entry that is not as it was written; `null` if the chain holds",
+      ),
     }),
   ),
 }).annotations({ identifier: "Audit" })
@@ -64,7 +63,7 @@ export const Receipt = Schema.Struct({
   actor: Schema.String,
   reason: Schema.String,
   time: Time,
-  destroyTime: Schema.NullOr(Time).annotations({ description: "When the keys are destroyed" }),
+  destroyTime: described(Schema.NullOr(Time), "When the keys are destroyed"),
   sessions: Schema.Array(ErasedSession),
   keys: Schema.Array(
     Schema.Struct({
@@ -75,7 +74,7 @@ export const Receipt = Schema.Struct({
       destroyed: Schema.NullOr(Time),
     }),
   ),
-  notProven: Schema.Array(Schema.String).annotations({ description: "What the receipt does not prove" }),
+  notProven: described(Schema.Array(Schema.String), "What the receipt does not prove"),
 }).annotations({ identifier: "Receipt" })
 
 export type Receipt = typeof Receipt.Type
@@ -85,7 +84,5 @@ export const RestoreOwner = Schema.Struct({ reason: optional(Schema.String, "Why
 export const RestoredOwner = Schema.Struct({ keys: number("How many keys are in use again") })
 
 export const Hold = Schema.Struct({
-  reason: Schema.NullOr(Schema.String).annotations({
-    description: "Why, as refusals name it; `null` ends the hold",
-  }),
+  reason: described(Schema.NullOr(Schema.String), "Why, as refusals name it; `null` ends the hold"),
 })

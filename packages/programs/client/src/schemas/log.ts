@@ -1,6 +1,6 @@
 /** The log of a session. */
 import { Schema } from "effect"
-import { count, flag, optional } from "./fields.js"
+import { described, count, flag, optional } from "./fields.js"
 import { Actor } from "./governance.js"
 import { Json, Time } from "./form.js"
 
@@ -19,7 +19,7 @@ export const RecordedEvent = Schema.Struct({
   version: Schema.Number,
   id: Schema.String,
   time: Time,
-  event: Json.annotations({ description: "The event; `_tag` is its type" }),
+  event: described(Json, "The event; `_tag` is its type"),
   actor: Schema.optional(Actor),
 }).annotations({ identifier: "Event" })
 
@@ -47,9 +47,10 @@ export type FedEvent = typeof FedEvent.Type
 
 export const FeedPage = Schema.Struct({
   events: Schema.Array(FedEvent),
-  after: Schema.NullOr(Schema.String).annotations({
-    description: "Where to go on: the position of the last event, or what was asked for; `null` at the start",
-  }),
+  after: described(
+    Schema.NullOr(Schema.String),
+    "Where to go on: the position of the last event, or what was asked for; `null` at the start",
+  ),
 }).annotations({ identifier: "FeedPage" })
 
 export const EventPage = Schema.Struct({ events: Schema.Array(RecordedEvent) }).annotations({

@@ -1,6 +1,6 @@
 /** Searching messages, and the tools of a model for it; facts of memory layers. */
 import { Schema } from "effect"
-import { count, Origin, optional, text, TimeFromString } from "./fields.js"
+import { described, count, Origin, optional, text, TimeFromString } from "./fields.js"
 import { Formatted, Json, Time, ofRequest } from "./form.js"
 
 const searched = {
@@ -31,7 +31,7 @@ const found = {
   role: Schema.String,
   origin: Schema.optional(Origin),
   text: Schema.String,
-  excerpt: Schema.Boolean.annotations({ description: "Whether `text` is only a part of the message" }),
+  excerpt: described(Schema.Boolean, "Whether `text` is only a part of the message"),
   rank: optional(Schema.Number, "1 for what fits the query best"),
   message: Formatted,
 }

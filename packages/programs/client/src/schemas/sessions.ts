@@ -1,6 +1,6 @@
 /** Sessions and their owners: lists, descriptions, copies. */
 import { Schema } from "effect"
-import { count, number, optional, text, TimeFromString } from "./fields.js"
+import { described, count, number, optional, text, TimeFromString } from "./fields.js"
 import { Time } from "./form.js"
 
 export const Session = Schema.Struct({ session: text("The id of the session") })
@@ -33,10 +33,10 @@ export type SessionInfo = typeof SessionInfo.Type
 
 export const SessionPage = Schema.Struct({
   sessions: Schema.Array(SessionInfo),
-  next: Schema.NullOr(Schema.String).annotations({
-    description:
-      "The `cursor` of the next page; `null` at the end. With filters, a page can be short, and others follow",
-  }),
+  next: described(
+    Schema.NullOr(Schema.String),
+    "The `cursor` of the next page; `null` at the end. With filters, a page can be short, and others follow",
+  ),
 }).annotations({ identifier: "SessionPage" })
 
 export type SessionPage = typeof SessionPage.Type
@@ -46,9 +46,9 @@ export const SessionOverview = Schema.Struct({
   version: Schema.Number,
   total: number("How many messages the conversation has"),
   coveredTo: number("The active summary covers the messages before this"),
-  summary: Schema.NullOr(Schema.String).annotations({ description: "The id of the active summary" }),
+  summary: described(Schema.NullOr(Schema.String), "The id of the active summary"),
   branch: number("The id of the branch in force"),
-  compacting: Schema.Boolean.annotations({ description: "Whether a compaction has the lock of the session" }),
+  compacting: described(Schema.Boolean, "Whether a compaction has the lock of the session"),
   tokens: number("The tokens of the next context, without facts and recalled messages"),
   summaries: number("How many summaries were committed since the last clear"),
   failures: number("How many compactions have failed since the last one that succeeded"),
@@ -79,21 +79,21 @@ export const OwnerDeleted = Schema.Struct({
 export const Deleted = Schema.Struct({ deleted: Schema.Boolean })
 
 export const SpentOfCap = Schema.Struct({
-  scope: Schema.Literal("session", "owner", "total").annotations({
-    description: "Whose spend it is: of the session, of all sessions of its owner, of all of the store",
-  }),
-  cap: Schema.NullOr(
-    Schema.Struct({ tokens: Schema.optional(Schema.Number), dollars: Schema.optional(Schema.Number) }),
-  ).annotations({
-    description: "The most of a day; `null` if another process counts and its cap is not known here",
-  }),
+  scope: described(
+    Schema.Literal("session", "owner", "total"),
+    "Whose spend it is: of the session, of all sessions of its owner, of all of the store",
+  ),
+  cap: described(
+    Schema.NullOr(
+      Schema.Struct({ tokens: Schema.optional(Schema.Number), dollars: Schema.optional(Schema.Number) }),
+    ),
+    "The most of a day; `null` if another process counts and its cap is not known here",
+  ),
   tokens: Schema.Number,
   dollars: Schema.Number,
   heldTokens: number("The most that calls under way may cost besides"),
   heldDollars: Schema.Number,
-  reached: Schema.NullOr(Time).annotations({
-    description: "When the cap was reached today; `null` if it was not",
-  }),
+  reached: described(Schema.NullOr(Time), "When the cap was reached today; `null` if it was not"),
 }).annotations({ identifier: "SpentOfCap" })
 
 export const SpentToday = Schema.Struct({

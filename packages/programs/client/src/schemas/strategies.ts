@@ -1,6 +1,6 @@
 /** A session over its versions, and under other strategies. */
 import { Schema } from "effect"
-import { number, optional, text } from "./fields.js"
+import { described, number, optional, text } from "./fields.js"
 import { Json, Time } from "./form.js"
 import { Part } from "./summaries.js"
 
@@ -29,7 +29,7 @@ export const Timeline = Schema.Struct({
       endTime: Schema.NullOr(Time),
       parts: Schema.Array(Part),
       coveredTo: Schema.NullOr(Schema.Number),
-      summary: Schema.NullOr(Schema.String).annotations({ description: "The id of its summary" }),
+      summary: described(Schema.NullOr(Schema.String), "The id of its summary"),
       status: Schema.NullOr(Schema.Literal("active", "superseded", "invalid")),
       supersedes: Schema.NullOr(Schema.String),
       tokensBefore: Schema.NullOr(Schema.Number),
@@ -43,9 +43,10 @@ export const Timeline = Schema.Struct({
 }).annotations({ identifier: "Timeline" })
 
 export const Compare = Schema.Struct({
-  strategy: Schema.NullOr(Schema.String).annotations({
-    description: "The name of a strategy; `null` for the full history, which nothing compacts",
-  }),
+  strategy: described(
+    Schema.NullOr(Schema.String),
+    "The name of a strategy; `null` for the full history, which nothing compacts",
+  ),
   settings: optional(Json, "Settings of the strategy"),
   prices: optional(
     Schema.Union(Schema.String, Json),

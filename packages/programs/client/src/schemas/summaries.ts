@@ -1,7 +1,7 @@
 /** Summaries: what they consist of, what they rest on, and the compactions that write them. */
 import { Schema } from "effect"
 import { Context } from "./conversation.js"
-import { Origin, count, number, optional, text } from "./fields.js"
+import { described, Origin, count, number, optional, text } from "./fields.js"
 import { Time, inFormat, ofRequest, pauseFor } from "./form.js"
 
 export const Segment = Schema.Struct({
@@ -20,9 +20,7 @@ export const Summary = Schema.Struct({
   supersededBy: Schema.NullOr(Schema.String),
   coveredTo: Schema.Number,
   text: Schema.String,
-  segments: Schema.Array(Segment).annotations({
-    description: "Its parts, each with the messages that it covers",
-  }),
+  segments: described(Schema.Array(Segment), "Its parts, each with the messages that it covers"),
   origins: Schema.optional(Schema.Array(Origin)).annotations({
     description: "The lowest origin of the messages that each segment rests on",
   }),
@@ -45,9 +43,7 @@ export const TraceRequest = Schema.Struct({
 
 const sharing = {
   share: number("How much of the sentence's weight is there, from 0 to 1"),
-  words: Schema.Array(Schema.String).annotations({
-    description: "What both have, as the sentence writes it",
-  }),
+  words: described(Schema.Array(Schema.String), "What both have, as the sentence writes it"),
 }
 
 export const Trace = Schema.Struct({
@@ -61,7 +57,7 @@ export const Trace = Schema.Struct({
       supported: Schema.Boolean,
       share: Schema.Number,
       messages: Schema.Array(Schema.Struct({ index: Schema.Number, ...sharing })),
-      missing: Schema.Array(Schema.String).annotations({ description: "Identifiers that no message has" }),
+      missing: described(Schema.Array(Schema.String), "Identifiers that no message has"),
     }).annotations({ identifier: "TracedSentence" }),
   ),
 }).annotations({ identifier: "Trace" })
@@ -120,11 +116,12 @@ export const Previewed = Schema.Struct({
       to: Schema.Number,
       tailFrom: Schema.Number,
       parts: Schema.Array(Part),
-      segments: Schema.Array(Segment).annotations({ description: "The segments that would be written" }),
+      segments: described(Schema.Array(Segment), "The segments that would be written"),
       carried: number("How many segments of the earlier summary would stay in front of them"),
-      pruned: Schema.Array(Schema.Number).annotations({
-        description: "The indexes of messages whose tool outputs would be shortened",
-      }),
+      pruned: described(
+        Schema.Array(Schema.Number),
+        "The indexes of messages whose tool outputs would be shortened",
+      ),
       replaced: Schema.Struct({
         messages: Schema.Number,
         tokens: Schema.Number,
@@ -134,9 +131,7 @@ export const Previewed = Schema.Struct({
       tokensAfter: Schema.NullOr(Schema.Number),
     }).annotations({ identifier: "PreviewedCompaction" }),
   ),
-  idle: Schema.NullOr(Schema.String).annotations({
-    description: "Why nothing, or nothing more, would be done",
-  }),
+  idle: described(Schema.NullOr(Schema.String), "Why nothing, or nothing more, would be done"),
   before: Context,
   after: Context,
 }).annotations({ identifier: "Preview" })
