@@ -82,7 +82,5 @@ export const byOf = ({ name, version = "1" }: Pick<Extractor, "name" | "version"
   version,
 })
 
-/**
- * The kinds recalled for every question: who the user is, and their standing instructions.
- */
+/** The kinds recalled for every question: who the user is, and their standing instructions. */
 export const standingKinds: ReadonlyArray<string> = ["profile", "instruction"]

@@ -1,6 +1,4 @@
-/**
- * The ids of logs that the sessions of one user or one scope share.
- */
+/** The ids of logs that the sessions of one user or one scope share. */
 
 const prefix = "memfold:"
 

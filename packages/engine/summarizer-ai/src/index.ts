@@ -1,6 +1,4 @@
-/**
- * Summaries written by a language model, through `@effect/ai`: any provider that has a `LanguageModel` layer.
- */
+/** Summaries written by a language model, through `@effect/ai`: any provider that has a `LanguageModel` layer. */
 import type { Response } from "@effect/ai"
 import { LanguageModel, type Prompt as AiPrompt, type Tool, type Toolkit } from "@effect/ai"
 import { InContext, type Message, Prompt, Summarizer } from "@memfold/core"

@@ -1,6 +1,4 @@
-/**
- * Exact token counts for OpenAI's models, with gpt-tokenizer's vocabularies.
- */
+/** Exact token counts for OpenAI's models, with gpt-tokenizer's vocabularies. */
 import { TokenCounter } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { splitLongRuns } from "./split.js"

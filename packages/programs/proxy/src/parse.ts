@@ -19,9 +19,7 @@ export const jsonOf = (text: string): unknown => {
   }
 }
 
-/**
- * Responses takes a text in place of a list with one message: it is written as that list.
- */
+/** Responses takes a text in place of a list with one message: it is written as that list. */
 const withList = (dialect: Dialect, text: string): string => {
   if (dialect.list !== "input") return text
   const body = jsonOf(text)

@@ -106,9 +106,7 @@ const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Do
   return found
 }
 
-/**
- * The document facts of a turn. Reading a document again replaces its fact; reading a piece of it does not.
- */
+/** The document facts of a turn. Reading a document again replaces its fact; reading a piece of it does not. */
 export const documents = (
   { from, to, messages }: Turn,
   known: ReadonlySet<string>,

@@ -1,6 +1,4 @@
-/**
- * Options that several commands share.
- */
+/** Options that several commands share. */
 import { Options } from "@effect/cli"
 import { EventLog, type Guard, Memory, Message, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"

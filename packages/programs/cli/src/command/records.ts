@@ -1,6 +1,4 @@
-/**
- * The output of `--json`, one object per line. The README of the package documents its fields.
- */
+/** The output of `--json`, one object per line. The README of the package documents its fields. */
 import type { EventLog, CompactionOutcome, Render } from "@memfold/core"
 import { formatContext } from "@memfold/catalog"
 import type { Totals } from "../replay/replay.js"

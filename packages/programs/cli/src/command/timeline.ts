@@ -1,6 +1,4 @@
-/**
- * Prints a replay: the messages, and each compaction with its reason.
- */
+/** Prints a replay: the messages, and each compaction with its reason. */
 import { type Event, Message, type CompactionOutcome } from "@memfold/core"
 import type { MessageStep } from "../replay/replay.js"
 import { color, columns, count, oneLine, several, span } from "../terminal/terminal.js"

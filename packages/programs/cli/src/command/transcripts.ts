@@ -1,6 +1,4 @@
-/**
- * Reads transcript files and derives a session id from each.
- */
+/** Reads transcript files and derives a session id from each. */
 import { Console, Effect, Either, Option } from "effect"
 import { basename, extname, resolve } from "node:path"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"

@@ -3,9 +3,7 @@ import type { JsonObject } from "../transcript/source.js"
 
 const plain = (name: string): string => name.toLowerCase().replaceAll("_", "")
 
-/**
- * The first of these names that a record has, in snake_case or camelCase: `created_at` matches `createdAt`, too.
- */
+/** The first of these names that a record has, in snake_case or camelCase: `created_at` matches `createdAt`, too. */
 export const nameIn = (columns: ReadonlyArray<string>, names: ReadonlyArray<string>): string | undefined => {
   for (const name of names) {
     const column = columns.find((one) => plain(one) === plain(name))

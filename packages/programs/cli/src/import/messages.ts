@@ -1,6 +1,4 @@
-/**
- * Reads the messages of an old state: mostly Chat Completions messages, with ids and times under several names.
- */
+/** Reads the messages of an old state: mostly Chat Completions messages, with ids and times under several names. */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { decodeChat } from "../transcript/chat.js"

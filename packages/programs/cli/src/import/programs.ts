@@ -1,6 +1,4 @@
-/**
- * The older programs by name, and the readers of their files. Nothing is written here.
- */
+/** The older programs by name, and the readers of their files. Nothing is written here. */
 import { Chunk, Effect, Either, Stream } from "effect"
 import { basename, extname } from "node:path"
 import type { LeftOut } from "../transcript/leftOut.js"

@@ -77,9 +77,7 @@ const replacedBy = (newer: Held, older: ReadonlyArray<Held>): ReadonlyArray<Held
         (contains(newer.covers, one.covers) || (startOf(newer) === 0 && startOf(one) === 0))),
   )
 
-/**
- * Adds the messages of the summaries that a rolling summary was merged from; it may not list them itself.
- */
+/** Adds the messages of the summaries that a rolling summary was merged from; it may not list them itself. */
 const merged = (newer: Held, replaced: ReadonlyArray<Held>): Held =>
   startOf(newer) === 0
     ? newer

@@ -4,9 +4,7 @@ import { readTime } from "../transcript/time.js"
 
 export { timeAllowed } from "../transcript/time.js"
 
-/**
- * Smaller numbers are seconds. As milliseconds they would be before 1973; as seconds they reach to the year 5138.
- */
+/** Smaller numbers are seconds. As milliseconds they would be before 1973; as seconds they reach to the year 5138. */
 const firstMillis = 1e11
 
 /**
@@ -21,9 +19,7 @@ export const readOldTime = (value: unknown): Either.Either<number | null, void> 
   return Either.map(readTime(numeric), Math.trunc)
 }
 
-/**
- * Fills in missing times: from the element before, else from the element after, else `otherwise`.
- */
+/** Fills in missing times: from the element before, else from the element after, else `otherwise`. */
 export const filled = (
   times: ReadonlyArray<number | null | undefined>,
   otherwise: number,

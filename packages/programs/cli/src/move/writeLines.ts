@@ -1,6 +1,4 @@
-/**
- * Writes a file of lines: the whole file or none.
- */
+/** Writes a file of lines: the whole file or none. */
 import { Chunk, Effect, Exit, Schema, Stream } from "effect"
 import { existsSync } from "node:fs"
 import { type FileHandle, open, rename, rm } from "node:fs/promises"

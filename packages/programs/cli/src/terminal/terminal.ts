@@ -1,6 +1,4 @@
-/**
- * Formats text for a terminal: with colours on a terminal, plain in a pipe or a file.
- */
+/** Formats text for a terminal: with colours on a terminal, plain in a pipe or a file. */
 import { Console, Effect } from "effect"
 import pc from "picocolors"
 import stringWidth from "string-width"

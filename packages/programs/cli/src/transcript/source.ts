@@ -1,6 +1,4 @@
-/**
- * Parses a file's text: one JSON document or JSON Lines, recognized by the content.
- */
+/** Parses a file's text: one JSON document or JSON Lines, recognized by the content. */
 import { Either, Option } from "effect"
 
 /** A problem and its line: the part of a `TranscriptError` without the file. */
