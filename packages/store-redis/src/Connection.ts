@@ -78,16 +78,13 @@ const gathering = (client: Client): (() => void) => {
 
 /** Why a request failed: a client without a connection says only that it has none. */
 interface Diagnosis {
-  /** The connection itself has a problem. */
   readonly noted: (error: unknown) => void
-  /** A server has answered. */
   readonly answered: () => void
   /** The failure of a request. `before` is how the same request failed before, which may be why the connection is gone. */
   readonly failed: (error: unknown, before?: Failed) => Failed
 }
 
 const diagnosisOf = ({ name }: Target): Diagnosis => {
-  /** Why there is no connection. */
   let trouble: unknown
   return {
     noted: (error) => {

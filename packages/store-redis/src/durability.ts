@@ -17,7 +17,6 @@ export interface Durability {
   readonly says: string
 }
 
-/** The guarantee of one server. */
 interface Guarantee {
   readonly level: Level | "unknown"
   /** The settings that it follows from. */

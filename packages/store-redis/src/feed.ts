@@ -47,7 +47,6 @@ const placeOf = (text: string): Place | null => {
       }
 }
 
-/** An entry of a bucket's stream. */
 interface Entry {
   readonly bucket: number
   readonly id: string

@@ -11,7 +11,6 @@ import { toStored } from "./stored.js"
 /** The sessions of a prefix are spread over this many buckets. Each bucket is in one slot, and so on one master. */
 export const buckets = 256
 
-/** The number of slots of every cluster. */
 const slots = 16_384
 
 /** The checksum that a cluster derives slots from (CRC-16/XMODEM). */

@@ -277,7 +277,6 @@ redis.pcall('${publish}', log, number)
 return 1
 `
 
-/** Appends a batch, with changes of rows. */
 const append = (publish: Publish): string => `
 ${beginning}${rows}${description}${checkedPosition}
 ${plannedChanges("2 + 2 * given.count")}

@@ -24,7 +24,6 @@ export const definitions: ReadonlyArray<string> = [...sqlite.tables, Unfinished.
 /** The tables of the log itself: nothing can make them again. */
 const ofLog: ReadonlySet<string> = new Set(["sessions", "types", "events"])
 
-/** What each statement creates. */
 const created = [...definitions, ...feedTables].map((definition) => {
   const [, type = "", name = ""] =
     /^CREATE (?:UNIQUE )?(TABLE|INDEX|TRIGGER|VIEW) (\w+)/.exec(definition) ?? []

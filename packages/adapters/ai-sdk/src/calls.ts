@@ -17,7 +17,6 @@ interface Turn extends PlaceOfCall {
   readonly responseId: string | undefined
   /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
   readonly continues: boolean
-  /** How many messages of the answer the session had before. */
   readonly earlier: number
   prefix: Session.Prefix
   /** How many produced messages are stored, and how many of them are the assistant's. */
@@ -27,12 +26,10 @@ interface Turn extends PlaceOfCall {
   isNoted: boolean
   /** Version 7: how many messages were produced before the first step, by tools that had been approved. */
   initial: number
-  /** How many messages the context had, and its system text. */
   readonly given: number
   readonly system: string | undefined
 }
 
-/** What a call begins with. */
 type CallStart = RenderedContext & { readonly prefix: Session.Prefix }
 
 const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?: string } => {
@@ -64,7 +61,6 @@ const isBeside = (part: Message.Part): boolean => {
   return isFields(ui) && /^(data-|source-)/.test(String(ui["type"]))
 }
 
-/** Whether a message is a step of the model. */
 const isStep = ({ role, parts }: Message.Message): boolean => role === "assistant" && !parts.every(isBeside)
 
 /**
@@ -113,7 +109,6 @@ const begunTurn = (context: CallStart, stored: ReadonlyArray<Message.Message>, b
   }
 }
 
-/** The messages of a step, with its tokens. */
 const withUsage = (
   messages: ReadonlyArray<Message.Message>,
   step: Step | undefined,
@@ -163,7 +158,6 @@ export class Calls {
     return { ...joined(this.options.instructions, system), ...rest, prefix: context.prefix }
   }
 
-  /** Begins a call with the context as it is now. */
   async begin(): Promise<AiSdkContext> {
     const context = await this.read()
     this.turn = await this.turnOf(context)
@@ -198,7 +192,6 @@ export class Calls {
     return `${this.turn?.id} ${this.turn?.saved}`
   }
 
-  /** The id of the answer on the page. */
   responseId(): string {
     return this.turn?.responseId ?? `msg-${newId()}`
   }

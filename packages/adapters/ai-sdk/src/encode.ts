@@ -67,7 +67,6 @@ const isApproval = ({ role, parts }: Message.Message): boolean =>
 
 const approvalTypes = new Set(["tool-approval-request", "tool-approval-response"])
 
-/** The types of opaque parts that a role can have. */
 const opaqueTypes: Readonly<Record<Message.Role, ReadonlySet<string>>> = {
   system: new Set(),
   user: new Set(["image", "file"]),
@@ -83,10 +82,8 @@ const opaqueTypes: Readonly<Record<Message.Role, ReadonlySet<string>>> = {
   tool: new Set(["tool-approval-response"]),
 }
 
-/** The types that a version before 7 does not have. */
 const newTypes = new Set(["custom", "reasoning-file"])
 
-/** Parts that a page has, and a model gets nothing of. */
 const isPageOnly = (part: Message.Part): boolean => {
   const type = ownData(part)?.["type"]
   return type === "source-url" || type === "source-document"

@@ -16,7 +16,6 @@ const stringOf = ({ uri, mediaType }: Message.File): string => {
   return data === undefined || Codec.isAddress(data) ? uri : data
 }
 
-/** The field that the data of a part stands in, for each type of part. */
 const dataField: Readonly<Record<string, "data" | "url" | "image">> = {
   file: "data",
   image: "image",

@@ -27,9 +27,7 @@ interface Step {
   readonly position: string
 }
 
-/** A call of the model that was asked. */
 interface ModelCall {
-  /** The digest of the request's messages, without system messages. */
   readonly named: string
   readonly prefix: Session.Prefix
   isAnswered: boolean
@@ -42,7 +40,6 @@ const isSaid = ({ role }: PromptMessage): boolean => role !== "system"
 const partsOf = (messages: ReadonlyArray<Message.Message>): string =>
   JSON.stringify(messages.map(({ role, parts }) => [role, parts]))
 
-/** Whether a conversation ends with these messages. */
 const endsWith = (
   stored: ReadonlyArray<Message.Message>,
   messages: ReadonlyArray<Message.Message>,

@@ -11,9 +11,7 @@ import { encodeUIMessages, type Group, groupsOf } from "./ui/encode.js"
 
 /** The body of a request of `useChat`, as `DefaultChatTransport` sends it. */
 export interface PageRequest {
-  /** The id of the chat: the id of the session. */
   readonly id: string
-  /** All messages that the page shows. */
   readonly messages: Array<UIMessage>
   /** Why the page asks: `"submit-message"` or `"regenerate-message"`. */
   readonly trigger?: string
@@ -21,7 +19,6 @@ export interface PageRequest {
   readonly messageId?: string
 }
 
-/** What a page asks for. */
 interface PageOptions {
   readonly shows?: "all" | "end" | undefined
   readonly trigger?: string | undefined

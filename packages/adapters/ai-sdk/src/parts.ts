@@ -103,7 +103,6 @@ export const resultPart = (
   }
 }
 
-/** A part of a model message in memfold. */
 const decodeFrozen = (part: WirePart, role: WireRole): Message.Part => {
   switch (part.type) {
     case "text": {

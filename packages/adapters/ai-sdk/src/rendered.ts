@@ -15,7 +15,6 @@ const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): Readonl
       return data?.["type"] === type ? [data] : []
     })
 
-/** Whether all calls of an open group are answered, approved or denied. */
 const isAnswered = (open: ReadonlyArray<Message.Message>): boolean => {
   const answers = new Set(dataOf(open, "tool-approval-response").map(({ approvalId }) => approvalId))
   const done = new Set<unknown>(open.flatMap(Message.results).map(({ id }) => id))

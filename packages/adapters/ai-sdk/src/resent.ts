@@ -4,7 +4,6 @@ import { isAnswer, isUnfinished } from "@memfold/codec"
 
 /** What a session has of the messages behind an answer. */
 export interface Resent {
-  /** How many of the messages the session has. */
   readonly known: number
   /** Whether the newest of them has been answered: then another answer is asked for. */
   readonly isAnswered: boolean

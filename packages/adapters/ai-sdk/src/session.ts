@@ -69,7 +69,6 @@ export class OpenSession {
   /** @internal */
   constructor(
     owner: Memory.AnyMemory,
-    /** The id of the session. */
     readonly id: string,
     protected readonly options: SessionOptions & AiSdkOptions & { readonly major: Major },
   ) {
@@ -284,7 +283,6 @@ export class AiSdkSession extends OpenSession {
 
 /** The sessions of a memory for the AI SDK. */
 export interface AiSdkMemory {
-  /** A session; it needs no set-up. */
   readonly session: (id: string, options?: SessionOptions) => AiSdkSession
 }
 

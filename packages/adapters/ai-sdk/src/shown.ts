@@ -72,7 +72,6 @@ interface Place<Page> {
   readonly kept: Page | undefined
 }
 
-/** Compares a list with the stored groups. */
 class Comparison<Page extends PageMessage> {
   private readonly positions: ReadonlyMap<string, number>
   private readonly named: ReadonlySet<string>

@@ -22,7 +22,6 @@ interface Placed {
 /** The most blocks of a request that the API lets have `cache_control`. */
 const mostMarks = 4
 
-/** The kinds of blocks that may have it. */
 const markable: ReadonlySet<unknown> = new Set([
   "text",
   "image",

@@ -33,7 +33,6 @@ export interface Encoded extends AnthropicConversation {
 /** The text in place of the output of a failed call that has none: the API refuses an empty error. */
 const emptyError = "(No output)"
 
-/** A block and the part it comes from. */
 interface Block {
   readonly fields: Codec.Fields
   readonly message: number
@@ -220,7 +219,6 @@ class BlockWriter {
     )
   }
 
-  /** The blocks of a message. */
   of({ role, parts }: Message.Message, message: number): Blocks {
     const results: Array<Block> = []
     const others: Array<Block> = []
@@ -253,7 +251,6 @@ class Encoder {
     this.extraFields = new Set(options.extraFields)
   }
 
-  /** A block as the API takes it. */
   private sent(block: Block): Block {
     return this.exact ? block : { ...block, fields: requestBlock(block.fields, this.extraFields) }
   }
@@ -301,7 +298,6 @@ class Encoder {
       : { system: contentOf(blocks, form) }
   }
 
-  /** Whether a system message goes into the `system` field. */
   private isHoisted(message: Message.Message, index: number): boolean {
     if (message.role !== "system") return false
     return formOf(message).place !== "messages" || (index < this.begin && !this.exact)

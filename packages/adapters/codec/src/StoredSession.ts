@@ -211,7 +211,6 @@ export class StoredSession {
     return this.edit(from, messages, { idempotencyKey, prefix: unknownPrefix })
   }
 
-  /** The id of the branch in force. */
   async branch(): Promise<number> {
     const [inForce] = await this.memory.branches(this.id)
     return inForce?.id ?? 0
@@ -227,7 +226,6 @@ export class StoredSession {
     return allMessages(this.memory, this.id)
   }
 
-  /** Starts the session over. */
   clear(): Promise<void> {
     return this.memory.clear(this.id)
   }

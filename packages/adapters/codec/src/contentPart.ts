@@ -16,7 +16,6 @@ export interface ContentFormat {
 
 /** What may stand where a content part stands. */
 export interface ContentPlace {
-  /** The type of a text. */
   readonly textType: string
   readonly hasFiles: boolean
 }

@@ -3,7 +3,6 @@
  * infinite, which `JSON.stringify` writes as null.
  */
 
-/** A text, or a number, of JSON. */
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /** The significant digits of a number, and its exponent: the same for `1.50e3` and `1500`. */

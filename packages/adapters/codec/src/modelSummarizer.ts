@@ -25,7 +25,6 @@ export interface Answer {
 
 /** How a library asks a model. The functions may reject: the compaction fails then, and is tried again later. */
 export interface AskedModel<Asks> {
-  /** The name of the model. */
   readonly model: string
   /** Asks with a prompt of its own. */
   readonly alone: (prompt: ReturnType<typeof Prompt.forRequest>, signal: AbortSignal) => Promise<Answer>

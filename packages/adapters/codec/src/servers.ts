@@ -3,7 +3,6 @@ import type { Fields } from "./fields.js"
 
 /** What a server wants, or takes less of than the API that it speaks. What a row does not have is as in the API. */
 export interface Server {
-  /** The hosts at which it answers. */
   readonly hosts: RegExp
   /** What libraries call it, if a model with that name cannot be of another server. */
   readonly providers?: RegExp
@@ -17,7 +16,6 @@ export interface Server {
   readonly reasoning?: { readonly field: string; readonly none: string }
   /** Fields that the first call of a message has, if it came without them. */
   readonly firstCall?: Fields
-  /** The length of the ids of its calls, which have letters and digits alone. */
   readonly callIds?: number
   /** Whether messages have no author's name. */
   readonly isUnnamed?: true

@@ -18,7 +18,6 @@ const imageLeftOut = "(An image is left out here: a request has room for the new
 
 /** What of a conversation a request can have. */
 export interface Limits {
-  /** The server that gets the request. */
   readonly server: Server
   /** The most characters of a tool's name. */
   readonly longestName?: 64 | 128

@@ -42,7 +42,6 @@ export interface RenderedContext extends ContextParts {
  *   at the end of a stream that was interrupted, it is a defect
  */
 export interface Service extends Chat.Service {
-  /** The id of the session. */
   readonly id: string
   /** The context as it is now, with its layout and its size. */
   readonly context: Effect.Effect<RenderedContext, AiError.AiError>
@@ -82,7 +81,6 @@ interface Pending {
   readonly key: string
 }
 
-/** What a call of the model was asked. */
 interface ModelCall {
   readonly key: string
   readonly given: ReadonlyArray<Message.Message>
@@ -137,13 +135,11 @@ const without =
 /** How many messages of an answer are looked at, to find the question in front of it. */
 const longestAnswer = 200
 
-/** What a call is asked with, whatever its tools are. */
 interface Call {
   readonly prompt: Prompt.RawInput
   readonly toolkit?: unknown
 }
 
-/** The requests of one chat. */
 class Requests {
   private pending: Pending | undefined
 

@@ -31,7 +31,6 @@ const executed: Readonly<Record<string, RegExp>> = {
   openai: /^OpenAi/,
 }
 
-/** A part without the ids of items in its options. */
 const withoutItemId = (part: Codec.Fields): Codec.Fields =>
   Codec.isFields(part["options"]) ? { ...part, options: Codec.withoutItemIds(part["options"]) } : part
 
@@ -53,7 +52,6 @@ const say = (role: "user" | "assistant", text: string): Prompt.Message =>
 class Encoder {
   readonly omissions = new Codec.Omissions()
   private readonly ids: Codec.CallIds
-  /** The name of each call, by its id. */
   private readonly names = new Map<string, string>()
 
   constructor(private readonly provider: string | undefined) {

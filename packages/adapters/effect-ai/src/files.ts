@@ -3,7 +3,6 @@ import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { type PartForm, partFormOf, withForm } from "./form.js"
 
-/** The data as the JSON of the part has it. */
 const writtenData = ({ uri, mediaType }: Message.File, kind: PartForm["data"]): string => {
   const data = Codec.base64In(uri, mediaType)
   if (data === undefined) return uri

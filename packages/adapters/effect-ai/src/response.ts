@@ -11,7 +11,6 @@ import { wholeParts } from "./wholeParts.js"
 /** Writes the parameters of a call as the model wrote them; a tool gets them decoded by its schema. */
 export type WriteParams = (tool: string, params: unknown) => unknown
 
-/** Parts that a prompt has no place for. */
 const Other = Schema.Union(
   Response.FinishPart,
   Response.ResponseMetadataPart,

@@ -49,7 +49,6 @@ const looksSame = (given: Message.Message, stored: Message.Message): boolean => 
 const isStep = (message: Message.Message): boolean =>
   message.role === "tool" || Message.calls(message).length > 0
 
-/** Where given and stored messages begin to be the same. */
 interface Start {
   readonly given: number
   readonly stored: number
@@ -66,7 +65,6 @@ interface Walk {
   readonly questions: number
 }
 
-/** Given messages beside stored ones. */
 class Comparison {
   private readonly positions: ReadonlyMap<string | undefined, number>
   private readonly givenIds: ReadonlySet<string | undefined>
@@ -149,7 +147,6 @@ class Comparison {
     return { given: at, stored: position, answers, questions }
   }
 
-  /** The walk from the first given message whose id is stored. */
   private byIds(): Walk {
     const given = this.given.findIndex((message) => this.isKnown(message))
     return this.walk({ given, stored: this.positions.get(idOf(this.given[given]!))! })
@@ -176,7 +173,6 @@ class Comparison {
     return undefined
   }
 
-  /** The walk; `undefined` if nothing that is given is stored. */
   compare(): Walk | undefined {
     return this.hasKnownIds ? this.byIds() : this.byContent()
   }

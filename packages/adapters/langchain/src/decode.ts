@@ -90,7 +90,6 @@ const usageOf = ({ usage_metadata: usage }: WireMessage): { readonly usage?: Mes
   return { usage: { output: Math.max(output - reasoning, 0), ...(isCount(input) ? { input } : {}) } }
 }
 
-/** The fields that do not follow from the parts. */
 const furtherFields = (wire: WireMessage): Fields => {
   const { type, content: _content, id, name, role, tool_calls: _calls, ...fields } = wire
   const { additional_kwargs: kwargs, tool_call_id: _id, status: _status, ...others } = fields as Fields

@@ -68,7 +68,6 @@ const callsIn = (metadata: unknown): ReadonlyArray<Fields> => {
   )
 }
 
-/** The message, or nothing if nothing is left of it. */
 const written = (
   message: Message.Message,
   blocks: ReadonlyArray<unknown>,

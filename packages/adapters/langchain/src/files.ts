@@ -70,7 +70,6 @@ export const toFile = (block: Fields): Message.File | undefined => {
   return isSame({ ...blockOf(known, kind!), ...patch }, block) ? known : undefined
 }
 
-/** The type of a block, by the media type of its file. */
 const typeOf = (mediaType: string): string => {
   const [kind = ""] = mediaType.split("/")
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "file"

@@ -17,7 +17,6 @@ export interface ReadContext extends RenderedContext {
   readonly prefix: Session.Prefix
 }
 
-/** How to find out what messages change. */
 interface Changes {
   /** `null` if nothing of the messages is stored. */
   readonly find: (given: ReadonlyArray<Message.Message>, stored: StoredMessages) => Change | null
@@ -26,7 +25,6 @@ interface Changes {
   readonly prefixOf: (added: ReadonlyArray<Message.Message>) => Session.Prefix | undefined
 }
 
-/** How the state of a graph is stored. */
 interface SaveOptions {
   readonly prefixOf: (id: string | undefined) => Session.Prefix | undefined
   readonly mayBegin: boolean

@@ -38,7 +38,6 @@ const types: ReadonlySet<string> = new Set<WireType>(["human", "ai", "system", "
 
 const common = ["id", "name", "additional_kwargs", "response_metadata"]
 
-/** The fields of each kind of message, besides its content. */
 const fieldsOf: Readonly<Record<WireType, ReadonlyArray<string>>> = {
   human: common,
   system: common,

@@ -10,9 +10,7 @@ import { MastraSession, type RenderedPrompt } from "./session.js"
 
 /** What {@link MemfoldOptions.session} is told about a call of the agent. */
 export interface AgentCall {
-  /** The `thread` of the call. */
   readonly threadId: string | undefined
-  /** The `resource` of the call. */
   readonly resourceId: string | undefined
   readonly requestContext: RequestContext | undefined
 }

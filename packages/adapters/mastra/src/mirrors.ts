@@ -12,7 +12,6 @@ const texts = (parts: Parts): ReadonlyArray<string> =>
 const thoughts = (parts: Parts): ReadonlyArray<string> =>
   ofType(parts, "reasoning").map(({ reasoning }) => (typeof reasoning === "string" ? reasoning : ""))
 
-/** The rules that Mastra writes each field by. */
 const rules: Readonly<Record<string, Readonly<Record<string, (parts: Parts) => unknown>>>> = {
   content: {
     last: (parts) => texts(parts).at(-1) ?? "",

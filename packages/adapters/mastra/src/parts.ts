@@ -14,7 +14,6 @@ const only = (data: Fields): Fields => ({ type: own, data })
 const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-/** The states of calls in Mastra, and on a page. */
 const states: Readonly<Record<string, string>> = {
   "partial-call": "input-streaming",
   call: "input-available",

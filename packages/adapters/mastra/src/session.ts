@@ -33,7 +33,6 @@ const decoded = (message: MastraDBMessage): Messages =>
 
 const idsOf = (results: ReadonlyArray<Message.ToolResult>): Array<string> => results.map(({ id }) => id)
 
-/** The stored messages of each message of Mastra. */
 const byId = (stored: Messages): ReadonlyMap<string, Messages> => {
   const found = new Map<string, Array<Message.Message>>()
   for (const message of stored) {
@@ -265,7 +264,6 @@ export class MastraSession {
     return { known: [] }
   }
 
-  /** The id of the branch in force. */
   branch(): Promise<number> {
     return this.stored.branch()
   }

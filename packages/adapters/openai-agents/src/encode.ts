@@ -38,7 +38,6 @@ const itemsOfAssistant = (parts: ReadonlyArray<Message.Part>): ReadonlyArray<Pie
   return groups.map((group) => pieceOf("assistant", group))
 }
 
-/** The items of a message. */
 const pieces = (message: Message.Message): ReadonlyArray<Piece> => {
   const { role, parts } = message
   if (role === "assistant") return itemsOfAssistant(parts)
@@ -85,7 +84,6 @@ export const encodeItems = (messages: ReadonlyArray<Message.Message>): Array<Age
     .filter(hasContent) as unknown as Array<AgentInputItem>
 }
 
-/** The names of the tools that were called, by the id of the call. */
 const toolNames = (messages: ReadonlyArray<Message.Message>): ReadonlyMap<string, string> =>
   new Map(messages.flatMap(Message.calls).map(({ id, name }) => [id, name]))
 

@@ -69,7 +69,6 @@ export class MemfoldSession implements Session {
     this.stored = new StoredItems(memory, id)
   }
 
-  /** The id of the session. */
   getSessionId(): Promise<string> {
     return Promise.resolve(this.stored.session.id)
   }

@@ -156,7 +156,6 @@ const choiceOf = (response: Codec.Fields): Either.Either<Codec.Fields, Codec.Pro
       })
 }
 
-/** A whole response of the API: its message, with its usage. */
 const decodeResponse = (response: Codec.Fields): Either.Either<Message.Message, Codec.Problem> =>
   Either.gen(function* () {
     const { choices: _choices, usage, object: _object, ...about } = response

@@ -45,7 +45,6 @@ const contentOf = (
   return { content: plain ? first["text"] : parts }
 }
 
-/** The types of content that the API takes from each role. */
 const taken: Readonly<Record<Message.Role, ReadonlySet<string>>> = {
   system: new Set(["text"]),
   user: new Set(["text", "image_url", "input_audio", "file", "video_url"]),
@@ -150,7 +149,6 @@ class Calls {
   }
 }
 
-/** What an encoder knows of the request. */
 interface Setting {
   readonly exact: boolean
   readonly server: Codec.Server

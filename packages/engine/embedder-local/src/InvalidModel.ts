@@ -6,7 +6,6 @@ export class InvalidModel extends Schema.TaggedError<InvalidModel>()("InvalidMod
   model: Schema.String,
   detail: Schema.String,
 }) {
-  /** The model, what is wrong with it, and what to do. */
   override get message(): string {
     return `The embedding model ${this.model === "" ? "is not named" : `${this.model} cannot be used`}: ${this.detail}`
   }

@@ -25,7 +25,6 @@ export class ModelThread {
 
   private constructor(
     private readonly worker: Worker,
-    /** How many numbers each vector has. */
     readonly dimensions: number,
   ) {
     worker.on("message", (answer: Answer) => this.take(answer))

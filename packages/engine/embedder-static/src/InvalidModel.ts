@@ -6,7 +6,6 @@ export class InvalidModel extends Schema.TaggedError<InvalidModel>()("InvalidMod
   file: Schema.String,
   detail: Schema.String,
 }) {
-  /** The file, what is wrong with it, and what to do. */
   override get message(): string {
     return `No static model can be read from ${this.file}: ${this.detail}. Give the folder of a model2vec or sentence-transformers static model, with model.safetensors and tokenizer.json.`
   }

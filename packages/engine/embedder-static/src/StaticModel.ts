@@ -14,7 +14,6 @@ export interface StaticModel {
   readonly dimensions: number
   /** The first characters of the checksum of the table and the tokenizer. */
   readonly checksum: string
-  /** The vector of a text. */
   readonly vectorOf: (text: string) => Float32Array
 }
 

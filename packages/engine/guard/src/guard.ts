@@ -33,7 +33,6 @@ export interface GuardOptions {
 
 const { Callable, option, problemIn } = OptionGroup
 
-/** The options, and what each must be. */
 const guardOptions = {
   kinds: option(Schema.Array(Schema.Literal(...guardKinds)), `some of ${guardKinds.join(", ")}`),
   rules: option(Schema.Array(Schema.Object), "a list of rules of secretlint, such as recommendedRules"),

@@ -2,7 +2,6 @@
 import { rules as recommended } from "@secretlint/secretlint-rule-preset-recommend"
 import type { Piece } from "./numbers.js"
 
-/** What a rule of secretlint reports. */
 interface Report {
   readonly message: { readonly data?: unknown }
   readonly range: readonly [number, number]
@@ -15,7 +14,6 @@ export interface SecretRule {
     // The options of each rule are of another type.
     readonly create: (context: never, options: never) => { readonly file?: (source: never) => unknown }
   }
-  /** The options of the rule. */
   readonly options?: object
 }
 

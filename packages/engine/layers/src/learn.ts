@@ -13,7 +13,6 @@ export interface Teaching {
   readonly extractor: Extractor
   readonly timeout: Duration.Duration
   readonly declared: Declarations | null
-  /** Whether extractors read results of tools. */
   readonly toolResults: boolean
 }
 

@@ -25,7 +25,6 @@ export interface Ground {
   readonly declared: Declarations | null
   /** Whether words of tools and pages count. */
   readonly toolResults: boolean
-  /** The facts that are known, those that are no longer true as well. */
   readonly known: Known
   /** When they are judged, in milliseconds since the epoch: nothing is assumed to be true or over later than that. */
   readonly now: number

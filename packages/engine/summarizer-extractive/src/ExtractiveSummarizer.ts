@@ -59,7 +59,6 @@ const memoized = <A>(compute: (of: A) => number): ((of: A) => number) => {
   }
 }
 
-/** The digest of the chosen candidates. */
 const digest = (sources: ReadonlyArray<Source>, chosen: ReadonlyArray<Candidate>): string => {
   const taken = new Map<Source, Set<Piece>>()
   for (const { source, piece } of chosen.flatMap((candidate) => candidate.parts)) {
@@ -220,7 +219,6 @@ function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<s
  */
 export const make = (options: Options = {}): Summarizer.Service => {
   const own = Schema.decodeSync(Options)(options)
-  /** The size of one summary. */
   const sizeOf = ({ size = usual }: Summarizer.Request): Summarizer.Size => ({
     maxTokens: own.maxTokens ?? size.maxTokens,
     share: own.share ?? size.share,

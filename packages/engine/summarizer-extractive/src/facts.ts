@@ -8,7 +8,6 @@ import { ascii } from "./text.js"
 /** A fact as it is written, folded for comparison, and how much it would hurt to lose it (0 to 3). */
 export interface Fact {
   readonly key: string
-  /** As it stands in the text. */
   readonly written: string
   readonly worth: number
   /** Whether it is a name or a quotation, which only means something with its words. */

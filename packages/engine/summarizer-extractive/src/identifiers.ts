@@ -126,7 +126,6 @@ export function* list(
     readonly room: number
     readonly minorRoom: number
     readonly limit: number
-    /** The tokens of an identifier. */
     readonly sizeOf: (identifier: string) => number
   },
 ): Steps<string> {

@@ -54,7 +54,6 @@ interface Weighed {
   readonly length: number
 }
 
-/** A candidate as it was judged. */
 interface Entry {
   readonly weighed: Weighed
   /** What it adds per token, when `chosen` others were chosen. */
@@ -168,7 +167,6 @@ export function* selecting(
   return (budget) => select(choice, cover(), budget, { follow: beginning })
 }
 
-/** What there is to choose from. */
 interface Choice {
   /** The entries as they are judged while nothing is chosen. */
   readonly ranking: Ranking

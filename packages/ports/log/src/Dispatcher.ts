@@ -34,7 +34,6 @@ export class DispatchError extends Schema.TaggedError<DispatchError>()("Dispatch
   session: Schema.NullOr(Schema.String),
   reason: Schema.String,
 }) {
-  /** The operation, the session and the reason, in words. */
   override get message(): string {
     const where = this.session === null ? "" : ` for session "${this.session}"`
     return `The queue failed at ${this.operation}${where}: ${this.reason}`
@@ -85,7 +84,6 @@ export class LookFailed extends Schema.TaggedError<LookFailed>()("LookFailed", {
   reason: Schema.String,
   final: Schema.Boolean,
 }) {
-  /** The session and the reason, in words. */
   override get message(): string {
     return `The look at session "${this.session}" failed: ${this.reason}`
   }

@@ -56,7 +56,6 @@ export interface Receipt extends Pick<EraseRequest, "owner" | "actor" | "reason"
 export class Held extends Schema.TaggedError<Held>()("Held", {
   /** `owner` or `session`, and the id. */
   subject: Schema.String,
-  /** The reason of the hold. */
   reason: Schema.String,
 }) {
   override get message(): string {

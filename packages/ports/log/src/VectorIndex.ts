@@ -14,7 +14,6 @@ export class VectorIndexError extends Schema.TaggedError<VectorIndexError>()("Ve
   operation: Schema.Literal("load", "write", "nearest", "forget", "list"),
   detail: Schema.String,
 }) {
-  /** The operation, the session and the detail, in words. */
   override get message(): string {
     const where = this.session === "" ? "" : ` for session "${this.session}"`
     return `The vector index failed at ${this.operation}${where}: ${this.detail}`
@@ -40,7 +39,6 @@ export interface Piece {
 
 /** What is kept of a message, without its vectors. */
 export interface IndexedMessage {
-  /** The message index. */
   readonly index: number
   /** The version of the event that appended it. */
   readonly version: number
@@ -50,7 +48,6 @@ export interface IndexedMessage {
 
 /** A message with its vectors. */
 export interface Entry extends IndexedMessage {
-  /** One or more. */
   readonly pieces: ReadonlyArray<Piece>
 }
 
@@ -115,7 +112,6 @@ export interface Service {
   readonly forget: (session: string, version?: number) => Effect.Effect<void, VectorIndexError>
   /** What is kept of a session, to be verified; `null` if that is nothing. */
   readonly load: (session: string) => Effect.Effect<StoredVectors | null, VectorIndexError>
-  /** The sessions that have vectors. */
   readonly sessions: Stream.Stream<string, VectorIndexError>
 }
 

@@ -39,7 +39,6 @@ export const turnComplete = ({ open, turn }: Structure): boolean => turn?.ended 
 
 /** The place of a message in the conversation. */
 export interface Placement {
-  /** The structure after the message. */
   readonly structure: Structure
   /** The index at which the message's group starts; its own index if it belongs to no group. */
   readonly group: number

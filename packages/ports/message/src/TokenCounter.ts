@@ -25,7 +25,6 @@ const ofEncrypted = (characters: number): number => Math.ceil(characters / encry
  * the numbers. If it throws, the estimate is used instead (see {@link guarded}).
  */
 export interface Service {
-  /** Names the counter. */
   readonly name: string
   /** The tokens of a text: a whole number, 0 or more. It must be a pure function. */
   readonly count: (text: string) => number

@@ -82,9 +82,7 @@ const packageManager = (): string => {
  * ```
  */
 export class MissingPackage extends Schema.TaggedError<MissingPackage>()("MissingPackage", {
-  /** The name of the package. */
   package: Schema.String,
-  /** What to type. */
   command: Schema.String,
 }) {
   override get message(): string {

@@ -45,7 +45,6 @@ const sealedBy =
     )
   }
 
-/** How to open the store of each URL scheme. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["memory", memory],
   ...servers,

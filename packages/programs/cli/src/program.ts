@@ -80,7 +80,6 @@ const checked = (args: ReadonlyArray<string>): Effect.Effect<void, UsageError> =
     if (problem !== undefined) return yield* new UsageError({ problem })
   })
 
-/** The program with the commands of these names. */
 const programOf = (names: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const [one, ...others] = await Promise.all(names.map((name) => commands.get(name)!.load()))

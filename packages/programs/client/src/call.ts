@@ -19,7 +19,6 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** What each option must be. */
 const options: {
   readonly [Name in keyof ClientOptions]-?: readonly [isAllowed: (value: unknown) => boolean, must: string]
 } = {

@@ -70,7 +70,6 @@ const guardOf = async (kinds: string | undefined): Promise<Pick<CreateOptions, "
   return { beforeAppend: guard({ kinds: kinds.split(",").map((kind) => kind.trim()) }) }
 }
 
-/** Resolves when the process is asked to end. */
 const asked = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve())

@@ -31,7 +31,6 @@ import { type ListCodec, rewriteIn } from "./promise/rewrite.js"
 import { startOf } from "./promise/start.js"
 import { toolsOf } from "./promise/tools.js"
 
-/** The options that are given. */
 const onlyGiven = <Options extends object>(options: Options) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
     readonly [Name in keyof Options]?: Exclude<Options[Name], undefined>

@@ -18,7 +18,6 @@ const lastEvents: ReadonlySet<unknown> = new Set([
   "response.incomplete",
 ])
 
-/** An answer that comes as events. */
 const streamed = (dialect: Dialect): Reader => {
   const assembly = dialect.assembly()
   let isLast = false
@@ -44,7 +43,6 @@ const streamed = (dialect: Dialect): Reader => {
   }
 }
 
-/** An answer that is one object. */
 const whole = (length: number): Reader => {
   const chunks: Array<Uint8Array> = []
   let size = 0

@@ -72,7 +72,6 @@ const refuse = (
     ...(status === 429 ? ([["Retry-After", "1"]] as const) : []),
   ])
 
-/** A request that was answered here. */
 const answeredHere = ({ response: { statusCode: status, socket }, path }: Incoming): ProxyRecord =>
   passedRecord(path, { _tag: "Complete", status, bytes: socket?.bytesWritten ?? 0 })
 

@@ -16,7 +16,6 @@ export interface ProxyRecord {
   readonly tokens: { readonly before: number; readonly after: number } | null
   /** What the upstream has charged, and how many dollars more it would have been; `null` without a report. */
   readonly charged: (Usage & { readonly saved: number }) | null
-  /** Whether the answer was stored: it was whole, and the memory took it. */
   readonly isStored: boolean
   /** Why an answer that came was not stored, in a word; `null` if it was, or if none came. */
   readonly notStored: string | null

@@ -74,7 +74,6 @@ export class Savings {
   private readonly accounts = makeRecent<Account>(10_000)
   private sum: Totals = nothing
 
-  /** All sessions together. */
   get totals(): Totals {
     return this.sum
   }
@@ -99,7 +98,6 @@ export class Savings {
     this.accounts.set(session, { ...account, ...newest, totals: plus(account.totals) })
   }
 
-  /** Adds a call. */
   call({ session, model, usage, before, after, time }: Counted): void {
     const prices = pricesOf(model)
     const prompt = usage.fresh + usage.cached + usage.written

@@ -4,7 +4,6 @@ import { type Dialect, dialects, type Provider } from "./dialects.js"
 
 /** A request with its upstream. */
 export interface Addressed {
-  /** The path without its query. */
   readonly path: string
   /** The address of the upstream with the path and the query of the request. */
   readonly url: URL

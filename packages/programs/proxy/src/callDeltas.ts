@@ -69,7 +69,6 @@ export class CallDeltas {
     return call
   }
 
-  /** The call that a piece belongs to. */
   private callOf(piece: Piece, isAlone: boolean): Growing {
     const { index, id, name } = piece
     const known = this.calls.find(
@@ -146,7 +145,6 @@ export class CallDeltas {
     })
   }
 
-  /** The calls as a whole answer has them. */
   whole(): ReadonlyArray<Fields> {
     const numbers = new Set(this.calls.map(({ index }) => index))
     const isNumbered = numbers.size === this.calls.length && !numbers.has(undefined)

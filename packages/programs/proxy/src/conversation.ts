@@ -60,7 +60,6 @@ export const keyOf = ({ role, parts }: Message.Message): string => {
 /** How the conversation of a session becomes the conversation of a request: its first `keep` messages stay, others follow. */
 export interface Step {
   readonly keep: number
-  /** The first message of the request that is not stored. */
   readonly from: number
 }
 

@@ -13,7 +13,6 @@ import { tell } from "./tell.js"
 
 /** A request to an upstream. */
 export interface Outgoing {
-  /** The whole address, with path and query. */
   readonly url: URL
   /** The path and the query as they are to be sent; by default, as the address has them. */
   readonly target?: string | undefined

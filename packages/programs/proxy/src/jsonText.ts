@@ -23,7 +23,6 @@ const skipSpace = (text: string, from: number): number => {
   return at
 }
 
-/** The position behind a string that starts at a position. */
 const stringEnd = (text: string, from: number): number => {
   for (let at = from + 1; at < text.length; at++) {
     const one = text.charCodeAt(at)
@@ -33,7 +32,6 @@ const stringEnd = (text: string, from: number): number => {
   return text.length
 }
 
-/** The position behind a value that starts at a position. */
 const valueEnd = (text: string, from: number): number => {
   let depth = 0
   let at = from

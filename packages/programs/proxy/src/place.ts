@@ -7,7 +7,6 @@ import type { Speaker } from "./speaker.js"
 
 /** What a request says of its conversation. */
 export interface Given {
-  /** The id of the session as it was named. */
   readonly session: string
   readonly speaker: Speaker
   readonly messages: ReadonlyArray<Message.Message>

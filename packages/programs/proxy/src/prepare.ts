@@ -23,7 +23,6 @@ export interface Conversing extends Addressed {
   readonly prefix: string
   readonly speaker: Speaker
   readonly mayBegin: Begins
-  /** Ends the work on the request: its client has left. */
   readonly signal: AbortSignal
 }
 
@@ -63,7 +62,6 @@ const toolNames = (tools: unknown): ReadonlyArray<unknown> =>
     return [name ?? (isFields(fn) ? fn["name"] : type), ...toolNames(inside)]
   })
 
-/** The names of the tools of a request. */
 const toolsOf = ({ body, items, from }: Parsed): ReadonlyArray<unknown> => {
   const added = items.slice(0, from).map((item) => (isFields(item) ? item["tools"] : undefined))
   return [body["tools"], ...added].flatMap(toolNames)

@@ -8,7 +8,6 @@ export class ArchiveError extends Schema.TaggedError<ArchiveError>()("ArchiveErr
   about: Schema.NullOr(Schema.String),
   reason: Schema.String,
 }) {
-  /** The operation, what it is about, and the reason, in words. */
   override get message(): string {
     const about = this.about === null ? "" : ` of "${this.about}"`
     return `The archive failed at ${this.operation}${about}: ${this.reason}`
@@ -25,6 +24,5 @@ export interface Archive {
   readonly get: (key: string) => Effect.Effect<Uint8Array | null, ArchiveError>
   /** Removes the object of a key, if there is one. */
   readonly remove: (key: string) => Effect.Effect<void, ArchiveError>
-  /** The keys of all objects. */
   readonly list: Effect.Effect<ReadonlyArray<string>, ArchiveError>
 }

@@ -10,7 +10,6 @@ export interface Source {
     session: string,
     range?: EventLog.ReadOptions,
   ) => Stream.Stream<EventLog.LogRecord, EventLog.LogError>
-  /** The rows of its snapshot. */
   readonly snapshot: (
     session: string,
   ) => Effect.Effect<ReadonlyArray<EventLog.ProjectionRow>, EventLog.LogError>

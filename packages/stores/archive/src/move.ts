@@ -19,7 +19,6 @@ export interface Archived {
   readonly session: string
   readonly outcome: "moved" | "active" | "gone"
   readonly events: number
-  /** The size of the object, in bytes. */
   readonly bytes: number
 }
 

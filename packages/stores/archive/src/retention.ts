@@ -48,7 +48,6 @@ export interface Retained {
 const millisOf = (duration: string): number =>
   Duration.toMillis(Duration.decode(duration as Duration.DurationInput))
 
-/** Whether a rule applies to a session at a time. */
 const applies = (rule: Rule, info: EventLog.SessionInfo, session: string, now: number): boolean =>
   (rule.owner === undefined || rule.owner === info.owner) &&
   (rule.session === undefined || rule.session === session) &&

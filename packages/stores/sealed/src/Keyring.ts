@@ -18,7 +18,6 @@ export const nameOf = (holder: Holder): string =>
 export interface Key {
   /** What sealed records name the key by; it says nothing about the holder. */
   readonly id: string
-  /** 32 random bytes. */
   readonly bytes: Uint8Array
 }
 

@@ -33,7 +33,6 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
     Effect.mapError(run, (error) =>
       error instanceof KeyringError ? ofKeyring(operation, session)(error) : error,
     ) as Effect.Effect<A, Exclude<E, KeyringError> | EventLog.LogError>
-  /** The hold of a session, or of its owner. */
   const held = (session: string) =>
     Effect.flatMap(ownerOf(session), (owner) =>
       failing("hold", session, heldOf(keyring, [{ session }, ...(owner === null ? [] : [{ owner }])])),

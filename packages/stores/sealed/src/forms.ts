@@ -94,7 +94,6 @@ export const forms = ({ keysNow, open }: Sealer) => {
     }))
   }
 
-  /** The batch as the store gets it. */
   const sealBatch = (
     operation: Operation,
     session: string,

@@ -15,7 +15,6 @@ export interface StoredKey extends KeyInfo {
 /** The keys of a holder. */
 export interface Stored {
   readonly holder: string
-  /** The root that has wrapped the keys. */
   readonly root: string
   readonly hold: string | null
   readonly keys: ReadonlyArray<StoredKey>

@@ -28,7 +28,6 @@ export interface ShardedLog extends EventLog.Service {
     shard: string,
     options?: { readonly again?: boolean },
   ) => Effect.Effect<Moved, EventLog.LogError>
-  /** Moves the sessions of an owner. */
   readonly moveOwner: (owner: string, shard: string) => Stream.Stream<Moved, EventLog.LogError>
   /** Moves each session to the shard that it would begin on now: after a shard was added, those that belong there. */
   readonly rebalance: Stream.Stream<Moved, EventLog.LogError>

@@ -184,7 +184,6 @@ export const make = ({
       return (opened ??= openFile(filename))
     }
     const waiting = Schedule.spaced(between).pipe(Schedule.upTo(busyTimeout))
-    /** Uses the file in one transaction. */
     const use = <A>(
       operation: Operation,
       session: string,

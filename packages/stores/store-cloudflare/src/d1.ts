@@ -42,7 +42,6 @@ export interface D1Options {
   readonly busyTimeout?: number
 }
 
-/** A statement and its parameters. */
 type Bound = readonly [sql: string, parameters: ReadonlyArray<unknown>]
 
 /** The guard that a read has the same answer: as many rows, and each of them. */
@@ -60,7 +59,6 @@ const guardOf = ([sql, parameters]: Bound, rows: ReadonlyArray<Row>): Bound => {
   return [guard(conditions.join(" AND ")), values]
 }
 
-/** A connection for one use. */
 const connectionTo = (d1: D1): Connection => {
   /** What a transaction has read and is to write; `null` outside of one. */
   let gathered: { readonly guards: Array<Bound>; readonly writes: Array<Bound> } | null = null

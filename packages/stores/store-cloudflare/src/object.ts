@@ -27,7 +27,6 @@ export interface ObjectOptions {
 
 const failed = (cause: unknown) => new SqlError({ cause, message: "Failed to execute statement" })
 
-/** How a transaction ends. */
 type End = "commit" | "rollback"
 
 /**

@@ -52,7 +52,6 @@ const writeRefused = new Error("the store is open to be read, and takes no write
 export const refusingWrites: NonNullable<DatabaseOptions["writing"]> = () =>
   Effect.fail(new SqlError({ cause: writeRefused, message: writeRefused.message }))
 
-/** The statements around a transaction. */
 interface Bounds {
   readonly begin: string
   readonly commit: string

@@ -13,7 +13,6 @@ export interface Session {
 
 /** The rows of a kind. */
 export interface RowTable {
-  /** Reads the rows of a session. */
   readonly get: (
     database: Database,
     session: string,

@@ -187,7 +187,6 @@ const targetOf = (
       : again
   })
 
-/** A record in the list that a statement gets. */
 const listed = (record: EventLog.NewRecord) =>
   [record.time, typeOf(record), record.schemaVersion, record.data, record.checksum ?? null] as const
 

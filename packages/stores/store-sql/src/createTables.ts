@@ -26,7 +26,6 @@ export const createTables = (
   const refused = (problem: string) =>
     new EventLog.LogError({ operation: "open", reason: `${name} ${problem}` })
 
-  /** The version of the tables, 0 without tables. */
   const versionIn = (look: Database["query"]): Effect.Effect<number, EventLog.LogError> =>
     Effect.gen(function* () {
       const rows = yield* look(

@@ -16,7 +16,6 @@ import { type Options, withDefaults } from "./Options.js"
 
 export type { Options } from "./Options.js"
 
-/** What a job carries. */
 type Data = Pick<Dispatcher.Look, "session" | "time" | "fill">
 type LookJob = Job<Data, void, "look">
 type Settings = ReturnType<typeof withDefaults>

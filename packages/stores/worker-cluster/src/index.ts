@@ -20,7 +20,6 @@ export type { Cluster } from "./storage.js"
 
 type Operation = Dispatcher.DispatchError["operation"]
 
-/** Runs an effect on the cluster. */
 type Run = <A, E>(effect: Effect.Effect<A, E, Cluster>) => Promise<Exit.Exit<A, unknown>>
 
 /** Why an effect failed: errors of the storage have the error of the database within. */

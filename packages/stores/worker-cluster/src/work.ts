@@ -10,7 +10,6 @@ import { type Cluster, looksIn } from "./storage.js"
 const insistently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, never, R> =>
   Effect.orDie(Effect.retry(effect, Schedule.spaced("1 second")))
 
-/** Why a look failed. */
 const failureOf = (session: string, cause: Cause.Cause<Dispatcher.LookFailed>): Dispatcher.LookFailed =>
   Option.getOrElse(
     Cause.failureOption(cause),

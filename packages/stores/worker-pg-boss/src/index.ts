@@ -46,7 +46,6 @@ const dispatches =
       }),
     )
 
-/** A dead letter, as it is in the table. */
 interface DeadRow {
   readonly id: string
   readonly data: Data

@@ -4,7 +4,6 @@ import { Deferred, Effect, Exit, FiberSet, Schedule } from "effect"
 import { type Ask, type Data, handOn, rowsOf } from "./Boss.js"
 import type { Settings } from "./Options.js"
 
-/** A job that was taken. */
 interface Taken {
   readonly id: string
   readonly data: Data

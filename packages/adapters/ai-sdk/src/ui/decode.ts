@@ -14,7 +14,6 @@ export const toolOf = (part: Codec.Fields): string | undefined => {
   return typeof type === "string" && type.startsWith("tool-") ? type.slice("tool-".length) : undefined
 }
 
-/** A part that only a page has. */
 const onPage = (part: Codec.Fields): Message.Opaque => opaque({ ui: part })
 
 /** `providerMetadata` of a page is `providerOptions` of a model message. */
@@ -166,7 +165,6 @@ interface Step {
   readonly parts: Array<WirePart>
 }
 
-/** The parts between the beginnings of steps. */
 const stepsOf = (parts: ReadonlyArray<WirePart>): ReadonlyArray<Step> => {
   const steps: Array<Step> = []
   for (const part of parts) {

@@ -13,7 +13,6 @@ export type PageId = (position: number) => string
 /** Messages that form one message on the page. */
 export interface Group {
   readonly id: string
-  /** The position of its first message. */
   readonly position: number
   readonly messages: Array<Message.Message>
 }
@@ -170,7 +169,6 @@ class Page {
     }
   }
 
-  /** A call that the provider ran itself, with its result. */
   private providerCall(data: Codec.Fields): Codec.Fields {
     const { toolCallId, toolName, input, providerOptions } = data as Record<string, unknown>
     const result = this.providerResults.get(toolCallId)

@@ -28,7 +28,6 @@ export interface Appended {
   /** The message indexes `[from, to)` of the input. */
   readonly from: number
   readonly to: number
-  /** The version of the session. */
   readonly version: number
   /** The id of the branch that was left for it, to which `checkout` of the memory returns; `null` if nothing was left. */
   readonly left: number | null

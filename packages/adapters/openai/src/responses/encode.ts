@@ -29,7 +29,6 @@ export interface Encoded {
   readonly omitted: ReadonlyArray<Codec.Omitted>
 }
 
-/** An item and the message it comes from. */
 interface Item {
   readonly fields: Codec.Fields
   readonly message: number
@@ -69,7 +68,6 @@ const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["
 
 const table = Item.items[provider]
 
-/** The type of the item of a call. */
 const typeOfCall = (call: Message.ToolCall): string => partFormOf(call).type ?? "function_call"
 
 /** What closes a call of a type; a function call's output also answers a call of a type that is not known. */

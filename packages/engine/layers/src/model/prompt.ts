@@ -167,7 +167,6 @@ const wanted = (
   form,
 ]
 
-/** The facts that are known, between marks. */
 const knownPart = (mark: string, facts: string): ReadonlyArray<string> => [
   "The facts known so far:",
   Prompt.enclosed("facts", mark, facts === "" ? "none" : facts),

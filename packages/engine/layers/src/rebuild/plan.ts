@@ -27,7 +27,6 @@ interface Read {
 
 type Ended = Session.KnownFact["ended"]
 
-/** A fact in force, in its log. */
 interface Old {
   readonly log: string
   readonly fact: Session.KnownFact

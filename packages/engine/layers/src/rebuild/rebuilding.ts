@@ -58,7 +58,6 @@ const diffOf = (
     return { by: first.by, ...MemoryLayers.factsDiff(before, after), refused }
   })
 
-/** Reads the sessions that share the facts about an owner. */
 const transcriptsOf = (
   { sessions, shared }: RebuildingParts,
   home: string,

@@ -7,7 +7,6 @@ import { byOf, type Extractor } from "../Extractor.js"
 export interface Unit {
   readonly from: number
   readonly to: number
-  /** When that was, in milliseconds since the epoch. */
   readonly time: number
 }
 

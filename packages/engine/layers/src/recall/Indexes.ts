@@ -6,10 +6,8 @@ type Facts = ReadonlyArray<Session.KnownFact>
 /** How well a fact fits a question, by fact id; more is better. Only facts that share a term with it have a score. */
 export type Scores = ReadonlyMap<string, number>
 
-/** The index of the facts of one log. */
 class FactIndex {
   facts: Facts = []
-  /** The texts in the index, by fact id. */
   private readonly texts = new Map<string, string>()
   /** By term the facts that have it, and how often. */
   private readonly postings = new Map<string, Map<string, number>>()
@@ -71,7 +69,6 @@ class FactIndex {
 export interface Indexes {
   /** The scores of a log's facts for the terms of a question. Keeps and updates its index. */
   readonly scores: (log: string, facts: Facts, terms: ReadonlyArray<string>) => Scores
-  /** Drops the index of a log. */
   readonly drop: (log: string) => void
 }
 

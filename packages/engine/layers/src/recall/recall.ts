@@ -95,7 +95,6 @@ const knownOf = (
   return { own: place(own), user: place(user), scope: place(scope) }
 }
 
-/** The scores of all facts for a question. */
 const scoresOf = (places: Places, terms: ReadonlyArray<string>, indexes: Indexes): Scores => {
   const all = [places.own, places.user, places.scope].flatMap((place) =>
     place === null || place.facts.length === 0 ? [] : [indexes.scores(place.log, place.facts, terms)],

@@ -56,7 +56,6 @@ const asking = <A, E>(
     return yield* Effect.ensuring(ask(memory), Effect.sync(progressDone))
   }).pipe(Effect.scoped)
 
-/** A preview as a record. */
 const previewRecord = (session: string, { compactions, before, after, idle, ...rest }: Memory.Preview) => {
   const [first] = compactions
   return {
@@ -84,7 +83,6 @@ const previewRecord = (session: string, { compactions, before, after, idle, ...r
   }
 }
 
-/** A preview as lines of text. */
 const previewLines = ({ compactions, before, after, idle }: Memory.Preview): ReadonlyArray<string> => {
   const [first] = compactions
   if (first === undefined) return [`nothing would be compacted: ${idle}`]

@@ -71,7 +71,6 @@ const aheadLine = ({ session, events, there }: Copied): string =>
   `${color.green("ahead")}   ${clean(`session "${session}"`)}: ${several(events, "event")} there already, ` +
   `and continued there to ${count(there)}`
 
-/** Counts of the outcomes. */
 interface Sums {
   readonly sessions: number
   readonly events: number

@@ -29,7 +29,6 @@ const subjectOf = (log: string): Audit.Subject | null => {
   return null
 }
 
-/** What the keys are, and where. */
 const keyFindings = (log: EventLog.Service, store: string): ReadonlyArray<Finding> => {
   if (log.erasure === undefined)
     return [
@@ -74,7 +73,6 @@ const trailsOf = (log: EventLog.Service) =>
 
 const Token = { name: "", rights: [] as ReadonlyArray<string> }
 
-/** What tokens allow, as the file of `memfold token` has them. */
 const tokenFindings = (file: unknown): ReadonlyArray<Finding> => {
   const tokens = ((file as { readonly tokens?: ReadonlyArray<Partial<typeof Token>> }).tokens ?? []).map(
     (token, at) => ({ ...Token, ...token, at: at + 1 }),

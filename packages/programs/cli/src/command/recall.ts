@@ -6,7 +6,6 @@ import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { clean, color, json as toJson } from "../terminal/terminal.js"
 
-/** The result of both searches. */
 type RecallResult = Effect.Effect.Success<ReturnType<Memory.Service["recallOf"]>>
 
 /** A time of the command line, in milliseconds since the epoch. A date is in UTC, whatever the time zone of the computer is. */

@@ -7,7 +7,6 @@ import type { Totals } from "../replay/replay.js"
 export const contextFormats = ["openai", "openai-responses", "anthropic"] as const
 export type ContextFormat = (typeof contextFormats)[number]
 
-/** The fields of a request that hold the messages. */
 const fields = {
   openai: (messages: unknown) => ({ messages }),
   "openai-responses": (input: unknown) => ({ input }),

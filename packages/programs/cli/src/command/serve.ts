@@ -27,7 +27,6 @@ const tools = loading(() =>
 
 const tokenFile = Options.text("tokens").pipe(Options.withPseudoName("FILE"))
 
-/** The tokens of a file. */
 const readTokens = (path: string) =>
   Effect.gen(function* () {
     const { tokensIn } = yield* server

@@ -25,7 +25,6 @@ const shardsFile = options.text(
   'The shards as JSON: {"shards":{"a":"postgres://db-a/chats","b":"postgres://db-b/chats"},"place":"owner"}.',
 )
 
-/** Does something with the shards that a file names. */
 const withShards = <E>(path: string, use: (log: Sharded["Type"]) => Effect.Effect<void, E>) =>
   Effect.gen(function* () {
     const parsed = yield* options.parsedFile("--shards", path)

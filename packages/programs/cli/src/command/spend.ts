@@ -24,7 +24,6 @@ export const spend = {
 
 const caps: ReadonlyArray<Memory.SpendScope> = ["session", "owner", "total"]
 
-/** The prices of a preset, or two numbers. */
 const pricesOf = (given: string): Effect.Effect<Memory.CallPrice, UnknownName> => {
   const [, input, output] = /^(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)$/.exec(given) ?? []
   return input === undefined || output === undefined
@@ -63,7 +62,6 @@ export const spendOf = (given: {
     }
   })
 
-/** What a log counts today, as a record. */
 const recordOf = (log: string, spent: Session.Spent, today: string) => ({
   type: "spend",
   log,
@@ -78,7 +76,6 @@ const recordOf = (log: string, spent: Session.Spent, today: string) => ({
   ...(spent.reached?.dollars === undefined ? {} : { capDollars: spent.reached.dollars }),
 })
 
-/** Whose spend a log counts. */
 const whose = (log: string): string =>
   log === Memory.spendLog("total", "")
     ? "all sessions"

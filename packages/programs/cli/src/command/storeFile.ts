@@ -27,7 +27,6 @@ const fileOf = (url: string): Effect.Effect<SqliteEventLog.FileOptions, UsageErr
     : Effect.succeed({ filename: file, projectionsOf })
 }
 
-/** The work of a command on a SQLite file. */
 type Maintenance = Effect.Effect<void, EventLog.LogError | UsageError>
 
 /** A size in MiB, or in KiB if it is below 0.05 MiB. */

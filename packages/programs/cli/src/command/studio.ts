@@ -10,7 +10,6 @@ import type { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { served, studioPage } from "./serve.js"
 
-/** What was opened, in a few words. */
 const openedAs = ({ store, sessions }: OpenedInput): string =>
   typeof store === "string"
     ? clean(withoutSecrets(store))

@@ -13,7 +13,6 @@ const roleColor = {
 /** Of longer tool outputs, only the length is shown, in characters. */
 const foldedAbove = 400
 
-/** The number of characters in the long tool outputs of a message. */
 const folded = (message: Message.Message): string => {
   const hidden = Message.results(message)
     .map(({ output }) => output.length)
@@ -49,7 +48,6 @@ export const short = (id: string): string => id.slice(-6)
 const prunedBadge = (pruned: Event.ToolOutputsPruned): string =>
   `Pruned ${several(pruned.outputs.length, "output")}`
 
-/** The range of the messages whose outputs were shortened. */
 const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
   const indices = outputs.map(({ index }) => index)
   return span({ from: Math.min(...indices), to: Math.max(...indices) + 1 })

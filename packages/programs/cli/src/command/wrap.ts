@@ -22,7 +22,6 @@ const defaultStore = (): string => {
   return `sqlite:${join(folder, "agents.db")}`
 }
 
-/** The address of a proxy that runs already. */
 const runningAt = (address: string): Effect.Effect<string, UsageError> => {
   const url = URL.canParse(address) ? new URL(address) : null
   return url !== null && /^https?:$/.test(url.protocol)
@@ -30,7 +29,6 @@ const runningAt = (address: string): Effect.Effect<string, UsageError> => {
     : new UsageError({ problem: `--proxy ${address}: an address is http://HOST:PORT` })
 }
 
-/** A proxy of its own, until the scope ends. */
 const ownProxy = (
   tool: Tool,
   {

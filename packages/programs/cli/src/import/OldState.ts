@@ -13,7 +13,6 @@ export interface OldSummary {
   readonly text: string
   /** The part of the summary about the start of a split turn; `text` is then the history alone. */
   readonly turnPrefix?: string
-  /** The messages that it claims to cover. */
   readonly covers: ReadonlyArray<Range>
   /** Why it is not usable; then it covers nothing, and its messages are summarized anew when that is due. */
   readonly damaged?: string

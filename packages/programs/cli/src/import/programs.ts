@@ -38,7 +38,6 @@ export interface OldSession {
   readonly session: string
   /** A state with its summaries, or a sliding-window state without the text of its summary. */
   readonly state: OldState | Consolidated
-  /** What of the file it does not have. */
   readonly leftOut?: ReadonlyArray<LeftOut>
 }
 

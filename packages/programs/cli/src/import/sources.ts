@@ -35,7 +35,6 @@ export interface Sources {
 const wrong = (file: string, problem: Problem | string): ImportError =>
   inFile(file)(typeof problem === "string" ? { problem } : problem)
 
-/** The text of a file in pieces. */
 async function* piecesOf(file: string, onRead: (bytes: number) => void): AsyncGenerator<string, void, void> {
   let decoder: ReturnType<typeof decoderOf> | undefined
   for await (const bytes of createReadStream(file, { highWaterMark: mebibyte })) {
@@ -61,7 +60,6 @@ interface Reading {
   readonly onRead: (bytes: number) => void
 }
 
-/** The rows of JSON Lines. */
 const linesOf = async ({ file, skips, most, onRead }: Reading): Promise<Source> => {
   const lines = new LinesSource(skips, slim)
   let begun: Array<string> = []

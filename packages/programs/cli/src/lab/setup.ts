@@ -16,7 +16,6 @@ export interface SetupArguments {
   readonly policies: ReadonlyArray<string>
   /** Settings for every shipped strategy that knows them, as `key=value`. */
   readonly set: ReadonlyArray<string>
-  /** The parsed settings file. */
   readonly settings: unknown
   readonly environmentPrefix: string
   /** The name of a shipped summarizer, or a file. */
@@ -28,7 +27,6 @@ export interface SetupArguments {
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** The settings that a strategy knows. */
 const knownBy = (name: string, settings: Settings): Settings => {
   const knows = strategies.get(name)?.knows
   return Object.fromEntries(Object.entries(settings).filter(([key]) => knows?.(key) ?? true))

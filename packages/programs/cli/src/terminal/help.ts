@@ -103,7 +103,6 @@ const listed = (entries: ReadonlyArray<Entry>, width: number): ReadonlyArray<str
   })
 }
 
-/** The sections of the parser's help, by their headings. */
 const sectionsOf = (help: string): ReadonlyMap<string, string> =>
   new Map(
     help.split(/^(?=(?:USAGE|DESCRIPTION|ARGUMENTS|OPTIONS|COMMANDS)$)/m).map((section) => {

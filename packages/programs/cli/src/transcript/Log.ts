@@ -119,7 +119,6 @@ export interface Reader {
   readonly find: (source: Source) => ReadonlyArray<StoredConversation>
 }
 
-/** An entry in its place. */
 interface Node<A> {
   row: Row<A>
   readonly parent: Node<A> | undefined
@@ -298,7 +297,6 @@ const problemAt = <A>(
   ...(allowed === undefined ? {} : { allowed }),
 })
 
-/** Nothing could be read. */
 const nothing = (broken: Problem): Reading => ({ messages: [], broken })
 
 /** A value that is made when it is first asked for. */

@@ -139,7 +139,6 @@ const partsOf = (value: unknown): ReadonlyArray<Message.Part> => {
 
 const roles = ["system", "user", "assistant", "tool"] as const
 
-/** The call that an entry makes. */
 const calledBy = (entry: Entry | undefined): Called | undefined => {
   const { recipient = "all", id } = entry?.message ?? {}
   return entry?.author.role !== "assistant" || recipient === "all" || recipient === "assistant"

@@ -51,7 +51,6 @@ const types = ["session_meta", "response_item", "turn_context", "event_msg", "co
 const isEntry = (value: unknown): boolean =>
   isObject(value) && types.some((type) => type === value["type"]) && isObject(value["payload"])
 
-/** The first line of an older session. */
 const isOldSession = (value: unknown): boolean =>
   isObject(value) && !("type" in value) && ["id", "timestamp", "instructions"].every((name) => name in value)
 

@@ -85,7 +85,6 @@ const isContent = (value: unknown): boolean =>
   Array.isArray(value["parts"]) &&
   value["parts"].every((part) => isObject(part) && !("type" in part))
 
-/** The contents of a file that has them, in place of messages. */
 const contentsIn = ({ document }: Source): ReadonlyArray<Row> | undefined => {
   const { clientHistory, history } = isObject(document) ? document : { history: document }
   const list = [clientHistory, history].find((one) => Array.isArray(one) && one.length > 0)
@@ -132,7 +131,6 @@ const entriesOfContents = (rows: ReadonlyArray<Row>): ReadonlyArray<Row<Entry>> 
 
 const entryOf = (value: unknown): Entry => ({ ...readMessage(value), isSaid: isMessage(value) })
 
-/** The entries of a line: its own message, and those of the lists in it. */
 const rowsOf = ({ value, line }: Row): ReadonlyArray<Row<Entry>> => {
   const at = line === undefined ? {} : { line }
   const { messages, $set: changed, $rewindTo: rewindTo } = readLine(value)

@@ -19,7 +19,6 @@ export interface LeftOut {
 /** A name of a field that may be shown: one of a program, and not a text that someone wrote. */
 export const isName = (field: string): boolean => /^[A-Za-z_$][\w$-]{0,30}$/.test(field)
 
-/** Fields in which somebody speaks, also with one word. */
 const spoken =
   /^(?:text|content|contents|prompt|message|value|body|answer|question|thinking|thought|reasoning|summary|output|result|description|input|markdown|transcript|caption|note|comment|reply|response|snippet|refusal)$/i
 

@@ -145,7 +145,6 @@ export class Steps {
     []
   #isOpen = false
 
-  /** Begins another step. */
   begin(): void {
     this.#isOpen = false
   }

@@ -5,7 +5,6 @@ import { constants } from "node:os"
 import { UsageError } from "../command/failure.js"
 import type { Start } from "./tools.js"
 
-/** The signals that end a program. */
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const
 
 /**

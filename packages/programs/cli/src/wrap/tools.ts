@@ -11,7 +11,6 @@ export interface Start {
 
 /** How a tool is wrapped. */
 export interface Tool {
-  /** The program. */
   readonly program: string
   /** Where its requests go without a wrapper, as far as its environment says. */
   readonly upstreams: (env: NodeJS.ProcessEnv) => Readonly<{ openai?: string; anthropic?: string }>

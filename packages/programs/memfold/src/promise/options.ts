@@ -61,7 +61,6 @@ const Named = Schema.Union(Schema.String, Memory.memoryOptions.strategy)
 const namedStrategy = option(Named, "a strategy, or the name of one")
 const presets = Object.keys(Wording.presets)
 
-/** The options of recall, and what each must be. */
 const recallOptions = {
   embedder: Memory.memoryOptions.embedder,
   reranker: Memory.memoryOptions.reranker,

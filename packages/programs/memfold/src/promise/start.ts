@@ -40,7 +40,6 @@ const layersOf = ({ layers, facts }: AnyOptions) =>
         }),
       ]
 
-/** The options of the engine. */
 const engineOptions = ({
   strategy,
   settings,

@@ -70,7 +70,6 @@ const parametersOf = ({ parameters }: Recall.ToolDefinition): ToolParameters => 
   required: [...parameters.required],
 })
 
-/** The definitions of the tools in every format. */
 const definitions = (): Pick<MemoryTools<"openai">, "openai" | "responses" | "anthropic"> => ({
   openai: Recall.toolDefinitions.map((tool) => ({
     type: "function",

@@ -27,7 +27,6 @@ export class ApiError extends Error {
     this.type = type
   }
 
-  /** The body of the answer. */
   get body(): { readonly error: Readonly<Record<string, unknown>> } {
     const { message, type, param, code } = this
     return { error: { message, type, param, code } }

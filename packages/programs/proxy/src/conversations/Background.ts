@@ -41,7 +41,6 @@ export class Job {
   private readonly waiting = new Set<() => void>()
   private readonly abort = new AbortController()
   private isOver = false
-  /** The response as it stands. */
   response: Fields
   /** Settled when it has ended, either way. */
   done: Promise<void> = Promise.resolve()
@@ -76,7 +75,6 @@ export class Job {
     this.told.push({ ...event, sequence_number: this.told.length })
   }
 
-  /** Notes an event of the answer. */
   tell(event: Fields): void {
     if (event["type"] !== "response.created") this.add(event)
     this.wake()
@@ -184,7 +182,6 @@ export class Background {
     job.signal.throwIfAborted()
   }
 
-  /** The response that this process answers. */
   job(id: string): Job | undefined {
     return this.jobs.get(id)
   }

@@ -42,7 +42,6 @@ export type Found = Codec.Place & { readonly session: string }
 export class KeptResponses {
   constructor(private readonly store: Store) {}
 
-  /** Finds a response; `null` if there is none. */
   async find(id: string): Promise<Found | null> {
     const session = sessionOf(id)
     if (session === null) return null
@@ -80,7 +79,6 @@ export class KeptResponses {
     return found
   }
 
-  /** A stored response; `null` if there is none. */
   async retrieve(id: string): Promise<Fields | null> {
     const found = await this.find(id)
     if (found === null) return null

@@ -77,7 +77,6 @@ export class Places {
     private readonly kept: KeptResponses,
   ) {}
 
-  /** Fails unless there is a conversation with this id. */
   async checkConversation(id: string): Promise<void> {
     const register = isConversationId(id) ? await readRegister(this.store, id) : null
     if (register === null || register.created === null || register.isDeleted)

@@ -71,14 +71,12 @@ export class StoredResponses implements Earlier {
     }
   }
 
-  /** The response to an earlier request. */
   private async again({ id, body }: Placed): Promise<Answered> {
     return body["stream"] === true
       ? { _tag: "Stream", events: await this.replay(id, -1) }
       : { _tag: "Whole", response: await this.retrieve(id) }
   }
 
-  /** Stores an answer with its input. */
   private async keep(composed: Composed, response: Fields, sent: Sent): Promise<void> {
     const { place, question, beginning, input, prefix } = composed
     const isStored = question.body["store"] !== false

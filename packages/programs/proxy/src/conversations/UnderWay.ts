@@ -34,7 +34,6 @@ export class UnderWay {
     return this.answers.get(id)
   }
 
-  /** Notes that an answer is being written. */
   begin(id: string, place: Place): Hold {
     const { conversation } = place
     if (conversation !== null) {

@@ -165,7 +165,6 @@ class Reader {
     return isFields(said) ? this.said(said) : []
   }
 
-  /** Whether the answer has come to its end. */
   get isWhole(): boolean {
     return this.reason !== null
   }

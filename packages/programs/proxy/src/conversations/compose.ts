@@ -23,7 +23,6 @@ export interface Composed {
   readonly question: Question
   readonly beginning: Beginning
   readonly items: ReadonlyArray<Fields>
-  /** The items as messages. */
   readonly input: ReadonlyArray<Message.Message>
   readonly prefix: Session.Prefix
 }

@@ -4,7 +4,6 @@ import { type Fields, isFields } from "@memfold/codec"
 /** What is known about a response when it begins. */
 export interface Beginning {
   readonly id: string
-  /** In seconds since the epoch. */
   readonly created: number
   readonly previous: string | null
   readonly conversation: string | null

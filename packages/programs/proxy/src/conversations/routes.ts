@@ -19,7 +19,6 @@ import { type Asker, type ConversationUpstream, Upstreams } from "./upstream.js"
 
 /** What the routes work with. */
 export interface ConversationOptions {
-  /** Where conversations and responses are kept. */
   readonly memory: ConversationMemory
   /** Where models are asked. */
   readonly upstream: ConversationUpstream
@@ -59,7 +58,6 @@ export interface ConversationRoutes {
   readonly stop: () => Promise<void>
 }
 
-/** Whether a response is to be kept here. */
 const isKept = (body: unknown): boolean => {
   if (!isFields(body)) return false
   const { previous_response_id: previous = null, conversation = null, store } = body

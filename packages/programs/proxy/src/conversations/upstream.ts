@@ -41,15 +41,12 @@ export interface Asker {
 
 /** What is asked. */
 export interface Question {
-  /** The request of the client. */
   readonly body: Fields
-  /** The context of the session. */
   readonly messages: ReadonlyArray<Message.Message>
   /** The header fields of the client, as they came. */
   readonly rawHeaders: ReadonlyArray<string>
   /** The response as it begins, for an upstream that has none. */
   readonly begun: Fields
-  /** The time in seconds since the epoch. */
   readonly time: () => Promise<number>
   /** Ends the request; without it, it goes on until it is answered, because its client may leave. */
   readonly signal?: AbortSignal
@@ -126,7 +123,6 @@ async function* dataOf(answer: IncomingMessage): AsyncGenerator<Fields, void, vo
   }
 }
 
-/** The code of an error of the API. */
 const codeIn = (body: Buffer): unknown => {
   const { error } = parsed(body.toString("utf8")) ?? {}
   return isFields(error) ? error["code"] : undefined
@@ -198,7 +194,6 @@ export class Upstreams {
     return { _tag: "Refusal", status, headers: endToEnd(rawHeaders), body: await bytesOf(answer) }
   }
 
-  /** Asks the model. */
   async respond(upstream: ConversationUpstream, question: Question): Promise<UpstreamAnswer> {
     const { body, begun, time, rawHeaders } = question
     const sentTo = (path: string) => ({
