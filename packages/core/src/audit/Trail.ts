@@ -32,7 +32,6 @@ declare const crypto: {
 }
 declare const TextEncoder: new () => { encode(text: string): Uint8Array }
 
-/** The SHA-256 of a record as it is stored. */
 const digestOf = ({
   session,
   version,

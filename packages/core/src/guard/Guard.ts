@@ -97,7 +97,6 @@ export class GuardRefused extends Schema.TaggedError<GuardRefused>()("GuardRefus
   /** Where: the position of the message in the append, and the place of its text. */
   place: Schema.String,
 }) {
-  /** The session, the kind, the place and what to do, in words. */
   override get message(): string {
     return this.kind === "guard-failed"
       ? `Session "${this.session}": the guard failed at ${this.place}; nothing was stored. Try again, or mend the guard`

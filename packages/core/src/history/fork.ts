@@ -27,7 +27,6 @@ export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
   session: Schema.String,
   detail: Schema.String,
 }) {
-  /** The session and the detail, in words. */
   override get message(): string {
     return `Session "${this.session}" cannot be forked: ${this.detail}`
   }

@@ -173,7 +173,6 @@ const rewritten = (
   }
 }
 
-/** The changes that a redaction makes to a session's log. */
 interface Changes {
   readonly version: number
   readonly rewritten: ReadonlyArray<RewrittenRecord>

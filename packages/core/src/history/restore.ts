@@ -12,7 +12,6 @@ import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { atEnd, restored, searchOn, changeOf } from "./newestChange.js"
 import { takeBack } from "./revert.js"
 
-/** A compaction that was taken back. */
 interface Gone {
   readonly started: CompactionStarted
   readonly pruned: ToolOutputsPruned | null

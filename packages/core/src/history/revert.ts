@@ -10,7 +10,6 @@ export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("Unknow
   session: Schema.String,
   summary: Schema.String,
 }) {
-  /** The session and the summary, in words. */
   override get message(): string {
     return `Session "${this.session}" has no summary "${this.summary}" to go back to; list them with summaries`
   }
@@ -49,7 +48,6 @@ export const withContinuations = (
   left: ReadonlyArray<ReadonlyArray<Commit>>,
 ): ReadonlyArray<Commit> => [...gone, ...continuations(gone, left)]
 
-/** How commits are taken back. */
 interface RevertOptions {
   readonly reason: string
   /** The number of messages for which automatic compaction is paused; 0 ends a pause. */
@@ -71,7 +69,6 @@ export const takenBack = (
 
 /** What becomes of the commits of the branch in force. */
 export interface Change extends RevertOptions {
-  /** The commits to take back. */
   readonly newer: ReadonlyArray<Commit>
   /** Events to append behind, in the same batch. */
   readonly behind?: ReadonlyArray<Event>

@@ -73,7 +73,6 @@ export class LayersError extends Schema.TaggedError<LayersError>()("LayersError"
   operation: Schema.Literal("learn", "recall", "facts", "change", "forget", "rebuild"),
   detail: Schema.String,
 }) {
-  /** The operation, the session and the detail, in words. */
   override get message(): string {
     return `The memory layers failed at ${this.operation} for session "${this.session}": ${this.detail}`
   }

@@ -31,7 +31,6 @@ export type Refusal =
 /** A quote that was found in a message. */
 export interface Evidence {
   readonly source: FactSource
-  /** The message index. */
   readonly index: number
   readonly origin: Origin
   /** When it was said, in milliseconds since the epoch. */

@@ -9,7 +9,6 @@ export interface ChangedFacts {
   readonly change: ReadonlyArray<{ readonly before: FactInTime; readonly after: FactInTime }>
 }
 
-/** What a reader sees of a fact. */
 const shown = (fact: FactInTime): string => {
   const { layer, subject, predicate, value, text, key, validFrom, validUntil, timeSource, origin, sources } =
     fact

@@ -50,14 +50,12 @@ export interface MemoryParts extends RenderingParts, Entrance {
   readonly underWay: UnderWay.UnderWay
   /** How many appends wait. */
   readonly load: Load
-  /** Writes the summaries. */
   readonly summarizer: Summarizer.Service
   /** What recall reads with. */
   readonly reading: Reading
   /** Searches over all sessions of an owner, a few at a time: each holds what it has read of every session. */
   readonly ownerSearches: Effect.Semaphore
   readonly mode: CompactionMode
-  /** The strategy of a request. */
   readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
 }
 

@@ -30,7 +30,6 @@ import type { AppendedMessages } from "./MemoryOptions.js"
 export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()("IdempotencyKeyReused", {
   session: Schema.String,
 }) {
-  /** The session and what to do, in words. */
   override get message(): string {
     return `Session "${this.session}": the idempotency key was used before for other messages; nothing was appended. Use a new key for each append`
   }
@@ -57,7 +56,6 @@ export class VersionMismatch extends Schema.TaggedError<VersionMismatch>()("Vers
   version: Schema.Number,
   expected: Schema.Number,
 }) {
-  /** The session, both versions and what to do, in words. */
   override get message(): string {
     return `Session "${this.session}" is at version ${this.version}, not ${this.expected}; nothing was written. Read it again, and decide again`
   }

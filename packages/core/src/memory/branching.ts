@@ -44,9 +44,7 @@ export interface Edited {
   /** The new messages have the indexes `[from, to)`. */
   readonly from: number
   readonly to: number
-  /** The version of the session. */
   readonly version: number
-  /** The id of the branch in force. */
   readonly branch: number
   /** The id of the branch that was left, to which `checkout` returns; `null` if nothing was left. */
   readonly left: number | null
@@ -64,7 +62,6 @@ export interface Undone {
    * - `null`: there was nothing to take back
    */
   readonly undone: "compaction" | "revert" | "branch" | "clear" | null
-  /** The version of the session. */
   readonly version: number
 }
 

@@ -45,7 +45,6 @@ export interface PreviewOptions extends StrategyOptions {
 export interface Preview {
   /** The version of the session that the preview is for. */
   readonly version: number
-  /** The name of the strategy that decides. */
   readonly strategy: string
   /** The name of the summarizer that has written the summaries of the preview. */
   readonly summarizer: string

@@ -15,7 +15,6 @@ export class UnknownBranch extends Schema.TaggedError<UnknownBranch>()("UnknownB
   session: Schema.String,
   branch: Schema.Number,
 }) {
-  /** The session and the branch, in words. */
   override get message(): string {
     return `Session "${this.session}" has left no branch ${this.branch}; list them with branches`
   }

@@ -52,7 +52,6 @@ export interface TracedSummary {
   }>
 }
 
-/** A text and the messages that count for it. */
 interface Part {
   readonly text: string
   readonly range: MessageRange

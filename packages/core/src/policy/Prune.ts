@@ -15,7 +15,6 @@ import type { PolicyInput } from "./PolicyInput.js"
 export interface Prune {
   /** How outputs are shortened; stored with each of them. */
   readonly method: PrunedOutput["method"]
-  /** Which messages keep their outputs whole. */
   readonly keep: Keep
   /** Shortens outputs of more than this many characters. */
   readonly above: number

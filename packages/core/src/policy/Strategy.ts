@@ -124,7 +124,6 @@ export class SettingsError extends Schema.TaggedError<SettingsError>()("Settings
   strategy: Schema.String,
   detail: Schema.String,
 }) {
-  /** The strategy and the setting, in words. */
   override get message(): string {
     return `Strategy "${this.strategy}": ${this.detail}`
   }
@@ -192,7 +191,6 @@ export interface Definition<Settings> {
    * @throws SettingsError for a setting that is unknown or out of range.
    */
   (settings?: Partial<Settings>): Strategy
-  /** The name of the family. */
   readonly strategyName: string
   /** The settings with their defaults. */
   readonly defaults: Settings

@@ -13,7 +13,6 @@ export interface FailureNotes {
 
 /** Tools that read or change files, depending on one of their arguments. */
 export interface FileEditors {
-  /** The names of the tools. */
   readonly tools: ReadonlyArray<string>
   /** The name of the argument that says what to do, such as `command`. */
   readonly argument: string

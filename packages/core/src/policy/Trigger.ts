@@ -43,11 +43,8 @@ export interface Trigger {
 
 /** An amount of messages, tokens or complete turns. If several are given, reaching one of them is enough. */
 export interface Amount {
-  /** A number of messages. */
   readonly messages?: number
-  /** A number of tokens. */
   readonly tokens?: number
-  /** A number of complete turns. */
   readonly turns?: number
 }
 

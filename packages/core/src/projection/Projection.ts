@@ -23,7 +23,6 @@ export interface RowProblem {
 
 /** The rows of a kind, computed from events one after the other. */
 export interface Projection<Collected> {
-  /** The kind of the rows in a store. */
   readonly kind: string
   /** What has been collected before the first event that follows a state. */
   readonly start: (state: SessionState) => Collected

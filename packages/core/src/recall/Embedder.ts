@@ -17,7 +17,6 @@ export class EmbedderError extends Schema.TaggedError<EmbedderError>()("Embedder
   reason: Schema.Literal("unavailable", "timeout", "malformed", "spend-reached"),
   detail: Schema.String,
 }) {
-  /** The embedder, the reason and the detail, in words. */
   override get message(): string {
     return `The embedder "${this.embedder}" failed (${this.reason}): ${this.detail}`
   }

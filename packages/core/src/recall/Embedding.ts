@@ -43,7 +43,6 @@ const normalized = (given: unknown, dimensions: number): Float32Array | null => 
   return vector.map((value) => value / length)
 }
 
-/** Calls an embedder once. */
 const call = (
   embedder: Embedder,
   texts: ReadonlyArray<string>,

@@ -39,7 +39,6 @@ export interface Target {
 
 /** Finds messages by meaning. */
 export interface Meaning {
-  /** Whether there is an embedder. */
   readonly isOn: boolean
   /**
    * The messages of each session that are near to the query, in any order; none where words alone decide.
@@ -88,7 +87,6 @@ const nearestOfEach = (near: ReadonlyArray<Near>): ReadonlyArray<Near> => {
 
 const rounded = (similarity: number): number => Math.round(similarity * 1e4) / 1e4
 
-/** What looks for near messages in a session. */
 interface Parts {
   readonly embedder: Embedder
   readonly index: VectorIndex

@@ -10,7 +10,6 @@ import type { Postings } from "./FullTextIndex.js"
 import type { SessionIndex } from "./SessionIndex.js"
 import { Vocabulary } from "./Vocabulary.js"
 
-/** A session in the index. */
 interface Slot {
   readonly info: SessionInfo
   /** Whose session it is by its log. */

@@ -8,7 +8,6 @@ const pause = Duration.toMillis("30 seconds")
 export class Pauses {
   private readonly until = new Map<string, number>()
 
-  /** Begins a pause. */
   begin(what: string): Effect.Effect<void> {
     return Effect.map(Clock.currentTimeMillis, (now) => void this.until.set(what, now + pause))
   }

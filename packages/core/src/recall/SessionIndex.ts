@@ -93,7 +93,6 @@ export class SessionIndex implements Part {
     return from
   }
 
-  /** Keeps only so many messages. */
   private cutTo(count: number): void {
     this.versions.length = count
     this.times.length = count

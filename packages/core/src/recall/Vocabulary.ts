@@ -30,12 +30,10 @@ export class Vocabulary {
     this.free.push(number)
   }
 
-  /** The term that a number stands for. */
   term(number: number): string {
     return this.terms[number]!
   }
 
-  /** The terms that are in use, with their numbers. */
   numbers(terms: ReadonlyArray<string>): ReadonlyArray<readonly [term: string, number: number]> {
     return terms.flatMap((term) => {
       const number = this.byTerm.get(term)

@@ -31,7 +31,6 @@ export interface StoredPart {
   /** The last event in it: its version, and its batch id. Together they identify the log. */
   readonly version: number
   readonly batchId: string
-  /** How many buckets it has. */
   readonly buckets: number
 }
 
@@ -147,7 +146,6 @@ const placeOf = ({ session, version, batchId, buckets }: LocatedPart, piece: str
 /** What the head of a part says. */
 export type Head = Pick<Part, "from" | "versions" | "times" | "lengths">
 
-/** A part as it is stored. */
 interface EncodedPart {
   readonly part: StoredPart
   readonly rows: ReadonlyArray<ProjectionRow>

@@ -19,7 +19,6 @@ import { speakersIn } from "./whoSaid.js"
 
 /** A message that was found in one of the sessions of an owner. */
 export interface OwnedRecalledMessage extends RecalledMessage {
-  /** The session that it is in. */
   readonly session: string
 }
 

@@ -138,7 +138,6 @@ const hours: ReadonlyArray<readonly [from: number, to: number]> = [
   [20, 30],
 ]
 
-/** A time that a query names, and where. */
 interface TimeMention {
   readonly at: number
   readonly length: number
@@ -156,7 +155,6 @@ const spansOf = (calendar: Calendar, now: number) => {
   const today = calendar.dayOf(now)
   const days = (from: CalendarDay, count = 1) => calendar.span(from, { ...from, day: from.day + count })
   const daysAgo = (count: number): CalendarDay => ({ ...today, day: today.day - count })
-  /** A month, or a day of it. */
   const inYear = (year: number, month: number, day?: number): TimeSpan =>
     day === undefined
       ? calendar.span({ year, month, day: 1 }, { year, month: month + 1, day: 1 })

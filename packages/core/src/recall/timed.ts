@@ -64,7 +64,6 @@ export const saidIn =
     return time !== undefined && time >= from && time < to
   }
 
-/** A message of some session, and when it was said. */
 interface TimedMessage {
   readonly source: number
   readonly index: number

@@ -7,7 +7,6 @@ import { readableText } from "./searchText.js"
 
 /** A message that was found. */
 export interface RecalledMessage {
-  /** The message index. */
   readonly index: number
   /** The version of the event that appended it. */
   readonly version: number

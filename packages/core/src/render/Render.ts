@@ -104,7 +104,6 @@ export interface Context {
   readonly sources: ReadonlyArray<number | null>
   /** The sections, in the order of the messages. */
   readonly layout: ReadonlyArray<Section>
-  /** The tokens of all sections together. */
   readonly tokens: number
   /** What an answer to this context is produced behind. Hand it to the append of the answer. */
   readonly prefix: Prefix
@@ -303,7 +302,6 @@ const shownOf = ({ segments, shown, origins, files }: Summary, minimum: Origin |
   }
 }
 
-/** A summary as a context shows it. */
 interface SummaryShown {
   readonly messages: ReadonlyArray<Message>
   readonly sections: ReadonlyArray<Section>

@@ -113,7 +113,6 @@ const weigh = (
   return rankedTerms(terms, countOf).map((term) => ({ term, weight: termWeight(total, countOf(term)) }))
 }
 
-/** What a ranking goes by. */
 interface Ranking {
   readonly terms: ReadonlyArray<WeighedTerm>
   /** How many terms a text has on average. */

@@ -35,7 +35,6 @@ export class Sequence<A> implements Iterable<A> {
     return this.at(this.to - 1)
   }
 
-  /** The list with one more element. */
   append(item: A): Sequence<A> {
     const shared = this.shared.length === this.length ? this.shared : this.shared.slice(0, this.length)
     shared.push(item)

@@ -184,11 +184,9 @@ export interface SessionState extends MessageCounts {
   readonly uncovered: Sequence<Entry>
   /** The message indexes in `[coveredTo, total)` at which a turn starts. */
   readonly turnStarts: Sequence<number>
-  /** The pinned messages among the covered ones. */
   readonly pinned: ReadonlyArray<Entry>
   /** The tokens of all messages in `[0, coveredTo)`. */
   readonly coveredTokens: number
-  /** The active summary, if there is one. */
   readonly summary: Summary | null
   /** The compaction whose facts stand in front of the summary; `null` without a summary. */
   readonly front: FrontMoment | null
@@ -200,7 +198,6 @@ export interface SessionState extends MessageCounts {
   readonly invalidatedAt: number
   /** The uncovered messages that cannot be read, each with the version of its event. */
   readonly unreadable: ReadonlyArray<Unreadable>
-  /** The running compaction, if there is one. */
   readonly running: Running | null
   /** The failures since the last successful compaction, if there are any. */
   readonly failures: Failures | null
@@ -230,7 +227,6 @@ export interface SessionState extends MessageCounts {
   readonly prefix: PrefixState
   /** The counts at the end of the covered messages: from there, the state of an earlier message can be computed again. */
   readonly covered: CoveredCounts
-  /** The branch that the conversation is on. */
   readonly branch: Branch
   /** The branches that it has left, in the order in which it left them: the newest thousand. */
   readonly branches: ReadonlyArray<LeftBranch>

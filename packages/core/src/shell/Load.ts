@@ -22,7 +22,6 @@ export class Overloaded extends Schema.TaggedError<Overloaded>()("Overloaded", {
   /** After how many milliseconds to come again: as long as an append waits now. */
   retryAfter: Schema.Number,
 }) {
-  /** What happened and what to do, in words. */
   override get message(): string {
     const where = this.session === "" ? "" : `Session "${this.session}": `
     return `${where}as many appends wait as may, and nothing was done; try again after ${Math.ceil(this.retryAfter / 1_000)} s`

@@ -16,7 +16,6 @@ const shortestPause = 1_000
 
 /** Sets the timers of sessions. */
 export class NextChecks {
-  /** The failed runs in a row of each session. */
   private readonly failures = new Map<string, number>()
 
   /** @param checkAt sets the timer of a session */

@@ -40,7 +40,6 @@ const mostKept = 10_000
 export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    /** The looks that the queue did not take. */
     const kept = new Map<string, Look>()
     /** What waits for a look that is kept. */
     const waiting = new Map<string, Deferred.Deferred<void>>()

@@ -147,7 +147,6 @@ export class Runs<Request> {
     }).pipe(Effect.uninterruptible)
   }
 
-  /** Puts a run into the queue. */
   private enqueue(run: Run<Request>): Effect.Effect<void> {
     return Effect.suspend(() => {
       stopTimer(run)
@@ -162,7 +161,6 @@ export class Runs<Request> {
     })
   }
 
-  /** Starts the runs whose turn it is. */
   private readonly startNext: Effect.Effect<void> = Effect.suspend(() => {
     if (this.isClosed || this.atWork >= this.atOnce) return Effect.void
     const run = this.waiting.shift()

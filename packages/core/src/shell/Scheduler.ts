@@ -23,7 +23,6 @@ export interface Scheduler<Request> {
    * live clock, it does not keep the program from ending.
    */
   readonly checkAt: (session: string, request: Request, time: number) => Effect.Effect<void>
-  /** Removes a session's timer. */
   readonly forget: (session: string) => void
   /**
    * Waits until no work runs for a session, and returns whether its last run could be done; `true` if none was running.

@@ -130,7 +130,6 @@ const dayMillis = 86_400_000
 /** When the day of a time ends. Days of UTC have no change of clocks. */
 const endOfDay = (time: number): number => (Math.floor(time / dayMillis) + 1) * dayMillis
 
-/** Whether an amount has reached a cap. */
 const isReached = ({ tokens, dollars }: Amount, cap: SpendCap): boolean =>
   tokens >= (cap.tokens ?? Number.POSITIVE_INFINITY) || dollars >= (cap.dollars ?? Number.POSITIVE_INFINITY)
 
@@ -158,7 +157,6 @@ const mostWaiting = 10_000
 const untilOf = (now: number, isFinal: boolean): number =>
   isFinal ? endOfDay(now) : Math.min(now + pause, endOfDay(now))
 
-/** A log that counts, and its cap. */
 interface Ledger {
   readonly scope: SpendScope
   readonly log: string

@@ -27,7 +27,6 @@ export class TimerQueue<A> {
     this.push({ time, session })
   }
 
-  /** Removes a session's timer. */
   delete(session: string): void {
     this.timers.delete(session)
   }

@@ -8,7 +8,6 @@ import { TimerQueue } from "./TimerQueue.js"
 export interface Timers<Value> {
   /** Sets a session's timer, in milliseconds since the epoch. The earlier time and the newer value are kept. */
   readonly set: (session: string, time: number, value: Value) => Effect.Effect<void>
-  /** Removes a session's timer. */
   readonly delete: (session: string) => void
   /** Stops all timers. None can be set any more. */
   readonly close: Effect.Effect<void>

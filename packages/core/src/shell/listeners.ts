@@ -4,7 +4,6 @@ import type { Service as EventLog } from "@memfold/log/EventLog"
 
 /** Who listens to which session. */
 export interface Listeners {
-  /** Tells the listeners of a session. */
   readonly tell: (session: string) => void
   /** Emits when a session may have changed; once for several changes that come together. It ends with the scope. */
   readonly changes: (

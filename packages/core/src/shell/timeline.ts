@@ -99,7 +99,6 @@ const begun = (
   failure: null,
 })
 
-/** Notes an event of a compaction. */
 const note = (known: Map<string, Open>, recorded: RecordedEvent, before: SessionState): void => {
   const { event, version, time } = recorded
   if (event._tag === "CompactionStarted") known.set(event.compaction, begun(event, recorded))
@@ -168,7 +167,6 @@ const timelineOf = <E, R>(
     }))
   })
 
-/** What a timeline is made from, see `Sessions`. */
 interface Reads {
   readonly events: (session: string) => Stream.Stream<RecordedEvent, SessionError>
   readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>

@@ -119,7 +119,6 @@ export const writeText = (
     }
   })
 
-/** What one summarizer finished. */
 interface CallResult {
   readonly finished: Text
   readonly calls: number

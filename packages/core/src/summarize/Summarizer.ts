@@ -10,7 +10,6 @@ import type { ProviderData, SegmentKind } from "../summary/Summary.js"
 /** A call of a summarizer: write a text that covers the messages `[from, to)`. */
 export interface Request {
   readonly session: string
-  /** The kind of segment to write. */
   readonly kind: SegmentKind
   /** The message index where the coverage of the text starts. It is before `messagesFrom` if `previous` is merged. */
   readonly from: number
@@ -113,7 +112,6 @@ export class SummarizerError extends Schema.TaggedError<SummarizerError>()("Summ
   ),
   detail: Schema.String,
 }) {
-  /** The session, the reason and the detail, in words. */
   override get message(): string {
     return `The summarizer failed for session "${this.session}" (${this.reason}): ${this.detail}`
   }

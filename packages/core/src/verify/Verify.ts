@@ -38,7 +38,6 @@ export interface Finding {
   readonly session: string
   /** The version of the event where the violation was found. */
   readonly version: number
-  /** The rule that is broken. */
   readonly rule: Rule
   /** The violation in words. */
   readonly detail: string
@@ -174,7 +173,6 @@ export const projections: ReadonlyArray<CheckedProjection> = [
   },
 ]
 
-/** The findings in the stored rows of a projection. */
 const projectionFindings = (
   log: EventLog,
   session: string,
@@ -189,7 +187,6 @@ const projectionFindings = (
     })),
   )
 
-/** The findings in the vectors of a session. */
 const vectorFindings = (
   log: EventLog,
   index: VectorIndex,
