@@ -1,5 +1,5 @@
 /** `memfold archive`: retention by rule; and `memfold restore`. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import {
   openArchive,
   restoreSession,
@@ -101,8 +101,9 @@ const applied = (
     return sums.get("failed") ?? 0
   })
 
-export const command = Command.make(
+export const command = options.command(
   "archive",
+  "Move sessions that nobody speaks in any more to a folder or a bucket, by rule; it says first what it would do.",
   {
     store: options.store,
     to: options.optionalText(
@@ -159,14 +160,11 @@ export const command = Command.make(
       }
       if ((yield* once) > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.existingStore(given.store, { readonly: !given.run }))),
-).pipe(
-  Command.withDescription(
-    "Move sessions that nobody speaks in any more to a folder or a bucket, by rule; it says first what it would do.",
-  ),
 )
 
-export const restore = Command.make(
+export const restore = options.command(
   "restore",
+  "Bring a session back from the archive.",
   {
     session: Args.text({ name: "SESSION" }),
     store: options.store,
@@ -188,4 +186,4 @@ export const restore = Command.make(
           : clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`),
       )
     }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
-).pipe(Command.withDescription("Bring a session back from the archive."))
+)

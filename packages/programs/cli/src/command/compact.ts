@@ -1,5 +1,5 @@
 /** `memfold compact SESSION` */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { type CompactionOutcome, Memory, type Strategy, Summarizer } from "@memfold/core"
 import { Console, Effect } from "effect"
 import { labSummarizer } from "../lab/modules.js"
@@ -103,8 +103,9 @@ const previewLines = ({ compactions, before, after, idle }: Memory.Preview): Rea
   ]
 }
 
-export const command = Command.make(
+export const command = options.command(
   "compact",
+  "Compact a session now, whether that is due or not; exit code 1 if the summarizer fails.",
   {
     session: Args.text({ name: "SESSION" }),
     store: options.store,
@@ -148,8 +149,4 @@ export const command = Command.make(
       yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
       if (outcome._tag === "Failed") return yield* new Findings()
     }),
-).pipe(
-  Command.withDescription(
-    "Compact a session now, whether that is due or not; exit code 1 if the summarizer fails.",
-  ),
 )

@@ -1,5 +1,5 @@
 /** `memfold copy` and `memfold export`: copy sessions to another store or to a file. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { Audit, EventLog } from "@memfold/core"
 import { Console, Context, Effect, Layer, Option, Stream } from "effect"
 import { statSync } from "node:fs"
@@ -155,8 +155,9 @@ export const copyAll = (
     if (sums.diverged + sums.failed > 0) return yield* new Findings()
   })
 
-export const copy = Command.make(
+export const copy = options.command(
   "copy",
+  "Copy sessions to another store, record by record, and compare them at the end. An interrupted copy continues.",
   {
     from: options.storeText("from", "The store to copy from."),
     to: options.storeText("to", "The store to copy to; created if missing."),
@@ -177,10 +178,6 @@ export const copy = Command.make(
       const sessions = yield* sessionsOf(source, from, session)
       yield* copyAll(sessions, sourceOf(source), yield* opened(to), { json, kept: true })
     }).pipe(Effect.scoped),
-).pipe(
-  Command.withDescription(
-    "Copy sessions to another store, record by record, and compare them at the end. An interrupted copy continues.",
-  ),
 )
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
@@ -206,8 +203,9 @@ const untilSignal = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> =>
     }),
   )
 
-export const exportCommand = Command.make(
+export const exportCommand = options.command(
   "export",
+  "Write sessions as JSON Lines, to a file or to standard output.",
   {
     file: Args.text({ name: "FILE" }).pipe(Args.optional),
     store: options.store,
@@ -246,7 +244,7 @@ export const exportCommand = Command.make(
         Effect.catchTag("NotWritten", ({ message }) => new UsageError({ problem: message })),
       )
     }).pipe(Effect.scoped),
-).pipe(Command.withDescription("Write sessions as JSON Lines, to a file or to standard output."))
+)
 
 /** Imports a file that `memfold export` wrote. */
 export const importExport = (

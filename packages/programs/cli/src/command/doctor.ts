@@ -1,5 +1,5 @@
 /** `memfold doctor`: what is not protected in an installation. */
-import { Command, Options } from "@effect/cli"
+import { Options } from "@effect/cli"
 import { sqliteFile, withoutSecrets } from "@memfold/catalog"
 import { Audit, EventLog } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
@@ -16,6 +16,10 @@ interface Finding {
 }
 
 const finding = (about: Finding["about"], problem: string): Finding => ({ about, problem })
+
+/** A finding, if something is open. */
+const where = (isOpen: boolean, about: Finding["about"], problem: string): ReadonlyArray<Finding> =>
+  isOpen ? [finding(about, problem)] : []
 
 /** The subject of a trail by its id; `null` if a log is none. */
 const subjectOf = (log: string): Audit.Subject | null => {
@@ -41,14 +45,11 @@ const keyFindings = (log: EventLog.Service, store: string): ReadonlyArray<Findin
   const file = sqliteFile(inner)
   if (file === null) return []
   const beside = `${resolve(folder)}${sep}`.startsWith(`${dirname(resolve(file))}${sep}`)
-  return beside
-    ? [
-        finding(
-          "keys",
-          "the keys are in the folder of the store: a backup of both together is a backup of the texts",
-        ),
-      ]
-    : []
+  return where(
+    beside,
+    "keys",
+    "the keys are in the folder of the store: a backup of both together is a backup of the texts",
+  )
 }
 
 /** Checks every trail, and finds when something was erased or deleted last. */
@@ -78,24 +79,21 @@ const tokenFindings = (file: unknown): ReadonlyArray<Finding> => {
     (token, at) => ({ ...Token, ...token, at: at + 1 }),
   )
   return tokens.flatMap(({ name, rights, at }) => [
-    ...(name === "" ? [finding("tokens", `token ${at} has no name: the audit cannot say whose it is`)] : []),
-    ...(rights.length === 0
-      ? [finding("tokens", `token ${at} has no rights: remove it from the file`)]
-      : rights.includes("erase")
-        ? [
-            finding(
-              "tokens",
-              `token ${at}${name === "" ? "" : ` (${name})`} may erase: keep that to the tokens that need it`,
-            ),
-          ]
-        : []),
+    ...where(name === "", "tokens", `token ${at} has no name: the audit cannot say whose it is`),
+    ...where(rights.length === 0, "tokens", `token ${at} has no rights: remove it from the file`),
+    ...where(
+      rights.includes("erase"),
+      "tokens",
+      `token ${at}${name === "" ? "" : ` (${name})`} may erase: keep that to the tokens that need it`,
+    ),
   ])
 }
 
 const here = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/u
 
-export const command = Command.make(
+export const command = options.command(
   "doctor",
+  "Say what is not protected in an installation: keys, tokens, the address, retention, backups, the audit.",
   {
     store: options.store,
     tokens: options.optionalText("tokens", "FILE", "The tokens that the service is given."),
@@ -126,22 +124,16 @@ export const command = Command.make(
           ],
           onSome: tokenFindings,
         }),
-        ...(here.test(host)
-          ? []
-          : [
-              finding(
-                "host",
-                `the service listens on ${host}: others reach it; put it behind TLS, and see that it has --tokens`,
-              ),
-            ]),
-        ...(Option.isNone(rules)
-          ? [
-              finding(
-                "retention",
-                "nothing ends what is kept: give memfold archive rules, and run it every day",
-              ),
-            ]
-          : []),
+        ...where(
+          !here.test(host),
+          "host",
+          `the service listens on ${host}: others reach it; put it behind TLS, and see that it has --tokens`,
+        ),
+        ...where(
+          Option.isNone(rules),
+          "retention",
+          "nothing ends what is kept: give memfold archive rules, and run it every day",
+        ),
         ...backups
           .filter(({ time }) => time < erased)
           .map(({ path }) =>
@@ -150,9 +142,12 @@ export const command = Command.make(
               `${path} is older than the last erasure: restored, it ${log.erasure === undefined ? "has what was erased" : "brings its keys back, if it has keys"}; make a new one and remove it`,
             ),
           ),
-        ...(count === 0
-          ? [finding("audit", "no trail was written: give the memory audit, with reads if they count")]
-          : broken),
+        ...where(
+          count === 0,
+          "audit",
+          "no trail was written: give the memory audit, with reads if they count",
+        ),
+        ...broken,
       ]
       if (json) for (const one of found) yield* Console.log(toJson({ type: "finding", ...one }))
       else {
@@ -163,8 +158,4 @@ export const command = Command.make(
       }
       if (found.length > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.existingStore(store))),
-).pipe(
-  Command.withDescription(
-    "Say what is not protected in an installation: keys, tokens, the address, retention, backups, the audit.",
-  ),
 )

@@ -1,5 +1,5 @@
 /** `memfold facts`: what is known, with quotes, how much of it is true, and what another extractor would make of it. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { EventLog, Memory, type MemoryLayers } from "@memfold/core"
 import { layer as memoryLayers, userHome } from "@memfold/layers"
 import { Console, Effect, Option, Random, Stream } from "effect"
@@ -137,8 +137,12 @@ const countsOf = (counts: Readonly<Record<string, number>>): string =>
 const share = (part: number, whole: number): string =>
   whole === 0 ? "0 %" : `${Math.round((1_000 * part) / whole) / 10} %`
 
-export const command = Command.make(
+export const command = options.command(
   "facts",
+  "Show the facts about an owner or of a session with their quotes: those that are true now, then, or ever. " +
+    "With audit, show a random sample to be judged (--right FACT, --wrong FACT), how many were judged, and what was refused. " +
+    "With rebuild, learn the facts of an owner anew by the rules, beside those that are known; diff shows what would come, go and " +
+    "change, take puts it in their place, and drop drops it.",
   {
     words: Args.repeated(Args.text({ name: "[audit|rebuild|diff|take|drop] SESSION" })),
     owner: options.owner.pipe(Options.withDescription("An owner, in place of a session.")),
@@ -216,11 +220,4 @@ export const command = Command.make(
       ),
     )
   },
-).pipe(
-  Command.withDescription(
-    "Show the facts about an owner or of a session with their quotes: those that are true now, then, or ever. " +
-      "With audit, show a random sample to be judged (--right FACT, --wrong FACT), how many were judged, and what was refused. " +
-      "With rebuild, learn the facts of an owner anew by the rules, beside those that are known; diff shows what would come, go and " +
-      "change, take puts it in their place, and drop drops it.",
-  ),
 )

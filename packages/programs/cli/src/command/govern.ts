@@ -1,5 +1,5 @@
 /** `memfold audit`, `memfold erase` and `memfold hold`: who did what, and what must go or must not. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { type Audit, Memory } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
 import { clean, color, json as toJson, several, shownId, table } from "../terminal/terminal.js"
@@ -48,8 +48,9 @@ const detailOf = (entry: Audit.AuditEntry): string =>
     .filter(Boolean)
     .join(", ")
 
-export const audit = Command.make(
+export const audit = options.command(
   "audit",
+  "Show who did what with a session or an owner, without a text of a conversation, and check the chain of the audit trail.",
   { ...subject, store: options.store, json: options.json },
   ({ store, json, ...given }) =>
     Effect.gen(function* () {
@@ -87,16 +88,13 @@ export const audit = Command.make(
       }
       if (broken.length > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.quietMemory(store))),
-).pipe(
-  Command.withDescription(
-    "Show who did what with a session or an owner, without a text of a conversation, and check the chain of the audit trail.",
-  ),
 )
 
 const reason = options.optionalText("reason", "TEXT", "Why; it stands in the receipt and in the audit.")
 
-export const erase = Command.make(
+export const erase = options.command(
   "erase",
+  "Erase an owner from every copy of a sealed store, backups included, and print the receipt.",
   {
     owner: options.text("owner", "ID", "Whose words are erased."),
     reason,
@@ -141,14 +139,11 @@ export const erase = Command.make(
       )
       yield* Console.log(color.dim(`not proven: ${notProven.join("; ")}`))
     }).pipe(Effect.provide(options.quietMemory(store, { readonly: false }))),
-).pipe(
-  Command.withDescription(
-    "Erase an owner from every copy of a sealed store, backups included, and print the receipt.",
-  ),
 )
 
-export const hold = Command.make(
+export const hold = options.command(
   "hold",
+  "Hold a session or an owner of a sealed store: nothing erases, deletes, archives or redacts it until the hold ends.",
   {
     ...subject,
     reason,
@@ -169,8 +164,4 @@ export const hold = Command.make(
         ),
       )
     }).pipe(Effect.provide(options.quietMemory(store, { readonly: false }))),
-).pipe(
-  Command.withDescription(
-    "Hold a session or an owner of a sealed store: nothing erases, deletes, archives or redacts it until the hold ends.",
-  ),
 )

@@ -1,5 +1,5 @@
 /** `memfold import --from NAME FILE` */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
 import { Clock, Console, Effect, Option, Stream } from "effect"
 import { readdirSync } from "node:fs"
@@ -292,8 +292,9 @@ const withHint =
       : error
   }
 
-export const command = Command.make(
+export const command = options.command(
   "import",
+  "Import what memfold export wrote, or the state of an older program as a session that continues.",
   {
     file: Args.text({ name: "FILE" }),
     from,
@@ -387,8 +388,4 @@ export const command = Command.make(
         ? Effect.provide(Stream.runForEach(found, imports), layer)
         : Stream.runForEach(found, (one) => Effect.provide(imports(one), layer))
     }).pipe(options.limited(given.inputLimit)),
-).pipe(
-  Command.withDescription(
-    "Import what memfold export wrote, or the state of an older program as a session that continues.",
-  ),
 )

@@ -1,9 +1,9 @@
 /** Options that several commands share. */
-import { Options } from "@effect/cli"
+import { Command, Options } from "@effect/cli"
 import { EventLog, type Guard, Memory, Message, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Console, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
+import { Console, Effect, Either, Fiber, Layer, Option, Stream, type Types } from "effect"
 import {
   byName,
   ignoredSettings,
@@ -22,6 +22,14 @@ import { formats } from "../transcript/Transcript.js"
 import { defaultLimit, InputLimit, largestLimit, readText } from "../input/Input.js"
 import { UsageError } from "./failure.js"
 import { clean, progress, progressDone, shownId } from "../terminal/terminal.js"
+
+/** A command: what it is for, its options, and what it does. */
+export const command = <const Name extends string, const Config extends Command.Command.Config, R, E>(
+  name: Name,
+  about: string,
+  config: Config,
+  run: (given: Types.Simplify<Command.Command.ParseConfig<Config>>) => Effect.Effect<void, E, R>,
+) => Command.make(name, config, run).pipe(Command.withDescription(about))
 
 /** An option with a text. `value` stands for it in the help, which says `about` beside it. */
 export const text = (name: string, value: string, about: string): Options.Options<string> =>

@@ -1,5 +1,4 @@
 /** Options of commands that use a queue, and `memfold dead-letters`. */
-import { Command } from "@effect/cli"
 import { type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
 import { Console, Effect, Option } from "effect"
 import { clean, json as toJson, several, table } from "../terminal/terminal.js"
@@ -22,8 +21,9 @@ export const queueName = options.optionalText(
 export const named = (name: Option.Option<string>): { readonly queue?: string } =>
   Option.match(name, { onNone: () => ({}), onSome: (queue) => ({ queue }) })
 
-export const deadLetters = Command.make(
+export const deadLetters = options.command(
   "dead-letters",
+  "List the sessions that workers have given up, with the reason; or put them into the queue again.",
   {
     queue,
     queueName,
@@ -66,8 +66,4 @@ export const deadLetters = Command.make(
         )
       }).pipe(Effect.scoped)
     }),
-).pipe(
-  Command.withDescription(
-    "List the sessions that workers have given up, with the reason; or put them into the queue again.",
-  ),
 )

@@ -1,5 +1,5 @@
 /** `memfold recall`: searches a session, or all sessions of an owner. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { Memory, OptionGroup } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
 import { UsageError } from "./failure.js"
@@ -29,8 +29,9 @@ const numbers = {
   }),
 }
 
-export const command = Command.make(
+export const command = options.command(
   "recall",
+  "Search what was said in a session, or in all sessions of an owner.",
   {
     query: Args.text({ name: "QUERY" }).pipe(Args.withDescription("A question, or the words to search for.")),
     store: options.store,
@@ -89,7 +90,7 @@ export const command = Command.make(
       for (const name of unreadable)
         yield* Console.error(clean(`memfold: session "${name}" has a damaged event, and was not searched`))
     }).pipe(Effect.provide(options.quietMemory(store))),
-).pipe(Command.withDescription("Search what was said in a session, or in all sessions of an owner."))
+)
 
 /** A search in one session. Each message names its session, as in a search of an owner's sessions. */
 const searched = (

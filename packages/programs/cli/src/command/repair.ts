@@ -1,5 +1,4 @@
 /** `memfold repair` */
-import { Command } from "@effect/cli"
 import { EventLog, Repair } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
 import { Findings } from "./failure.js"
@@ -30,8 +29,9 @@ const lines = ({ session, mended, left }: Repaired): ReadonlyArray<string> => [
   ),
 ]
 
-export const command = Command.make(
+export const command = options.command(
   "repair",
+  "Repair what can be repaired in stored logs, and list what cannot; exit code 1 if anything is left.",
   {
     store: options.store,
     session: options.optionalText("session", "ID", "Only this session; all sessions by default."),
@@ -65,8 +65,4 @@ export const command = Command.make(
       )
       if (sums.left > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
-).pipe(
-  Command.withDescription(
-    "Repair what can be repaired in stored logs, and list what cannot; exit code 1 if anything is left.",
-  ),
 )

@@ -1,5 +1,5 @@
 /** `memfold replay FILE…` */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import type { EventLog, Memory, Strategy, Summarizer } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
 import { type EndStep, type MessageStep, replay } from "../replay/replay.js"
@@ -92,8 +92,9 @@ export const runJob = (
     return end
   })
 
-export const command = Command.make(
+export const command = options.command(
   "replay",
+  "Append a transcript message by message, at the messages' own times, and show each compaction.",
   {
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
     strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
@@ -135,8 +136,4 @@ export const command = Command.make(
         { discard: true },
       ).pipe(Effect.provide(layer))
     }).pipe(options.limited(given.inputLimit)),
-).pipe(
-  Command.withDescription(
-    "Append a transcript message by message, at the messages' own times, and show each compaction.",
-  ),
 )

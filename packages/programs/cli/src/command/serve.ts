@@ -1,5 +1,5 @@
 /** `memfold serve`: the memory as a service; and `memfold token`: who may use it. */
-import { Command, Options } from "@effect/cli"
+import { Options } from "@effect/cli"
 import { defaultStrategy, loading, optional, UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { ServeOptions, StoredToken } from "@memfold/server"
 import { Console, Effect, Either, Option } from "effect"
@@ -82,8 +82,9 @@ const upstreamsIn = (given: ReadonlyArray<string>): Exclude<ServeOptions["upstre
     }),
   ) as Exclude<ServeOptions["upstream"], string | undefined>
 
-export const command = Command.make(
+export const command = options.command(
   "serve",
+  "Serve the memory over HTTP, for programs of any language.",
   {
     store: options
       .storeText("store", "The store, as for other commands; sqlite:memfold.db by default.")
@@ -254,10 +255,11 @@ export const command = Command.make(
           ),
       )
     }),
-).pipe(Command.withDescription("Serve the memory over HTTP, for programs of any language."))
+)
 
-export const tokenCommand = Command.make(
+export const tokenCommand = options.command(
   "token",
+  "Make a token for a tenant of the service.",
   {
     tenant: options.text("tenant", "NAME", "Whose sessions the token is for."),
     rights: options
@@ -300,4 +302,4 @@ export const tokenCommand = Command.make(
         clean(`memfold: the token is shown once; ${path} has its hash. Start the service again to use it`),
       )
     }),
-).pipe(Command.withDescription("Make a token for a tenant of the service."))
+)

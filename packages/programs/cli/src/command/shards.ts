@@ -48,48 +48,53 @@ const toldMove = (json: boolean) => (moved: Moved) =>
             : ""),
   )
 
-const show = Command.make("show", { shards: shardsFile, json: options.json }, ({ shards, json }) =>
-  withShards(shards, (log) =>
-    Effect.gen(function* () {
-      const found = new Map(log.shards.map(({ name }) => [name, { sessions: 0, events: 0 }]))
-      yield* EventLog.sessions(log).pipe(
-        Stream.mapEffect((info) => Effect.map(log.placeOf(info.session), (place) => ({ info, place })), {
-          concurrency: 16,
-        }),
-        Stream.runForEach(({ info, place }) =>
-          Effect.sync(() => {
-            const sum = found.get(place ?? "")
-            if (sum === undefined) return
-            sum.sessions++
-            sum.events += info.version
+const show = options.command(
+  "show",
+  "How many sessions and events each shard has. It reads the place of every session.",
+  { shards: shardsFile, json: options.json },
+  ({ shards, json }) =>
+    withShards(shards, (log) =>
+      Effect.gen(function* () {
+        const found = new Map(log.shards.map(({ name }) => [name, { sessions: 0, events: 0 }]))
+        yield* EventLog.sessions(log).pipe(
+          Stream.mapEffect((info) => Effect.map(log.placeOf(info.session), (place) => ({ info, place })), {
+            concurrency: 16,
           }),
-        ),
-      )
-      const rows = log.shards.map(({ name, region = null }) => ({ shard: name, region, ...found.get(name)! }))
-      if (json) yield* Effect.forEach(rows, (row) => Console.log(toJson(row)), { discard: true })
-      else
-        yield* Console.log(
-          table(
-            ["shard", "region", "sessions", "events"],
-            rows.map((row) => [
-              clean(row.shard),
-              clean(row.region ?? ""),
-              count(row.sessions),
-              count(row.events),
-            ]),
-            ["left", "left", "right", "right"],
+          Stream.runForEach(({ info, place }) =>
+            Effect.sync(() => {
+              const sum = found.get(place ?? "")
+              if (sum === undefined) return
+              sum.sessions++
+              sum.events += info.version
+            }),
           ),
         )
-    }),
-  ),
-).pipe(
-  Command.withDescription(
-    "How many sessions and events each shard has. It reads the place of every session.",
-  ),
+        const rows = log.shards.map(({ name, region = null }) => ({
+          shard: name,
+          region,
+          ...found.get(name)!,
+        }))
+        if (json) yield* Effect.forEach(rows, (row) => Console.log(toJson(row)), { discard: true })
+        else
+          yield* Console.log(
+            table(
+              ["shard", "region", "sessions", "events"],
+              rows.map((row) => [
+                clean(row.shard),
+                clean(row.region ?? ""),
+                count(row.sessions),
+                count(row.events),
+              ]),
+              ["left", "left", "right", "right"],
+            ),
+          )
+      }),
+    ),
 )
 
-const move = Command.make(
+const move = options.command(
   "move",
+  "Move a session, or all of an owner, to a shard, while they are written to.",
   {
     session: Args.optional(Args.text({ name: "SESSION" })),
     shards: shardsFile,
@@ -114,14 +119,13 @@ const move = Command.make(
               toldMove(json),
             ),
     ),
-).pipe(Command.withDescription("Move a session, or all of an owner, to a shard, while they are written to."))
+)
 
-const rebalance = Command.make("rebalance", { shards: shardsFile, json: options.json }, ({ shards, json }) =>
-  withShards(shards, (log) => Stream.runForEach(log.rebalance, toldMove(json))),
-).pipe(
-  Command.withDescription(
-    "Move each session to the shard that it would begin on now: after a shard was added, which all processes have to know by then.",
-  ),
+const rebalance = options.command(
+  "rebalance",
+  "Move each session to the shard that it would begin on now: after a shard was added, which all processes have to know by then.",
+  { shards: shardsFile, json: options.json },
+  ({ shards, json }) => withShards(shards, (log) => Stream.runForEach(log.rebalance, toldMove(json))),
 )
 
 export const command = Command.make("shards").pipe(

@@ -1,5 +1,5 @@
 /** The options that cap what the calls of a day may cost, and `memfold spend`. */
-import { Command, Options } from "@effect/cli"
+import { Options } from "@effect/cli"
 import { byName, type UnknownName } from "@memfold/catalog"
 import { EventLog, Memory, Session } from "@memfold/core"
 import { Prices } from "@memfold/prices"
@@ -83,8 +83,9 @@ const whose = (log: string): string =>
 
 const dollars = (amount: number): string => (amount === 0 ? "-" : `$${amount.toFixed(amount < 0.01 ? 6 : 2)}`)
 
-export const command = Command.make(
+export const command = options.command(
   "spend",
+  "Show what summaries, facts and vectors have cost on the newest day, and which caps were reached.",
   {
     store: options.store,
     owner: options.owner.pipe(Options.withDescription("Only what this owner has spent.")),
@@ -131,8 +132,4 @@ export const command = Command.make(
         ),
       )
     }).pipe(Effect.provide(options.existingStore(given.store))),
-).pipe(
-  Command.withDescription(
-    "Show what summaries, facts and vectors have cost on the newest day, and which caps were reached.",
-  ),
 )

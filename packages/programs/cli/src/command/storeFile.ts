@@ -42,8 +42,9 @@ const amounts = (title: string, list: ReadonlyArray<SqliteEventLog.Amount>): str
     ["left", "right", "right"],
   )
 
-const size = Command.make(
+const size = options.command(
   "size",
+  "Show how large the file is and what takes the space.",
   { store: options.store, json: options.json },
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
@@ -64,10 +65,11 @@ const size = Command.make(
       const named = types.map((type) => ({ ...type, name: inWords(type.name) }))
       yield* Console.log(`\n${amounts("events", named)}`)
     }),
-).pipe(Command.withDescription("Show how large the file is and what takes the space."))
+)
 
-const vacuum = Command.make(
+const vacuum = options.command(
   "vacuum",
+  "Give the file's free space back to the disk. Writers wait meanwhile.",
   { store: options.store, json: options.json },
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
@@ -78,10 +80,11 @@ const vacuum = Command.make(
           : `${mebibytes(before)} before, ${mebibytes(after)} now`,
       )
     }),
-).pipe(Command.withDescription("Give the file's free space back to the disk. Writers wait meanwhile."))
+)
 
-const backup = Command.make(
+const backup = options.command(
   "backup",
+  "Copy the file as it is now, while others keep writing.",
   {
     store: options.store,
     to: options.text("to", "FILE", "The file to create; it must not exist yet."),
@@ -101,10 +104,11 @@ const backup = Command.make(
         json ? toJson({ type: "backup", to, bytes: total }) : clean(`${to}: ${mebibytes(total)}`),
       )
     }),
-).pipe(Command.withDescription("Copy the file as it is now, while others keep writing."))
+)
 
-const dropIndex = Command.make(
+const dropIndex = options.command(
   "drop-index",
+  "Drop the full-text index of recall. The next search of a session builds its index again.",
   { store: options.store, json: options.json },
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
@@ -115,10 +119,6 @@ const dropIndex = Command.make(
           : `dropped the full-text index of ${several(sessions, "session")}; vacuum gives the space back`,
       )
     }),
-).pipe(
-  Command.withDescription(
-    "Drop the full-text index of recall. The next search of a session builds its index again.",
-  ),
 )
 
 export const command = Command.make("store").pipe(

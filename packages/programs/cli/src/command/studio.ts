@@ -1,5 +1,5 @@
 /** `memfold studio [STORE | FILE…]`: the page that shows what the model saw, over a store or over transcripts. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { defaultStrategy, type UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { Strategy } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
@@ -26,8 +26,9 @@ const tellReplayed = () => {
   }
 }
 
-export const command = Command.make(
+export const command = options.command(
   "studio",
+  "Show in a page what the model saw: sessions, contexts, summaries, tokens.",
   {
     operands: Args.text({ name: "STORE|FILE" }).pipe(
       Args.repeated,
@@ -93,4 +94,4 @@ export const command = Command.make(
           color.dim("  Only this machine reaches it. To end it: Ctrl+C"),
       )
     }).pipe(Effect.scoped, options.limited(given.inputLimit)),
-).pipe(Command.withDescription("Show in a page what the model saw: sessions, contexts, summaries, tokens."))
+)

@@ -1,5 +1,5 @@
 /** `memfold summaries SESSION` */
-import { Args, Command } from "@effect/cli"
+import { Args } from "@effect/cli"
 import { Memory, type Session } from "@memfold/core"
 import { Console, Effect } from "effect"
 import * as options from "./options.js"
@@ -44,8 +44,9 @@ const row = (summary: Session.SummaryRecord): ReadonlyArray<Cell> => [
   named(summary.supersededBy),
 ]
 
-export const command = Command.make(
+export const command = options.command(
   "summaries",
+  "List every summary a session ever had, with its status.",
   { session: Args.text({ name: "SESSION" }), store: options.store, json: options.json },
   ({ session, store, json }) =>
     Effect.gen(function* () {
@@ -66,4 +67,4 @@ export const command = Command.make(
         ),
       )
     }).pipe(Effect.provide(options.quietMemory(store))),
-).pipe(Command.withDescription("List every summary a session ever had, with its status."))
+)

@@ -1,5 +1,5 @@
 /** `memfold trace SESSION`: the messages that a summary, or a text, rests on; and the summaries that a message lives on in. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { Memory } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
 import { Findings, UsageError } from "./failure.js"
@@ -47,8 +47,9 @@ const tracedText = (
     return yield* memory.trace(session, { summary: id })
   })
 
-export const command = Command.make(
+export const command = options.command(
   "trace",
+  "Show which messages each sentence of a summary rests on; exit code 1 if no message supports one of them.",
   {
     session: Args.text({ name: "SESSION" }),
     store: options.store,
@@ -92,8 +93,4 @@ export const command = Command.make(
       yield* Effect.forEach(lines, (line) => Console.log(line), { discard: true })
       if (wrong > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.quietMemory(store))),
-).pipe(
-  Command.withDescription(
-    "Show which messages each sentence of a summary rests on; exit code 1 if no message supports one of them.",
-  ),
 )

@@ -1,5 +1,4 @@
 /** `memfold verify` */
-import { Command } from "@effect/cli"
 import { EventLog, Verify } from "@memfold/core"
 import { Console, Effect, Stream } from "effect"
 import { Findings } from "./failure.js"
@@ -7,8 +6,9 @@ import { type Finding, integrity, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
 import { clean, color, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
 
-export const command = Command.make(
+export const command = options.command(
   "verify",
+  "Check every stored log against the laws; exit code 1 if there are findings.",
   { store: options.store, json: options.json },
   ({ store, json }) =>
     Effect.gen(function* () {
@@ -57,4 +57,4 @@ export const command = Command.make(
       )
       if (sums.findings > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.existingStore(store))),
-).pipe(Command.withDescription("Check every stored log against the laws; exit code 1 if there are findings."))
+)

@@ -1,5 +1,5 @@
 /** `memfold worker`: compacts the sessions that a queue names, until it is stopped. */
-import { Command, Options } from "@effect/cli"
+import { Options } from "@effect/cli"
 import {
   type CompactionOutcome,
   Dispatcher,
@@ -105,8 +105,9 @@ const numbers = {
   }),
 }
 
-export const command = Command.make(
+export const command = options.command(
   "worker",
+  "Compact the sessions that a queue names, until the process is ended.",
   {
     store: options.store,
     queue,
@@ -141,4 +142,4 @@ export const command = Command.make(
       const parts = { strategy, summarizer, concurrency, shutdown, lease, sweep, json, memory: asked }
       yield* working(openQueue, store, parts)
     }),
-).pipe(Command.withDescription("Compact the sessions that a queue names, until the process is ended."))
+)

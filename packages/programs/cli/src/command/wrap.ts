@@ -1,5 +1,5 @@
 /** `memfold wrap`: a coding agent behind the proxy, for as long as it runs. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { defaultStrategy } from "@memfold/catalog"
 import type { ServeOptions } from "@memfold/server"
 import { Effect, Option } from "effect"
@@ -56,8 +56,9 @@ const ownProxy = (
     return service.url
   })
 
-export const command = Command.make(
+export const command = options.command(
   "wrap",
+  "Run a coding agent with the memory: memfold wrap codex -- exec 'Fix the tests'. Nothing of its configuration is changed.",
   {
     tool: Args.choice(
       Object.keys(tools).map((name) => [name, name as ToolName] as [string, ToolName]),
@@ -103,8 +104,4 @@ export const command = Command.make(
       const code = yield* runTool(tool.program, tool.start(url, args, process.env))
       if (code !== 0) return yield* new Ended({ code })
     }).pipe(Effect.scoped),
-).pipe(
-  Command.withDescription(
-    "Run a coding agent with the memory: memfold wrap codex -- exec 'Fix the tests'. Nothing of its configuration is changed.",
-  ),
 )

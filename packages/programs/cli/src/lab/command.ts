@@ -1,5 +1,5 @@
 /** `memfold lab FILE…` */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import {
   inThisThread,
   page,
@@ -97,8 +97,9 @@ const requireFrom1 = (option: string, value: number): Effect.Effect<void, UsageE
 /** What can be wrong with a call, or go wrong in it. */
 type WrongCall = UsageError | UnknownName | Strategy.SettingsError | TranscriptError | WorkerError
 
-export const command = Command.make(
+export const command = options.command(
   "lab",
+  "Replay transcripts under several policies and report side by side what each costs at a provider that caches prompts, and what it keeps.",
   {
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
     policy,
@@ -177,8 +178,4 @@ export const command = Command.make(
         ? Effect.forEach(labRecords(report), (record) => Console.log(toJson(record)), { discard: true })
         : Console.log(screen(report, columns()))
     }).pipe(options.limited(given.inputLimit)),
-).pipe(
-  Command.withDescription(
-    "Replay transcripts under several policies and report side by side what each costs at a provider that caches prompts, and what it keeps.",
-  ),
 )

@@ -1,5 +1,5 @@
 /** `memfold tour`, which `npm start` runs: one screen about a sample conversation, or every step with `--long`. */
-import { Command, Options } from "@effect/cli"
+import { Options } from "@effect/cli"
 import { formatContext } from "@memfold/catalog"
 import { EventLog, Memory, type Render } from "@memfold/core"
 import { type Conversation, ofTranscript, run as runLab } from "@memfold/lab"
@@ -124,8 +124,9 @@ const long = (
     ])
   })
 
-export const command = Command.make(
+export const command = options.command(
   "tour",
+  "Show on a shipped conversation when it is compacted, what the model gets, and what each strategy costs.",
   {
     long: options.flag("long", "Show every step, of all samples unless --sample names one."),
     sample: options.optionalText(
@@ -158,8 +159,4 @@ export const command = Command.make(
       const session = shown[0]?.name ?? ""
       yield* print(["", ...nextLines(session, file, [given.long ? "" : "--long", ...others])])
     }),
-).pipe(
-  Command.withDescription(
-    "Show on a shipped conversation when it is compacted, what the model gets, and what each strategy costs.",
-  ),
 )
