@@ -68,6 +68,7 @@ export const groups = [
     quick: true,
     files: [
       "packages/tests/harness/**/*.test.ts",
+      "packages/tests/testing/test/mutants/changes.test.ts",
       "packages/programs/memfold/test/{documented,examples,namedTypes,optionTables,packages}.test.ts",
       "site/**/*.test.ts",
     ],

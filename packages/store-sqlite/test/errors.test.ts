@@ -140,7 +140,7 @@ describe("files that are not memfold's", () => {
     expect(await withLog({ filename: file, readonly: true }, readOnly)).toEqual({
       records,
       problems: [],
-      refused: Array(5).fill("the store is open to be read, and takes no writes"),
+      refused: Array(5).fill("it is open to be read, and takes no writes"),
     })
   })
 
@@ -256,7 +256,7 @@ describe("files that are not to be written", () => {
         for (const attempt of attempts) {
           const error = yield* Effect.flip(attempt)
           expect(error).toBeInstanceOf(EventLog.LogError)
-          expect(error.message).toContain("the store is open to be read, and takes no writes")
+          expect(error.message).toContain("it is open to be read, and takes no writes")
         }
         expect(yield* versionOf(log, "one")).toBe(3)
       }),

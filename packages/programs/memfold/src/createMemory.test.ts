@@ -448,6 +448,7 @@ describe("createMemory", () => {
       "CannotFork",
       "CannotRedact",
       "Closed",
+      "ConsumerFailed",
       "DamagedEvent",
       "DispatchError",
       "GuardRefused",

@@ -50,7 +50,7 @@ describe("a database is refused, and says why,", () => {
     expect(await withLog({ url: one.url, readonly: true }, readOnly)).toEqual({
       records,
       problems: [],
-      refused: Array(5).fill("the store is open to be read, and takes no writes"),
+      refused: Array(5).fill("it is open to be read, and takes no writes"),
     })
   })
 

@@ -296,7 +296,7 @@ describe("a schema", () => {
     )
     expect(await withLog({ url: one.url, schema: newer, readonly: true }, readOnly)).toMatchObject({
       records,
-      refused: Array(5).fill("the store is open to be read, and takes no writes"),
+      refused: Array(5).fill("it is open to be read, and takes no writes"),
     })
   })
 })

@@ -46,7 +46,7 @@ export interface DatabaseOptions {
   readonly isInTransaction?: boolean | undefined
 }
 
-const writeRefused = new Error("the store is open to be read, and takes no writes")
+const writeRefused = new Error("it is open to be read, and takes no writes")
 
 /** How a database is written that is open to be read: every write fails. So one of a newer memfold can be read, and not be harmed. */
 export const refusingWrites: NonNullable<DatabaseOptions["writing"]> = () =>

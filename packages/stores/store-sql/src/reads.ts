@@ -92,15 +92,14 @@ const feeding = (database: Database): Required<Pick<EventLog.Service, "feed" | "
   const { feed } = dialect
   const about = { operation: "feed" }
   const size = feed.position.length
-  const last = Effect.map(
+  const last = Effect.suspend(() =>
     lists(
       about,
       `SELECT ${feed.position.join(", ")} FROM ${feed.from} WHERE ${feed.behind}
        ORDER BY ${feed.position.map((one) => `${one} DESC`).join(", ")} LIMIT 1`,
       feed.position.map(() => 0),
     ),
-    ([row]) => (row === undefined ? null : row.join(".")),
-  )
+  ).pipe(Effect.map(([row]) => (row === undefined ? null : row.join("."))))
   const read: NonNullable<EventLog.Service["feed"]> = ({ after, limit }) => {
     const numbers = after === undefined ? feed.position.map(() => 0) : after.split(".").map(Number)
     if (numbers.length !== size || !numbers.every((one) => Number.isSafeInteger(one) && one >= 0))
