@@ -26,6 +26,18 @@ const later = { strategy: { ...strategy, when: Trigger.idle("10 minutes") } }
 const messages = (count: number) =>
   Array.from({ length: count }, (_, at) => Message.user(`message ${at} with some more words about an order`))
 
+/** A queue that gives what it is asked to dispatch to `take`, and whose worker is handed looks by the test. */
+const byHand = (take: (look: Dispatcher.Look) => void) => {
+  let work = (_look: Dispatcher.Look): Effect.Effect<void, Dispatcher.LookFailed> => Effect.void
+  const queue: Dispatcher.Queue = {
+    dispatch: (look) => Effect.sync(() => take(look)),
+    work: (given) => Effect.sync(() => void (work = given)),
+    deadLetters: Effect.succeed([]),
+    revive: () => Effect.succeed(false),
+  }
+  return { queue, handle: (look: Dispatcher.Look) => work(look) }
+}
+
 /** A memory that dispatches to a queue which may be gone, and the looks that the queue has taken. */
 const world = <A, E>(
   use: (world: {
@@ -198,13 +210,7 @@ describe("the mode dispatch", () => {
         yield* killed.append("due", messages(6))
         yield* killed.append("at rest", messages(2))
         expect(looks).toEqual([])
-        let handle = (_look: Dispatcher.Look): Effect.Effect<void, Dispatcher.LookFailed> => Effect.void
-        const workers: Dispatcher.Queue = {
-          dispatch: (look) => Effect.sync(() => void looks.push(look)),
-          work: (given) => Effect.sync(() => void (handle = given)),
-          deadLetters: Effect.succeed([]),
-          revive: () => Effect.succeed(false),
-        }
+        const { queue: workers, handle } = byHand((look) => void looks.push(look))
         yield* Dispatcher.work(workers, memory, { sweepEvery: "1 minute" })
         yield* TestClock.adjust("0 millis")
         const [first] = looks.splice(0)
@@ -250,13 +256,7 @@ describe("the mode dispatch", () => {
         const worker = yield* Memory.make({ strategy, compaction: { mode: "dispatch" } }).pipe(
           Effect.provideService(EventLog.EventLog, counting),
         )
-        let handle = (_look: Dispatcher.Look): Effect.Effect<void, Dispatcher.LookFailed> => Effect.void
-        const workers: Dispatcher.Queue = {
-          dispatch: (look) => Effect.sync(() => void looks.push(look)),
-          work: (given) => Effect.sync(() => void (handle = given)),
-          deadLetters: Effect.succeed([]),
-          revive: () => Effect.succeed(false),
-        }
+        const { queue: workers, handle } = byHand((look) => void looks.push(look))
         yield* Dispatcher.work(workers, worker, { sweepEvery: "1 minute" })
         const sweep = Effect.gen(function* () {
           ;[listed, fed] = [0, 0]
@@ -290,14 +290,9 @@ describe("the mode dispatch", () => {
     const sweeping = (look: Effect.Effect<void, EventLog.LogError>) =>
       Effect.gen(function* () {
         const dispatched: Array<number> = []
-        let handle = (_look: Dispatcher.Look): Effect.Effect<void, Dispatcher.LookFailed> => Effect.void
+        const { queue, handle } = byHand(({ time }) => void dispatched.push(time))
         yield* Dispatcher.work(
-          {
-            dispatch: ({ time }) => Effect.sync(() => void dispatched.push(time)),
-            work: (given) => Effect.sync(() => void (handle = given)),
-            deadLetters: Effect.succeed([]),
-            revive: () => Effect.succeed(false),
-          },
+          queue,
           {
             compact: () => Effect.die("a sweep compacts nothing"),
             state: () => Effect.die("a sweep reads no state"),

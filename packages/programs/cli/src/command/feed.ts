@@ -1,5 +1,5 @@
 /** `memfold feed`: the events of all sessions, for who reads along, and for consumers in groups. */
-import { Command, Options } from "@effect/cli"
+import { Options } from "@effect/cli"
 import { EventLog, Memory, OptionGroup } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
 import { color, date, inWords, json as toJson, shownId, table } from "../terminal/terminal.js"
@@ -86,8 +86,9 @@ const posting = (
     yield* Memory.consume(log, group, post, { ...how, batch: 1 })
   })
 
-export const command = Command.make(
+export const command = options.command(
   "feed",
+  "Print the events of all sessions in one order, and with --follow new ones as they come; or post them to a webhook. The position of an event, in --json, goes on behind it, and with --group the store keeps it.",
   {
     store: options.store,
     after: options.optionalText(
@@ -118,7 +119,7 @@ export const command = Command.make(
     ),
     givenUp: options.flag("given-up", "List what the group has given up, and why."),
     ...options.numbers(numbers),
-    follow: Options.boolean("follow").pipe(Options.withDescription("Wait for new events, until you end it.")),
+    follow: options.flag("follow", "Wait for new events, until you end it."),
     json: options.json,
   },
   ({ store, after, follow, json, group, from, webhook, secretEnv, givenUp, ...given }) =>
@@ -156,8 +157,4 @@ export const command = Command.make(
         ...how,
       })
     }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
-).pipe(
-  Command.withDescription(
-    "Print the events of all sessions in one order, and with --follow new ones as they come; or post them to a webhook. The position of an event, in --json, goes on behind it, and with --group the store keeps it.",
-  ),
 )

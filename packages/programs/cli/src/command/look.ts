@@ -1,5 +1,5 @@
 /** The commands that read a store: `memfold sessions`, `events`, `context`. */
-import { Args, Command, Options } from "@effect/cli"
+import { Args, Options } from "@effect/cli"
 import { readToEnd, sourceOf } from "@memfold/archive"
 import { EventLog, Memory, type Session, type Strategy } from "@memfold/core"
 import { layer as memoryLayers, scopeHome, userHome } from "@memfold/layers"
@@ -28,8 +28,9 @@ import {
 
 const session = Args.text({ name: "SESSION" })
 
-export const sessions = Command.make(
+export const sessions = options.command(
   "sessions",
+  "List the sessions of a store.",
   {
     store: options.store,
     owner: options.owner.pipe(
@@ -74,10 +75,11 @@ export const sessions = Command.make(
         ),
       )
     }).pipe(Effect.provide(options.existingStore(store))),
-).pipe(Command.withDescription("List the sessions of a store."))
+)
 
-export const events = Command.make(
+export const events = options.command(
   "events",
+  "Print the log of a session, one event per line.",
   { session, store: options.store, json: options.json },
   ({ session, store, json }) =>
     Effect.gen(function* () {
@@ -92,7 +94,7 @@ export const events = Command.make(
         ),
       )
     }).pipe(Effect.provide(options.existingStore(store))),
-).pipe(Command.withDescription("Print the log of a session, one event per line."))
+)
 
 /** The user and the scope whose facts the session shares with other sessions. */
 interface Shared {
@@ -165,8 +167,9 @@ const leftOut = (
     (notes) => notes.flat(),
   )
 
-export const context = Command.make(
+export const context = options.command(
   "context",
+  "Show what the model gets now, or what it got at an earlier event, without messages that a request recalls.",
   {
     session,
     store: options.store,
@@ -224,8 +227,4 @@ export const context = Command.make(
         Layer.unwrapEffect(styleOf(given)).pipe(Layer.provideMerge(options.existingStore(given.store))),
       ),
     ),
-).pipe(
-  Command.withDescription(
-    "Show what the model gets now, or what it got at an earlier event, without messages that a request recalls.",
-  ),
 )
