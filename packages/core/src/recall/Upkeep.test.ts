@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Scope, TestClock } from "effect"
 import { pairs, said } from "@memfold/harness/engine"
-import { EventLog, FullTextIndex, InMemoryEventLog, Memory, Recall, Summarizer } from "../index.js"
+import { EventLog, FullTextIndex, InMemoryEventLog, Memory, Recall, Summarizer, Verify } from "../index.js"
 
 /** A log that outlives its memories, counts what is read of it, and asks before it reads or stores rows of an index. */
 const kept = (before: Effect.Effect<void> = Effect.void, beforeGet: Effect.Effect<void> = Effect.void) =>
@@ -132,10 +132,12 @@ describe("a search whose index is far behind", () => {
       yield* TestClock.adjust("300 millis")
       const partial = yield* search
       expect(partial.unsearched).toBe(4_000 - 1_024)
+      expect(yield* Verify.unindexed(log, "s")).toBe(4_000 - 1_024)
       expect(partial.messages.every(({ index }) => index < 1_024)).toBe(true)
       expect(partial.messages.length).toBeGreaterThan(0)
       yield* Deferred.succeed(gate, undefined)
       yield* until(log, 3)
+      expect(yield* Verify.unindexed(log, "s")).toBe(0)
       const whole = yield* memory.recall("s", "message 17")
       expect(whole.unsearched).toBeUndefined()
       expect(whole).toEqual(yield* (yield* opened(log, {}, Recall.inProcess())).recall("s", "message 17"))

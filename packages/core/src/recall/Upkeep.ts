@@ -8,7 +8,7 @@ import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIn
 import { Newest } from "./Newest.js"
 
 /** How many events an index may be behind before it is brought up: sessions that are shorter are never indexed ahead. */
-const eventsBehind = 1_024
+export const eventsBehind = 1_024
 
 /** A search waits for so many events to be taken in, which takes some tenths of a second. */
 const mostAtOnce = 2 * eventsBehind

@@ -41,6 +41,28 @@ describe("a store", () => {
     expect(await look("verify")).toMatchObject([{ type: "verified", findings: 0 }])
   })
 
+  it("verify says how far an index of words is behind", async () => {
+    const store = `sqlite:${join(folder, "behind.db")}`
+    const options = { store, format: "openai", compaction: { mode: "off" } } as const
+    const memory = await createMemory({ ...options, recall: { fullTextIndex: "searches" } })
+    const messages = Array.from(
+      { length: 1_500 },
+      (_, at) => ({ role: "user", content: `Rate ${at}` }) as const,
+    )
+    for (let at = 0; at < messages.length; at += 500)
+      await memory.append("long", messages.slice(at, at + 500))
+    const verified = async () => lines((await memfold("verify", "--store", store, "--json")).out)
+    expect(await verified()).toEqual([
+      { type: "verified", sessions: 1, events: 1_500, findings: 0, unindexed: 1_500 },
+    ])
+    expect((await memfold("verify", "--store", store)).out).toMatch(
+      /clean\nThe index of words is 1,500 events behind, in 1 session: a search brings it up/,
+    )
+    await memory.recall("long", "rate 17")
+    expect(await verified()).toEqual([{ type: "verified", sessions: 1, events: 1_500, findings: 0 }])
+    await memory.close()
+  })
+
   it("with memory layers: the context has their facts, or says which ones it leaves out", async () => {
     const path = join(folder, "layers.db")
     const store = `sqlite:${path}`

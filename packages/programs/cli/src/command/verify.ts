@@ -15,6 +15,7 @@ export const command = options.command(
       const log = yield* EventLog.EventLog
       let erased = 0
       const sums = { sessions: 0, events: 0, findings: 0 }
+      const behind = { sessions: 0, events: 0 }
       const report = (found: ReadonlyArray<Finding>) => {
         sums.findings += found.length
         return Effect.forEach(found, (finding) =>
@@ -41,6 +42,10 @@ export const command = options.command(
               return Effect.succeed([])
             },
           )
+          // What cannot be read is a finding already.
+          const unindexed = yield* Effect.orElseSucceed(Verify.unindexed(log, info.session), () => 0)
+          behind.events += unindexed
+          if (unindexed > 0) behind.sessions++
           progressDone()
           yield* report(found)
         }),
@@ -51,10 +56,20 @@ export const command = options.command(
       yield* report(damage)
       yield* Console.log(
         json
-          ? toJson({ type: "verified", ...sums, ...(erased === 0 ? {} : { erased }) })
+          ? toJson({
+              type: "verified",
+              ...sums,
+              ...(erased === 0 ? {} : { erased }),
+              ...(behind.events === 0 ? {} : { unindexed: behind.events }),
+            })
           : `${several(sums.sessions, "session")}, ${several(sums.events, "event")}${erased === 0 ? "" : `, ${erased} erased`}: ` +
               (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
       )
+      if (behind.events > 0 && !json)
+        yield* Console.log(
+          `The index of words is ${several(behind.events, "event")} behind, in ${several(behind.sessions, "session")}: ` +
+            "a search brings it up in the background, and says meanwhile how much it has not searched.",
+        )
       if (sums.findings > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.existingStore(store))),
 )
