@@ -1,5 +1,6 @@
 /** Counting the tokens of messages, as users of the package see it. */
 export {
+  byLine,
   estimateMargin,
   estimating,
   growing,
@@ -8,6 +9,7 @@ export {
   messageOverhead,
   ofBoundParts,
   ofMessage,
+  remembering,
   TokenCounter,
 } from "@memfold/message/TokenCounter"
 export type { Service } from "@memfold/message/TokenCounter"

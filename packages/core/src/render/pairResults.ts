@@ -40,10 +40,27 @@ export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> 
     const group = entries[start]?.group
     let end = start + 1
     while (end < entries.length && entries[end]?.group === group) end++
-    out.push(...pairGroup(entries.slice(start, end)))
+    out.push(...knownGroup(entries.slice(start, end)))
     start = end
   }
   return out
+}
+
+/** Most groups of a context were in the one before, too: they are paired once. */
+const known = new WeakMap<
+  Entry,
+  { readonly entries: ReadonlyArray<Entry>; readonly sent: ReadonlyArray<Sent> }
+>()
+
+const knownGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
+  const [first] = entries
+  if (first === undefined) return []
+  const before = known.get(first)
+  if (before?.entries.length === entries.length && before.entries.every((one, at) => one === entries[at]))
+    return before.sent
+  const sent = pairGroup(entries)
+  known.set(first, { entries, sent })
+  return sent
 }
 
 const hasToolParts = ({ parts }: Message): boolean =>

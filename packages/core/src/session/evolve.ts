@@ -395,14 +395,14 @@ const originsAfter = (
   covered: ReadonlyArray<Entry>,
 ): ReadonlyArray<Origin> => {
   const origins = summary?.origins ?? []
-  const merged = (summary?.segments ?? []).map((segment, position) => ({
-    ...segment,
-    origin: origins[position] ?? "external",
-  }))
+  // Of hundreds of blocks, most are carried.
+  const merged = (summary?.segments ?? [])
+    .slice(carried)
+    .map((segment, at) => ({ ...segment, origin: origins[carried + at] ?? "external" }))
   const said = withoutPinned(covered).flatMap(({ index, message }) =>
     message.parts.map((part) => ({ from: index, to: index + 1, origin: ofPart(message, part) })),
   )
-  return [...origins.slice(0, carried), ...originsOf(segments, [...merged.slice(carried), ...said])]
+  return [...origins.slice(0, carried), ...originsOf(segments, [...merged, ...said])]
 }
 
 const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>

@@ -60,8 +60,8 @@ const sharedTokens = (
   unit: Prices["cacheUnit"],
 ): number => {
   let tokens = 0
-  for (const [at, message] of prompt.entries()) {
-    const before = cached[at]
+  for (let at = 0; at < prompt.length; at++) {
+    const [message, before] = [prompt[at]!, cached[at]]
     if (before?.text === message.text) {
       tokens += message.tokens
       continue

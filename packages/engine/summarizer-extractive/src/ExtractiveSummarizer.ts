@@ -16,10 +16,11 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { Summarizer, TokenCounter } from "@memfold/core"
-import { inSteps, mapped, type Steps } from "@memfold/log/breathe"
+import { inSteps, type Steps } from "@memfold/log/breathe"
+import { remembered } from "@memfold/message/remembered"
 import type { Piece, Source } from "./digest.js"
 import { read, write } from "./digest.js"
-import { isMinor, list, ranked, splitList } from "./identifiers.js"
+import { list, ranked, saidIn, splitList } from "./identifiers.js"
 import type { Candidate } from "./salience.js"
 import { salience } from "./salience.js"
 import { selecting } from "./select.js"
@@ -48,16 +49,6 @@ const usual: Summarizer.Size = { maxTokens: 800, share: 0.3 }
 const surplus = 1.2
 
 const estimate = TokenCounter.estimating.count
-
-/** The function with its results kept: each argument is computed once. */
-const memoized = <A>(compute: (of: A) => number): ((of: A) => number) => {
-  const known = new Map<A, number>()
-  return (of) => {
-    const value = known.get(of) ?? compute(of)
-    known.set(of, value)
-    return value
-  }
-}
 
 const digest = (sources: ReadonlyArray<Source>, chosen: ReadonlyArray<Candidate>): string => {
   const taken = new Map<Source, Set<Piece>>()
@@ -114,11 +105,14 @@ function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<s
   const limit = Summarizer.budget(request, size)
   const identifiers = yield* ranked(sources, listed)
   const candidates = yield* salience(sources, request.instructions ?? "")
+  const sizeOf = remembered(TokenCounter.estimating.count)
   const costs = {
-    piece: memoized((piece: Piece) => estimate(piece.text)),
-    label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
+    piece: (piece: Piece) => sizeOf(piece.text),
+    label: (source: Source) => sizeOf(`- ${source.label}: \n`),
   }
   const select = yield* selecting(candidates, costs, limit * surplus)
+  // The texts that are tried have most of their lines in common.
+  const estimate = TokenCounter.byLine()
   /** The digest of the chosen sentences, at most `room` tokens. */
   const texts = new Map<number, string>()
   const written = function* (room: number): Steps<string> {
@@ -133,26 +127,29 @@ function* summarize(request: Summarizer.Request, size: Summarizer.Size): Steps<s
     texts.set(room, text)
     return text
   }
-  const sizeOf = memoized(estimate)
   const minorRoom = Math.max(0, (limit - minorAbove) * minorShare)
-  const major = identifiers.filter((one) => !isMinor(one)).map((one) => one.toLowerCase())
+  const major = identifiers.filter(({ minor }) => !minor)
   /** The summary whose list takes up to this share from the sentences, and how many identifiers are not in it. */
   const withShare = function* (share: number): Steps<{ readonly text: string; readonly missing: number }> {
     const room = Math.floor(limit * share)
     // What the list does not need is for the sentences, and what these leave is for the list.
-    const needed = yield* list(identifiers, yield* written(limit - room), { room, minorRoom, limit, sizeOf })
+    const needed = yield* list(identifiers, yield* written(limit - room), {
+      room,
+      minorRoom,
+      limit,
+      estimate,
+    })
     const quoted = yield* written(needed === "" ? limit : limit - estimate(`\n${needed}`))
     const left = Math.max(room, limit - estimate(quoted))
     const line = yield* list(identifiers, quoted, {
       room: left,
       minorRoom: limit * identifierShares[0]!,
       limit,
-      sizeOf,
+      estimate,
     })
     const text = [quoted, line].filter((one) => one !== "").join("\n")
-    const said = text.toLowerCase()
-    const isSaid = yield* mapped(major, (one) => said.includes(one))
-    return { text, missing: isSaid.filter((one) => !one).length }
+    const isSaid = saidIn(text)
+    return { text, missing: major.filter((one) => !isSaid(one)).length }
   }
   let best = yield* withShare(identifierShares[0]!)
   for (const share of identifierShares.slice(1)) {

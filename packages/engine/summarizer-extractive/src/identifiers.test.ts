@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest"
 import { Message, TokenCounter } from "@memfold/core"
-import { identifiersIn, list as listSteps, ranked as rankedSteps, splitList } from "./identifiers.js"
+import {
+  identified,
+  identifiersIn,
+  list as listSteps,
+  ranked as rankedSteps,
+  splitList,
+} from "./identifiers.js"
 import { ofMessages as ofMessagesSteps } from "./sources.js"
 import { atOnce } from "@memfold/log/breathe"
 
 const ofMessages = (...given: Parameters<typeof ofMessagesSteps>) => atOnce(ofMessagesSteps(...given))
-const ranked = (...given: Parameters<typeof rankedSteps>) => atOnce(rankedSteps(...given))
-const list = (...given: Parameters<typeof listSteps>) => atOnce(listSteps(...given))
+const ranked = (...given: Parameters<typeof rankedSteps>) =>
+  atOnce(rankedSteps(...given)).map(({ written }) => written)
+const list = (identifiers: ReadonlyArray<string>, text: string, options: Parameters<typeof listSteps>[2]) =>
+  atOnce(listSteps(identifiers.map(identified), text, options))
 
 describe("identifiers", () => {
   it.each([
@@ -62,7 +70,7 @@ describe("the ranking", () => {
 })
 
 describe("the list", () => {
-  const size = { sizeOf: TokenCounter.estimating.count, room: 100, minorRoom: 100, limit: 1_000 }
+  const size = { estimate: TokenCounter.estimating.count, room: 100, minorRoom: 100, limit: 1_000 }
 
   it("is a line that is read back, without what the text says already", () => {
     const line = list(["AB-1001", "1,680.50 EUR", "March 5, 2026", "ab-1002"], "- user: it is AB-1002", size)

@@ -11,16 +11,15 @@
  */
 import { TokenCounter } from "@memfold/core"
 import { type Steps } from "@memfold/log/breathe"
+import { remembered } from "@memfold/message/remembered"
 import type { Source } from "./digest.js"
 import { facts } from "./facts.js"
-
-const estimate = TokenCounter.estimating.count
 
 const label = "- identifiers: "
 const separator = "; "
 
-/** What the rounding of two estimates takes from their sum, at most. */
-const rounding = 2
+/** What the rounding of two estimates takes from their sum, at most, with the separator between them. */
+const rounding = 1
 
 /** Longer ones, such as links with a query, would take the room of ten others. */
 const longest = 120
@@ -47,6 +46,8 @@ export const identifiersIn = (text: string): ReadonlyArray<string> => {
   const all = [...new Set(written)]
   return all.filter((one) => !all.some((other) => other !== one && other.includes(one)))
 }
+/** The lines of a summary are read again with the next messages. */
+const identifiersBefore = remembered(identifiersIn)
 
 /** Divides a summary into the rest of its text and its list of identifiers. */
 export const splitList = (
@@ -71,7 +72,22 @@ export const splitList = (
 const minor = new RegExp(String.raw`^(?:[\d.:,/-]{1,8}|[€$£¥₹]?\s?\d{1,3}(?:\s?${currency})?)$`, "u")
 
 /** Whether an identifier is only a number of a few digits. */
-export const isMinor = (identifier: string): boolean => minor.test(identifier)
+const isMinor = (identifier: string): boolean => minor.test(identifier)
+
+/** An identifier, with what is asked about it again and again. */
+export interface Identifier {
+  readonly written: string
+  readonly folded: string
+  readonly minor: boolean
+  readonly tokens: number
+}
+
+export const identified = (written: string): Identifier => ({
+  written,
+  folded: written.toLowerCase(),
+  minor: isMinor(written),
+  tokens: TokenCounter.estimating.count(written),
+})
 
 /** What a mention counts: a call of a tool repeats what was said before, mostly. */
 const mention = { user: 1, assistant: 1, system: 1, earlier: 1, tool: 0.15 } as const
@@ -83,7 +99,7 @@ const mention = { user: 1, assistant: 1, system: 1, earlier: 1, tool: 0.15 } as 
 export function* ranked(
   sources: ReadonlyArray<Source>,
   listed: ReadonlyArray<string>,
-): Steps<ReadonlyArray<string>> {
+): Steps<ReadonlyArray<Identifier>> {
   const found = new Map<string, { written: string; uses: number; last: number }>()
   const add = (written: string, uses: number, last: number): void => {
     const key = written.toLowerCase()
@@ -96,69 +112,91 @@ export function* ranked(
   }
   // The list tells by its order how much each was used.
   listed.forEach((written, rank) => add(written, 1 - rank / (listed.length + 1), 0))
-  for (const [at, { speaker, label, pieces }] of sources.entries()) {
+  for (const [at, { speaker, label, pieces, old }] of sources.entries()) {
     yield
     const text = speaker === "tool" ? label : pieces.map((piece) => piece.text).join("\n")
     if (speaker === "tool" && text.includes("…")) continue
-    for (const written of identifiersIn(text)) {
+    for (const written of old ? identifiersBefore(text) : identifiersIn(text)) {
       add(written, mention[speaker], (mention[speaker] * (at + 1)) / sources.length)
     }
   }
   // Minor identifiers come last.
-  const order = (written: string) => (isMinor(written) ? 1 : 0)
   const score = ({ uses, last }: { readonly uses: number; readonly last: number }) =>
     Math.log2(1 + uses) + last
   return [...found.values()]
-    .toSorted((a, b) => order(a.written) - order(b.written) || score(b) - score(a))
-    .map(({ written }) => written)
+    .map(({ written, ...used }) => ({ ...identified(written), score: score(used) }))
+    .toSorted((a, b) => Number(a.minor) - Number(b.minor) || b.score - a.score)
+}
+
+/** Three characters that follow each other, as a place in a table. */
+const tableSize = 1 << 14
+const placeOf = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) % tableSize
+
+/** Finds out whether identifiers are in a text, in any case. Of hundreds, most have three characters that the text has nowhere. */
+export const saidIn = (text: string): ((identifier: Identifier) => boolean) => {
+  const said = text.toLowerCase()
+  const places = new Uint8Array(tableSize)
+  for (let at = 0; at + 2 < said.length; at++) places[placeOf(said, at)] = 1
+  return ({ folded }) => {
+    for (let at = 0; at + 2 < folded.length; at++) if (places[placeOf(folded, at)] === 0) return false
+    return said.includes(folded)
+  }
 }
 
 /** A line of the identifiers that are not in the text yet, as far as text and line fit into `limit` tokens; maybe empty. */
 export function* list(
-  identifiers: ReadonlyArray<string>,
+  identifiers: ReadonlyArray<Identifier>,
   text: string,
   {
     room,
     minorRoom,
     limit,
-    sizeOf,
+    estimate,
   }: {
     readonly room: number
     readonly minorRoom: number
     readonly limit: number
-    readonly sizeOf: (identifier: string) => number
+    /** The tokens of a text. */
+    readonly estimate: (text: string) => number
   },
 ): Steps<string> {
-  const said = text.toLowerCase()
+  const isSaid = saidIn(text)
   const left = limit - estimate(`${text}\n`)
   const listed: Array<string> = []
-  const line = (more: ReadonlyArray<string> = []): string =>
-    listed.length + more.length === 0 ? "" : label + [...listed, ...more].join(separator)
+  const line = (): string => (listed.length === 0 ? "" : label + listed.join(separator))
+  // Each line that is tried begins as the one that fits: only its end is estimated.
+  const ofLine = TokenCounter.growing()
+  let fits = ""
   let size = 0
-  // As many at once as fit: each that is counted by itself takes as long as the whole line.
-  let atOnce = 1
+  // As many at once as fit, as it seems: to count the line takes longer than to look at them.
+  let atOnce = Number.POSITIVE_INFINITY
   for (let at = 0; at < identifiers.length;) {
     const first = identifiers[at]!
-    const most = Math.min(isMinor(first) ? minorRoom : room, left)
+    const most = Math.min(first.minor ? minorRoom : room, left)
     // Most of many do not fit. A line is never estimated at less than its parts, but for their rounding.
-    if (size + sizeOf(first) - rounding > most || said.includes(first.toLowerCase())) {
+    if (size + first.tokens - rounding > most || isSaid(first)) {
       at++
       continue
     }
     yield
     const run: Array<string> = []
     let end = at
-    for (; run.length < atOnce && end < identifiers.length; end++) {
+    for (let seems = size; run.length < atOnce && end < identifiers.length; end++) {
       const next = identifiers[end]!
-      if (isMinor(next) !== isMinor(first)) break
-      if (!said.includes(next.toLowerCase())) run.push(next)
+      if (next.minor !== first.minor) break
+      if (isSaid(next)) continue
+      seems += next.tokens + 1
+      if (run.length > 0 && seems > most) break
+      run.push(next.written)
     }
-    const longer = estimate(line(run))
+    const tried = (fits === "" ? label : fits + separator) + run.join(separator)
+    const longer = ofLine(tried)
     if (longer <= most) {
       listed.push(...run)
+      fits = tried
       size = longer
       at = end
-      atOnce *= 2
     } else {
       if (run.length === 1) at++
       atOnce = Math.max(1, run.length >> 1)

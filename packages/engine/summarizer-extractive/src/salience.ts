@@ -12,6 +12,7 @@
  * by how many of the identifiers, names and answers needed later are in the summary. Decision 27 has the effect of each.
  */
 import { type Steps } from "@memfold/log/breathe"
+import { remembered } from "@memfold/message/remembered"
 import type { Piece, Source } from "./digest.js"
 import type { Fact } from "./facts.js"
 import { facts } from "./facts.js"
@@ -77,6 +78,11 @@ const shortWord = (term: string): number => {
   return length >= 4 ? 1 : length === 3 ? 0.85 : 0.4
 }
 
+/** What a piece says, whatever stands around it. */
+const saidIn = (text: string) => ({ facts: facts(text), terms: terms(text) })
+/** The pieces of a summary are read again with the next messages. A piece of a message is not kept: it would hold the whole message. */
+const saidBefore = remembered(saidIn)
+
 /** Counts terms and facts, and makes the candidates. Terms of `watch` weigh more. */
 export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<Salience> {
   const [words, keys] = [numbering(), numbering()]
@@ -94,10 +100,10 @@ export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<
     readonly piece: Piece
     readonly from: number
   }
-  const termsIn = (text: string): ReadonlyArray<number> => {
+  const numbersOf = (all: ReadonlyArray<string>): ReadonlyArray<number> => {
     count++
     const own: Array<number> = []
-    for (const found of terms(text)) {
+    for (const found of all) {
       const term = words.numberOf(found)
       occurrences[term] = (occurrences[term] ?? 0) + 1
       if (lastIn[term] === count) continue
@@ -115,13 +121,14 @@ export function* salience(sources: ReadonlyArray<Source>, watch: string): Steps<
         // What a tool was asked is told with any of its pieces; it counts with the first.
         const text =
           source.speaker === "tool" && position === 0 ? `${source.label} ${piece.text}` : piece.text
-        const known = facts(text).map(({ key, worth, alone }) => {
+        const said = source.old ? saidBefore(text) : saidIn(text)
+        const known = said.facts.map(({ key, worth, alone }) => {
           const number = keys.numberOf(key)
           if (lastOf[number] !== from) mentions[number] = (mentions[number] ?? 0) + 1
           lastOf[number] = from
           return { number, worth, alone }
         })
-        return { source, piece, from, terms: termsIn(text), facts: known }
+        return { source, piece, from, terms: numbersOf(said.terms), facts: known }
       }),
     )
   }

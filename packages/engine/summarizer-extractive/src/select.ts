@@ -133,7 +133,7 @@ export function* selecting(
   most: number,
 ): Steps<Select> {
   const bySource = Array.from({ length: counts.sources }, (): Array<Entry> => [])
-  const cover = () => coverOf({ weights, ...counts }, costs)
+  const cover = () => coverOf({ weights, ...counts })
   const { judge } = cover()
   const entries = yield* mapped(candidates, (candidate): Entry => {
     const words = candidate.terms.reduce((sum, term) => sum + weights[term]!, 0)
@@ -184,10 +184,7 @@ interface Beginning {
 }
 
 /** What is chosen so far, and what others add to it. */
-const coverOf = (
-  { weights, facts, sources }: Pick<Salience, "weights" | "facts" | "sources">,
-  costs: Costs,
-) => {
+const coverOf = ({ weights, facts, sources }: Pick<Salience, "weights" | "facts" | "sources">) => {
   const chosen: Array<Candidate> = []
   const taken = new Set<Piece>()
   const opened = new Uint32Array(sources)
@@ -215,13 +212,14 @@ const coverOf = (
   }
 
   /** The parts that are not taken yet, and what they would cost now, with a line of its own for each message nothing was taken from. */
-  const restOf = ({ candidate }: Weighed) => {
-    const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
+  const restOf = ({ candidate, parts: costs }: Weighed) => {
+    const parts: Array<Candidate["parts"][number]> = []
     let cost = 0
-    for (const { piece } of parts) cost += costs.piece(piece)
-    for (const [at, { source, from }] of parts.entries()) {
-      const isFirst = parts.findIndex((part) => part.from === from) === at
-      if (isFirst && opened[from] === 0) cost += costs.label(source)
+    for (const [at, part] of candidate.parts.entries()) {
+      if (taken.has(part.piece)) continue
+      const isFirst = opened[part.from] === 0 && !parts.some(({ from }) => from === part.from)
+      cost += costs[at]!.cost + (isFirst ? costs[at]!.label : 0)
+      parts.push(part)
     }
     return { parts, cost }
   }

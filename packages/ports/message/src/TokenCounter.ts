@@ -6,8 +6,9 @@ import { Context } from "effect"
 import { estimate } from "./estimate.js"
 import { isBound, type Message, type Part } from "./Message.js"
 import { sizeOf, textOf } from "./readItems.js"
+import { remembered } from "./remembered.js"
 
-export { estimate, growing } from "./estimate.js"
+export { byLine, estimate, growing } from "./estimate.js"
 
 /** Tokens that a provider's chat format adds to every message, for its role and separators. */
 export const messageOverhead = 4
@@ -120,6 +121,19 @@ export const guarded = (counter: Service): Service => ({
     }
   },
 })
+
+/**
+ * A counter that keeps its newest counts, for work that asks for the tokens of a text many times, such as a replay.
+ *
+ * @example
+ * ```ts
+ * import { TokenCounter } from "@memfold/message"
+ *
+ * const counter = TokenCounter.remembering(TokenCounter.estimating)
+ * console.log(counter.count("Is it raining in Graz?"))
+ * ```
+ */
+export const remembering = (counter: Service): Service => ({ ...counter, count: remembered(counter.count) })
 
 /** The margin of a counter: 1 where it has none, or none that makes sense. */
 export const marginOf = ({ margin = 1 }: Pick<Service, "margin">): number =>

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { estimate, growing } from "./estimate.js"
+import { byLine, estimate, growing } from "./estimate.js"
 
 describe("estimate", () => {
   it.each([
@@ -66,6 +66,43 @@ describe("estimate", () => {
             // Cut at its end, rarely far from it, and continued.
             text = text.slice(0, Math.floor(text.length * share ** (1 / 8))) + more
             expect(grown(text)).toBe(estimate(text))
+          }
+        },
+      ),
+    )
+  })
+
+  it("of texts with lines in common is that of each text", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        "The rates",
+        "a1B2c3D4e5F6g7H8i9",
+        "Größe",
+        "kia",
+        "uuid",
+        "x;",
+        "(",
+        "12",
+        "don't",
+        "\r",
+        "…",
+      ),
+      fc.constantFrom(" ", "\n", "\n\n", "\n".repeat(16), "\n  ", "\t", "  \n", "\u00a0\n", ", "),
+      fc.string({ unit: "binary", maxLength: 4 }),
+    )
+    const line = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""))
+    fc.assert(
+      fc.property(
+        fc.array(line, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        (lines, order) => {
+          const count = byLine()
+          for (let end = 0; end <= order.length; end++) {
+            const text = order
+              .slice(0, end)
+              .map((at) => lines[at % lines.length])
+              .join("\n")
+            expect(count(text)).toBe(estimate(text))
           }
         },
       ),

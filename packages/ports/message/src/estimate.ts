@@ -6,6 +6,8 @@
  * its tokens. The constants were fitted to `o200k_base`, the vocabulary of OpenAI's models since GPT-4o.
  */
 
+import { remembered } from "./remembered.js"
+
 /**
  * The price of a word, in tokens: 1 for up to `free` UTF-16 code units, plus `rate` for each further one. The better a
  * vocabulary covers a script, the longer its whole-word entries are.
@@ -419,7 +421,7 @@ interface Reached {
 const start: Reached = { from: 0, tokens: 0, unfamiliar: 0, idEnd: 0, jumble: false, before: newline }
 
 /** How many code units there are between two places at which a later estimate can go on. */
-const betweenPlaces = 4_096
+const betweenPlaces = 32
 
 /**
  * Makes a function that estimates one text after the other, each as {@link estimate} does. What a text has at its start in common with
@@ -449,8 +451,67 @@ export const growing = (): ((text: string) => number) => {
   }
 }
 
+/** What is so close to the middle between two numbers is rounded as the sum from left to right is. */
+const closeToMiddle = 1e-6
+
+/** Where a line ends that can be estimated by itself, and where the next one begins: no other white space is at their ends. */
+const endOfLine = (text: string, from: number): readonly [end: number, next: number] => {
+  for (let end = text.indexOf("\n", from); end !== -1;) {
+    const next = endOfEqual(text, end)
+    const isAlone = end > 0 && kindAt(text, end - 1) > newline
+    if (isAlone && next - end < breaksInOneToken && (next === text.length || kindAt(text, next) > newline))
+      return [end, next]
+    end = text.indexOf("\n", next)
+  }
+  return [text.length, text.length]
+}
+
+const endOfEqual = (text: string, from: number): number => {
+  let at = from + 1
+  while (at < text.length && text.charCodeAt(at) === text.charCodeAt(from)) at++
+  return at
+}
+
+/**
+ * Makes a function that estimates texts which have lines in common, each as {@link estimate} does: such as the texts that a summary of a
+ * limited size is chosen from. A line is estimated once, as long as no word of an unfamiliar language stands before it.
+ *
+ * @example
+ * ```ts
+ * import { TokenCounter } from "@memfold/message"
+ *
+ * const count = TokenCounter.byLine()
+ * console.log(count("- She lives in Graz."), count("- She lives in Graz.\n- She is looking for a flat."))
+ * ```
+ */
+export const byLine = (): ((text: string) => number) => {
+  const ofLine = remembered((line) => reach(line, start, null))
+  return (text) => {
+    let tokens = 0
+    for (let from = 0; from < text.length;) {
+      const [end, next] = endOfLine(text, from)
+      const found = ofLine(text.slice(from, end))
+      tokens += found.tokens
+      if (end === text.length) break
+      // A line break right after punctuation is in its token.
+      if (found.before !== punctuation) tokens++
+      from = next
+      if (found.unfamiliar > 0)
+        return estimateFrom(text, { ...start, from, tokens, unfamiliar: found.unfamiliar, idEnd: from }, null)
+    }
+    const isInTheMiddle = Math.abs(((tokens * margin) % 1) - 0.5) < closeToMiddle
+    return isInTheMiddle ? estimate(text) : rounded(text, tokens)
+  }
+}
+
+const rounded = (text: string, tokens: number): number =>
+  text === "" ? 0 : Math.max(1, Math.round(tokens * margin))
+
+const estimateFrom = (text: string, reached: Reached, places: Array<Reached> | null): number =>
+  rounded(text, reach(text, reached, places).tokens)
+
 /** @param places takes the places that the estimate comes to, if somebody wants to go on from there */
-const estimateFrom = (text: string, reached: Reached, places: Array<Reached> | null): number => {
+const reach = (text: string, reached: Reached, places: Array<Reached> | null): Reached => {
   let { from, tokens, unfamiliar, idEnd, jumble, before } = reached
   let next = places === null ? Number.POSITIVE_INFINITY : from + betweenPlaces
   while (from < text.length) {
@@ -511,5 +572,5 @@ const estimateFrom = (text: string, reached: Reached, places: Array<Reached> | n
     before = kindAt(text, to - 1)
     from = to
   }
-  return text === "" ? 0 : Math.max(1, Math.round(tokens * margin))
+  return { from, tokens, unfamiliar, idEnd, jumble, before }
 }

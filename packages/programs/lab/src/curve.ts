@@ -35,7 +35,8 @@ export interface Curve {
  * @param conversation - the messages
  * @param strategy - the strategy
  * @param options - `prices`: what tokens cost. `summarizer`: the extractive summarizer by default; its calls are charged like calls of
- *   a model. `signal`: ends the replay early; the promise rejects with its reason
+ *   a model. `signal`: ends the replay early; the promise rejects with its reason. `onMessage`: called after each message, with how
+ *   many are replayed
  *
  * @example
  * ```ts
@@ -55,10 +56,12 @@ export const curveOf = async (
     prices,
     summarizer,
     signal,
+    onMessage,
   }: {
     readonly prices: Prices.Prices
     readonly summarizer?: Summarizer.Service
     readonly signal?: AbortSignal
+    readonly onMessage?: (done: number) => void
   },
 ): Promise<Curve> => {
   const needed = neededIn(conversation.messages)
@@ -68,6 +71,7 @@ export const curveOf = async (
     curve: true,
     ...(summarizer === undefined ? {} : { summarizer }),
     ...(signal === undefined ? {} : { signal }),
+    ...(onMessage === undefined ? {} : { onMessage }),
   })
   const { compactions, failures, firstFailure, curve = [] } = replayed
   return {

@@ -42,6 +42,8 @@ export interface ReplayOptions {
   readonly curve?: boolean
   /** Ends the replay early; its promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal
+  /** Called after each message, with how many are replayed. */
+  readonly onMessage?: (done: number) => void
 }
 
 /** A call of the model, and what all calls up to it came to. */
@@ -139,13 +141,15 @@ export const replay = async (
     askInContext = false,
     curve = false,
     signal,
+    onMessage,
   }: ReplayOptions,
 ): Promise<Replayed> => {
   const { messages, questions } = conversation
   const { clock, now, moveTo } = TranscriptClock.make(
     messages.find(({ time }) => time !== undefined)?.time ?? 0,
   )
-  const promptOf = promptsOf()
+  const counter = TokenCounter.remembering(TokenCounter.estimating)
+  const promptOf = promptsOf(counter)
   const asInMemory = withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
   let spent = prices.map((): Cost.Spent => Cost.nothing)
   const contexts: Array<number> = []
@@ -227,10 +231,11 @@ export const replay = async (
       yield* compact
       yield* letOthers
       const total = index + 1
+      onMessage?.(total)
       const asked = prepared?.asked.indexOf(total) ?? -1
       if (asked !== -1) yield* ask(asked, total)
     }
-  }).pipe(Effect.scoped, Effect.withClock(clock))
+  }).pipe(Effect.scoped, Effect.withClock(clock), Effect.provideService(TokenCounter.TokenCounter, counter))
 
   const charged = counted(summarizer, askInContext, ({ inContext, ...tokens }) => {
     const time = now()

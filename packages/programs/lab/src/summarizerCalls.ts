@@ -17,7 +17,8 @@ export const counted = (
   asksInContext: boolean,
   count: (call: SummarizerCall) => void,
 ): Summarizer.Service => {
-  const { count: tokensOf } = TokenCounter.estimating
+  // Prompts have their instructions in common, and most lines of the summary so far.
+  const tokensOf = TokenCounter.byLine()
   return {
     ...summarizer,
     asksInContext: asksInContext || summarizer.asksInContext === true,

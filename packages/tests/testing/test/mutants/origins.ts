@@ -17,7 +17,7 @@ export const originMutants: ReadonlyArray<EngineMutant> = [
   mutant(
     "forgets what earlier summaries rested on",
     "session/evolve.ts",
-    "originsOf(segments, [...merged.slice(carried), ...said])",
+    "originsOf(segments, [...merged, ...said])",
     "originsOf(segments, said)",
   ),
   mutant(
