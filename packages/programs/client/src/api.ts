@@ -311,7 +311,7 @@ const memory = group("memory", [
     body: schemas.Compare,
     answer: schemas.Compared,
     about:
-      "The session under a strategy, call by call: the size of the context, the cost, and what of needed identifiers was there",
+      "The session under a strategy, call by call: the size of the context, the cost, and what of needed identifiers was there. With `Accept: application/x-ndjson`, lines say how many messages are done, and the last one has the `answer`, or is a problem",
   }),
   reads("POST", "trace", session("/trace"), {
     body: schemas.TraceRequest,
@@ -330,7 +330,7 @@ const memory = group("memory", [
   reads("POST", "preview", session("/preview"), {
     body: schemas.Preview,
     answer: schemas.Previewed,
-    about: "What `compact` would do, with the contexts before and behind it; nothing is written",
+    about: "What `compact` would do, with the contexts before and behind it; nothing is written. With `Accept: application/x-ndjson`, lines say how many messages are done, and the last one has the `answer`, or is a problem",
   }),
   writes("POST", "revert", session("/revert"), {
     body: schemas.Revert,

@@ -52,7 +52,7 @@ export const comparison = (
   memory: TenantMemory,
   session: string,
   { strategy, settings, prices }: typeof schemas.Compare.Type,
-  { file, environmentPrefix }: StrategySetting,
+  { file, environmentPrefix, tell }: StrategySetting & { readonly tell: (done: number) => void },
 ): Effect.Effect<typeof schemas.Compared.Type, unknown> =>
   Effect.gen(function* () {
     const wrong = (error: Error) => problem(400, "WrongPrices", error.message, session)
@@ -64,7 +64,7 @@ export const comparison = (
     const messages = yield* conversationOf(memory, session, strategy === null ? "full" : "compacted")
     // A caller who has gone, or a request that takes too long, ends the replay.
     const curve = yield* Effect.promise((signal) =>
-      curveOf(ofTranscript(session, messages), tried, { prices: charged, signal }),
+      curveOf(ofTranscript(session, messages), tried, { prices: charged, signal, onMessage: tell }),
     )
     return { strategy, prices: charged.model, messages: messages.length, ...curve }
   })

@@ -105,7 +105,8 @@ const respond = (
   })
 }
 
-const timedOut = problem(
+/** The work of a request took longer than it may. */
+export const timedOut = problem(
   503,
   "TimedOut",
   "The request took too long. Nothing is known about its effect; try again, a write with its Idempotency-Key",

@@ -61,7 +61,7 @@ const rateOf = ({ tokens, rate = tokens === undefined ? undefined : 100 }: Serve
 /** The application: all routes behind the guard. */
 const application = (serving: Serving & Accounts, options: ServeOptions) => {
   const { tokens, readOnly } = options
-  const { maxBody, maxBodies, timeout } = limitsOf(options)
+  const { maxBody, maxBodies } = limitsOf(options)
   const guard: GuardOptions = {
     ...serving,
     tokens,
@@ -71,7 +71,6 @@ const application = (serving: Serving & Accounts, options: ServeOptions) => {
     names: namesOf(options),
     maxBody,
     bodies: makeRoom(maxBodies),
-    timeout,
   }
   return Effect.gen(function* () {
     const routes = HttpRouter.use(yield* HttpApiBuilder.Router.router, checked(guard))
@@ -190,6 +189,7 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       isClosing: () => isClosing,
       spend: options.spend,
       subscribers: makeRoom(limitsOf(options).maxSubscribers),
+      timeout: limitsOf(options).timeout,
     }
     const handler = yield* NodeHttpServer.makeHandler(
       yield* application({ ...served, ...serving }, options),

@@ -49,6 +49,32 @@ describe("a comparison of a long session", () => {
     expect((await compared).points).toHaveLength(450)
   })
 
+  it.each([
+    ["compare", { strategy: null }],
+    ["preview", { strategy: "rounds", settings, which: "all" }],
+  ])("says how far it is, in lines, where a client asks %s for it", async (path, body) => {
+    const { url } = await started({ compaction: { mode: "manual" } })
+    await createClient({ url }).append("s", said(900))
+    const asked = `${url}/v1/sessions/s/${path}`
+    const linesOf = async (body: object) => {
+      const headers = { "content-type": "application/json", accept: "application/x-ndjson" }
+      const response = await fetch(asked, { method: "POST", headers, body: JSON.stringify(body) })
+      expect(response.headers.get("content-type")).toBe("application/x-ndjson")
+      const lines = (await response.text()).trimEnd().split("\n")
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    }
+    const lines = await linesOf(body)
+    const { body: plain } = await ask(asked, { body })
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines[0]).toEqual({ progress: { done: 0, of: 900 } })
+    const done = lines.slice(0, -1).map(({ progress }) => (progress as { done: number }).done)
+    expect(done).toEqual(done.toSorted((a, b) => a - b))
+    // The time of a context, in a summary's metadata, is that of each request.
+    const bare = (one: unknown) => JSON.stringify(one).replaceAll(/"compactedTime":\d+/g, "")
+    expect(bare(lines.at(-1))).toBe(bare({ answer: plain }))
+    expect((await linesOf({ ...body, strategy: "none" })).at(-1)).toMatchObject({ status: 400 })
+  })
+
   it("is refused for the full history, which each call reads anew", async () => {
     const { url } = await started({ compaction: { mode: "off" } })
     const memory = createClient({ url })

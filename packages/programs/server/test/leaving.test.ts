@@ -119,7 +119,10 @@ it.each(works)(
   },
 )
 
-it("L19: a preview ends where its client leaves, in the middle of a summary", async () => {
+it.each([
+  ["an answer", {}],
+  ["lines", { accept: "application/x-ndjson" }],
+])("L19: a preview as %s ends where its client leaves, in the middle of a summary", async (_, headers) => {
   const leave = new AbortController()
   let calls = 0
   let isLeft: () => void
@@ -144,7 +147,7 @@ it("L19: a preview ends where its client leaves, in the middle of a summary", as
     which: "due",
     summarizer: "own",
   }
-  const asked = ask(`${url}/v1/sessions/s/preview`, { body: preview, signal: leave.signal })
+  const asked = ask(`${url}/v1/sessions/s/preview`, { headers, body: preview, signal: leave.signal })
   await expect(asked).rejects.toThrow("aborted")
   await left
   expect(calls).toBe(3)

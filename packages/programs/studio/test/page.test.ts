@@ -4,6 +4,7 @@ import { deep } from "@memfold/harness/depth"
 import { storeFile } from "@memfold/harness/storeFile"
 import { makeToken, serve, type Service } from "@memfold/server"
 import axe from "axe-core"
+import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
@@ -559,6 +560,40 @@ describe("other strategies", () => {
     await page.getByRole("checkbox", name("full history (up to 3,000 messages)")).waitFor()
     expect(await full.isDisabled()).toBe(true)
     expect(await full.isChecked()).toBe(false)
+  })
+
+  it("tell how far they are, and are stopped: the service ends the work", async () => {
+    let hasEnded = false
+    const summarize = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => void (hasEnded = true)))
+    const { url } = await started({ ...manual, summarizer: { name: "waits", summarize } })
+    const memory = createClient({ url })
+    for (let n = 0; n < 1_500; n += 100)
+      await memory.append("long", Array.from({ length: 100 }, (_, at) => turn(n + at)).flat())
+    const page = await opened(url, "#session=long&view=compare")
+    const form = page.locator("form")
+    await form.getByRole("button", name("Compare")).click()
+    const bar = page.getByRole("progressbar", { name: /^Replaying under full history/ })
+    await expect.poll(() => bar.getAttribute("max"), { timeout: 30_000 }).toBe("3000")
+    await expect
+      .poll(async () => Number(await bar.getAttribute("value")), { timeout: 30_000 })
+      .toBeGreaterThan(0)
+    await page.getByRole("button", name("Stop")).click()
+    await page.locator("form .primary:enabled").waitFor()
+    expect(await bar.count()).toBe(0)
+    // A preview with the summarizer of the service never ends, unless it is stopped.
+    await page.route("**/preview", (route) =>
+      route.continue({
+        postData: JSON.stringify({ ...(route.request().postDataJSON() as object), summarizer: "own" }),
+      }),
+    )
+    await page.getByRole("button", name("Through time")).click()
+    await press(page, "Compact…")
+    const preview = page.getByRole("status", name("Preview"))
+    const looking = preview.getByRole("progressbar")
+    await expect.poll(() => looking.getAttribute("max"), { timeout: 30_000 }).toBe("3000")
+    await preview.getByRole("button", name("Stop")).click()
+    await expect.poll(() => preview.textContent()).toBe("It was stopped.")
+    await expect.poll(() => hasEnded, { timeout: 30_000 }).toBe(true)
   })
 
   it("are set in forms made from their schemas: A and B of rounds, with what they would have done", async () => {

@@ -1,13 +1,15 @@
 /** The handlers of what the memory makes of a conversation: summaries, recall, facts. */
 import { HttpApiBuilder } from "@effect/platform"
 import { summarizerOf } from "@memfold/catalog"
-import { api, problem, type schemas } from "@memfold/client/api"
-import { type CompactionOutcome, Recall } from "@memfold/core"
+import { api, problem, schemas } from "@memfold/client/api"
+import { type CompactionOutcome, type Memory, Recall, type Summarizer } from "@memfold/core"
 import { Effect } from "effect"
 import { comparison } from "../comparison.js"
 import { previewed } from "../previewed.js"
 import { encoded, formatOf, given, tagOf } from "../requests.js"
+import type { TenantMemory } from "../TenantMemory.js"
 import { notModified, type Serving, tagged, existing, using } from "./operation.js"
+import { progressed, type Tell } from "./progressed.js"
 
 const outcomeOf = (outcome: CompactionOutcome): schemas.Outcome => {
   switch (outcome._tag) {
@@ -25,8 +27,33 @@ const outcomeOf = (outcome: CompactionOutcome): schemas.Outcome => {
   }
 }
 
-/** Writes the summaries of previews, unless the summarizer of the service is asked for. */
 const extractive = summarizerOf("extractive")
+
+/** Writes the summaries of previews, unless the summarizer of the service is asked for, and tells up to where messages are summarized. */
+const writerOf = (
+  asked: (typeof schemas.Preview.Type)["summarizer"],
+  tell: Tell,
+): Summarizer.Service | undefined =>
+  asked === "own"
+    ? undefined
+    : {
+        ...extractive,
+        summarize: (request) => Effect.suspend(() => (tell(request.from), extractive.summarize(request))),
+      }
+
+/** What a request would compact. */
+const previewOf = (
+  memory: TenantMemory,
+  session: string,
+  { format, which, instructions, takeOver, summarizer }: typeof schemas.Preview.Type,
+  { asked, tell }: { readonly asked: Memory.PreviewOptions; readonly tell: Tell },
+) =>
+  Effect.gen(function* () {
+    const written = { which, instructions, takeOver, summarizer: writerOf(summarizer, tell) }
+    const preview = yield* memory.preview(session, { ...asked, ...given(written) })
+    yield* tagged(preview.version)
+    return yield* previewed(preview, formatOf({ format }))
+  })
 
 /** The definitions of the tools of recall. */
 const tools: typeof schemas.Tools.Type = {
@@ -91,10 +118,11 @@ export const memory = (serving: Serving) =>
         ),
       )
       .handle("compare", ({ path: { session }, payload }) =>
-        run((memory) =>
-          Effect.zipRight(
-            existing(memory, session),
-            comparison(memory, session, payload, serving.settings.current()),
+        run((memory, tenant) =>
+          Effect.flatMap(existing(memory, session), ({ total }) =>
+            progressed(serving, tenant, schemas.Compared, total, (tell) =>
+              comparison(memory, session, payload, { ...serving.settings.current(), tell }),
+            ),
           ),
         ),
       )
@@ -114,17 +142,14 @@ export const memory = (serving: Serving) =>
         run((memory) => Effect.map(memory.traceMessage(session, message), (summaries) => ({ summaries }))),
       )
       .handle("preview", ({ path: { session }, payload }) =>
-        run((memory) =>
-          Effect.gen(function* () {
-            const { format, which, instructions, takeOver, summarizer = "extractive" } = payload
-            const preview = yield* memory.preview(session, {
-              ...(yield* requested(payload)),
-              ...given({ which, instructions, takeOver }),
-              ...(summarizer === "own" ? {} : { summarizer: extractive }),
-            })
-            yield* tagged(preview.version)
-            return yield* previewed(preview, formatOf({ format }))
-          }),
+        run((memory, tenant) =>
+          Effect.flatMap(memory.state(session), ({ total }) =>
+            progressed(serving, tenant, schemas.Previewed, total, (tell) =>
+              Effect.flatMap(requested(payload), (asked) =>
+                previewOf(memory, session, payload, { asked, tell }),
+              ),
+            ),
+          ),
         ),
       )
       .handle("revert", ({ path: { session }, payload }) =>

@@ -3,7 +3,7 @@ import { HttpApp, HttpServerResponse } from "@effect/platform"
 import type { UnknownName } from "@memfold/catalog"
 import { Caller, type Problem, problem, type schemas } from "@memfold/client/api"
 import { Memory, Session, type Strategy } from "@memfold/core"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import { failureFor, problemOf } from "../failure.js"
 import type { Room } from "../limits.js"
 import { given, strategyOf, tagOf, versionIn, type StrategyRequest } from "../requests.js"
@@ -17,6 +17,8 @@ export interface Serving extends Served {
   readonly closing: Effect.Effect<void>
   /** Whether it has begun to. */
   readonly isClosing: () => boolean
+  /** The longest time that a request may take. */
+  readonly timeout: Duration.DurationInput
   /** The places of subscribers to changes. */
   readonly subscribers: Room
   /** What calls may cost in a day. */
@@ -69,7 +71,7 @@ export const overview = (
   })
 
 /** Logs what only who runs the service can mend. */
-const logFailure = (error: unknown): Effect.Effect<void> =>
+export const logFailure = (error: unknown): Effect.Effect<void> =>
   problemOf(error).status >= 500 && !(error instanceof Memory.Overloaded)
     ? Effect.annotateLogs(Effect.logError("an operation failed"), failureFor(error))
     : Effect.void

@@ -1,9 +1,25 @@
 /** What the page says of itself: what it waits for, what went wrong, and how something is marked. */
 
-/** What the page waits for, while nobody knows how long. */
-export const Waiting = ({ children: what }: { readonly children: string }) => (
+import type { Progress } from "../service/ask.js"
+
+/** What the page waits for: how far it is, where the service says it, and what stops it, where something does. */
+export const Waiting = ({
+  children: what,
+  progress = null,
+  stop,
+}: {
+  readonly children: string
+  readonly progress?: Progress | null
+  readonly stop?: () => void
+}) => (
   <p class="soft">
-    {what}… <progress aria-label={what} />
+    {what}…{" "}
+    <progress aria-label={what} {...(progress === null ? {} : { value: progress.done, max: progress.of })} />{" "}
+    {stop === undefined ? null : (
+      <button type="button" onClick={stop}>
+        Stop
+      </button>
+    )}
   </p>
 )
 

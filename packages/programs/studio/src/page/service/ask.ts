@@ -36,18 +36,44 @@ export interface Asked {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
+  /** Called while the service works, with how far it is. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** How many messages the service is done with. */
+export interface Progress {
+  readonly done: number
+  readonly of: number
 }
 
 /** The operations that change nothing, although they are sent as a POST. */
 const reading = /\/(?:preview|compare|trace|recall)$/
 
 /** The problem in the body of a response, as a sentence. */
-const detailOf = async (response: Response, isWrite: boolean): Promise<string> => {
-  const body = (await response.json().catch(() => null)) as Partial<Problem> | null
+const detailOf = (body: Partial<Problem> | null, status: number, isWrite: boolean): string => {
   // What the service says is for programs: they can send a write again with its key.
   if (body?.type === "urn:memfold:TimedOut")
     return `It took longer than a request may, so the service has stopped waiting.${isWrite ? " Look at what it did before you try again." : ""}`
-  return body?.detail ?? `The service answered with the status ${response.status}`
+  return body?.detail ?? `The service answered with the status ${status}`
+}
+
+/** A line of an answer that takes long. */
+type Line = Partial<Problem> & { readonly progress?: Progress; readonly answer?: unknown }
+
+/** Reads lines that say how far the service is, up to the answer. */
+const answerIn = async (response: Response, onProgress: (progress: Progress) => void): Promise<unknown> => {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  for (let rest = ""; ;) {
+    const { done, value } = await reader.read()
+    if (done) throw new Refusal(0, "The service broke off; is it still running?")
+    const lines = (rest + value).split("\n")
+    rest = lines.pop()!
+    for (const line of lines.map((one) => JSON.parse(one) as Line)) {
+      if (line.progress !== undefined) onProgress(line.progress)
+      else if ("answer" in line) return line.answer
+      else throw new Refusal(line.status ?? 0, detailOf(line, line.status ?? 0, false))
+    }
+  }
 }
 
 /**
@@ -57,23 +83,30 @@ const detailOf = async (response: Response, isWrite: boolean): Promise<string> =
  */
 export const ask = async <Answer>(
   path: string,
-  { method = "GET", query = {}, body, signal }: Asked = {},
+  { method = "GET", query = {}, body, signal, onProgress }: Asked = {},
 ): Promise<Answer> => {
   const url = new URL(addressOf(path))
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value))
   const response = await fetch(url, {
     method,
-    headers: { ...authorization(), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      ...authorization(),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(onProgress === undefined ? {} : { accept: "application/x-ndjson" }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
     throw new Refusal(0, "The service cannot be reached; is it still running?")
   })
-  if (!response.ok)
-    throw new Refusal(response.status, await detailOf(response, method !== "GET" && !reading.test(path)))
-  return (await response.json()) as Answer
+  if (!response.ok) {
+    const problem = (await response.json().catch(() => null)) as Partial<Problem> | null
+    const isWrite = method !== "GET" && !reading.test(path)
+    throw new Refusal(response.status, detailOf(problem, response.status, isWrite))
+  }
+  return (await (onProgress === undefined ? response.json() : answerIn(response, onProgress))) as Answer
 }
 
 /** The path of a session. */

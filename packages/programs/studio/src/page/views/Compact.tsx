@@ -70,15 +70,15 @@ const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
 
 /** Shows what a compaction would do. Nothing is written, and no model is asked. */
 export const Preview = ({ session, wanted }: { readonly session: string; readonly wanted: Wanted }) => {
-  const asked = { method: "POST", body: wanted } as const
+  const asked = { method: "POST", body: wanted, isLong: true } as const
   const path = ofSession(session, "/preview")
-  const { answer, problem } = useAnswer<schemas.Previewed>(path, asked, { pause, keep: true })
+  const { answer, problem, ...far } = useAnswer<schemas.Previewed>(path, asked, { pause, keep: true })
   return (
     <div class="preview" role="status" aria-label="Preview">
       {problem !== null ? (
         <p class="problem">{problem}</p>
-      ) : answer === null ? (
-        <Waiting>Looking at what it would do</Waiting>
+      ) : answer === null || far.progress !== null ? (
+        <Waiting {...far}>Looking at what it would do</Waiting>
       ) : (
         <Previewed preview={answer} />
       )}

@@ -1,13 +1,13 @@
 /** The same session under several strategies: the size of the context, the cost, and what of later needed identifiers was there. */
 import type { schemas } from "@memfold/client"
 import { Prices } from "@memfold/prices"
-import { useEffect, useMemo, useState } from "preact/hooks"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { count, dollars, percent, several, short } from "../format.js"
 import { Chart } from "../parts/Chart.js"
 import { Choice } from "../parts/Choice.js"
-import { Problem, Swatch } from "../parts/Notices.js"
+import { Problem, Swatch, Waiting } from "../parts/Notices.js"
 import { type Column, Table } from "../parts/Table.js"
-import { ofSession, ask, reasonOf } from "../service/ask.js"
+import { ofSession, ask, type Progress, reasonOf } from "../service/ask.js"
 import { type Comparison, fullHistory, verdictOf } from "../session/verdict.js"
 import type { ViewProps } from "../session/ViewProps.js"
 import { Preview } from "./Compact.js"
@@ -113,27 +113,34 @@ const useComparisons = (session: string) => {
   const [all, setAll] = useState<ReadonlyArray<Comparison>>([])
   const [working, setWorking] = useState<string | null>(null)
   const [problems, setProblems] = useState<ReadonlyArray<string>>([])
-  const [stop] = useState(() => new AbortController())
-  useEffect(() => () => stop.abort(), [])
+  const [progress, setProgress] = useState<Progress | null>(null)
+  const asking = useRef<AbortController | null>(null)
+  const stop = () => {
+    asking.current?.abort()
+    setWorking(null)
+  }
+  useEffect(() => stop, [])
   const compare = async (chosen: ReadonlyArray<string>, prices: object) => {
+    const { signal } = (asking.current = new AbortController())
     setProblems([])
     setAll([])
     for (const [at, name] of chosen.entries()) {
       setWorking(`${name}, ${count(at + 1)} of ${count(chosen.length)}`)
       const body = { strategy: name === fullHistory ? null : name, prices }
-      const options = { method: "POST", body, signal: stop.signal } as const
+      setProgress(null)
+      const options = { method: "POST", body, signal, onProgress: setProgress } as const
       try {
         const found = await ask<Compared>(ofSession(session, "/compare"), options)
         setAll((before) => [...before, [name, found]])
       } catch (error) {
-        if (stop.signal.aborted) return
+        if (signal.aborted) return
         // The other strategies are compared all the same.
         setProblems((before) => [...before, `${name}: ${reasonOf(error)}`])
       }
     }
     setWorking(null)
   }
-  return { all, working, problems, compare }
+  return { all, working, problems, compare, progress, stop }
 }
 
 export const CompareView = ({ timeline }: ViewProps) => {
@@ -145,7 +152,7 @@ export const CompareView = ({ timeline }: ViewProps) => {
     "break-even",
     "sliding-window",
   ])
-  const { all, working, problems, compare } = useComparisons(timeline.session)
+  const { all, working, problems, compare, ...far } = useComparisons(timeline.session)
   const prices = { ...Prices.presets[model], ...own }
   return (
     <div class="page-view">
@@ -208,9 +215,10 @@ export const CompareView = ({ timeline }: ViewProps) => {
           ))}
         </fieldset>
         <button class="primary" disabled={working !== null || wanted.length === 0}>
-          {working === null ? "Compare" : `Replaying under ${working}…`}
+          Compare
         </button>
       </form>
+      {working === null ? null : <Waiting {...far}>{`Replaying under ${working}`}</Waiting>}
       {problems.map((problem) => (
         <Problem key={problem}>{problem}</Problem>
       ))}
