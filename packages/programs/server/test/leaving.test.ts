@@ -130,6 +130,8 @@ it.each([
   const { url } = await started({
     strategy: "rounds",
     compaction: { mode: "manual" },
+    // The longest time of a request would end it, too.
+    timeout: "1 hour",
     summarizer: {
       name: "waits",
       summarize: ({ from, to }) =>
