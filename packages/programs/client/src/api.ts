@@ -330,7 +330,8 @@ const memory = group("memory", [
   reads("POST", "preview", session("/preview"), {
     body: schemas.Preview,
     answer: schemas.Previewed,
-    about: "What `compact` would do, with the contexts before and behind it; nothing is written. With `Accept: application/x-ndjson`, lines say how many messages are done, and the last one has the `answer`, or is a problem",
+    about:
+      "What `compact` would do, with the contexts before and behind it; nothing is written. With `Accept: application/x-ndjson`, lines say how many messages are done, and the last one has the `answer`, or is a problem",
   }),
   writes("POST", "revert", session("/revert"), {
     body: schemas.Revert,
