@@ -41,6 +41,9 @@ const pages = readdirSync(join(root, "docs/start"))
   .map((name) => pageOf(`docs/start/${name}`))
   .filter(({ file }) => file !== undefined)
 
+/** Compiles a driver where none can be loaded that was built before: npm brings its own, and pnpm does not find the one that it has. */
+const nodeGyp = join(root, "node_modules/pnpm/dist/node-gyp-bin")
+
 /** A line as whoever uses the manager types it, where nobody can be asked. */
 const inManager = {
   npm: (line) => line.replace(/^npx (?!memfold)/u, "npx --yes "),
@@ -61,7 +64,7 @@ const run = async (line, options) => {
   return { ok: code === 0, out: out.join(""), said: `${line}\n${out.join("")}${err.join("")}` }
 }
 
-/** Runs `use` while a line serves. */
+/** Runs `use`, which resolves with what went wrong or `null`, while a line serves. What the line says is told with what went wrong. */
 const whileServing = async (line, options, use) => {
   if (line === undefined) return use()
   const child = spawn("sh", ["-c", `exec ${line}`], {
@@ -70,10 +73,18 @@ const whileServing = async (line, options, use) => {
     detached: true,
   })
   const ended = once(child, "close")
+  const said = []
+  const serving = new Promise((resolve) => {
+    for (const output of [child.stdout, child.stderr])
+      output.on("data", (part) => {
+        said.push(part)
+        if (said.join("").includes(options.env.MEMFOLD_SERVICE)) resolve()
+      })
+  })
   try {
-    // Once it says its address.
-    await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), ended])
-    return await use()
+    await Promise.race([serving, ended])
+    const failure = child.exitCode === null ? await use() : "the service has ended"
+    return failure && `${failure}\n${line}\n${said.join("")}`
   } finally {
     if (child.exitCode === null) process.kill(-child.pid)
     await ended
@@ -88,7 +99,7 @@ const follow = async (page, { folder, manager, node, registry, provider }) => {
   writeFileSync(join(home, ".npmrc"), `registry=${registry}\n`)
   const typed = inManager[manager]
   const env = {
-    PATH: `${dirname(node.program)}${delimiter}${process.env.PATH}`,
+    PATH: [dirname(node.program), nodeGyp, process.env.PATH].join(delimiter),
     HOME: home,
     ...headers,
     // What was loaded for the page before need not be loaded again.

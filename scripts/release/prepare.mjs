@@ -18,6 +18,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../setup.mjs"
+import { strip } from "./comments.mjs"
 import { packages } from "./packages.mjs"
 
 /** Where releases are tried: outside of the work tree, so that nothing of it is found from there. */
@@ -123,6 +124,7 @@ export const prepare = (say, { fresh }) => {
   say(`memfold ${version}: packs`)
   mkdirSync(packed, { recursive: true })
   const tarballs = packages.map(({ folder: own, manifest: { name } }) => {
+    if (existsSync(join(copy, own, "dist"))) strip(join(copy, own, "dist"))
     const file = join(packed, `${name.replace("@", "").replace("/", "-")}.tgz`)
     must(pnpm, ["pack", "--out", file], { cwd: join(copy, own) })
     return { name, file, sizes: sizesOf(file) }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { withoutComments } from "../../../../scripts/release/comments.mjs"
 import { packages, readme } from "../../../../scripts/release/packages.mjs"
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url))
@@ -124,3 +125,20 @@ describe.each(packages.map(({ folder, manifest }) => [manifest.name, folder, man
     })
   },
 )
+
+it("is installed without comments, but for those that programs and licenses ask for", () => {
+  const module = `#!/usr/bin/env node
+/** Its own. */
+const named = "/** a text */" // beside code
+/* @license of others */
+  // alone
+const name = \`
+// in a text
+\`
+export const made = /* @__PURE__ */ named.concat(name)
+export const other = () => import(
+  /* webpackIgnore: true */
+  named)
+`
+  expect(withoutComments(module)).toBe(module.replace("/** Its own. */\n", "").replace("  // alone\n", ""))
+})

@@ -1,0 +1,1 @@
+export declare const withoutComments: (text: string) => string
