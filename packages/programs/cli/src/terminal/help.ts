@@ -192,7 +192,13 @@ export const overview = (width: number): string => {
   ].join("\n")
 }
 
-/** Lays out the help that the parser prints. */
+/** What the parser says of the words of a call, as an error of the command; ours begin with the name of the program. */
+const asError = (said: string, [command = ""]: ReadonlyArray<string>): string => {
+  const words = stripVTControlCharacters(said).replaceAll(/\s+/gu, " ").trim()
+  return words.startsWith("memfold: ") ? said : `memfold: ${command}: ${words}`
+}
+
+/** Lays out the help that the parser prints, and its errors. */
 export const readableHelp = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   args: ReadonlyArray<string>,
@@ -204,5 +210,7 @@ export const readableHelp = <A, E, R>(
         console.log(
           ...parts.map((part) => (typeof part === "string" ? readable(part, args, columns()) : part)),
         ),
+      error: (...parts) =>
+        console.error(...parts.map((part) => (typeof part === "string" ? asError(part, args) : part))),
     }),
   )
