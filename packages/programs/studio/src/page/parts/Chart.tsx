@@ -39,7 +39,7 @@ export interface ChartProps {
 
 /** The space for the numbers at the left and for half a thumb of a slider at the right, in pixels; `style.scss` has both. */
 const [left, right] = [48, 10]
-const wideLeft = 60
+const [wideLeft, wideRight] = [60, 24]
 /** The steps between the numbers of places, which are whole. */
 const steps = Array.from({ length: 8 }, (_, zeros) => [1, 2, 5].map((step) => step * 10 ** zeros)).flat()
 
@@ -102,7 +102,8 @@ const optionsOf = (
     width,
     height,
     hooks: { draw: [onDraw] },
-    padding: [8, right, bare ? 6 : 0, 0],
+    // Half of the last number below the curve stands beyond its end.
+    padding: [8, bare ? right : wideRight, bare ? 6 : 0, 0],
     cursor: {
       y: false,
       drag: { x: false, y: false },
