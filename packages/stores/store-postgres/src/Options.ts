@@ -22,6 +22,12 @@ export interface Options {
   /** A client of `@effect/sql-pg` that the application has, in place of a URL; as for `pool`. */
   readonly client?: SqlClient
   /**
+   * A standby of the server, from which what sessions have is read wherever it has what this process has seen; the server answers
+   * otherwise. `HOST` or `HOST:PORT`, with everything else as the URL has it; replaces `?replica=` of the URL. Of a `pool` or a `client`,
+   * a pool, which stays open.
+   */
+  readonly replica?: string | Pool
+  /**
    * The schema of the tables; replaces the one of the URL. `memfold` by default. A name has 1 to 63 bytes, and no question mark.
    */
   readonly schema?: string
@@ -46,9 +52,11 @@ export interface Options {
   readonly retryFor?: Duration.DurationInput
 }
 
-/** What the options say: the schema, and the URL as the driver takes it, if there is one. It contains a secret: never print it. */
+/** What the options say: the schema, and the URLs as the driver takes them, if there are. They contain a secret: never print them. */
 interface Parsed {
   readonly url: string | null
+  /** The standby; `null` without one. */
+  readonly replica: string | Pool | null
   readonly schema: string
 }
 
@@ -68,26 +76,53 @@ const checkedSchema = (schema: string): Effect.Effect<string, EventLog.LogError>
         reason: "the schema of the store is none; its name has 1 to 63 bytes, and no question mark",
       })
 
+/** The URL of a standby: a host in place of that of the server. */
+const replicaUrl = (url: URL, host: string): Effect.Effect<string, EventLog.LogError> => {
+  const replica = new URL(url)
+  for (const name of ["host", "port"]) replica.searchParams.delete(name)
+  if (!/^[^\s/@?#]+$/.test(host) || !URL.canParse(`postgres://${host}`))
+    return refused("has no replica that is a host; it has the form HOST:PORT")
+  replica.host = host
+  return Effect.succeed(replica.href)
+}
+
 /** Checks options. Errors show nothing of a URL: a secret may be anywhere in a wrong one. */
 export const parse = ({
   url: text,
   pool,
   client,
   schema: named,
+  replica: standby,
 }: Options): Effect.Effect<Parsed, EventLog.LogError> =>
   Effect.gen(function* () {
     if ([text, pool, client].filter((one) => one !== undefined).length !== 1) {
       const reason = "the store takes one of url, pool and client"
       return yield* new EventLog.LogError({ operation: "open", reason })
     }
-    if (text === undefined) return { url: null, schema: yield* checkedSchema(named ?? "memfold") }
+    if ((text === undefined) === (typeof standby === "string") && standby !== undefined) {
+      const reason = "the replica of a URL is a host, and of a pool or a client a pool"
+      return yield* new EventLog.LogError({ operation: "open", reason })
+    }
+    if (text === undefined)
+      return { url: null, replica: standby ?? null, schema: yield* checkedSchema(named ?? "memfold") }
     // Without the slashes, a password would be taken for a part of the name of the database.
     if (!/^postgres(?:ql)?:\/\//i.test(text))
       return yield* refused(`does not begin with postgres:// or postgresql://; it has the form ${form}`)
     if (!URL.canParse(text)) return yield* refused(`is none; it has the form ${form}`)
     const url = new URL(text)
-    const schemas = url.searchParams.getAll("schema")
-    if (schemas.length > 1) return yield* refused('has the setting "schema" more than once')
-    url.searchParams.delete("schema")
-    return { url: url.href, schema: yield* checkedSchema(named ?? schemas[0] ?? "memfold") }
+    const setting = (name: string) => {
+      const values = url.searchParams.getAll(name)
+      url.searchParams.delete(name)
+      return values.length > 1
+        ? refused(`has the setting "${name}" more than once`)
+        : Effect.succeed(values[0])
+    }
+    const schema = yield* setting("schema")
+    const replica = yield* setting("replica")
+    const host = standby ?? replica
+    return {
+      url: url.href,
+      replica: typeof host === "string" ? yield* replicaUrl(url, host) : null,
+      schema: yield* checkedSchema(named ?? schema ?? "memfold"),
+    }
   })

@@ -4,13 +4,15 @@
  */
 import { EventLog } from "@memfold/log"
 import { database, type DatabaseOptions, type Dialect, logOf, refusingWrites } from "@memfold/store-sql"
-import { Effect, Layer, type Scope } from "effect"
+import { Duration, Effect, Layer, type Scope } from "effect"
+import type { ClientConfig } from "pg"
 import * as Changes from "./changes.js"
 import { clientOf, configOf, connect, nameOf, retrying, useOf } from "./connect.js"
 import { postgres } from "./dialect.js"
 import { hasPolicies, migrate } from "./migrations.js"
 import { type Options, parse } from "./Options.js"
 import { reasonOf } from "./reasons.js"
+import { withReplica } from "./replica.js"
 import { sameDatabase } from "./sameDatabase.js"
 import { within } from "./within.js"
 
@@ -19,6 +21,24 @@ export type { EmbeddedClient } from "./connectEmbedded.js"
 export { migrations } from "./migrations.js"
 export type { Options } from "./Options.js"
 export { tenants } from "./tenants.js"
+
+/** How connections are made: by their configuration, or with a pool or a client that the application has. */
+const connecting = (
+  config: ClientConfig | null,
+  { pool, client, connections = 10 }: Pick<Options, "pool" | "client" | "connections">,
+) => {
+  const name = config === null ? "the given connection" : nameOf(config)
+  const given = pool === undefined ? Effect.succeed(client!) : clientOf(pool)
+  const using = config === null ? Effect.map(given, useOf) : connect(config, connections)
+  const made = Effect.mapError(
+    using,
+    ({ cause }) => new EventLog.LogError({ operation: "open", reason: reasonOf(name)(cause), cause }),
+  )
+  return Effect.map(made, (use) => ({ use, name }))
+}
+
+/** A standby that does not answer keeps a read waiting for so long at most. */
+const longestWait = Duration.seconds(2)
 
 /**
  * Opens the event log in a schema of a database, and creates the schema and its tables if they do not exist. The
@@ -39,23 +59,12 @@ export { tenants } from "./tenants.js"
  */
 export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { url, schema } = yield* parse(options)
+    const { url, replica, schema } = yield* parse(options)
     const { readonly = false, create = true, notifications = true } = options
-    const { retryFor = "15 seconds", connections = 10 } = options
+    const { retryFor = "15 seconds", timeout = longestWait } = options
     const config = url === null ? null : configOf(url, options)
-    const name = config === null ? "the given connection" : nameOf(config)
+    const { use, name } = yield* connecting(config, options)
     const reason = reasonOf(name)
-    const using =
-      config === null
-        ? Effect.map(
-            options.pool === undefined ? Effect.succeed(options.client!) : clientOf(options.pool),
-            useOf,
-          )
-        : connect(config, connections)
-    const use = yield* Effect.mapError(
-      using,
-      ({ cause }) => new EventLog.LogError({ operation: "open", reason: reason(cause), cause }),
-    )
     const again = retrying(retryFor)
     const plain = postgres(schema)
     const opening = {
@@ -73,11 +82,16 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const opened = database(yield* sameDatabase(use, schema), { ...opening, dialect })
     const changes = yield* Changes.make(opened, config, { schema, notifications })
     const types = new Set<string>()
-    return {
+    const log = {
       ...logOf(opened, { onWritten: changes.tell, types }),
       changes: changes.of,
       within: within({ dialect, reasonOf: reason, types }),
     }
+    if (replica === null) return log
+    const standby = yield* typeof replica === "string"
+      ? connecting(configOf(replica, { ...options, timeout: Duration.min(timeout, longestWait) }), options)
+      : connecting(null, { pool: replica })
+    return yield* withReplica(log, opened, { ...standby, schema })
   })
 
 /**

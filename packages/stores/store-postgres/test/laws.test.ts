@@ -8,13 +8,18 @@ import { layer, type Options } from "../src/index.js"
 import { newSchema } from "./support.js"
 
 const { server, bouncer } = postgresServers()
+// Nothing here is about power cuts.
+const config = ["fsync = off"]
 let one: Postgres
+let late: Postgres
 beforeAll(async () => {
-  // Nothing here is about power cuts.
-  one = await server({ config: ["fsync = off"] })
+  one = await server({ config })
+  // It has what the primary has, and always later.
+  const delay = "recovery_min_apply_delay = 10ms"
+  late = await server({ config: [...config, delay], standby: { of: one, name: "late" } })
 })
 
-const laws = (name: string, where: () => Pick<Options, "url">) =>
+const laws = (name: string, where: () => Pick<Options, "url" | "replica">) =>
   eventLogLaws({
     name,
     layer: () => Layer.suspend(() => layer({ ...where(), schema: newSchema() })),
@@ -28,6 +33,7 @@ const laws = (name: string, where: () => Pick<Options, "url">) =>
   })
 
 laws("PostgreSQL", () => ({ url: one.url }))
+laws("PostgreSQL with a standby that lags", () => ({ url: one.url, replica: `127.0.0.1:${late.port}` }))
 // The same statements, on connections of a pool; `processes.test.ts` and `changes.test.ts` have what differs there.
 if (deep) {
   let pooled: Bouncer

@@ -18,7 +18,7 @@ export * from "./Database.js"
 export * from "./Dialect.js"
 export { batchHash } from "./batchHash.js"
 export * from "./pause.js"
-export { batchIdOf, typeNumber } from "./queries.js"
+export { batchIdOf, sessionsWithLast, typeNumber } from "./queries.js"
 export * from "./sqlite.js"
 
 /** Deletes a session: one statement, with which goes what belongs to it. Where a rewrite is noted, a deletion is. */
