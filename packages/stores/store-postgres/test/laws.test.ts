@@ -11,12 +11,8 @@ const { server, bouncer } = postgresServers()
 // Nothing here is about power cuts.
 const config = ["fsync = off"]
 let one: Postgres
-let late: Postgres
 beforeAll(async () => {
   one = await server({ config })
-  // It has what the primary has, and always later.
-  const delay = "recovery_min_apply_delay = 10ms"
-  late = await server({ config: [...config, delay], standby: { of: one, name: "late" } })
 })
 
 const laws = (name: string, where: () => Pick<Options, "url" | "replica">) =>
@@ -33,9 +29,15 @@ const laws = (name: string, where: () => Pick<Options, "url" | "replica">) =>
   })
 
 laws("PostgreSQL", () => ({ url: one.url }))
-laws("PostgreSQL with a standby that lags", () => ({ url: one.url, replica: `127.0.0.1:${late.port}` }))
 // The same statements, on connections of a pool; `processes.test.ts` and `changes.test.ts` have what differs there.
 if (deep) {
+  let late: Postgres
+  beforeAll(async () => {
+    // It has what the primary has, and always later.
+    const delay = "recovery_min_apply_delay = 10ms"
+    late = await server({ config: [...config, delay], standby: { of: one, name: "late" } })
+  })
+  laws("PostgreSQL with a standby that lags", () => ({ url: one.url, replica: `127.0.0.1:${late.port}` }))
   let pooled: Bouncer
   beforeAll(async () => {
     pooled = await bouncer(one)
