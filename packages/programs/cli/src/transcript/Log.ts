@@ -26,10 +26,15 @@ export interface Compaction {
   readonly time?: number
 }
 
-/** What an entry says of a compaction. `keeps`: the first entry that it kept as it was, by id or index in the file. */
+/**
+ * What an entry says of a compaction.
+ *
+ * - `keeps`: the first entry that it kept as it was, by id or index in the file
+ * - `isRest`: it is the summary of the compaction that an entry before it has announced
+ */
 export type Compacted = {
   readonly [Name in "summary" | "trigger" | "tokensBefore" | "time"]?: Compaction[Name] | undefined
-} & { readonly keeps?: string | number | undefined }
+} & { readonly keeps?: string | number | undefined; readonly isRest?: boolean }
 
 /** Why an entry cannot be read. `problem` continues a sentence about it: "has no role". */
 export interface Unreadable {
@@ -49,6 +54,10 @@ export interface Format<A> {
   readonly id?: (entry: A) => string | undefined
   /** The id of the entry before it; `undefined` if that is the one before it in the file, `null` if there is none. */
   readonly parent?: (entry: A) => string | null | undefined
+  /** Whether an entry may stand before its parent in the file. */
+  readonly isTree?: boolean
+  /** Whether the user can go back over a compaction: otherwise, an entry whose parent stands before one is damaged. */
+  readonly goesBackOverCompactions?: boolean
   /** Whether it is said in a conversation beside the user's, such as a sub-agent's. */
   readonly isSide?: (entry: A) => boolean
   /** What a known id means: the same entry again, a newer version of it, or (the default) another one. */
@@ -137,9 +146,25 @@ const wayTo = <A>(end: Node<A> | undefined): ReadonlyArray<Node<A>> => {
   return way.toReversed()
 }
 
+/** The rows, each behind its parent. */
+const behindParents = <A>(rows: ReadonlyArray<Row<A>>, { id, parent }: Format<A>): ReadonlyArray<Row<A>> => {
+  const byId = new Map(rows.toReversed().map((row) => [id?.(row.value), row]))
+  const all = new Set<Row<A>>()
+  for (const start of rows) {
+    const way = new Set<Row<A>>()
+    for (let row: Row<A> | undefined = start; row !== undefined && !all.has(row) && !way.has(row);) {
+      way.add(row)
+      const named = parent?.(row.value) ?? undefined
+      row = named === undefined ? undefined : byId.get(named)
+    }
+    for (const row of [...way].toReversed()) all.add(row)
+  }
+  return [...all]
+}
+
 /**
- * The entries in their places. A parent stands earlier in the file; that of a compaction not before another one, because it
- * covers what was said since. Where the named one does not, the log is damaged: the entry follows the one before it.
+ * The entries in their places. A parent stands earlier in the file, and not before a compaction, which covers what was said until then.
+ * Where the named one does not, the log is damaged: the entry follows the one before it.
  */
 const placed = <A>(
   rows: ReadonlyArray<Row<A>>,
@@ -148,21 +173,18 @@ const placed = <A>(
   const nodes: Array<Node<A>> = []
   const byId = new Map<string, Node<A>>()
   const last: { main?: Node<A> | undefined; side?: Node<A> | undefined } = {}
+  /** The newest compaction that nobody goes back over. */
   let compacted = -1
   /** Where the conversation stands if the newest entries were taken back, and nothing was said since. */
   let end: Node<A> | undefined
-  const parentOf = (
-    chain: "main" | "side",
-    named: string | null | undefined,
-    from: number,
-  ): Node<A> | undefined => {
+  const parentOf = (chain: "main" | "side", named: string | null | undefined): Node<A> | undefined => {
     if (named === null) return undefined
     const found = named === undefined ? undefined : byId.get(named)
     if (found === undefined) return last[chain]
     if (chain === "side") return found.side === undefined ? undefined : found
-    return found.side === undefined && found.order >= from ? found : last.main
+    return found.side === undefined && found.order >= compacted ? found : last.main
   }
-  for (const row of rows) {
+  for (const row of format.isTree === true ? behindParents(rows, format) : rows) {
     const { value } = row
     const first = format.takesBack?.(value, () => wayTo(last.main).map((node) => node.row.value))
     if (first !== undefined) {
@@ -179,7 +201,7 @@ const placed = <A>(
     if (again === "newer" || again === "same") continue
     const chain = format.isSide?.(value) === true ? "side" : "main"
     const isCompaction = chain === "main" && format.compaction?.(value, () => []) !== undefined
-    const parent = parentOf(chain, format.parent?.(value), isCompaction ? compacted : 0)
+    const parent = parentOf(chain, format.parent?.(value))
     const before = parent === undefined || isSaid(format, parent) ? parent : parent.before
     const joins =
       before !== undefined &&
@@ -192,7 +214,7 @@ const placed = <A>(
     last[chain] = node
     if (chain === "main" && isSaid(format, node)) end = undefined
     if (id !== undefined) byId.set(id, node)
-    if (isCompaction) compacted = node.order
+    if (isCompaction && format.goesBackOverCompactions !== true) compacted = node.order
   }
   return { nodes, end }
 }
@@ -235,14 +257,6 @@ const groupedBy = <A, K>(list: ReadonlyArray<A>, key: (one: A) => K): Map<K, Arr
   return groups
 }
 
-/** A compaction that is in two entries, where it happened and what it wrote, is one. */
-const addCompaction = (all: Array<Compaction>, made: Compaction): void => {
-  const last = all.at(-1)
-  const goesOn = last?.after === made.after && last.summary === undefined && made.summary !== undefined
-  if (goesOn) all[all.length - 1] = { ...made, ...last }
-  else all.push(made)
-}
-
 /** Reads a way, up to the first entry that cannot be read, or without those that cannot. */
 const readWay = <A>(
   way: ReadonlyArray<Node<A>>,
@@ -255,6 +269,8 @@ const readWay = <A>(
   const ofMessage = groupedBy(way, ({ message }) => message)
   /** How many messages there are before an entry, by its id and its index in the file. */
   const places = new Map<string | number | undefined, number>()
+  /** The newest compaction, as long as its summary is still to come. */
+  let open: Compacted | undefined
   for (const [at, node] of way.entries()) {
     const { value } = node.row
     const own = node.message === node ? (ofMessage.get(node) ?? []) : []
@@ -264,12 +280,16 @@ const readWay = <A>(
     }
     const compacted = format.compaction?.(value, () => way.slice(0, at).map(({ row }) => row.value))
     if (compacted !== undefined) {
-      const { keeps, summary, ...rest } = compacted
+      const announced = compacted.isRest === true ? open : undefined
+      const { isRest: _, keeps = announced?.keeps, summary, ...rest } = compacted
       const to = keeps === undefined ? undefined : places.get(keeps)
       // Where what was kept is nowhere, nobody knows what the summary covers.
       const known = keeps === undefined || (to !== undefined && to > 0) ? summary : undefined
       const made = Object.entries({ to, summary: known, ...rest }).filter(([, one]) => one !== undefined)
-      addCompaction(compactions, { after: messages.length, ...Object.fromEntries(made) })
+      // A compaction that is in two entries, where it happened and what it wrote, is one.
+      const [last] = announced === undefined ? [] : compactions.splice(-1)
+      compactions.push({ after: messages.length, ...Object.fromEntries(made), ...last })
+      open = summary === undefined ? compacted : undefined
     }
     if (own.length === 0 || !isSaid(format, node)) continue
     const said = format.says(

@@ -25,7 +25,7 @@ import {
   timeAt,
   unknown,
 } from "./parts.js"
-import { isObject, type JsonObject, objectsOf, type Row } from "./source.js"
+import { isObject, type JsonObject, objectsOf } from "./source.js"
 
 const readConversation = Field.reads({
   mapping: Field.any,
@@ -61,24 +61,15 @@ const isConversation = ({ mapping }: JsonObject): boolean =>
   isObject(mapping) &&
   Object.values(mapping).some((node) => isObject(node) && ("message" in node || "parent" in node))
 
-/** The nodes, each behind its parent. */
+/** The nodes, with their ids. */
 const logOf = (value: JsonObject): Log<Entry> | undefined => {
   const { mapping, current_node: current, id, conversation_id: named = id } = readConversation(value)
   if (!isConversation(value) || !isObject(mapping)) return undefined
-  const rows = new Map<string, Row<Entry>>()
-  for (const start of Object.keys(mapping)) {
-    const way: Array<Row<Entry>> = []
-    const here = new Set<string>()
-    for (let id: string | undefined = start; id !== undefined && !rows.has(id) && !here.has(id);) {
-      if (!Object.hasOwn(mapping, id)) break
-      const node = readNode(mapping[id])
-      here.add(id)
-      way.push({ value: { ...node, id, author: readAuthor(node.message.author) } })
-      id = node.parent
-    }
-    for (const row of way.toReversed()) rows.set(row.value.id, row)
-  }
-  return { rows: [...rows.values()], current, id: named }
+  const rows = Object.entries(mapping).map(([id, one]) => {
+    const node = readNode(one)
+    return { value: { ...node, id, author: readAuthor(node.message.author) } }
+  })
+  return { rows, current, id: named }
 }
 
 const readContent = Field.reads({
@@ -189,6 +180,7 @@ export const reader = readerOf<Entry>({
     }),
   id: ({ id }) => id,
   parent: ({ parent }) => parent ?? null,
+  isTree: true,
   isSaid: ({ message }) => isObject(message.author),
   joins: (before, entry) => before.author.role === "tool" && entry.author.role === "tool",
   says,

@@ -135,7 +135,7 @@ const compaction = (entry: Entry): Compacted | undefined => {
     trigger: compactMetadata.trigger,
     tokensBefore: compactMetadata.preTokens,
     time: Either.getOrUndefined(timeAt(entry, "timestamp")),
-    summary: isCompactSummary === true ? summary : undefined,
+    ...(isCompactSummary === true ? { summary, isRest: true } : {}),
   }
 }
 

@@ -152,6 +152,7 @@ export const reader = readerOf<Entry>({
       },
     ),
   id: ({ uuid }) => uuid,
+  isTree: true,
   // The first messages, of which an edit makes several, name one that is nowhere.
   parent: ({ parent_message_uuid: parent }) => (parent?.startsWith("00000000-") === true ? null : parent),
   says: ([message]) => says(message),

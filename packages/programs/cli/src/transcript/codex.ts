@@ -138,16 +138,14 @@ const logOf = (source: Source): Log<Entry> => {
 }
 
 /**
- * What stands in the place of everything before a compaction: the prompts that Codex kept word for word, which no context has
- * otherwise, and the summary.
+ * What stands in the place of everything before a compaction: what Codex kept word for word, which no context has otherwise, and the
+ * summary.
  */
 const summaryOf = ({ payload }: Entry, way: ReadonlyArray<Entry>): string | undefined => {
-  const typed = new Set(way.flatMap((entry) => (entry.isTyped === true ? [textOf(entry.item)] : [])))
+  const said = new Set(way.map(({ item }) => textOf(item)))
   const history = payload.replacement_history.map(textOf).filter((one) => one !== "")
-  const summary = payload.message ?? history.findLast((one) => !typed.has(one))
-  return summary === undefined
-    ? undefined
-    : [...history.filter((one) => typed.has(one)), summary].join("\n\n")
+  const summary = payload.message ?? history.findLast((one) => !said.has(one))
+  return summary === undefined ? undefined : [...history.filter((one) => said.has(one)), summary].join("\n\n")
 }
 
 const says = (entries: readonly [Entry, ...Array<Entry>]): Said => {

@@ -61,7 +61,8 @@ const partOf = (data: unknown): ReadonlyArray<Message.Part> => {
 
 const ofRequest = (value: unknown): Said => {
   const { requestId: id, modelId: model, message, response, ...request } = readRequest(value)
-  const asked = typeof message === "string" ? message : readPart(message).text
+  const asked =
+    typeof message === "string" ? message : (readPart(message).text ?? spokenIn(message).join("\n"))
   return Either.map(timeAt(request, "timestamp"), (time) => [
     ...allRecorded([{ role: "user", parts: text(asked) }], { id, time }),
     ...allRecorded([{ role: "assistant", parts: response.flatMap(partOf) }], { time, model }),

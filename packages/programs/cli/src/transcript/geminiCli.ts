@@ -187,7 +187,7 @@ const thoughtOf = (thought: unknown): ReadonlyArray<Message.Part> => {
 }
 
 const readResult = Field.reads({ functionResponse: Field.record({ response: Field.any }), text: Field.text })
-const readResponse = Field.reads({ output: Field.text, error: Field.text })
+const readResponse = Field.reads({ output: Field.any, error: Field.text })
 
 /** The output that a result gives the model; the whole response where it has another form. */
 const outputOf = (given: unknown): string =>
@@ -197,7 +197,7 @@ const outputOf = (given: unknown): string =>
       const { functionResponse, text } = readResult(one)
       const { response } = functionResponse
       const { output, error } = readResponse(response)
-      return output ?? error ?? text ?? Field.written(response ?? one)
+      return Field.written(output ?? error ?? text ?? response ?? one)
     })
     .join("\n")
 
@@ -218,11 +218,12 @@ const says = (message: Entry): Said =>
     steps.said(...parts)
     for (const { id, name, args, result: ofModel, resultDisplay: shown, status } of message.toolCalls) {
       const made = call(id, name, args)
-      // Of some results, the file has what the screen showed alone.
-      const given = ofModel ?? shown
       steps.said(made)
-      if (given !== undefined && given !== null)
-        steps.answered(result(made, outputOf(given), status === "error" ? true : undefined))
+      // Of some results, the file has what the screen showed alone.
+      if ((ofModel ?? shown ?? undefined) !== undefined)
+        steps.answered(
+          result(made, outputOf(ofModel) || outputOf(shown), status === "error" ? true : undefined),
+        )
     }
     const { input, output, thoughts = 0 } = message.tokens
     const usage = usageOf(input, output === undefined ? undefined : output + thoughts)

@@ -29,10 +29,10 @@ const readResponse = Field.reads({
 })
 type Entry = ReturnType<typeof readResponse>["response"]
 
-const conversationsIn = ({ document }: Source) =>
-  readExport(document).conversations.filter(
-    (one) => isObject(one) && Array.isArray(one["responses"]) && isObject(one["conversation"]),
-  )
+const conversationsIn = ({ document }: Source) => readExport(document).conversations
+
+const isConversation = (value: unknown): boolean =>
+  isObject(value) && Array.isArray(value["responses"]) && isObject(value["conversation"])
 
 const readDate = Field.reads({ $date: Field.any })
 const readLong = Field.reads({ $numberLong: Field.any })
@@ -62,10 +62,10 @@ const says = (entry: Entry): Said =>
 
 export const reader = readerOf<Entry>({
   noun: "response",
-  recognizes: (source) => conversationsIn(source).length > 0,
+  recognizes: (source) => conversationsIn(source).some(isConversation),
   logs: (source) => {
     const all = conversationsIn(source)
-    return all.length === 0
+    return !all.some(isConversation)
       ? Either.left({ problem: "the file holds no conversations of Grok", allowed: "its export" })
       : Either.right(
           all.map((value, at) => {
@@ -79,6 +79,7 @@ export const reader = readerOf<Entry>({
         )
   },
   id: ({ _id: id }) => id,
+  isTree: true,
   parent: ({ parent_response_id: parent }) => parent,
   says: ([entry]) => says(entry),
 })

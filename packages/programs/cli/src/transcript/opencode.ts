@@ -149,7 +149,7 @@ const compaction = (entry: Entry): Compacted | undefined => {
   const time = Either.getOrUndefined(timeAt(entry.info.time, "created"))
   if (isSummary(entry)) {
     const said = stepsOf(entry).flatMap(({ parts }) => parts)
-    return { time, summary: textsIn(said) }
+    return { time, summary: textsIn(said), isRest: true }
   }
   const mark = entry.parts.map(readPart).find(({ type }) => type === "compaction")
   if (mark === undefined) return undefined

@@ -203,6 +203,7 @@ export const reader = readerOf<Entry>({
   logs: (source) => Either.right([linesIn(source, readEntry)]),
   id: ({ id }) => id,
   parent: ({ parentId }) => (typeof parentId === "string" || parentId === null ? parentId : undefined),
+  goesBackOverCompactions: true,
   // What the screen shows of a result, and what is left of a call that was cut off.
   notSaid: ["message.details", "message.errorMessage", "partialJson"],
   isSaid: ({ type }) => type === "message" || type === "custom_message",
