@@ -462,6 +462,83 @@ describe("what was said is kept", () => {
     expect(only!.compactions).toEqual([{ after: 3, to: 2, trigger: "auto", summary: "short" }])
   })
 
+  it("where something was typed beside the mark of a compaction of opencode", () => {
+    const message = (id: string, role: string, parts: ReadonlyArray<object>, more: object = {}) => ({
+      info: { id, role, ...more },
+      parts,
+    })
+    const text = (one: string) => ({ type: "text", text: one })
+    const messages = [
+      message("one", "user", [text("one")]),
+      message("two", "user", [text("two")]),
+      message("mark", "user", [{ type: "compaction", tail_start_id: "two" }, text("three")]),
+      message("short", "assistant", [text("short")], { summary: true }),
+    ]
+    const [only] = read(JSON.stringify({ info: {}, messages }))
+    expect(only!.messages).toHaveLength(3)
+    expect(only!.compactions).toEqual([{ after: 2, to: 1, summary: "short" }])
+  })
+
+  it.each(["tail", "rewritten tail"])(
+    "behind a compaction of Claude Code whose next prompt hangs on its %s",
+    (how) => {
+      const kept = said("assistant", "two", "one")
+      const boundary = {
+        type: "system",
+        subtype: "compact_boundary",
+        uuid: "c",
+        parentUuid: null,
+        logicalParentUuid: "two",
+        compactMetadata: { preservedSegment: { headUuid: "two", tailUuid: "two" } },
+      }
+      const summary = said("user", "short", "c", { isCompactSummary: true })
+      const again = how === "tail" ? [] : [{ ...kept, parentUuid: "short" }]
+      const rows = [
+        said("user", "one", null),
+        kept,
+        boundary,
+        summary,
+        ...again,
+        said("user", "three", "two"),
+      ]
+      const [only, ...none] = read(lines(...rows))
+      expect(views(only!)).toEqual(["user | one", "assistant | two", "user | three"])
+      expect(only!.compactions).toEqual([{ after: 2, to: 1, summary: "short" }])
+      expect(none).toEqual([])
+    },
+  )
+
+  it("where an answer of Gemini CLI has an empty result and what the screen showed", () => {
+    const toolCalls = [[], "", null].map((result, at) => ({
+      id: `${at}`,
+      name: "f",
+      args: {},
+      result,
+      resultDisplay: `shown ${at}`,
+    }))
+    const messages = [{ id: "a", type: "gemini", content: "", toolCalls }]
+    const [only] = read(JSON.stringify({ sessionId: "s", startTime: "2026-03-02T12:00:00Z", messages }))
+    expect(views(only!).at(-1)).toBe("tool | 0:shown 0 | 1:shown 1 | 2:shown 2")
+  })
+
+  it("in conversations of Grok that say nothing of themselves, and whose answers stand first", () => {
+    const response = (id: string, parent: string | null, sender: string) => ({
+      response: { _id: id, parent_response_id: parent, sender, message: id },
+    })
+    const responses = [response("two", "one", "assistant"), response("one", null, "human")]
+    const odd = { conversation: null, responses: [response("three", null, "human")] }
+    const all = read(JSON.stringify({ conversations: [{ conversation: { id: "c" }, responses }, odd] }))
+    expect(all.map(views)).toEqual([["user | one", "assistant | two"], ["user | three"]])
+  })
+
+  it("where a question of VS Code is in pieces", () => {
+    const requests = [{ message: { parts: [{ text: "one" }] }, response: [{ value: "two" }] }]
+    expect(read(JSON.stringify({ responderUsername: "x", requests })).flatMap(views)).toEqual([
+      "user | one",
+      "assistant | two",
+    ])
+  })
+
   it("in the steps of one message of opencode, in their order", () => {
     const tool = (callID: string) => ({
       type: "tool",
@@ -603,6 +680,23 @@ describe("what stands beside the messages", () => {
     expect(only!.compactions).toEqual([{ after: 1, summary: "one\n\nshort" }])
   })
 
+  it("of Codex, an answer that a compaction kept word for word stands in front of the summary", () => {
+    const item = (role: string, text: string) => ({
+      type: "message",
+      role,
+      content: [{ type: `${role === "user" ? "input" : "output"}_text`, text }],
+    })
+    const line = (payload: object) => ({ type: "response_item", payload })
+    const kept = [item("assistant", "two"), item("user", "short")]
+    const [only] = read([
+      line(item("user", "one")),
+      line(item("assistant", "two")),
+      { type: "compacted", payload: { message: "", replacement_history: kept } },
+      line(item("user", "three")),
+    ])
+    expect(only!.compactions).toEqual([{ after: 2, summary: "two\n\nshort" }])
+  })
+
   it("of a compaction that kept what is nowhere is a summary that covers nothing", () => {
     const [only] = read([
       typed("a", null, "one"),
@@ -613,7 +707,8 @@ describe("what stands beside the messages", () => {
         logicalParentUuid: "a",
         compactMetadata: { preservedSegment: { headUuid: "gone" } },
       },
-      typed("c", "b", "two"),
+      { ...typed("s", "b", "short"), isCompactSummary: true },
+      typed("c", "s", "two"),
     ])
     expect(only!.compactions?.map(({ to, summary }) => [to, summary])).toEqual([[undefined, undefined]])
   })

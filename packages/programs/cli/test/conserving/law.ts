@@ -244,18 +244,16 @@ export const laws: ReadonlyArray<Law> = [
       const { compacted, turns } = conversation
       const [now] = read(writer, writer.write(conversation))
       const { compactions = [], messages } = now!
-      must(compactions.length === (compacted === undefined ? 0 : 1), `${compactions.length} compactions`)
-      if (compacted === undefined) return
-      const { summary = "", after, to = after } = compactions[0]!
-      must(summary.includes(compacted.summary), "the summary is gone")
-      const keeps = writer.has.includes("keeps") ? compacted.keeps : 0
-      const covered = textsOf({ messages: messages.slice(0, to) })
-      for (const [at, turn] of turns.entries())
-        for (const text of saidIn(writer, turn))
-          must(
-            covered.includes(text) === at < compacted.after - keeps,
-            `turn ${at} of ${compacted.after}: ${text}`,
-          )
+      must(compactions.length === compacted.length, `${compactions.length} compactions`)
+      for (const [index, made] of compacted.entries()) {
+        const { summary = "", after, to = after } = compactions[index]!
+        must(summary.includes(made.summary), "the summary is gone")
+        const keeps = writer.has.includes("keeps") ? made.keeps : 0
+        const covered = textsOf({ messages: messages.slice(0, to) })
+        for (const [at, turn] of turns.entries())
+          for (const text of saidIn(writer, turn))
+            must(covered.includes(text) === at < made.after - keeps, `turn ${at} of ${made.after}: ${text}`)
+      }
     },
   },
   {

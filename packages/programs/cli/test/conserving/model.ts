@@ -26,14 +26,24 @@ export interface Turn {
   readonly steps: ReadonlyArray<Step>
 }
 
+/** After so many turns, the program wrote a summary; it kept the last `keeps` of them as they were. */
+export interface Compacted {
+  readonly after: number
+  readonly keeps: number
+  readonly summary: string
+}
+
 /** A conversation: its turns, what was left, where it was compacted, and what stands in places that nobody knows. */
 export interface Conversation {
   readonly system: string | undefined
   readonly turns: ReadonlyArray<Turn>
   /** Turns that the user went back over, and behind which turn they were said. */
   readonly left: { readonly after: number; readonly turns: ReadonlyArray<Turn> } | undefined
-  /** After so many turns, the program wrote a summary; it kept the last `keeps` of them as they were. */
-  readonly compacted: { readonly after: number; readonly keeps: number; readonly summary: string } | undefined
+  readonly compacted: ReadonlyArray<Compacted>
+  /** What comes behind a compaction names an entry before it as its parent, in programs that do so. */
+  readonly isLoose: boolean
+  /** Trees are written from their newest entry on. */
+  readonly isReversed: boolean
   /** All answers have one id, as some gateways give it. */
   readonly hasOneId: boolean
   /** Texts in entries, blocks and fields of kinds that no reader knows. */
@@ -80,7 +90,9 @@ const shapes = fc.record({
     { minLength: 1, maxLength: 4 },
   ),
   left: fc.option(fc.nat(3), { nil: undefined }),
-  compacted: fc.option(fc.record({ after: fc.nat(3), keeps: fc.nat(2) }), { nil: undefined }),
+  compacted: fc.array(fc.record({ after: fc.nat(3), keeps: fc.nat(2) }), { maxLength: 3 }),
+  isLoose: fc.boolean(),
+  isReversed: fc.boolean(),
   odd: fc.nat(3),
   hasOneId: fc.boolean(),
 })
@@ -112,7 +124,10 @@ const conversationOf = (shape: Shape): Conversation => {
     }),
   })
   const turns = shape.turns.map(turnOf)
-  const after = shape.compacted === undefined ? 0 : Math.min(turns.length, shape.compacted.after + 1)
+  const places = new Map(
+    shape.compacted.map(({ after, keeps }) => [Math.min(turns.length, after + 1), keeps] as const),
+  )
+  const compactions = [...places].toSorted(([one], [other]) => one - other)
   return {
     system: shape.system ? say("", "instruction") : undefined,
     turns,
@@ -120,10 +135,13 @@ const conversationOf = (shape: Shape): Conversation => {
       shape.left === undefined
         ? undefined
         : { after: shape.left % turns.length, turns: shape.turns.slice(0, 1).map(turnOf) },
-    compacted:
-      shape.compacted === undefined
-        ? undefined
-        : { after, keeps: Math.min(after - 1, shape.compacted.keeps), summary: say("", "summary") },
+    compacted: compactions.map(([after, keeps], at) => ({
+      after,
+      keeps: Math.min(after - (compactions[at - 1]?.[0] ?? 1), keeps),
+      summary: say("", "summary"),
+    })),
+    isLoose: shape.isLoose,
+    isReversed: shape.isReversed,
     hasOneId: shape.hasOneId,
     odd: Array.from({ length: shape.odd }, () => say("", "odd")),
   }

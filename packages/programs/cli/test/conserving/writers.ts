@@ -1,5 +1,5 @@
 /** Writes conversations as the files of programs. A format says which parts of the model its files have. */
-import type { Conversation, Step, Turn } from "./model.js"
+import type { Compacted, Conversation, Step, Turn } from "./model.js"
 
 /** What files of a format have. */
 export interface Writer {
@@ -91,16 +91,13 @@ const branched = <A>(
   write: {
     readonly turn: (turn: Turn) => ReadonlyArray<A>
     readonly back: (turns: ReadonlyArray<Turn>) => ReadonlyArray<A>
-    readonly compact: (
-      at: NonNullable<Conversation["compacted"]>,
-      turns: ReadonlyArray<Turn>,
-    ) => ReadonlyArray<A>
+    readonly compact: (at: Compacted) => ReadonlyArray<A>
   },
 ): ReadonlyArray<A> =>
   turns.flatMap((turn, at) => [
     ...write.turn(turn),
     ...(left?.after === at ? [...left.turns.flatMap(write.turn), ...write.back(left.turns)] : []),
-    ...(compacted?.after === at + 1 ? write.compact(compacted, turns) : []),
+    ...compacted.filter(({ after }) => after === at + 1).flatMap(write.compact),
   ])
 
 /**
@@ -114,7 +111,7 @@ const inTree = <Place>(
     readonly turn: (turn: Turn, isKept: boolean) => void
     readonly last: () => Place
     readonly goBack: (place: Place) => void
-    readonly compact?: (at: NonNullable<Conversation["compacted"]>) => void
+    readonly compact?: (at: Compacted) => void
   },
 ): void => {
   for (const [at, turn] of turns.entries()) {
@@ -124,7 +121,7 @@ const inTree = <Place>(
       for (const other of left.turns) write.turn(other, false)
       write.goBack(here)
     }
-    if (compacted?.after === at + 1) write.compact?.(compacted)
+    for (const made of compacted) if (made.after === at + 1) write.compact?.(made)
   }
 }
 
@@ -177,13 +174,16 @@ const claudeCode = (conversation: Conversation): string => {
     }
   }
   for (const text of texts) chain.add({ type: "unheard-of", note: { text } })
+  let first: string | null = null
   inTree(conversation, {
     turn,
     last: () => chain.last,
     goBack: (place) => void (chain.last = place),
     compact: (compacted) => {
       const head = compacted.keeps === 0 ? undefined : firsts.at(-compacted.keeps)
-      const logicalParentUuid = chain.last
+      const tail = chain.last
+      first ??= tail
+      const logicalParentUuid = conversation.isLoose ? first : tail
       chain.last = null
       chain.add({
         type: "system",
@@ -199,6 +199,8 @@ const claudeCode = (conversation: Conversation): string => {
         isCompactSummary: true,
         message: { role: "user", content: compacted.summary },
       })
+      // The next prompt hangs on what was kept.
+      if (conversation.isLoose && head !== undefined) chain.last = tail
     },
   })
   return lines(chain.rows)
@@ -453,7 +455,9 @@ const chatGpt = (conversation: Conversation): string => {
     add("assistant", { content_type: "unheard_of", blocks: [{ kind: "x", text: one }] })
   inTree(conversation, { turn, last: () => last, goBack: (place) => void (last = place) })
   mapping["odd"] = null
-  return JSON.stringify([{ mapping, current_node: last, conversation_id: "c" }, { title: "nothing" }])
+  const nodes = Object.entries(mapping)
+  const all = Object.fromEntries(conversation.isReversed ? nodes.toReversed() : nodes)
+  return JSON.stringify([{ mapping: all, current_node: last, conversation_id: "c" }, { title: "nothing" }])
 }
 
 const claudeExport = (conversation: Conversation): string => {
@@ -491,6 +495,7 @@ const claudeExport = (conversation: Conversation): string => {
   for (const one of texts)
     add({ sender: "assistant", text: "", content: [{ type: "unheard_of", note: { text: one } }] })
   inTree(conversation, { turn, last: () => last, goBack: (place) => void (last = place) })
+  if (conversation.isReversed) messages.reverse()
   return JSON.stringify([{ uuid: "c", current_leaf_message_uuid: last, chat_messages: messages }])
 }
 
@@ -609,6 +614,8 @@ const grok = (conversation: Conversation): string => {
         add(given({ sender: "ASSISTANT", message: text, thinking_trace: reasoning, model: "grok-4" }))
   }
   inTree(conversation, { turn, last: () => last, goBack: (place) => void (last = place) })
+  // Without a mark, the way that is written last is where a conversation stands.
+  if (conversation.isReversed && conversation.left === undefined) responses.reverse()
   return JSON.stringify({ conversations: [{ conversation: { id: "c", ...odd(texts) }, responses }] })
 }
 
