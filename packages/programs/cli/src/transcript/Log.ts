@@ -58,8 +58,8 @@ export interface Format<A> {
   readonly isTree?: boolean
   /** Whether the user can go back over a compaction: otherwise, an entry whose parent stands before one is damaged. */
   readonly goesBackOverCompactions?: boolean
-  /** Whether it is said in a conversation beside the user's, such as a sub-agent's. */
-  readonly isSide?: (entry: A) => boolean
+  /** Who says it in a conversation beside the user's, such as a sub-agent. */
+  readonly side?: (entry: A) => string | undefined
   /** What a known id means: the same entry again, a newer version of it, or (the default) another one. */
   readonly again?: (known: A, entry: A) => "same" | "newer" | "other"
   /** The first entry that this one takes back, of those on the way to it. */
@@ -172,47 +172,49 @@ const placed = <A>(
 ): { readonly nodes: ReadonlyArray<Node<A>>; readonly end: Node<A> | undefined } => {
   const nodes: Array<Node<A>> = []
   const byId = new Map<string, Node<A>>()
-  const last: { main?: Node<A> | undefined; side?: Node<A> | undefined } = {}
+  /** The newest entry of the user's conversation, and of each beside it. */
+  const last = new Map<string | undefined, Node<A> | undefined>()
   /** The newest compaction that nobody goes back over. */
   let compacted = -1
   /** Where the conversation stands if the newest entries were taken back, and nothing was said since. */
   let end: Node<A> | undefined
-  const parentOf = (chain: "main" | "side", named: string | null | undefined): Node<A> | undefined => {
+  const parentOf = (side: string | undefined, named: string | null | undefined): Node<A> | undefined => {
     if (named === null) return undefined
     const found = named === undefined ? undefined : byId.get(named)
-    if (found === undefined) return last[chain]
-    if (chain === "side") return found.side === undefined ? undefined : found
-    return found.side === undefined && found.order >= compacted ? found : last.main
+    if (found === undefined) return last.get(side)
+    if (side !== undefined) return found.side === undefined ? undefined : found
+    return found.side === undefined && found.order >= compacted ? found : last.get(undefined)
   }
   for (const row of format.isTree === true ? behindParents(rows, format) : rows) {
     const { value } = row
-    const first = format.takesBack?.(value, () => wayTo(last.main).map((node) => node.row.value))
+    const first = format.takesBack?.(value, () => wayTo(last.get(undefined)).map((node) => node.row.value))
     if (first !== undefined) {
-      const way = wayTo(last.main)
+      const way = wayTo(last.get(undefined))
       const kept = way.findIndex((node) => node.row.value === first)
       for (const node of way.slice(kept)) byId.delete(format.id?.(node.row.value) ?? "")
-      last.main = way[kept - 1]
-      end = last.main
+      end = way[kept - 1]
+      last.set(undefined, end)
     }
     const id = format.id?.(value)
     const known = id === undefined ? undefined : byId.get(id)
     const again = known === undefined ? "other" : format.again?.(known.row.value, value)
     if (again === "newer") known!.row = row
     if (again === "newer" || again === "same") continue
-    const chain = format.isSide?.(value) === true ? "side" : "main"
-    const isCompaction = chain === "main" && format.compaction?.(value, () => []) !== undefined
-    const parent = parentOf(chain, format.parent?.(value))
+    const side = format.side?.(value)
+    const isMain = side === undefined
+    const isCompaction = isMain && format.compaction?.(value, () => []) !== undefined
+    const parent = parentOf(side, format.parent?.(value))
     const before = parent === undefined || isSaid(format, parent) ? parent : parent.before
     const joins =
       before !== undefined &&
       format.isSaid?.(value) !== false &&
       format.joins?.(before.row.value, value) === true
     const node: Node<A> = { row, parent, before, order: nodes.length }
-    node.side = chain === "main" ? undefined : (parent?.side ?? node)
+    node.side = isMain ? undefined : (parent?.side ?? node)
     node.message = joins ? before.message! : node
     nodes.push(node)
-    last[chain] = node
-    if (chain === "main" && isSaid(format, node)) end = undefined
+    last.set(side, node)
+    if (isMain && isSaid(format, node)) end = undefined
     if (id !== undefined) byId.set(id, node)
     if (isCompaction && format.goesBackOverCompactions !== true) compacted = node.order
   }

@@ -43,6 +43,17 @@ const timed = (value: unknown, decode: (value: unknown) => Said): Said => {
   )
 }
 
+/** A message as Anthropic has it: Roo calls the thoughts of other models `reasoning`. */
+const asAnthropic = (value: unknown): unknown => {
+  if (!isObject(value) || !Array.isArray(value["content"])) return value
+  const content = value["content"].map((block: unknown) =>
+    isObject(block) && block["type"] === "reasoning" && typeof block["text"] === "string"
+      ? { type: "thinking", thinking: block["text"] }
+      : block,
+  )
+  return { ...value, content }
+}
+
 /** Decodes one message of Chat Completions. */
 export const decodeChat = (value: unknown) =>
   Either.map(decodeOpenAI(value), (message): readonly [Message.Message] => [message])
@@ -63,7 +74,7 @@ const instructions = (system: unknown) => decodeMessages({ system, messages: [] 
 const anthropicSays = ({ place, value }: AnthropicEntry): Said => {
   if (place === "field")
     return Either.mapLeft(instructions(value), (wrong) => ({ ...wrong, subject: "the file" }))
-  return timed(value, (message) =>
+  return timed(asAnthropic(value), (message) =>
     Either.flatMap(decodeAnthropic(message), (decoded) =>
       place === "start" ? instructions((message as JsonObject)["content"]) : Either.right(decoded),
     ),

@@ -27,6 +27,7 @@ const readEntry = Field.reads({
   parentUuid: Field.text,
   logicalParentUuid: Field.text,
   isSidechain: Field.flag,
+  agentId: Field.text,
   isMeta: Field.flag,
   isCompactSummary: Field.flag,
   timestamp: Field.any,
@@ -152,7 +153,7 @@ export const reader = readerOf<Entry>({
   id: ({ uuid }) => uuid,
   parent: ({ parentUuid, logicalParentUuid, isSidechain }) =>
     parentUuid ?? logicalParentUuid ?? (isSidechain === true ? null : undefined),
-  isSide: ({ isSidechain }) => isSidechain === true,
+  side: ({ isSidechain, agentId = "" }) => (isSidechain === true ? agentId : undefined),
   // A session that was resumed repeats entries.
   again: (known, entry) =>
     known.type === entry.type && JSON.stringify(known.message) === JSON.stringify(entry.message)

@@ -6,6 +6,7 @@ import type { Message } from "@memfold/core"
 import { Either, Option } from "effect"
 import { messagesIn } from "./chat.js"
 import * as Field from "./Field.js"
+import { spokenIn } from "./leftOut.js"
 import { readerOf, type Said } from "./Log.js"
 import { call, file, reasoning, resultOf, text, unknown } from "./parts.js"
 import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
@@ -20,16 +21,19 @@ const roles: Readonly<Record<string, Message.Message["role"]>> = {
 
 const readKwargs = Field.reads({ id: Field.list, kwargs: Field.any, values: Field.any })
 
+/** The word for a message is in the name of its class: `ai` of `AIMessageChunk`. */
+const kindOf = (name: string): string => name.replace(/Message(?:Chunk)?$/u, "").toLowerCase()
+
 /** The kind of a message and its fields; `null` of anything else. */
 const messageIn = (value: unknown): { readonly kind: string; readonly fields: JsonObject } | null => {
   if (!isObject(value)) return null
-  const { type: kind, data } = value
+  const { type, data } = value
   if ("lc" in value && isObject(value["kwargs"])) {
-    // The word for a message is in the name of its class: `ai` of `AIMessageChunk`.
-    const name = Field.written(readKwargs(value).id.at(-1)).replace(/Message(?:Chunk)?$/u, "")
-    return { kind: name.toLowerCase(), fields: value["kwargs"] }
+    return { kind: kindOf(Field.written(readKwargs(value).id.at(-1))), fields: value["kwargs"] }
   }
-  if (typeof kind !== "string" || !Object.hasOwn(roles, kind)) return null
+  if (typeof type !== "string") return null
+  const kind = kindOf(type)
+  if (!Object.hasOwn(roles, kind)) return null
   if (isObject(data)) return { kind, fields: data }
   return "content" in value && !("role" in value) ? { kind, fields: value } : null
 }
@@ -66,7 +70,8 @@ const partOf = (block: unknown): ReadonlyArray<Message.Part> => {
     case "text":
       return text(rest.text)
     case "thinking":
-      return [reasoning(Field.written(thinking))]
+    case "reasoning":
+      return [reasoning(Field.written(thinking ?? spokenIn(block).join("\n")))]
     case "image_url":
       return [file("image/*", Field.written(isObject(image) ? image["url"] : image))]
     default:

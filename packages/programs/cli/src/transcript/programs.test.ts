@@ -531,6 +531,44 @@ describe("what was said is kept", () => {
     expect(all.map(views)).toEqual([["user | one", "assistant | two"], ["user | three"]])
   })
 
+  it("where an entry of one of two sub-agents names a parent that is nowhere", () => {
+    const of = (agentId: string) => ({ agentId, isSidechain: true })
+    const all = read(
+      lines(
+        said("user", "one", null, of("a")),
+        said("user", "two", null, of("b")),
+        said("assistant", "three", "gone", of("a")),
+      ),
+    )
+    expect(all.map(views)).toEqual([["user | one", "assistant | three"], ["user | two"]])
+  })
+
+  it("in what Roo keeps of the thoughts of other models", () => {
+    const content = [
+      { type: "reasoning", text: "thought", summary: [] },
+      { type: "tool_use", id: "t", name: "f", input: {} },
+    ]
+    const all = read(
+      JSON.stringify([
+        { role: "user", content: "one" },
+        { role: "assistant", content },
+      ]),
+    )
+    expect(all.flatMap(({ messages }) => messages.map(({ parts }) => parts.map(({ type }) => type)))).toEqual(
+      [["text"], ["reasoning", "tool-call"]],
+    )
+  })
+
+  it("in pieces of answers as LangChain streams them", () => {
+    const block = { type: "reasoning", reasoning: "thought" }
+    const chunk = { type: "AIMessageChunk", data: { content: [block, { type: "text", text: "two" }] } }
+    const all = read(JSON.stringify([{ type: "human", data: { content: "one" } }, chunk]))
+    expect(all[0]!.messages[1]!.parts).toEqual([
+      { type: "reasoning", text: "thought" },
+      { type: "text", text: "two" },
+    ])
+  })
+
   it("where a question of VS Code is in pieces", () => {
     const requests = [{ message: { parts: [{ text: "one" }] }, response: [{ value: "two" }] }]
     expect(read(JSON.stringify({ responderUsername: "x", requests })).flatMap(views)).toEqual([

@@ -29,7 +29,7 @@ export const isItem = (value: unknown): boolean => {
     )
   return content.some(
     ({ type: name = "" }) =>
-      items[name] !== undefined && openai[name] === undefined && anthropic[name] === undefined,
+      items[name]?.within === true && openai[name] === undefined && anthropic[name] === undefined,
   )
 }
 

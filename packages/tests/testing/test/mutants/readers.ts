@@ -81,7 +81,13 @@ export const readerMutants: ReadonlyArray<EngineMutant> = [
     "if (entry.isTyped === true || !isTypedBefore) turns.push(entry)",
     'if (!textOf(entry.item).startsWith("<") && (entry.isTyped === true || !isTypedBefore)) turns.push(entry)',
   ),
-  fault("goes on with what was taken back last", branch, "Log", "      end = last.main\n", ""),
+  fault(
+    "goes on with what was taken back last",
+    branch,
+    "Log",
+    "      end = way[kept - 1]\n      last.set(undefined, end)\n",
+    "      last.set(undefined, way[kept - 1])\n",
+  ),
   fault("loses the oldest branch", branch, "Log", "ways.slice(1).map(", "ways.slice(2).map("),
   fault(
     "has a summary cover what was kept",
