@@ -8,9 +8,9 @@ const english: EmptyWords = {
   people: "i me my we us our you your they them she he it everything anything something all",
   helpers: "am is are was were be been do does did done have has had can could would will shall s ve d re ll",
   verbs:
-    "say says said talk talked talking speak spoke spoken tell told discuss discussed mention mentioned happen happened happening write wrote written ask asked chat chatted cover covered go went gone on make made work worked know remember recall show give find search summarize",
+    "say says said talk talked talking speak spoke spoken tell told discuss discussed discussing agree agreed decide decided recap saying telling mention mentioned happen happened happening write wrote written ask asked chat chatted cover covered go went gone on make made work worked know remember recall show give find search summarize",
   others:
-    "about to with and or of the a an at in up over there that this these those again exactly please so just ever before between conversation conversations chat message messages topic topics thing things last time back",
+    "about to with and or of the a an at in up over there that this these those again exactly please so new just ever before between conversation conversations chat message messages topic topics thing things last time back",
 }
 
 const german: EmptyWords = {
@@ -19,9 +19,9 @@ const german: EmptyWords = {
   helpers:
     "ist sind war waren bin bist wurde wurden worden werden wird hat habe haben hast hatte hatten hattest habt kann konnte soll sein gewesen",
   verbs:
-    "sagen sagte sagten gesagt reden redeten geredet sprechen sprach sprachen gesprochen besprechen besprachen besprochen erzählen erzählt erzählte schreiben schrieb geschrieben passieren passierte passiert geschehen geschah los gelaufen lief machen machte gemacht tun getan fragen fragte gefragt diskutieren diskutiert erwähnen erwähnt ging gehen gab geben zeig zeige such suche finde fasse zusammen weißt erinnerst vorgefallen unterhalten",
+    "sagen sagte sagten gesagt reden redeten geredet sprechen sprach sprachen gesprochen besprechen besprachen besprochen erzählen erzählt erzählte schreiben schrieb geschrieben passieren passierte passiert geschehen geschah los gelaufen lief machen machte gemacht tun getan fragen fragte gefragt diskutieren diskutiert erwähnen erwähnt ging gehen gab geben zeig zeige such suche finde fasse zusammen weißt erinnerst vorgefallen unterhalten rede abgemacht vereinbart ausgemacht beschlossen erzähltest sagtest wollte wolltest gab gibt",
   others:
-    "denn eigentlich nochmal noch mal bitte da so alles genau über von und oder mit zu das die der den dem ein eine um in auf dran thema themen nachricht nachrichten gespräch gespräche unterhaltung chat ding dinge sachen",
+    "denn eigentlich nochmal noch mal bitte da so alles genau über von und oder mit zu das die der den dem ein eine um in auf dran thema themen neues nachricht nachrichten gespräch gespräche unterhaltung chat ding dinge sachen",
 }
 
 const french: EmptyWords = {
@@ -30,9 +30,9 @@ const french: EmptyWords = {
   helpers:
     "suis es est sommes êtes sont était étaient été ai as a avons avez ont avait avais avaient avions eu être avoir fait faire peux peut",
   verbs:
-    "dire dit dites disait disions parler parlé parlait parlions discuter discuté discutions écrire écrit raconter raconté passer passé passait arriver arrivé produit demander demandé évoqué mentionné bavardé échangé montre cherche trouve résume rappelle souviens",
+    "dire dit dites disait disions parler parlé parlait parlions discuter discuté discutions écrire écrit raconter raconté passer passé passait arriver arrivé produit demander demandé évoqué mentionné parlais disais décidé convenu bavardé échangé montre cherche trouve résume rappelle souviens",
   others:
-    "de d du des le la les l un une à au aux en y et ou avec sur ça cela là encore exactement déjà stp conversation conversations message messages sujet sujets discussion n ne pas",
+    "de d du des le la les l un une à au aux en y et ou avec sur ça cela là encore neuf nouveau exactement déjà stp conversation conversations message messages sujet sujets discussion n ne pas",
 }
 
 const spanish: EmptyWords = {
@@ -40,9 +40,9 @@ const spanish: EmptyWords = {
   people:
     "yo me mí nosotros nos tú te ti usted ustedes vosotros os él ella ellos ellas se lo todo algo cosa cosas",
   helpers:
-    "es son fue fueron era eran ser está están estaba estuvo he has ha hemos habéis han había hay hubo puedes",
+    "es son fue fueron era eran ser está están estaba estábamos estuvimos habías habíamos estuvo he has ha hemos habéis han había hay hubo puedes",
   verbs:
-    "decir digo dice dije dijo dijimos dijiste dijeron dicho hablar hablo habla hablé habló hablamos hablaste hablaron hablado hablábamos conversar conversamos charlar charlamos discutir discutimos discutido comentar comentamos comentado mencionar mencionamos mencionado escribir escribí escribió escribimos escrito pasar pasa pasó pasado ocurrir ocurrió ocurrido sucedió suceder sucedido hacer hice hizo hicimos hecho preguntar pregunté preguntó contar conté contó contamos tratamos muestra busca resume recuerdas recuerda",
+    "decir digo dice dije dijo dijimos dijiste dijeron dicho hablar hablo habla hablé habló hablamos hablaste hablaron hablado hablábamos conversar conversamos charlar charlamos discutir discutimos discutido comentar comentamos comentado mencionar mencionamos mencionado escribir escribí escribió escribimos escrito pasar pasa pasó pasado ocurrir ocurrió ocurrido sucedió suceder sucedido hacer hice hizo hicimos hecho preguntar pregunté preguntó contar conté contó contamos contaste contado hablando diciendo acordamos decidimos tratamos muestra busca resume recuerdas recuerda",
   others:
     "de del el la los las un una unos a al en y o con sobre acerca eso esto ahí otra vez exactamente favor conversación conversaciones mensaje mensajes tema temas chat",
 }

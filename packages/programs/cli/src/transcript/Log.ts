@@ -154,7 +154,7 @@ const behindParents = <A>(rows: ReadonlyArray<Row<A>>, { id, parent }: Format<A>
     const way = new Set<Row<A>>()
     for (let row: Row<A> | undefined = start; row !== undefined && !all.has(row) && !way.has(row);) {
       way.add(row)
-      const named = parent?.(row.value) ?? undefined
+      const named: string | undefined = parent?.(row.value) ?? undefined
       row = named === undefined ? undefined : byId.get(named)
     }
     for (const row of [...way].toReversed()) all.add(row)
