@@ -69,6 +69,14 @@ const infoOf = ([session, { records, rows }]: readonly [string, StoredSession]):
   }
 }
 
+/** Replaces the data of records. */
+const replaceIn = (records: Array<LogRecord>, replaced: ReadonlyArray<RewrittenRecord>): void => {
+  for (const { version, ...change } of replaced) {
+    const { checksum: _checksum, ...record } = records[version - 1]!
+    records[version - 1] = { ...record, ...change }
+  }
+}
+
 /** Makes a new, empty log. Each run makes another one. */
 export const make: Effect.Effect<Service> = Effect.sync(() => {
   const stored = new Map<string, StoredSession>()
@@ -109,10 +117,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         rewritten === null ? before : new Map(description === undefined ? [] : [["description", description]])
       const rows = changed(kept, projections)
       if (rows === null) return Effect.fail(refused("append", session))
-      for (const { version, ...change } of rewritten ?? []) {
-        const { checksum: _checksum, ...record } = records[version - 1]!
-        records[version - 1] = { ...record, ...change }
-      }
+      replaceIn(records, rewritten ?? [])
       // The fields of the record come last: in the other order, each object takes ten times as long.
       for (const record of added) {
         fed.push({ records, at: records.length })
@@ -123,9 +128,21 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
       return Effect.succeed(result)
     })
 
+  /** The session, if its last record is at a position; none at version 0. */
+  const storedAt = (session: string, at: LogPosition) =>
+    Effect.suspend((): Effect.Effect<StoredSession | undefined, VersionConflict> => {
+      const target = stored.get(session)
+      const { version: actualVersion, batchId } = positionOf(target)
+      return actualVersion === at.version && batchId === at.batchId
+        ? Effect.succeed(target)
+        : Effect.fail(new VersionConflict({ session, expectedVersion: at.version, actualVersion }))
+    })
+
   return {
     append: (session, records, options) => write(session, null, records, options),
     rewrite: write,
+    replace: (session, replaced, at) =>
+      Effect.map(storedAt(session, at), (target) => replaceIn(target?.records ?? [], replaced)),
     read: (session, { fromVersion, toVersion, reverse, limit }) =>
       Effect.sync(() => {
         const range = stored.get(session)?.records.slice(fromVersion - 1, toVersion) ?? []
@@ -178,11 +195,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
           )
         }),
       put: (session, at, changes) =>
-        Effect.suspend((): Effect.Effect<void, VersionConflict | LogError> => {
-          const target = stored.get(session)
-          const { version: actualVersion, batchId } = positionOf(target)
-          if (actualVersion !== at.version || batchId !== at.batchId)
-            return Effect.fail(new VersionConflict({ session, expectedVersion: at.version, actualVersion }))
+        Effect.flatMap(storedAt(session, at), (target): Effect.Effect<void, LogError> => {
           if (target === undefined) return Effect.void
           const rows = changed(target.rows, changes)
           if (rows === null) return Effect.fail(refused("projections.put", session))

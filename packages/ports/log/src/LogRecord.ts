@@ -32,6 +32,9 @@ export const markOf = (session: string): string => `${archivedPrefix}${session}`
 export const markedBy = (id: string): string | null =>
   id.startsWith(archivedPrefix) ? id.slice(archivedPrefix.length) : null
 
+/** The schema version of a record whose data are in an archive: its `data` say where. */
+export const movedSchema = -1
+
 /** A position in a session's log: a version, and the batch id of the record there. Together they identify the log. */
 export interface LogPosition {
   readonly version: number

@@ -4,6 +4,7 @@ import {
   type FedRecord,
   LogError,
   markOf,
+  movedSchema,
   type LogRecord,
   type ReadOptions,
   type Service,
@@ -25,6 +26,14 @@ const rest = (
   return { range: { ...range, ...next }, last }
 }
 
+/** Fails if the data of a record are in an archive, which this process has not opened: without them, it would say something else. */
+const notMoved = (records: ReadonlyArray<LogRecord>): Effect.Effect<void, LogError> => {
+  const moved = records.find(({ schemaVersion }) => schemaVersion === movedSchema)
+  if (moved === undefined) return Effect.void
+  const reason = `event ${moved.version} and others are in an archive; open the store with its archive (withArchive, --archive), and try again`
+  return new LogError({ operation: "read", session: moved.session, reason })
+}
+
 /**
  * A page of a range. Behind a page, it begins with the last record of that page, and fails if another record is there now: the
  * session was deleted in between, and perhaps started again, so that the pages are not of one log.
@@ -38,7 +47,7 @@ const readPage = (
   const first = Math.max(fromVersion, 1)
   if (first > toVersion) return Effect.succeed([])
   const limit = before === null ? pageSize : pageSize + 1
-  const read = log.read(session, { fromVersion: first, toVersion, reverse, limit })
+  const read = Effect.tap(log.read(session, { fromVersion: first, toVersion, reverse, limit }), notMoved)
   if (before === null) return read
   return Effect.flatMap(read, ([again, ...page]) =>
     again?.version === before.version && again.batchId === before.batchId
@@ -210,7 +219,7 @@ export const feed = (
   const pageBehind = (from: string | undefined): Effect.Effect<ReadonlyArray<FedRecord>, LogError> =>
     Effect.flatMap(read({ after: from, limit }), (page) =>
       page.length > 0 || !follow
-        ? Effect.succeed(page)
+        ? Effect.as(notMoved(page.map(({ record }) => record)), page)
         : Effect.zipRight(Effect.sleep(pollInterval), pageBehind(from)),
     )
   return Stream.paginateChunkEffect(after, (from) =>

@@ -193,6 +193,16 @@ export interface Service {
     options: AppendOptions,
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
   /**
+   * Replaces the data of records in place, all or nothing, if the last record of the session is at the position. Head, times, batch
+   * ids and rows stay as they are. An archive puts the place of a record in its stead so, and the record back. Fails with
+   * {@link VersionConflict} at another position, and with {@link LogError} if the store fails. A store that cannot leaves it out.
+   */
+  readonly replace?: (
+    session: string,
+    replaced: ReadonlyArray<RewrittenRecord>,
+    at: LogPosition,
+  ) => Effect.Effect<void, VersionConflict | LogError>
+  /**
    * Removes what is left of the data that rewrites of a session replaced: in a write-ahead log, an append-only file, a
    * backup file of the server. It waits for that, and fails with a {@link LogError} if it takes too long, for instance because
    * another process still reads the old data. Which rewrites are not finished is stored with the log, and the store goes on
@@ -224,6 +234,8 @@ export interface Service {
   readonly projections: Projections
   /** The log as the store has it, where a layer in front of the store seals what is kept. */
   readonly stored?: Service
+  /** A log that seals as this one does, over another store: so a layer gets between it and its store. */
+  readonly over?: (stored: Service) => Service
   /** Erases owners from every copy of the store, and holds what must not go. A log that seals nothing cannot. */
   readonly erasure?: Erasure
 }

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
-import { dirname, join, relative, resolve, sep } from "node:path"
+import { basename, dirname, join, relative, resolve, sep } from "node:path"
 import { type Archive, ArchiveError } from "./Archive.js"
 
 const isMissing = (error: unknown): boolean =>
@@ -69,7 +69,16 @@ export const folderArchive = (folder: string): Archive => {
           throw error
         }
       }),
-    remove: (key) => attempt("remove", key, () => rm(fileOf(key), { force: true })),
+    remove: (key) =>
+      attempt("remove", key, async () => {
+        const file = fileOf(key)
+        await rm(file, { force: true })
+        // What a killed process has left of it has the text as well.
+        const beside = await readdir(dirname(file)).catch(() => [])
+        for (const name of beside)
+          if (name.startsWith(`${basename(file)}.`) && name.endsWith(".new"))
+            await rm(join(dirname(file), name), { force: true })
+      }),
     list: attempt("list", null, async () => {
       try {
         const found = await readdir(root, { recursive: true, withFileTypes: true })

@@ -7,12 +7,13 @@
  */
 import { Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
-import { Clock, Effect, Either, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { copySession } from "./copy.js"
 import { mark, markedAt, unmark } from "./marks.js"
 import { sourceOf } from "./Source.js"
-import { decode, encode, keyOf, readSession, sourceOfStored, type StoredSession } from "./stored.js"
+import { settle } from "./segments.js"
+import { encode, keyOf, readObject, readSession, sourceOfStored } from "./stored.js"
 
 /** How a session was archived: `moved`, or `active` if somebody has spoken meanwhile, so that it stayed in the store. */
 export interface Archived {
@@ -24,22 +25,6 @@ export interface Archived {
 
 /** How long an archiving process may take for one session. An older mark without an object is of a process that was killed. */
 const longestMove = 10 * 60_000
-
-/** The session in the archive, checked; `null` if it has none. */
-const read = (archive: Archive, session: string): Effect.Effect<StoredSession | null, ArchiveError> =>
-  Effect.gen(function* () {
-    const bytes = yield* archive.get(keyOf(session))
-    if (bytes === null) return null
-    const found = yield* decode(bytes)
-    const reason = Either.isLeft(found)
-      ? found.left
-      : found.right.session === session
-        ? null
-        : "it is of another session"
-    if (reason !== null || Either.isLeft(found))
-      return yield* new ArchiveError({ operation: "get", about: session, reason: reason ?? "" })
-    return found.right
-  })
 
 /**
  * Moves a session to an archive.
@@ -67,6 +52,8 @@ export const archiveSession = (
     if (held !== undefined)
       return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
     const head = yield* log.head(session)
+    // Whoever brings it back needs one object alone.
+    yield* bringBack(log, archive, session)
     // What is sealed in the store is sealed in the archive.
     const stored = yield* readSession(sourceOf(EventLog.storedLog(log)), session)
     const last = stored.records.at(-1)
@@ -84,7 +71,7 @@ export const archiveSession = (
     const bytes = yield* encode(stored)
     const takeBack = Effect.zipRight(archive.remove(keyOf(session)), unmark(log, session))
     yield* archive.put(keyOf(session), bytes).pipe(
-      Effect.zipRight(read(archive, session)),
+      Effect.zipRight(readObject(archive, keyOf(session), session)),
       Effect.filterOrFail(
         (there) => there?.sha256 === stored.sha256,
         () =>
@@ -105,6 +92,14 @@ export const archiveSession = (
     yield* takeBack
     return done("active")
   })
+
+/** Brings back what the archive has of a session that is in the store. */
+export const bringBack = (
+  log: EventLog.Service,
+  archive: Archive,
+  session: string,
+): Effect.Effect<void, EventLog.LogError | ArchiveError> =>
+  settle(EventLog.storedLog(log), archive, session, () => true)
 
 /**
  * Brings a session back if it is archived; `true` if it was.
@@ -131,7 +126,7 @@ export const restoreSession = (
     const since = yield* markedAt(log, session)
     if (since === null) return false
     const isUnderWay = (yield* Clock.currentTimeMillis) - since < longestMove
-    const stored = yield* read(archive, session)
+    const stored = yield* readObject(archive, keyOf(session), session)
     const head = yield* log.head(session)
     if (stored === null) {
       if (head === null && !isUnderWay)

@@ -4,6 +4,7 @@ import { Effect, Either, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { gunzip, gzip } from "node:zlib"
+import { type Archive, ArchiveError } from "./Archive.js"
 import { recordLine, recordOf } from "./copy.js"
 import type { Source } from "./Source.js"
 import { readSound } from "./sound.js"
@@ -23,13 +24,13 @@ const parseHeader = Schema.decodeUnknownEither(Schema.parseJson(Header))
 /** The largest object that is read back, in bytes: as text, it has to fit into one string. */
 const mostBytes = 2 ** 29 - 1
 
-/** The key of a session's object. An id may be longer than a name of a file, and have any letters. */
-export const keyOf = (session: string): string => {
+/** The key of the object of a session, or of a segment of it. An id may be longer than a name of a file, and have any letters. */
+export const keyOf = (session: string, segment?: string): string => {
   const hash = createHash("sha256").update(session).digest("hex")
-  return `${hash.slice(0, 2)}/${hash.slice(2, 42)}.jsonl.gz`
+  return `${hash.slice(0, 2)}/${hash.slice(2, 42)}${segment === undefined ? "" : `.${segment}`}.jsonl.gz`
 }
 
-/** A session that was read whole. */
+/** A session, or a segment of one, that was read whole. */
 export interface StoredSession {
   readonly session: string
   readonly records: ReadonlyArray<EventLog.LogRecord>
@@ -48,10 +49,14 @@ export const readSession = (
   source: Source,
   session: string,
 ): Effect.Effect<StoredSession, EventLog.LogError> =>
-  Effect.map(Stream.runCollect(readSound(source, session)), (chunk) => {
-    const records = [...chunk]
-    return { session, records, sha256: digestOf(records) }
-  })
+  Effect.map(Stream.runCollect(readSound(source, session)), (chunk) => storedOf(session, [...chunk]))
+
+/** Records as an object has them. */
+export const storedOf = (session: string, records: StoredSession["records"]): StoredSession => ({
+  session,
+  records,
+  sha256: digestOf(records),
+})
 
 /** A session as the bytes of an object. */
 export const encode = ({ session, records, sha256 }: StoredSession): Effect.Effect<Uint8Array> => {
@@ -85,6 +90,26 @@ export const decode = (bytes: Uint8Array): Effect.Effect<Either.Either<StoredSes
     return digestOf(records) === sha256
       ? Either.right({ session, records, sha256 })
       : Either.left("its records are not those that were archived")
+  })
+
+/** What an archive has in an object of a session, checked; `null` if it has none. */
+export const readObject = (
+  archive: Archive,
+  key: string,
+  session: string,
+): Effect.Effect<StoredSession | null, ArchiveError> =>
+  Effect.gen(function* () {
+    const bytes = yield* archive.get(key)
+    if (bytes === null) return null
+    const found = yield* decode(bytes)
+    const reason = Either.isLeft(found)
+      ? found.left
+      : found.right.session === session
+        ? null
+        : "it is of another session"
+    if (reason !== null || Either.isLeft(found))
+      return yield* new ArchiveError({ operation: "get", about: session, reason: reason ?? "" })
+    return found.right
   })
 
 /** An archived session as the source of a copy. */

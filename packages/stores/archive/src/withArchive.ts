@@ -2,9 +2,10 @@
 import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Layer, Stream } from "effect"
-import type { Archive, ArchiveError } from "./Archive.js"
+import type { Archive } from "./Archive.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"
+import { asLogError, segmentsIn } from "./segments.js"
 
 /**
  * For how long a process relies on what it has seen: that a session is not archived. It is far less than the shortest time after
@@ -17,14 +18,9 @@ const mostKnown = 10_000
 
 const { markedBy, markOf } = EventLog
 
-const asLogError =
-  (operation: string, session: string) =>
-  (error: EventLog.LogError | ArchiveError): EventLog.LogError =>
-    error._tag === "LogError" ? error : new EventLog.LogError({ operation, session, reason: error.message })
-
 /**
- * The log of a store with an archive behind it. Every operation on an archived session brings it back first; `delete` removes it
- * from the archive. The sessions of an owner are listed with those that are archived.
+ * The log of a store with an archive behind it. Every operation on an archived session brings it back first; of a session whose old part
+ * is archived, it is read there. `delete` removes both from the archive. The sessions of an owner are listed with those that are archived.
  *
  * A session costs one more read of the store in each minute in which a process uses it.
  *
@@ -37,8 +33,13 @@ const asLogError =
  * export const both = Effect.flatMap(EventLog.EventLog, (log) => behind(log, folderArchive("./cold")))
  * ```
  */
-export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<EventLog.Service> =>
-  Effect.map(Effect.makeSemaphore(1), (oneAtATime) => {
+export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect<EventLog.Service> =>
+  Effect.gen(function* () {
+    const oneAtATime = yield* Effect.makeSemaphore(1)
+    const withSegments = yield* segmentsIn(archive)
+    // Segments have what the store has: where it is sealed, they are below what seals.
+    const segmented = withSegments(EventLog.storedLog(store))
+    const log = store.over?.(segmented) ?? segmented
     /** When sessions were seen in the store, in milliseconds since the epoch. */
     const seen = new Map<string, number>()
 
@@ -68,7 +69,7 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
       (session: string, ...rest: Rest): Effect.Effect<A, E | EventLog.LogError> =>
         Effect.zipRight(open(operation, session), run(session, ...rest))
 
-    const { changes, erasure, feed, feedEnd, finishRewrites, stored, within } = log
+    const { changes, erasure, feed, feedEnd, finishRewrites, over, stored, within } = log
     return {
       append: opened("append", log.append),
       read: opened("read", log.read),
@@ -116,6 +117,7 @@ export const behind = (log: EventLog.Service, archive: Archive): Effect.Effect<E
       ...(within === undefined ? {} : { within }),
       ...(erasure === undefined ? {} : { erasure }),
       ...(stored === undefined ? {} : { stored }),
+      ...(over === undefined ? {} : { over }),
       projections: {
         get: opened("projections.get", log.projections.get),
         put: opened("projections.put", log.projections.put),

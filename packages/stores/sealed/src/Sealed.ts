@@ -94,6 +94,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
       ),
     head: (session) => Effect.zipRight(unlessErased("head", session), log.head(session)),
     stored: EventLog.storedLog(log),
+    over: (stored) => sealLog(stored, keyring),
     erasure,
     list: (options) =>
       Effect.flatMap(log.list(options), (found) => {

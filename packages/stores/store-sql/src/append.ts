@@ -9,9 +9,9 @@ import { batchHash } from "./batchHash.js"
 import * as Batcher from "./batcher.js"
 import { type Database, integer, lockSession, type Row, type Run, textOrNull } from "./Database.js"
 import type { Dialect } from "./Dialect.js"
-import { change, dropDerived } from "./projections.js"
+import { change, dropDerived, sessionAt } from "./projections.js"
 import { batchIdOf, mostVersions, ofSession, typeNumber, versionOf } from "./queries.js"
-import { isListed, keyList, type Session } from "./RowTable.js"
+import { isListed, keyList } from "./RowTable.js"
 
 type Records = Parameters<EventLog.Service["append"]>[1]
 
@@ -269,21 +269,17 @@ export const appending = (
     },
   })
 
-  /** Replaces the data of records; what was derived from the old data goes. */
-  const rewriteRecords = (
-    run: Run,
-    { id, name }: Session,
-    rewritten: ReadonlyArray<EventLog.RewrittenRecord>,
-  ) =>
-    Effect.gen(function* () {
-      for (const { version, schemaVersion, data, checksum } of rewritten) {
-        yield* run(
+  /** Replaces the data of records. */
+  const replaceRecords = (run: Run, id: number, replaced: ReadonlyArray<EventLog.RewrittenRecord>) =>
+    Effect.forEach(
+      replaced,
+      ({ version, schemaVersion, data, checksum }) =>
+        run(
           "UPDATE events SET schema_version = ?, data = ?, checksum = ? WHERE id = CAST(? AS BIGINT) << 32 | ?",
           [schemaVersion, data, checksum ?? null, id, version],
-        )
-      }
-      yield* dropDerived(dialect, run, { id, name })
-    })
+        ),
+      { discard: true },
+    )
 
   const inTransaction = (operation: string, batch: Batch) => {
     const { session, options, rewritten } = batch
@@ -294,7 +290,9 @@ export const appending = (
         const { id } = target
         yield* insertRecords(dialect, run, id, batch)
         if (rewritten !== undefined) {
-          yield* rewriteRecords(run, { id, name: session }, rewritten)
+          yield* replaceRecords(run, id, rewritten)
+          // What was derived from the old data goes.
+          yield* dropDerived(dialect, run, { id, name: session })
           if (rewriting !== undefined) yield* rewriting(run, session, options.batchId)
         }
         yield* change(dialect, run, { id, name: session }, options.projections ?? [])
@@ -349,5 +347,11 @@ export const appending = (
     append: (session, records, options) => write("append", { session, records, options }),
     rewrite: (session, rewritten, records, options) =>
       write("rewrite", { session, records, options, rewritten }),
-  } satisfies Pick<EventLog.Service, "append" | "rewrite">
+    replace: (session, replaced, at) =>
+      transaction({ operation: "replace", session }, (run) =>
+        Effect.flatMap(sessionAt(dialect, run, session, at), (found) =>
+          found === null ? Effect.void : replaceRecords(run, found.id, replaced),
+        ),
+      ),
+  } satisfies Pick<EventLog.Service, "append" | "rewrite" | "replace">
 }

@@ -98,6 +98,27 @@ export const dropDerived = (dialect: Dialect, run: Run, session: Session): Effec
     summaries.drop(dialect, run, session),
   )
 
+/** Locks a session whose last record is at a position; `null` if there is none, at version 0. */
+export const sessionAt = (
+  dialect: Dialect,
+  run: Run,
+  session: string,
+  at: EventLog.LogPosition,
+): Effect.Effect<Session | null, EventLog.VersionConflict | SqlError> =>
+  Effect.gen(function* () {
+    yield* lockSession(dialect, run, session)
+    const [known] = yield* run(
+      `SELECT sessions.id, last_version, ${batchIdOf("last")} AS batch_id FROM ${sessionsWithLast}
+       WHERE sessions.name = ?`,
+      [session],
+    )
+    const actualVersion = known === undefined ? 0 : integer(known, "last_version")
+    const batchId = known === undefined ? "" : (textOrNull(known, "batch_id") ?? "")
+    if (actualVersion !== at.version || batchId !== at.batchId)
+      return yield* new EventLog.VersionConflict({ session, expectedVersion: at.version, actualVersion })
+    return known === undefined ? null : { id: integer(known, "id"), name: session }
+  })
+
 /** The projections of the log of a database. */
 export const projections = (database: Database): EventLog.Service["projections"] => {
   const { dialect, transaction } = database
@@ -105,24 +126,9 @@ export const projections = (database: Database): EventLog.Service["projections"]
     get: (session, kind, filter) => tableOf(kind).get(database, session, filter),
     put: (session, at, changes) =>
       transaction({ operation: "projections.put", session }, (run) =>
-        Effect.gen(function* () {
-          yield* lockSession(dialect, run, session)
-          const [known] = yield* run(
-            `SELECT sessions.id, last_version, ${batchIdOf("last")} AS batch_id FROM ${sessionsWithLast}
-             WHERE sessions.name = ?`,
-            [session],
-          )
-          const actualVersion = known === undefined ? 0 : integer(known, "last_version")
-          const batchId = known === undefined ? "" : (textOrNull(known, "batch_id") ?? "")
-          if (actualVersion !== at.version || batchId !== at.batchId)
-            return yield* new EventLog.VersionConflict({
-              session,
-              expectedVersion: at.version,
-              actualVersion,
-            })
-          if (known !== undefined)
-            yield* change(dialect, run, { id: integer(known, "id"), name: session }, changes)
-        }),
+        Effect.flatMap(sessionAt(dialect, run, session, at), (found) =>
+          found === null ? Effect.void : change(dialect, run, found, changes),
+        ),
       ),
     drop: (kind, session) =>
       transaction({ operation: "projections.drop", session }, (run) =>
