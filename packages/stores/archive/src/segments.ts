@@ -245,7 +245,14 @@ const moveBlock = (
     return yield* moved.pipe(
       Effect.as(bytes.length),
       // No row has its place. Of a store that has not answered, nobody knows that.
-      Effect.tapErrorTag("ArchiveError", () => Effect.ignore(archive.remove(keyOfSegment(segment)))),
+      Effect.catchTag("ArchiveError", (error) =>
+        Effect.gen(function* () {
+          yield* Effect.ignore(archive.remove(keyOfSegment(segment)))
+          const now = yield* log.head(session)
+          // Behind another head, others take away what they find of it.
+          return now?.version === at.version && now.batchId === at.batchId ? yield* error : null
+        }),
+      ),
       Effect.catchTag("VersionConflict", () =>
         Effect.as(Effect.ignore(release(log, archive, session, () => false)), null),
       ),

@@ -1,6 +1,7 @@
 /** The laws of stores over a store with an archive behind it. */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
+import * as SqliteEventLog from "@memfold/store-sqlite"
 import { eventLogLaws } from "@memfold/testing/vitest"
 import { Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -8,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { behind, folderArchive } from "../src/index.js"
+import { moving } from "./support.js"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-archive-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -18,4 +20,26 @@ eventLogLaws({
   name: "a store with an archive behind it",
   layer: () => Layer.effect(EventLog.EventLog, log),
   numRuns: often(4, 100),
+})
+
+const segmented = (inner: EventLog.Service) =>
+  Effect.map(behind(inner, folderArchive(folder)), (whole) => moving(inner, whole, folderArchive(folder)))
+
+eventLogLaws({
+  name: "a store whose old events move behind every write",
+  layer: () => Layer.effect(EventLog.EventLog, Effect.flatMap(InMemoryEventLog.make, segmented)),
+  numRuns: often(4, 100),
+})
+
+eventLogLaws({
+  name: "a SQLite file whose old events move behind every write",
+  layer: () =>
+    Layer.scoped(
+      EventLog.EventLog,
+      Effect.flatMap(
+        SqliteEventLog.make({ filename: join(mkdtempSync(join(folder, "sqlite-")), "chats.db") }),
+        segmented,
+      ),
+    ),
+  numRuns: often(2, 30),
 })

@@ -6,7 +6,8 @@ import { join } from "node:path"
 import { EventLog, Memory, Message } from "@memfold/core"
 import { echoing, pairs, said } from "@memfold/harness/engine"
 import { Effect, Stream } from "effect"
-import { recordLine } from "../src/index.js"
+import { type Archive, recordLine } from "../src/index.js"
+import { moveUpTo } from "../src/segments.js"
 
 /** A folder that is removed when the test has ended. */
 export const folder = (): string => {
@@ -34,3 +35,34 @@ export const memoryOver = (log: EventLog.Service) =>
     Effect.provideService(EventLog.EventLog, log),
     Effect.provide(echoing),
   )
+
+/** A log whose events move to the archive behind each write, but for the newest one: all that can move, in small segments. */
+export const moving = (
+  inner: EventLog.Service,
+  whole: EventLog.Service,
+  archive: Archive,
+): EventLog.Service => {
+  const moved = (session: string, version: number) =>
+    Effect.orDie(
+      moveUpTo(EventLog.storedLog(inner), archive, session, {
+        until: version - 1,
+        size: 1 + (version % 3) + (version >> 3),
+      }),
+    )
+  return {
+    ...whole,
+    append: (session, ...rest) =>
+      Effect.tap(whole.append(session, ...rest), ({ version }) => moved(session, version)),
+    // The notes of segments are logs as well, which the laws do not know.
+    list: ({ limit, ...rest }) =>
+      Effect.map(whole.list({ ...rest, limit: 100_000 }), (all) =>
+        all.filter(({ session }) => !session.startsWith("memfold:")).slice(0, limit),
+      ),
+    feed: ({ limit, ...rest }) =>
+      Effect.map(whole.feed!({ ...rest, limit: 100_000 }), (all) =>
+        all.filter(({ record }) => !record.session.startsWith("memfold:")).slice(0, limit),
+      ),
+    rewrite: (session, ...rest) =>
+      Effect.tap(whole.rewrite(session, ...rest), ({ version }) => moved(session, version)),
+  }
+}
