@@ -6,10 +6,17 @@ export { type Archive, ArchiveError } from "./Archive.js"
 export * from "./copy.js"
 export { folderArchive } from "./folder.js"
 export { markedBy } from "./marks.js"
-export { type Archived, archiveSession, eraseArchived, restoreSession } from "./move.js"
+export { type Archived, archiveSession, bringBack, eraseArchived, restoreSession } from "./move.js"
 export { openArchive } from "./open.js"
 export { actionFor, retain, type Retained, type RetentionOptions, Rule, Rules } from "./retention.js"
 export { s3Archive, type S3Options } from "./s3.js"
+export {
+  archiveSegments,
+  type Moved,
+  retainSegments,
+  type SegmentOptions,
+  type SegmentsRetained,
+} from "./segments.js"
 export * from "./sound.js"
 export * from "./Source.js"
 export { behind, withArchive } from "./withArchive.js"

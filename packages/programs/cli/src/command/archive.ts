@@ -1,10 +1,13 @@
 /** `memfold archive`: retention by rule; and `memfold restore`. */
 import { Args, Options } from "@effect/cli"
 import {
+  bringBack,
   openArchive,
   restoreSession,
   retain,
+  retainSegments,
   type Retained,
+  type SegmentsRetained,
   type Rule,
   Rules,
   withArchive,
@@ -82,18 +85,26 @@ const line = ({ session, action, outcome, idleDays, reason }: Retained): string 
   return `${what}  ${clean(`session "${session}"`)}: idle for ${several(idleDays, "day")}${reason === undefined ? "" : `; ${clean(reason)}`}`
 }
 
-/** Applies the rules once, and says how many sessions failed. */
-const applied = (
-  log: EventLog.Service,
-  given: Parameters<typeof retain>[1] & { readonly json: boolean },
+const segmentLine = ({ session, outcome, events, segments, reason }: SegmentsRetained): string => {
+  const what =
+    outcome === "failed" ? color.red(outcome) : outcome === "planned" ? color.dim("archive") : outcome
+  const parts = `${several(events, "event")} in ${several(segments, "segment")}`
+  return `${what}  ${clean(`session "${session}"`)}: ${parts}${reason === undefined ? "" : `; ${clean(reason)}`}`
+}
+
+/** What was done with sessions: one line for each, and their number by outcome. Says how many failed. */
+const told = <One extends Retained | SegmentsRetained>(
+  all: Stream.Stream<One, EventLog.LogError>,
+  lineOf: (one: One) => string,
+  json: boolean,
 ): Effect.Effect<number, EventLog.LogError> =>
   Effect.gen(function* () {
     const sums = new Map<string, number>()
-    yield* Stream.runForEach(retain(log, given), (one) => {
+    yield* Stream.runForEach(all, (one) => {
       sums.set(one.outcome, (sums.get(one.outcome) ?? 0) + 1)
-      return Console.log(given.json ? toJson({ type: "retained", ...one }) : line(one))
+      return Console.log(json ? toJson({ type: "retained", ...one }) : lineOf(one))
     })
-    if (!given.json) {
+    if (!json) {
       const counted = [...sums].map(([outcome, number]) => `${number} ${outcome}`).join(", ")
       yield* Console.log(counted === "" ? "no session is due" : counted)
       if (sums.has("planned")) yield* Console.log("nothing was changed; --run does it")
@@ -123,6 +134,15 @@ export const command = options.command(
       "delete",
       "Delete the sessions for good, also from the archive, instead of archiving them.",
     ),
+    segments: options.flag(
+      "segments",
+      "Move the old events of sessions that live on, instead of whole sessions.",
+    ),
+    keepVersions: options.optionalInteger(
+      "keep-versions",
+      "N",
+      "With --segments: this many of the newest events of a session stay; 1,000 by default.",
+    ),
     rules: options.optionalText(
       "rules",
       "FILE",
@@ -137,8 +157,11 @@ export const command = options.command(
   },
   (given) =>
     Effect.gen(function* () {
-      const rules = yield* rulesOf(given)
-      const archives = rules.some((rule) => rule.do === "archive")
+      const { segments } = given
+      if (segments && [given.rules, given.idle, given.age].some(Option.isSome))
+        return yield* new UsageError({ problem: "--segments goes with --keep-versions and --owner alone" })
+      const rules = segments ? [] : yield* rulesOf(given)
+      const archives = segments || rules.some((rule) => rule.do === "archive")
       if (archives && Option.isNone(given.to))
         return yield* new UsageError({ problem: "--to is needed: a folder, or s3://BUCKET/PREFIX" })
       const place = yield* Effect.transposeMapOption(given.to, opened)
@@ -148,12 +171,23 @@ export const command = options.command(
           problem: '--every is a duration such as "1 day", and goes with --run',
         })
       const log = yield* EventLog.EventLog
-      const once = applied(log, {
-        rules,
-        archive: Option.getOrNull(place),
-        dryRun: !given.run,
-        json: given.json,
-      })
+      const archive = Option.getOrNull(place)
+      const dryRun = !given.run
+      const once =
+        segments && archive !== null
+          ? told(
+              retainSegments(log, archive, {
+                dryRun,
+                owner: Option.getOrUndefined(given.owner),
+                ...Option.match(given.keepVersions, {
+                  onNone: () => ({}),
+                  onSome: (keepVersions) => ({ keepVersions }),
+                }),
+              }),
+              segmentLine,
+              given.json,
+            )
+          : told(retain(log, { rules, archive, dryRun }), line, given.json)
       if (Option.isSome(every)) {
         yield* Effect.repeat(once, Schedule.spaced(every.value))
         return
@@ -176,6 +210,7 @@ export const restore = options.command(
       const archive = yield* opened(from)
       const log = yield* EventLog.EventLog
       const isBack = yield* restoreSession(log, archive, session)
+      yield* bringBack(log, archive, session)
       if (!isBack && (yield* log.head(session)) === null)
         return yield* new UsageError({
           problem: `neither ${withoutSecrets(store)} nor its archive has a session "${session}"`,
