@@ -60,8 +60,11 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   operation: Schema.String,
   session: Schema.optional(Schema.String),
   reason: Schema.String,
-  /** It is refused for good, and nothing failed: what is asked for was erased, or is held, or the position in the feed is none. */
-  refused: Schema.optional(Schema.Literal("erased", "held", "position")),
+  /**
+   * It is refused for good, and nothing failed: what is asked for was erased, or is held, or is in an archive that this process has not
+   * opened, or the position in the feed is none.
+   */
+  refused: Schema.optional(Schema.Literal("erased", "held", "archived", "position")),
   cause: Schema.optional(Schema.Defect),
 }) {
   override get message(): string {

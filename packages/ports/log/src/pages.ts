@@ -31,7 +31,7 @@ const notMoved = (records: ReadonlyArray<LogRecord>): Effect.Effect<void, LogErr
   const moved = records.find(({ schemaVersion }) => schemaVersion === movedSchema)
   if (moved === undefined) return Effect.void
   const reason = `event ${moved.version} and others are in an archive; open the store with its archive (withArchive, --archive), and try again`
-  return new LogError({ operation: "read", session: moved.session, reason })
+  return new LogError({ operation: "read", session: moved.session, reason, refused: "archived" })
 }
 
 /**
