@@ -41,7 +41,8 @@ const next: Readonly<Record<string, string>> = {
   // What a sealed store refuses for good.
   erased: "Nobody can read it any more; take another session.",
   held: "Nothing changes it until the hold ends.",
-  archived: "Whoever runs the store has to open it with its archive; the newest messages can be read without it.",
+  archived:
+    "Whoever runs the store has to open it with its archive; the newest messages can be read without it.",
   Closed: "The server is shutting down. Start it again.",
 }
 

@@ -141,10 +141,10 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
  * await memory.close()
  * ```
  */
-export const withArchive = (
-  store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>,
+export const withArchive = <E = never>(
+  store: string | Layer.Layer<EventLog.EventLog, E | EventLog.LogError>,
   archive: string | Archive,
-): Layer.Layer<EventLog.EventLog, EventLog.LogError> =>
+): Layer.Layer<EventLog.EventLog, E | EventLog.LogError> =>
   Layer.effect(
     EventLog.EventLog,
     Effect.gen(function* () {

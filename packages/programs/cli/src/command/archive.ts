@@ -27,10 +27,10 @@ export const archive = options.optionalText(
 )
 
 /** A store, with the archive that an option names behind it. */
-export const behindOption = (
-  store: Layer.Layer<EventLog.EventLog, EventLog.LogError>,
+export const behindOption = <E>(
+  store: Layer.Layer<EventLog.EventLog, E | EventLog.LogError>,
   place: Option.Option<string>,
-): Layer.Layer<EventLog.EventLog, EventLog.LogError> =>
+): Layer.Layer<EventLog.EventLog, E | EventLog.LogError> =>
   Option.match(place, { onNone: () => store, onSome: (archive) => withArchive(store, archive) })
 
 const opened = (place: string) =>

@@ -1,6 +1,7 @@
 /** `memfold verify` */
 import { EventLog, Verify } from "@memfold/core"
 import { Console, Effect, Stream } from "effect"
+import { archive, behindOption } from "./archive.js"
 import { Findings } from "./failure.js"
 import { type Finding, integrity, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
@@ -9,8 +10,8 @@ import { clean, color, progress, progressDone, several, json as toJson } from ".
 export const command = options.command(
   "verify",
   "Check every stored log against the laws; exit code 1 if there are findings.",
-  { store: options.store, json: options.json },
-  ({ store, json }) =>
+  { store: options.store, archive, json: options.json },
+  ({ store, archive: place, json }) =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
       let erased = 0
@@ -71,5 +72,5 @@ export const command = options.command(
             "a search brings it up in the background, and says meanwhile how much it has not searched.",
         )
       if (sums.findings > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.existingStore(store))),
+    }).pipe(Effect.provide(behindOption(options.existingStore(store), place))),
 )
