@@ -1,7 +1,6 @@
 /** Old parts of sessions that live on: moved, read by every reader, redacted, erased, and what a killed process leaves. */
 import { describe, expect, it } from "@effect/vitest"
 import { EventLog, InMemoryEventLog, Message, Verify } from "@memfold/core"
-import { said } from "@memfold/harness/engine"
 import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Effect, Exit, Stream } from "effect"
@@ -256,7 +255,7 @@ describe("a session whose old part is archived", () => {
       })
       yield* Stream.runDrain(retainSegments(log, archive, small))
       const now = yield* linesOf(whole, "chat")
-      expect(now).toHaveLength(before.length + 1 + 1 + (now.length - before.length - 2))
+      expect(now.length).toBeGreaterThan(before.length + 1)
       expect(yield* Verify.session(whole, "chat")).toEqual([])
       yield* memory.delete("chat")
       expect(yield* archive.list).toEqual([])

@@ -11,7 +11,7 @@ export const command = options.command(
   "verify",
   "Check every stored log against the laws; exit code 1 if there are findings.",
   { store: options.store, archive, json: options.json },
-  ({ store, archive: place, json }) =>
+  ({ store, archive: archived, json }) =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
       let erased = 0
@@ -72,5 +72,5 @@ export const command = options.command(
             "a search brings it up in the background, and says meanwhile how much it has not searched.",
         )
       if (sums.findings > 0) return yield* new Findings()
-    }).pipe(Effect.provide(behindOption(options.existingStore(store), place))),
+    }).pipe(Effect.provide(behindOption(options.existingStore(store), archived))),
 )
