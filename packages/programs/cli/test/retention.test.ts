@@ -122,6 +122,44 @@ describe("memfold archive", () => {
     expect(archived("cold")).toHaveLength(1)
   })
 
+  it("with --segments moves the old events of a session that lives on, and memfold restore brings them back", async () => {
+    const place = "sqlite:long.db"
+    const chat = Array.from({ length: 600 }, (_, at) =>
+      JSON.stringify({
+        role: at % 2 === 0 ? "user" : "assistant",
+        content: `It is number ${at} of this talk.`,
+      }),
+    )
+    const replayed = await memfold(
+      "replay",
+      file("long.jsonl", chat.join("\n")),
+      "--store",
+      place,
+      "--session",
+      "long",
+    )
+    expect(replayed).toMatchObject({ code: 0 })
+    const whole = await memfold("export", "--store", place, "--session", "long")
+    const said = await memfold("context", "long", "--store", place)
+    const segments = ["archive", "--store", place, "--segments", "--keep-versions", "100", "--to", "./parts"]
+
+    expect((await memfold(...segments)).out).toContain("1 planned")
+    expect(archived("parts")).toEqual([])
+    expect(await memfold(...segments, "--run")).toMatchObject({ code: 0, err: "" })
+    expect(archived("parts")).toHaveLength(1)
+
+    expect(await memfold("context", "long", "--store", place)).toEqual(said)
+    const cut = await memfold("export", "--store", place, "--session", "long")
+    expect([cut.code, cut.err]).toEqual([2, expect.stringContaining("are in an archive")])
+    expect((await memfold("verify", "--store", place)).code).toBe(1)
+    expect((await memfold("verify", "--store", place, "--archive", "./parts")).code).toBe(0)
+
+    const back = await memfold("restore", "long", "--store", place, "--from", "./parts")
+    expect(back).toMatchObject({ code: 0, out: 'session "long" is back in the store\n' })
+    expect(await memfold("export", "--store", place, "--session", "long")).toEqual(whole)
+    expect(archived("parts")).toEqual([])
+  })
+
   it("refuses what it cannot do, and says what to give", async () => {
     const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
       [[], "give --idle or --age"],

@@ -93,13 +93,16 @@ export const archiveSession = (
     return done("active")
   })
 
-/** Brings back what the archive has of a session that is in the store. */
+/** Brings back what the archive has of a session that is in the store; `true` if it had any. */
 export const bringBack = (
   log: EventLog.Service,
   archive: Archive,
   session: string,
-): Effect.Effect<void, EventLog.LogError | ArchiveError> =>
-  settle(EventLog.storedLog(log), archive, session, () => true)
+): Effect.Effect<boolean, EventLog.LogError | ArchiveError> =>
+  Effect.map(
+    settle(EventLog.storedLog(log), archive, session, () => true),
+    (back) => back > 0,
+  )
 
 /**
  * Brings a session back if it is archived; `true` if it was.

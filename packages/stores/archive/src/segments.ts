@@ -155,7 +155,7 @@ const replace = (
 
 /**
  * Brings segments of a session back that are wanted, or of which a rewrite has replaced a record, and removes objects that nobody reads: of a
- * process that was killed, or of a session that was deleted.
+ * process that was killed, or of a session that was deleted. Returns how many segments came back.
  *
  * @param log - the store itself, below what seals
  */
@@ -164,14 +164,14 @@ export const release = (
   archive: Archive,
   session: string,
   isWanted: (segment: Segment) => boolean,
-): Effect.Effect<void, EventLog.LogError | EventLog.VersionConflict | ArchiveError> =>
+): Effect.Effect<number, EventLog.LogError | EventLog.VersionConflict | ArchiveError> =>
   Effect.gen(function* () {
     const notes = yield* notesOf(log, session)
     const last = notes.at(-1)?.last
-    if (last === undefined) return
+    if (last === undefined) return 0
     // Read before the rows: behind another head, nobody can put the place of a segment into them any more.
     const head = yield* log.head(session)
-    let isInUse = false
+    let [isInUse, back] = [false, 0]
     for (const { noted } of notes) {
       const rows = (yield* rowsIn(log, session, noted.from, noted.to)).filter(
         (row) => isMoved(row) && placeOf(row).name === noted.name,
@@ -185,12 +185,14 @@ export const release = (
       }
       if (rows.length > 0 && head !== null) {
         const records = yield* fetch(archive, noted)
-        const back = yield* Effect.forEach(rows, (row) => broughtBack(row, noted, records))
-        yield* replace(log, session, back.map(contentOf), head)
+        const whole = yield* Effect.forEach(rows, (row) => broughtBack(row, noted, records))
+        yield* replace(log, session, whole.map(contentOf), head)
+        back += 1
       }
       yield* archive.remove(keyOfSegment(noted))
     }
     if (!isInUse) yield* log.delete(noteOf(session), last)
+    return back
   })
 
 /** {@link release}, again while others write to the session. */
@@ -199,7 +201,7 @@ export const settle = (
   archive: Archive,
   session: string,
   isWanted: (segment: Segment) => boolean = () => false,
-): Effect.Effect<void, EventLog.LogError | ArchiveError> =>
+): Effect.Effect<number, EventLog.LogError | ArchiveError> =>
   release(log, archive, session, isWanted).pipe(
     Effect.retry({ times: mostAgain, while: ({ _tag }) => _tag === "VersionConflict" }),
     Effect.catchTag(

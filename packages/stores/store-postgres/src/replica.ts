@@ -192,7 +192,7 @@ export const withReplica = (
           Effect.sync(() => known.forget(session)),
         )
 
-    const { append, rewrite, delete: remove, read, projections } = log
+    const { append, rewrite, replace, delete: remove, read, projections } = log
     return {
       ...log,
       head,
@@ -200,6 +200,9 @@ export const withReplica = (
       append: (session, records, options) => writing(session)(append(session, records, options)),
       rewrite: (session, rewritten, records, options) =>
         writing(session)(rewrite(session, rewritten, records, options)),
+      ...(replace && {
+        replace: (session, replaced, at) => writing(session)(replace(session, replaced, at)),
+      }),
       delete: (session, at) => writing(session)(remove(session, at)),
       projections: {
         ...projections,

@@ -209,8 +209,8 @@ export const restore = options.command(
     Effect.gen(function* () {
       const archive = yield* opened(from)
       const log = yield* EventLog.EventLog
-      const isBack = yield* restoreSession(log, archive, session)
-      yield* bringBack(log, archive, session)
+      const wasAway = yield* restoreSession(log, archive, session)
+      const isBack = (yield* bringBack(log, archive, session)) || wasAway
       if (!isBack && (yield* log.head(session)) === null)
         return yield* new UsageError({
           problem: `neither ${withoutSecrets(store)} nor its archive has a session "${session}"`,
