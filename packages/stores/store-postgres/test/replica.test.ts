@@ -306,13 +306,18 @@ it("answers with the context, the history and what is recalled to a memory that 
   })
   expect((await read(other)).history).toHaveLength(2)
   expect(await read(other)).toEqual(await read(one))
-  // What its connections were asked last; a standby that has not what was seen is asked nothing behind that.
-  const { rows } = await standby.client.query(
-    `SELECT 1 FROM pg_stat_activity WHERE application_name = 'memfold'
-     AND query LIKE $1 AND query NOT LIKE '%pg_is_in_recovery%'`,
-    [`%"${schema}".%`],
-  )
-  expect(rows.length).toBeGreaterThan(0)
+  // What its connections were asked last; a standby that has not what was seen is asked nothing behind that. The primary writes to its log
+  // now and then by itself.
+  await eventually("the standby has answered", async () => {
+    await caughtUp()
+    await read(other)
+    const { rows } = await standby.client.query(
+      `SELECT 1 FROM pg_stat_activity WHERE application_name = 'memfold'
+       AND query LIKE $1 AND query NOT LIKE '%pg_is_in_recovery%'`,
+      [`%"${schema}".%`],
+    )
+    return rows.length > 0
+  })
   await pause()
   try {
     await one.append("chat-1", { role: "user", content: "Is the zeppelin full?" })

@@ -120,11 +120,11 @@ describe("what a page opens", () => {
     write("back.jsonl", lines)
     // The summary of another program is imported, and its branches are sessions.
     const summary = { ...said("s", "b", 2), isCompactSummary: true }
-    write("compacted.jsonl", [...lines.slice(0, 2), summary, said("x", "s", 3), said("y", "a", 5)])
+    write("compacted.jsonl", [...lines.slice(0, 2), summary, said("x", "s", 3), said("y", "s", 5)])
     const input = await opened(path)
     expect(input.sessions).toMatchObject([
       { session: "back", title: "Claude Code: back.jsonl", messages: 5 },
-      { session: "compacted", messages: 2 },
+      { session: "compacted", messages: 3 },
       { session: "compacted-2", title: "Claude Code: compacted.jsonl (a branch that was left)" },
     ])
     const texts = (branch?: number) =>
