@@ -8,15 +8,15 @@ export { folderArchive } from "./folder.js"
 export { markedBy } from "./marks.js"
 export { type Archived, archiveSession, bringBack, eraseArchived, restoreSession } from "./move.js"
 export { openArchive } from "./open.js"
-export { actionFor, retain, type Retained, type RetentionOptions, Rule, Rules } from "./retention.js"
-export { s3Archive, type S3Options } from "./s3.js"
 export {
   archiveSegments,
-  type Moved,
   retainSegments,
   type SegmentOptions,
   type SegmentsRetained,
-} from "./segments.js"
+} from "./retainSegments.js"
+export { actionFor, retain, type Retained, type RetentionOptions, Rule, Rules } from "./retention.js"
+export { s3Archive, type S3Options } from "./s3.js"
+export type { Moved } from "./segments.js"
 export * from "./sound.js"
 export * from "./Source.js"
 export { behind, withArchive } from "./withArchive.js"

@@ -13,7 +13,7 @@ import { copySession } from "./copy.js"
 import { mark, markedAt, unmark } from "./marks.js"
 import { sourceOf } from "./Source.js"
 import { settle } from "./segments.js"
-import { encode, keyOf, readObject, readSession, sourceOfStored } from "./stored.js"
+import { keyOf, readObject, readSession, sourceOfStored, writeObject } from "./stored.js"
 
 /** How a session was archived: `moved`, or `active` if somebody has spoken meanwhile, so that it stayed in the store. */
 export interface Archived {
@@ -68,26 +68,15 @@ export const archiveSession = (
     const { description } = yield* Session.make(log, { capacity: 1 }).load(session)
     const marked = mark(log, { session, description, updatedTime: last.time })
     yield* marked
-    const bytes = yield* encode(stored)
     const takeBack = Effect.zipRight(archive.remove(keyOf(session)), unmark(log, session))
-    yield* archive.put(keyOf(session), bytes).pipe(
-      Effect.zipRight(readObject(archive, keyOf(session), session)),
-      Effect.filterOrFail(
-        (there) => there?.sha256 === stored.sha256,
-        () =>
-          new ArchiveError({
-            operation: "put",
-            about: session,
-            reason: "what it gives back is not what was written; the session stays in the store",
-          }),
-      ),
+    const bytes = yield* writeObject(archive, keyOf(session), stored, "the session stays").pipe(
       // What cannot be taken back now, whoever opens the session takes back.
       Effect.tapError(() => Effect.ignore(takeBack)),
     )
     if (yield* log.delete(session, head)) {
       // Somebody may have taken an old mark away meanwhile. Without it, nobody would look here.
       if ((yield* log.head(session)) === null) yield* marked
-      return done("moved", bytes.length)
+      return done("moved", bytes)
     }
     yield* takeBack
     return done("active")

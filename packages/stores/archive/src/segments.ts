@@ -5,16 +5,15 @@
  * session still ends where it did. Back: the data in the stead of the place, then remove the object. A process may be killed between any
  * two of these steps. What a row says is right at each of them, and the note leads to objects that nobody reads.
  */
-import { Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
-import { Cache, Clock, Duration, Effect, Either, Exit, Random, Stream } from "effect"
+import { Clock, Effect, Either, Random, Stream } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
-import { encode, keyOf, readObject, storedOf } from "./stored.js"
+import { keyOf, readObject, storedOf, writeObject } from "./stored.js"
 
-type Records = ReadonlyArray<EventLog.LogRecord>
+export type Records = ReadonlyArray<EventLog.LogRecord>
 
 /** A segment: its name, and its first and its last version. */
-interface Segment {
+export interface Segment {
   readonly session: string
   readonly name: string
   readonly from: number
@@ -27,10 +26,7 @@ interface Noted extends Segment {
 }
 
 /** How often something begins again: a read whose object went away, so that its records are in the store, or what others were faster with. */
-const mostAgain = 4
-
-/** How many segments a process keeps, and for how long: pages of a history follow one another. */
-const kept = { capacity: 8, time: Duration.minutes(5) }
+export const mostAgain = 4
 
 /** The most characters of data in a segment: it is read as a whole. */
 const mostCharacters = 4_000_000
@@ -43,32 +39,21 @@ export const notedBy = (id: string): string | null =>
 
 const noteOf = (session: string): string => `${notePrefix}${session}`
 
-const segmentOf = (session: string, name: string): Segment => {
+export const segmentOf = (session: string, name: string): Segment => {
   const [from, to] = name.split("-").map(Number)
   return { session, name, from: from!, to: to! }
 }
 
 const keyOfSegment = ({ session, name }: Segment): string => keyOf(session, name)
 
-const isMoved = ({ schemaVersion }: EventLog.LogRecord): boolean => schemaVersion === EventLog.movedSchema
+export const isMoved = ({ schemaVersion }: EventLog.LogRecord): boolean =>
+  schemaVersion === EventLog.movedSchema
 
-const placeOf = ({ session, data }: EventLog.LogRecord): Segment =>
+export const placeOf = ({ session, data }: EventLog.LogRecord): Segment =>
   segmentOf(session, JSON.parse(data) as string)
 
-/** An error of an archive as an error of the log in front of it. */
-export const asLogError =
-  (operation: string, session?: string) =>
-  <E>(error: E | ArchiveError): Exclude<E, ArchiveError> | EventLog.LogError =>
-    error instanceof ArchiveError
-      ? new EventLog.LogError({
-          operation,
-          ...(session === undefined ? {} : { session }),
-          reason: error.message,
-        })
-      : (error as Exclude<E, ArchiveError>)
-
 /** The records of a segment; fails if the archive does not have them as they were. */
-const fetch = (archive: Archive, segment: Segment) =>
+export const fetch = (archive: Archive, segment: Segment) =>
   Effect.gen(function* () {
     const { session, name, from, to } = segment
     const found = yield* readObject(archive, keyOfSegment(segment), session)
@@ -84,7 +69,7 @@ const fetch = (archive: Archive, segment: Segment) =>
   })
 
 /** The record that a row stands for. */
-const broughtBack = (row: EventLog.LogRecord, segment: Segment, records: Records) => {
+export const broughtBack = (row: EventLog.LogRecord, segment: Segment, records: Records) => {
   const record = records[row.version - segment.from]
   if (record?.batchId === row.batchId && record.checksum === row.checksum) return Either.right(record)
   const reason = `event ${row.version} in the object ${keyOfSegment(segment)} is not the one that was moved`
@@ -137,7 +122,7 @@ const contentOf = ({
   ...(checksum === undefined ? {} : { checksum }),
 })
 
-const notReplaced = (session: string) =>
+export const notReplaced = (session: string) =>
   new EventLog.LogError({
     operation: "replace",
     session,
@@ -222,33 +207,19 @@ const moveBlock = (
     const nonce = (yield* Random.nextIntBetween(0, 2 ** 40)).toString(36)
     const name = `${records[0]!.version}-${records.at(-1)!.version}-${nonce}`
     const segment = { ...segmentOf(session, name), at }
-    const stored = storedOf(session, records)
-    const bytes = yield* encode(stored)
     yield* note(log, segment)
-    const moved = archive.put(keyOfSegment(segment), bytes).pipe(
-      Effect.zipRight(readObject(archive, keyOfSegment(segment), session)),
-      Effect.filterOrFail(
-        (there) => there?.sha256 === stored.sha256,
-        () =>
-          new ArchiveError({
-            operation: "put",
-            about: session,
-            reason: "what it gives back is not what was written; the events stay in the store",
-          }),
-      ),
-      Effect.zipRight(
-        replace(
-          log,
-          session,
-          records.map((record) =>
-            contentOf({ ...record, schemaVersion: EventLog.movedSchema, data: JSON.stringify(name) }),
-          ),
-          at,
+    const moved = Effect.tap(
+      writeObject(archive, keyOfSegment(segment), storedOf(session, records), "the events stay"),
+      replace(
+        log,
+        session,
+        records.map((record) =>
+          contentOf({ ...record, schemaVersion: EventLog.movedSchema, data: JSON.stringify(name) }),
         ),
+        at,
       ),
     )
     return yield* moved.pipe(
-      Effect.as(bytes.length),
       // No row has its place. Of a store that has not answered, nobody knows that.
       Effect.catchTag("ArchiveError", (error) =>
         Effect.gen(function* () {
@@ -320,194 +291,3 @@ export const moveUpTo = (
     }
     return done
   })
-
-/** How much of a session stays in the store, and how large a segment is: numbers of events. */
-export interface SegmentOptions {
-  /** How many of the newest events stay in the store; 1,000 by default. */
-  readonly keepVersions?: number
-  /** How many events a segment has, 1 or more; 500 by default, or fewer with 4 million characters. */
-  readonly size?: number
-  /** Only say what would be moved; `false` by default. */
-  readonly dryRun?: boolean
-}
-
-/**
- * Moves the old part of a session to an archive, in whole segments: what is before the newest events, and before what opening the session reads.
- * A session without a snapshot stays, since opening it reads all of its events.
- *
- * @param log - the store itself, without an archive behind it
- *
- * @example
- * ```ts
- * import { archiveSegments, folderArchive } from "@memfold/archive"
- * import { EventLog } from "@memfold/core"
- * import { Effect } from "effect"
- *
- * export const moved = Effect.flatMap(EventLog.EventLog, (log) =>
- *   archiveSegments(log, folderArchive("./cold"), "chat-1", { keepVersions: 2_000 }),
- * )
- * ```
- */
-export const archiveSegments = (
-  log: EventLog.Service,
-  archive: Archive,
-  session: string,
-  { keepVersions = 1_000, size = 500, dryRun = false }: SegmentOptions = {},
-): Effect.Effect<Moved, EventLog.LogError | ArchiveError | Session.SessionError> =>
-  Effect.gen(function* () {
-    const held = (yield* log.erasure?.held(session) ?? Effect.succeed(null))?.message
-    if (held !== undefined)
-      return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
-    const store = EventLog.storedLog(log)
-    if (store.replace === undefined) return yield* notReplaced(session)
-    const segmented = (yield* segmentsIn(archive))(store)
-    const whole = log.over?.(segmented) ?? segmented
-    const [snapshot] = yield* whole.projections.get(session, "snapshot")
-    if (snapshot === undefined) return { outcome: "none", segments: 0, events: 0, bytes: 0 }
-    const { version, summary } = yield* Session.make(whole, { capacity: 1 }).load(session)
-    const read = Math.min(
-      Number(/"version":(\d+)/.exec(snapshot.data)?.[1] ?? 0),
-      summary?.version ?? version,
-    )
-    const until = Math.min(version - Math.max(keepVersions, 1), read - 1)
-    return yield* moveUpTo(store, archive, session, { until, size: Math.max(size, 1), dryRun })
-  })
-
-/** What became of the old part of a session; `planned` in a dry run. */
-export interface SegmentsRetained extends Omit<Moved, "outcome"> {
-  readonly session: string
-  readonly outcome: "planned" | "moved" | "active" | "failed"
-  /** Why it failed; absent otherwise. */
-  readonly reason?: string
-}
-
-/**
- * Moves the old parts of all sessions of a store, one session after another, and takes away what killed processes have left. Sessions of
- * which nothing is due are left out, and one that fails does not stop the others.
- *
- * @param log - the store itself, without an archive behind it
- *
- * @example
- * ```ts
- * import { folderArchive, retainSegments } from "@memfold/archive"
- * import { EventLog } from "@memfold/core"
- * import { Effect, Stream } from "effect"
- *
- * export const planned = Effect.flatMap(EventLog.EventLog, (log) =>
- *   Stream.runForEach(retainSegments(log, folderArchive("./cold"), { dryRun: true }), ({ session, events }) =>
- *     Effect.log(`${session}: ${events}`),
- *   ),
- * )
- * ```
- */
-export const retainSegments = (
-  log: EventLog.Service,
-  archive: Archive,
-  { owner, ...options }: SegmentOptions & { readonly owner?: string | undefined } = {},
-): Stream.Stream<SegmentsRetained, EventLog.LogError> =>
-  EventLog.sessions(log, owner).pipe(
-    Stream.mapEffect(({ session }) =>
-      Effect.gen(function* () {
-        const noted = notedBy(session)
-        if (noted !== null && options.dryRun !== true) yield* settle(EventLog.storedLog(log), archive, noted)
-        if (session.startsWith("memfold:")) return null
-        const { outcome, ...moved } = yield* archiveSegments(log, archive, session, options)
-        if (outcome === "none") return null
-        return { session, ...moved, outcome: options.dryRun === true ? ("planned" as const) : outcome }
-      }).pipe(
-        Effect.catchAll(({ message }) =>
-          Effect.succeed({
-            session,
-            segments: 0,
-            events: 0,
-            bytes: 0,
-            outcome: "failed" as const,
-            reason: message,
-          }),
-        ),
-      ),
-    ),
-    Stream.filter((one) => one !== null),
-  )
-
-/**
- * Makes a layer over stores whose sessions have segments in an archive: they are read as if they were there. A rewrite brings the segments
- * back that it touches, before it; {@link EventLog.Service.finishRewrites} and a deletion remove what is left of them.
- */
-export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Service) => EventLog.Service> =>
-  Effect.map(
-    Cache.makeWith({
-      capacity: kept.capacity,
-      timeToLive: (exit) => (Exit.isSuccess(exit) ? kept.time : Duration.zero),
-      lookup: (id: string) => {
-        const [session, name] = JSON.parse(id) as [string, string]
-        return fetch(archive, segmentOf(session, name))
-      },
-    }),
-    (segments) => {
-      const resolved = (rows: Records) =>
-        Effect.gen(function* () {
-          const whole = new Map<string, Records>()
-          const found: Array<EventLog.LogRecord> = []
-          for (const row of rows) {
-            if (!isMoved(row)) {
-              found.push(row)
-              continue
-            }
-            const place = placeOf(row)
-            const id = JSON.stringify([place.session, place.name])
-            const records = whole.get(id) ?? (yield* segments.get(id))
-            whole.set(id, records)
-            found.push(yield* broughtBack(row, place, records))
-          }
-          return found
-        })
-      /** Reads again if an object went away: the records are back in the store. */
-      const again = <A, E>(read: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-        Effect.retry(read, { times: mostAgain, while: (error) => error instanceof ArchiveError })
-      const over = (log: EventLog.Service): EventLog.Service => {
-        const released = (operation: string, session: string, isWanted: (segment: Segment) => boolean) =>
-          Effect.mapError(release(log, archive, session, isWanted), asLogError(operation, session))
-        const settled = (operation: string, session: string) =>
-          Effect.mapError(settle(log, archive, session), asLogError(operation, session))
-        const { feed, finishRewrites = () => Effect.void, within } = log
-        return {
-          ...log,
-          read: (session, page) =>
-            log.read(session, page).pipe(
-              Effect.flatMap((rows) => (rows.some(isMoved) ? resolved(rows) : Effect.succeed(rows))),
-              again,
-              Effect.mapError(asLogError("read", session)),
-            ),
-          rewrite: (session, rewritten, ...rest) =>
-            Effect.zipRight(
-              released("rewrite", session, ({ from, to }) =>
-                rewritten.some(({ version }) => from <= version && version <= to),
-              ),
-              log.rewrite(session, rewritten, ...rest),
-            ),
-          finishRewrites: (session) => Effect.zipRight(settled("rewrite", session), finishRewrites(session)),
-          delete: (session, at) =>
-            Effect.tap(log.delete(session, at), (wasThere) =>
-              wasThere || at === undefined ? settled("delete", session) : Effect.void,
-            ),
-          ...(feed === undefined
-            ? {}
-            : {
-                feed: (page) =>
-                  feed(page).pipe(
-                    Effect.flatMap((found) =>
-                      Effect.map(resolved(found.map(({ record }) => record)), (records) =>
-                        found.map((fed, at) => ({ ...fed, record: records[at]! })),
-                      ),
-                    ),
-                    again,
-                    Effect.mapError(asLogError("feed")),
-                  ),
-              }),
-          ...(within === undefined ? {} : { within: (transaction) => Effect.map(within(transaction), over) }),
-        }
-      }
-      return over
-    },
-  )

@@ -112,6 +112,26 @@ export const readObject = (
     return found.right
   })
 
+/**
+ * Writes the object of a session, or of a segment of it, and reads it back. Returns its size in bytes; fails if it is not what was written.
+ *
+ * @param remains - what stays in the store then
+ */
+export const writeObject = (
+  archive: Archive,
+  key: string,
+  stored: StoredSession,
+  remains: string,
+): Effect.Effect<number, ArchiveError> =>
+  Effect.gen(function* () {
+    const bytes = yield* encode(stored)
+    yield* archive.put(key, bytes)
+    const there = yield* readObject(archive, key, stored.session)
+    if (there?.sha256 === stored.sha256) return bytes.length
+    const reason = `what it gives back is not what was written; ${remains} in the store`
+    return yield* new ArchiveError({ operation: "put", about: stored.session, reason })
+  })
+
 /** An archived session as the source of a copy. */
 export const sourceOfStored = ({ records }: StoredSession): Source => ({
   version: () => Effect.succeed(records.length),

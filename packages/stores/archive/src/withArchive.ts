@@ -5,7 +5,7 @@ import { Clock, Effect, Layer, Stream } from "effect"
 import type { Archive } from "./Archive.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"
-import { asLogError, segmentsIn } from "./segments.js"
+import { asLogError, segmentsIn } from "./withSegments.js"
 
 /**
  * For how long a process relies on what it has seen: that a session is not archived. It is far less than the shortest time after

@@ -79,30 +79,33 @@ const rulesOf = (given: {
     return [...hold.map((owner): Rule => ({ do: "hold", owner })), ...rules]
   })
 
-const line = ({ session, action, outcome, idleDays, reason }: Retained): string => {
-  const what =
+/** A line of what was done with a session, or would be. */
+const lineOf = (
+  { session, outcome, reason }: Retained | SegmentsRetained,
+  action: string,
+  what: string,
+): string => {
+  const done =
     outcome === "failed" ? color.red("failed ") : outcome === "planned" ? color.dim(action) : outcome
-  return `${what}  ${clean(`session "${session}"`)}: idle for ${several(idleDays, "day")}${reason === undefined ? "" : `; ${clean(reason)}`}`
+  return `${done}  ${clean(`session "${session}"`)}: ${what}${reason === undefined ? "" : `; ${clean(reason)}`}`
 }
 
-const segmentLine = ({ session, outcome, events, segments, reason }: SegmentsRetained): string => {
-  const what =
-    outcome === "failed" ? color.red(outcome) : outcome === "planned" ? color.dim("archive") : outcome
-  const parts = `${several(events, "event")} in ${several(segments, "segment")}`
-  return `${what}  ${clean(`session "${session}"`)}: ${parts}${reason === undefined ? "" : `; ${clean(reason)}`}`
-}
+const line = (one: Retained): string => lineOf(one, one.action, `idle for ${several(one.idleDays, "day")}`)
+
+const segmentLine = (one: SegmentsRetained): string =>
+  lineOf(one, "archive", `${several(one.events, "event")} in ${several(one.segments, "segment")}`)
 
 /** What was done with sessions: one line for each, and their number by outcome. Says how many failed. */
 const told = <One extends Retained | SegmentsRetained>(
   all: Stream.Stream<One, EventLog.LogError>,
-  lineOf: (one: One) => string,
+  shown: (one: One) => string,
   json: boolean,
 ): Effect.Effect<number, EventLog.LogError> =>
   Effect.gen(function* () {
     const sums = new Map<string, number>()
     yield* Stream.runForEach(all, (one) => {
       sums.set(one.outcome, (sums.get(one.outcome) ?? 0) + 1)
-      return Console.log(json ? toJson({ type: "retained", ...one }) : lineOf(one))
+      return Console.log(json ? toJson({ type: "retained", ...one }) : shown(one))
     })
     if (!json) {
       const counted = [...sums].map(([outcome, number]) => `${number} ${outcome}`).join(", ")
