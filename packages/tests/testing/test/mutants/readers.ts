@@ -26,9 +26,9 @@ export const readerMutants: ReadonlyArray<EngineMutant> = [
   fault(
     "takes equal ids for one answer, whatever stands between",
     kept,
-    "claudeCode",
-    "message.id !== undefined &&\n    message.id === before.message.id",
-    "true",
+    "Log",
+    "isSaid(format, parent) ? parent : parent.before",
+    "isSaid(format, parent) ? (nodes.find(({ row }) => Boolean(row.value.message?.id) && row.value.message.id === value.message?.id) ?? parent) : parent.before",
   ),
   fault(
     "leaves out files beside a prompt",
