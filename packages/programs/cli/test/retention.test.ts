@@ -164,6 +164,11 @@ describe("memfold archive", () => {
     const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
       [[], "give --idle or --age"],
       [["--owner", "ann"], "--owner goes with --idle or --age"],
+      [["--delete"], "--delete goes with --idle or --age"],
+      [["--rules", "rules.json", "--delete"], "or --rules FILE"],
+      [["--segments", "--delete"], "--segments goes with --keep-versions and --owner alone"],
+      [["--segments", "--hold", "ann"], "--segments goes with --keep-versions and --owner alone"],
+      [["--idle", "1 day", "--keep-versions", "5"], "--keep-versions goes with --segments"],
       [["--idle", "1 day"], "--to is needed"],
       [["--idle", "a while", "--delete"], "durations are text"],
       [["--idle", "1 day", "--delete", "--every", "1 day"], "goes with --run"],

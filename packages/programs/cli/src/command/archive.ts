@@ -49,7 +49,7 @@ const rulesOf = (given: {
 }): Effect.Effect<ReadonlyArray<Rule>, UsageError> =>
   Effect.gen(function* () {
     const { idle, age, owner, erase, hold } = given
-    const own = [idle, age, owner].some(Option.isSome)
+    const own = [idle, age, owner].some(Option.isSome) || erase
     if (Option.isSome(given.rules) === own)
       return yield* new UsageError({
         problem: "give --idle or --age, with --owner if you want, or --rules FILE",
@@ -67,7 +67,9 @@ const rulesOf = (given: {
           ],
         }
     if (own && Option.isNone(idle) && Option.isNone(age))
-      return yield* new UsageError({ problem: "--owner goes with --idle or --age" })
+      return yield* new UsageError({
+        problem: `${Option.isSome(owner) ? "--owner" : "--delete"} goes with --idle or --age`,
+      })
     const { rules } = yield* Either.mapLeft(
       Schema.decodeUnknownEither(Rules)(wanted, { onExcessProperty: "error" }),
       () =>
@@ -160,9 +162,12 @@ export const command = options.command(
   },
   (given) =>
     Effect.gen(function* () {
-      const { segments } = given
-      if (segments && [given.rules, given.idle, given.age].some(Option.isSome))
+      const { segments, hold, erase } = given
+      const hasRules = [given.rules, given.idle, given.age].some(Option.isSome) || hold.length > 0 || erase
+      if (segments && hasRules)
         return yield* new UsageError({ problem: "--segments goes with --keep-versions and --owner alone" })
+      if (!segments && Option.isSome(given.keepVersions))
+        return yield* new UsageError({ problem: "--keep-versions goes with --segments" })
       const rules = segments ? [] : yield* rulesOf(given)
       const archives = segments || rules.some((rule) => rule.do === "archive")
       if (archives && Option.isNone(given.to))
