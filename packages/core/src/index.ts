@@ -49,7 +49,7 @@ export { VectorIndex } from "@memfold/log"
 export * as Recall from "./recall/index.js"
 export * as Search from "./Search.js"
 
-export type { CompactionOutcome, IdleOutcome } from "./shell/CompactionOutcome.js"
+export { whyIdle, type CompactionOutcome, type IdleOutcome } from "./shell/CompactionOutcome.js"
 export type { Budget, BudgetOutcome } from "./shell/waitForBudget.js"
 export type { HookDecision, Hooks, PlannedCompaction } from "./shell/Hooks.js"
 export type { SubscribeOptions } from "./shell/subscribe.js"

@@ -8,6 +8,22 @@ export type IdleOutcome =
   | Extract<Decision, { _tag: "Idle" }>
   | { readonly _tag: "Idle"; readonly reason: "vetoed" | "off" | "spend-reached" }
 
+const idleInWords: Readonly<Record<string, string>> = {
+  "not-due": "no trigger of the strategy fires",
+  "nothing-to-take": "the strategy keeps every message that has no summary yet",
+  "nothing-to-gain": "the context would hardly be smaller",
+  running: "another compaction of the session is running",
+  "backing-off": "the wait after a failed compaction is not over",
+  paused: "automatic compactions are paused after a revert",
+  "turn-running": "the newest turn is still running, and its signed reasoning would be lost",
+  "spend-reached": "the spend of the day has reached its cap",
+  vetoed: "a hook of the application vetoed it",
+  off: "compactions of this memory are off",
+} satisfies Readonly<Record<IdleOutcome["reason"], string>>
+
+/** Says in words why nothing was done. A reason that a newer service gives stays as it is. */
+export const whyIdle = (reason: string): string => idleInWords[reason] ?? reason
+
 /**
  * How a compaction ended.
  *

@@ -15,7 +15,7 @@ import { Ended, Findings, UsageError } from "./command/failure.js"
 import { type AnyCommand, commands, groups } from "./command/table.js"
 import { version } from "./installation.js"
 import { separated } from "./terminal/arguments.js"
-import { examples, overview, readableHelp } from "./terminal/help.js"
+import { exampleOf, overview, readableHelp } from "./terminal/help.js"
 import { clean, colorsWhereSeen, columns } from "./terminal/terminal.js"
 import { everywhere, wrongCall } from "./terminal/wrongCall.js"
 
@@ -48,8 +48,12 @@ export const usagesOf = (command: AnyCommand): ReadonlyMap<string, string> =>
     ]),
   )
 
-/** Fails for a word that is no command, no option or one too many, before the parser says so in other words. */
-const checked = (args: ReadonlyArray<string>): Effect.Effect<void, UsageError> =>
+/**
+ * Fails for a word that is no command, no option or one too many, before the parser says so in other words.
+ *
+ * @param isTopic - whether help is asked for, which groups of commands have, too
+ */
+const checked = (args: ReadonlyArray<string>, isTopic: boolean): Effect.Effect<void, UsageError> =>
   Effect.gen(function* () {
     const at = args.findIndex((arg) => !arg.startsWith("-"))
     const word = args[at]
@@ -60,7 +64,8 @@ const checked = (args: ReadonlyArray<string>): Effect.Effect<void, UsageError> =
       return new UsageError({ problem })
     }
     const listed = commands.get(word)
-    if (listed === undefined) return yield* noCommand(word, "memfold", commands.keys())
+    if (listed === undefined)
+      return yield* noCommand(word, "memfold", [...commands.keys(), ...(isTopic ? Object.keys(groups) : [])])
     const usages = usagesOf(yield* Effect.promise(listed.load))
     let full = `memfold ${word}`
     let rest = args.slice(at + 1)
@@ -75,8 +80,7 @@ const checked = (args: ReadonlyArray<string>): Effect.Effect<void, UsageError> =
       full = `${full} ${inner}`
       rest = rest.slice(1)
     }
-    const example = examples[full]?.[0]
-    const problem = wrongCall(full, rest, usage, example === undefined ? undefined : `memfold ${example}`)
+    const problem = wrongCall(full, rest, usage, exampleOf(full))
     if (problem !== undefined) return yield* new UsageError({ problem })
   })
 
@@ -113,7 +117,7 @@ export const call = (typed: ReadonlyArray<string>): Call => {
   const started =
     isOverview && (typed[0] !== "help" || typed[1] === undefined)
       ? Effect.sync(() => process.stdout.write(`${overview(columns())}\n`))
-      : checked(args).pipe(
+      : checked(args, typed[0] === "help").pipe(
           Effect.zipRight(programOf(namesFor(typed, args))),
           Effect.flatMap((memfold) =>
             Command.run(memfold, { name: "memfold", version })(["node", "memfold", ...args]),

@@ -221,7 +221,7 @@ describe("bad input is one line on standard error and exit code 2", () => {
       one(replay("--set", "tail_keep_size=many"), "tailKeepSize"),
       one(replay("--store", "floppy:a"), "floppy:a", "memory:, sqlite:PATH"),
       one(replay("--loud"), "--loud"),
-      one(memfold("replay"), "memfold: replay:", "<FILE>"),
+      one(memfold("replay"), "memfold replay needs FILE, as in: memfold replay chat.json"),
       one(memfold("wrap", "vim"), "memfold: wrap:", "claude, codex, opencode"),
       one(memfold("serve", "--port", "high"), "memfold: serve:", "high"),
       one(memfold("remember"), 'no command "remember"; memfold --help lists'),

@@ -1,6 +1,6 @@
 /** `memfold compact SESSION` */
 import { Args, Options } from "@effect/cli"
-import { type CompactionOutcome, Memory, type Strategy, Summarizer } from "@memfold/core"
+import { type CompactionOutcome, Memory, type Strategy, Summarizer, whyIdle } from "@memfold/core"
 import { Console, Effect } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { Findings } from "./failure.js"
@@ -31,7 +31,7 @@ export const lines = (outcome: CompactionOutcome): ReadonlyArray<string> => {
   if (outcome._tag !== "Idle") return outcomeLines(outcome)
   return outcome.reason === "spend-reached"
     ? ["the compaction waits: the spend of the day has reached its cap; memfold spend shows it"]
-    : [`nothing was compacted: ${outcome.reason}`]
+    : [`nothing was compacted: ${whyIdle(outcome.reason)}`]
 }
 
 /** Asks a memory of the store that is provided about a session that exists. */
@@ -85,7 +85,7 @@ const previewRecord = (session: string, { compactions, before, after, idle, ...r
 
 const previewLines = ({ compactions, before, after, idle }: Memory.Preview): ReadonlyArray<string> => {
   const [first] = compactions
-  if (first === undefined) return [`nothing would be compacted: ${idle}`]
+  if (first === undefined) return [`nothing would be compacted${idle === null ? "" : `: ${whyIdle(idle)}`}`]
   const { outcome, replaced } = first
   const segments = several(replaced.segments.length, "earlier segment")
   return [

@@ -1,5 +1,5 @@
 /** Options that several commands share. */
-import { Command, Options } from "@effect/cli"
+import { Command, HelpDoc, Options, ValidationError } from "@effect/cli"
 import { EventLog, type Guard, Memory, Message, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
@@ -98,7 +98,15 @@ export const repeatedText = (name: string, value: string, about: string) =>
 
 /** An option with a whole number. */
 export const integer = (name: string, value: string, about: string): Options.Options<number> =>
-  Options.integer(name).pipe(Options.withPseudoName(value), Options.withDescription(about))
+  text(name, value, about).pipe(
+    Options.mapEffect((given) =>
+      /^-?\d+$/u.test(given)
+        ? Effect.succeed(Number(given))
+        : Effect.fail(
+            ValidationError.invalidValue(HelpDoc.p(`--${name} is a whole number, not "${clean(given)}"`)),
+          ),
+    ),
+  )
 
 /** An option with a whole number that may be left out. */
 export const optionalInteger = (name: string, value: string, about: string) =>

@@ -3,7 +3,7 @@ import { Args, Command } from "@effect/cli"
 import { EventLog } from "@memfold/core"
 import { type Moved, Sharded, sharded } from "@memfold/sharded"
 import { Console, Effect, Option, Schema, Stream } from "effect"
-import { clean, count, json as toJson, shownId, table } from "../terminal/terminal.js"
+import { clean, count, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 
@@ -44,7 +44,7 @@ const toldMove = (json: boolean) => (moved: Moved) =>
       ? toJson({ type: "move", ...moved })
       : `${shownId(moved.session)}  ${moved.outcome}` +
           (moved.outcome === "moved"
-            ? `  ${clean(`${moved.from} to ${moved.to}`)}  ${count(moved.events)} events`
+            ? `  ${clean(`${moved.from} to ${moved.to}`)}  ${several(moved.events, "event")}`
             : ""),
   )
 

@@ -57,7 +57,7 @@ const size = options.command(
           (free === 0 ? "" : `; ${mebibytes(free)} are free, and vacuum gives them back`),
       )
       yield* Console.log(
-        `${count(sessions)} sessions, ${count(messages)} messages, ${count(events)} events, ${count(summaries)} summaries` +
+        `${several(sessions, "session")}, ${several(messages, "message")}, ${several(events, "event")}, ${count(summaries)} ${summaries === 1 ? "summary" : "summaries"}` +
           (messages === 0 ? "" : `; ${count(Math.round(file / messages))} bytes for each message`),
       )
       yield* Console.log(heading("What takes the space"))

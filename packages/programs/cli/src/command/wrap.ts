@@ -1,15 +1,17 @@
 /** `memfold wrap`: a coding agent behind the proxy, for as long as it runs. */
-import { Args, Options } from "@effect/cli"
+import { Args, HelpDoc, Options } from "@effect/cli"
 import { defaultStrategy } from "@memfold/catalog"
 import type { ServeOptions } from "@memfold/server"
 import { Effect, Option } from "effect"
 import { mkdirSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { type Tool, type ToolName, tools } from "../wrap/tools.js"
+import { isTool, type Tool, toolNames, tools } from "../wrap/tools.js"
 import { runTool } from "../wrap/runTool.js"
 import { Ended, UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { clean } from "../terminal/terminal.js"
+import { notAllowed } from "../terminal/wrongCall.js"
 
 /** The service: a module that no other command needs. */
 const server = Effect.promise(() => import("@memfold/server"))
@@ -60,10 +62,14 @@ export const command = options.command(
   "wrap",
   "Run a coding agent with the memory: memfold wrap codex -- exec 'Fix the tests'. Nothing of its configuration is changed.",
   {
-    tool: Args.choice(
-      Object.keys(tools).map((name) => [name, name as ToolName] as [string, ToolName]),
-      { name: "tool" },
-    ).pipe(Args.withDescription("The coding agent: claude, codex, opencode.")),
+    tool: Args.text({ name: toolNames.join("|") }).pipe(
+      Args.withDescription("The coding agent."),
+      Args.mapEffect((given) =>
+        isTool(given)
+          ? Effect.succeed(given)
+          : Effect.fail(HelpDoc.p(notAllowed("the coding agent", clean(given), toolNames))),
+      ),
+    ),
     args: Args.text({ name: "args" }).pipe(
       Args.repeated,
       Args.withDescription('Its arguments, behind "--".'),

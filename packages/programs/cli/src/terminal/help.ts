@@ -6,6 +6,7 @@ import { Console, Effect } from "effect"
 import { stripVTControlCharacters } from "node:util"
 import { commands, first, groups } from "../command/table.js"
 import { color, columns, filled, wrapped } from "./terminal.js"
+import { needs } from "./wrongCall.js"
 
 /** Calls to try, by the full name of the command. Without its program, as in `replay chat.json`. */
 export const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -32,16 +33,49 @@ export const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
     "context chat-1 --store sqlite:chats.db",
     "context chat-1 --store sqlite:chats.db --at 40",
   ],
+  "memfold feed": [
+    "feed --store sqlite:chats.db --follow",
+    "feed --store sqlite:chats.db --group billing --webhook https://example.com/events",
+  ],
   "memfold summaries": ["summaries chat-1 --store sqlite:chats.db"],
+  "memfold recall": ["recall 'which hotel' --store sqlite:chats.db --session chat-1"],
+  "memfold trace": ["trace chat-1 --store sqlite:chats.db"],
+  "memfold spend": ["spend --store sqlite:chats.db"],
+  "memfold token": ["token --tenant acme --tokens tokens.json"],
+  "memfold wrap": ["wrap claude", "wrap codex -- exec 'Fix the tests'"],
+  "memfold worker": ["worker --store postgres://localhost/chats --queue redis://localhost"],
+  "memfold dead-letters": ["dead-letters --queue redis://localhost"],
+  "memfold compact": ["compact chat-1 --store sqlite:chats.db --dry-run"],
   "memfold import": ["import backup.jsonl --store sqlite:chats.db"],
   "memfold export": ["export backup.jsonl --store sqlite:chats.db"],
   "memfold copy": ["copy --from sqlite:chats.db --to redis://localhost"],
+  "memfold archive": [
+    "archive --store sqlite:chats.db --idle '90 days' --to ./archive",
+    "archive --store sqlite:chats.db --segments --keep-versions 1000 --to ./archive",
+  ],
+  "memfold restore": ["restore chat-1 --store sqlite:chats.db --from ./archive"],
+  "memfold shards": ["shards show --shards shards.json"],
+  "memfold shards show": ["shards show --shards shards.json"],
+  "memfold shards move": ["shards move chat-1 --shards shards.json --to b"],
+  "memfold shards rebalance": ["shards rebalance --shards shards.json"],
+  "memfold audit": ["audit chat-1 --store sqlite:chats.db"],
+  "memfold facts": ["facts --owner ann --store sqlite:chats.db"],
+  "memfold erase": ["erase --owner ann --reason 'asked for' --store sealed:keys,sqlite:chats.db"],
+  "memfold doctor": ["doctor --store sqlite:chats.db"],
+  "memfold hold": ["hold chat-1 --reason 'a lawsuit' --store sealed:keys,sqlite:chats.db"],
   "memfold verify": ["verify --store sqlite:chats.db"],
   "memfold repair": ["repair --store sqlite:chats.db"],
   "memfold store": ["store size --store sqlite:chats.db"],
   "memfold store size": ["store size --store sqlite:chats.db"],
+  "memfold store drop-index": ["store drop-index --store sqlite:chats.db"],
   "memfold store vacuum": ["store vacuum --store sqlite:chats.db"],
   "memfold store backup": ["store backup --store sqlite:chats.db --to backup.db"],
+}
+
+/** A call to show where another one of its command is wrong. */
+export const exampleOf = (command: string): string | undefined => {
+  const [example] = examples[command] ?? []
+  return example === undefined ? undefined : `memfold ${example}`
 }
 
 /** The pieces of a usage line; an option and its value stay together. */
@@ -195,7 +229,11 @@ export const overview = (width: number): string => {
 /** What the parser says of the words of a call, as an error of the command; ours begin with the name of the program. */
 const asError = (said: string, [command = ""]: ReadonlyArray<string>): string => {
   const words = stripVTControlCharacters(said).replaceAll(/\s+/gu, " ").trim()
-  return words.startsWith("memfold: ") ? said : `memfold: ${command}: ${words}`
+  if (words.startsWith("memfold: ")) return said
+  const missing = /^Missing argument <(.+)>$/u.exec(words)?.[1]
+  return missing === undefined
+    ? `memfold: ${command}: ${words}`
+    : `memfold: ${needs(`memfold ${command}`, missing, exampleOf(`memfold ${command}`))}`
 }
 
 /** Lays out the help that the parser prints, and its errors. */

@@ -2,6 +2,8 @@
 import { describe, expect, it } from "vitest"
 import { commands, first, groups } from "../command/table.js"
 import { usagesOf } from "../program.js"
+import { separated } from "./arguments.js"
+import { examples } from "./help.js"
 import { optionsIn, wrongCall } from "./wrongCall.js"
 
 /** Every command, and every command within one, with its usage. */
@@ -16,12 +18,18 @@ const all = (
   )
 ).flat()
 
+/** The words of an example behind the name of its command, as a shell reads them. */
+const wordsOf = (example: string, full: string): ReadonlyArray<string> =>
+  separated(
+    Array.from(example.matchAll(/'([^']*)'|(\S+)/gu), ([, quoted, plain]) => quoted ?? plain ?? ""),
+  ).slice(full.split(" ").length - 1)
+
 describe.each(all)("%s", (full, usage) => {
   const known = optionsIn(usage)
   const wrong = (...args: ReadonlyArray<string>) => wrongCall(full, args, usage, undefined)
 
   it("guesses every option, and says whether it is given twice or lacks its value", () => {
-    for (const [option, { hasValue, isRepeated }] of known) {
+    for (const [option, { hasValue, isRepeated, choices }] of known) {
       for (let at = 2; at < option.length; at++) {
         const left = option.slice(0, at) + option.slice(at + 1)
         const doubled = option.slice(0, at) + option.slice(at - 1)
@@ -34,11 +42,26 @@ describe.each(all)("%s", (full, usage) => {
         }
       }
       if (hasValue) expect(wrong(option)).toBe(`${option} lacks its value`)
-      const twice = hasValue ? [option, "x", option, "y"] : [option, option]
+      const [value = "x"] = choices
+      const twice = hasValue ? [option, value, option, value] : [option, option]
       if (!isRepeated) expect(wrong(...twice)).toBe(`${option} is given twice`)
       else expect(wrong(...twice) ?? "").not.toContain("twice")
     }
     expect(wrong("--help", "--nonsense")).toBeUndefined()
+  })
+
+  it("has examples, and each is a call of it", () => {
+    const said = (examples[full] ?? []).map((example) => [example, wrong(...wordsOf(example, full))])
+    expect(said).not.toEqual([])
+    expect(said.filter(([, problem]) => problem !== undefined)).toEqual([])
+  })
+
+  it("says which values an option has, where it has a few", () => {
+    for (const [option, { choices }] of known)
+      if (choices.length > 0)
+        expect(wrong(option, `${choices[0]}z`)).toBe(
+          `${option} is one of ${choices.join(", ")}; did you mean "${choices[0]}"? "${choices[0]}z" is none`,
+        )
   })
 
   it("says which word is one too many, and which is needed", () => {

@@ -6,6 +6,8 @@ interface Known {
   readonly hasValue: boolean
   readonly isRepeated: boolean
   readonly isRequired: boolean
+  /** The values that are allowed; none where any text is. */
+  readonly choices: ReadonlyArray<string>
 }
 
 /** Options of every command. */
@@ -14,16 +16,19 @@ export const everywhere = new Set(["-h", "--help", "--version", "--wizard", "--c
 /** The options in the usage of a command. */
 export const optionsIn = (usage: string): ReadonlyMap<string, Known> =>
   new Map(
-    [...usage.matchAll(/(\[|\()?(--[a-z][a-z-]*)(?: ([^\s[\]()<>-][^\s[\]()]*))?[\])]?(\.\.\.)?/gu)].map(
-      ([, open, name = "", value, more]): [string, Known] => [
-        name,
-        {
-          hasValue: value !== undefined,
-          isRepeated: more !== undefined || value?.endsWith("...") === true,
-          isRequired: open !== "[" && value !== undefined && more === undefined && !value.endsWith("..."),
-        },
-      ],
-    ),
+    [
+      ...usage.matchAll(
+        /(\[|\()?(--[a-z][a-z-]*)(?: ([^\s[\]()<>-][^\s[\]()]*)((?: \| [^\s[\]()<>]+)*))?[\])]?(\.\.\.)?/gu,
+      ),
+    ].map(([, open, name = "", value, others = "", more]): [string, Known] => [
+      name,
+      {
+        choices: others === "" ? [] : [value!, ...others.split(" | ").slice(1)],
+        hasValue: value !== undefined,
+        isRepeated: more !== undefined || value?.endsWith("...") === true,
+        isRequired: open !== "[" && value !== undefined && more === undefined && !value.endsWith("..."),
+      },
+    ]),
   )
 
 /** The names of the arguments that are not options, in the usage of a command: what is left out may be, or comes as often as typed. */
@@ -34,6 +39,16 @@ const argumentsIn = (
     name,
     kind: many !== undefined ? "many" : maybe !== undefined ? "maybe" : "one",
   }))
+
+const asIn = (example: string | undefined): string => (example === undefined ? "" : `, as in: ${example}`)
+
+/** What a call lacks, with a call that has it. */
+export const needs = (command: string, missing: string, example: string | undefined): string =>
+  `${command} needs ${missing}${asIn(example)}`
+
+/** A value that is none of those that are allowed. */
+export const notAllowed = (of: string, value: string, choices: ReadonlyArray<string>): string =>
+  `${of} is one of ${choices.join(", ")}; ${OptionGroup.didYouMean(OptionGroup.closest(value, choices))}"${value}" is none`
 
 /**
  * What is wrong with the words of a call; `undefined` if nothing is.
@@ -75,16 +90,17 @@ export const wrongCall = (
     if (!option.hasValue) continue
     const value = args[++at]
     if (value === undefined || known.has(value)) return `${word} lacks its value`
+    if (option.choices.length > 0 && !option.choices.includes(value))
+      return notAllowed(word, value, option.choices)
   }
-  const asIn = example === undefined ? "" : `, as in: ${example}`
   const wanted = argumentsIn(usage)
   const tooMuch = wanted.some(({ kind }) => kind === "many") ? undefined : given[wanted.length]
   if (tooMuch !== undefined) {
     const taken = wanted.length === 0 ? "options only" : wanted.map(({ name }) => name).join(" and ")
-    return `${command} takes ${taken}; "${tooMuch}" is one too many${asIn}`
+    return `${command} takes ${taken}; "${tooMuch}" is one too many${asIn(example)}`
   }
   const lacking = wanted.filter(({ kind }) => kind === "one")[given.length]
   const missing =
     lacking?.name ?? [...known].find(([name, { isRequired }]) => isRequired && !seen.has(name))?.[0]
-  return missing === undefined ? undefined : `${command} needs ${missing}${asIn}`
+  return missing === undefined ? undefined : needs(command, missing, example)
 }

@@ -91,3 +91,7 @@ export const tools = {
 
 /** The name of a tool. */
 export type ToolName = keyof typeof tools
+
+export const toolNames = Object.keys(tools)
+
+export const isTool = (name: string): name is ToolName => Object.hasOwn(tools, name)

@@ -1,5 +1,6 @@
 /** Compacting by hand, with what it would do shown before it is done. */
 import type { schemas } from "@memfold/client"
+import { whyIdle } from "@memfold/core"
 import { useState } from "preact/hooks"
 import { count, messages, several } from "../format.js"
 import { Choice } from "../parts/Choice.js"
@@ -35,7 +36,8 @@ const doneBy = (one: schemas.Previewed["compactions"][number]): string => {
 /** What a compaction would do. */
 const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
   const { compactions, before, after, idle, summarizer } = preview
-  if (compactions.length === 0) return <p>Nothing would be done: {idle}.</p>
+  if (compactions.length === 0)
+    return <p>Nothing would be done{idle === null ? "" : `: ${whyIdle(idle)}`}.</p>
   const segments = compactions.flatMap((one) => one.segments)
   return (
     <>
