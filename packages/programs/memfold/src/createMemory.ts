@@ -212,7 +212,7 @@ const faceOf = <
       return { ...preview, before: formattedContext(before), after: formattedContext(after) }
     },
     rewrite: (session, rewrite, given) =>
-      run((memory) => memory.rewrite(session, rewriteIn(rewrite, listCodec), requested(given)), {
+      run((memory) => memory.rewrite(session, rewriteIn(session, rewrite, listCodec), requested(given)), {
         finishes: true,
       }),
     sessions: () => iterate((memory) => memory.sessions),

@@ -18,8 +18,12 @@ export interface Operation {
   readonly reads?: boolean
   /** Only the face with Effect has it. */
   readonly effectsOnly?: boolean
-  /** Which of its arguments has options, and their names. */
-  readonly options?: { readonly at: number; readonly names: ReadonlyArray<string> }
+  /** Which of its arguments has options, whether it may be left out, and their names. */
+  readonly options?: {
+    readonly at: number
+    readonly isNeeded?: boolean
+    readonly names: ReadonlyArray<string>
+  }
 }
 
 const session: Operation = { ids: ["session"] }
@@ -32,7 +36,8 @@ const optionsOf = <Name extends OperationName, At extends number>(
   _name: Name,
   at: At,
   names: Readonly<Record<NamesOf<Parameters<Service[Name]>[At]>, true>>,
-) => ({ options: { at, names: Object.keys(names) } })
+  ...[isNeeded]: undefined extends Parameters<Service[Name]>[At] ? [isNeeded?: false] : [isNeeded: true]
+) => ({ options: { at, isNeeded: isNeeded === true, names: Object.keys(names) } })
 
 /** Each operation. */
 export const operations: Readonly<Record<OperationName, Operation>> = {
@@ -156,13 +161,13 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   eventsOf: { ...owner, reads: true, streams: true },
 
   sessionsOf: { ...owner, ...optionsOf("sessionsOf", 1, { before: true, limit: true }) },
-  describe: { ...session, ...optionsOf("describe", 1, { owner: true, title: true }) },
+  describe: { ...session, ...optionsOf("describe", 1, { owner: true, title: true }, true) },
   fork: { ids: ["session", "session"], ...optionsOf("fork", 2, { atVersion: true }) },
   redact: session,
   delete: session,
   deleteOf: owner,
 
-  erase: { ...owner, finishes: true, ...optionsOf("erase", 1, { reason: true, after: true }) },
+  erase: { ...owner, finishes: true, ...optionsOf("erase", 1, { reason: true, after: true }, true) },
   restore: { ...owner, finishes: true, ...optionsOf("restore", 1, { reason: true }) },
   hold: session,
   holdOf: owner,
@@ -171,18 +176,20 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
 }
 
 /**
- * The first name in the options of a call that is no option of the operation: a typing mistake. `further` are names that a face has
- * beside those of the operation.
+ * What is wrong with the options of a call: they are no object, or have a name that is no option of the operation, a typing mistake.
+ * `further` are names that a face has beside those of the operation.
  */
-export const unknownOption = (
+export const wrongOptions = (
   name: OperationName,
   given: ReadonlyArray<unknown>,
   further: ReadonlyArray<string> = [],
 ): InvalidOption | null => {
   const { options } = operations[name]
   const found = options === undefined ? undefined : given[options.at]
-  if (options === undefined || !Predicate.isRecord(found)) return null
+  if (options === undefined || (found === undefined && options.isNeeded !== true)) return null
   const names = [...options.names, ...further]
+  if (!Predicate.isRecord(found))
+    return new InvalidOption({ option: "options", allowed: `an object with ${names.join(", ")}` })
   const unknown = Object.keys(found).find((one) => !names.includes(one))
   return unknown === undefined ? null : InvalidOption.unknown(unknown, names)
 }

@@ -174,7 +174,7 @@ type Operation = (...given: ReadonlyArray<unknown>) => unknown
 export const checkingOptions = <Operations extends object>(operations: Operations): Operations => {
   const checked = (name: Memory.OperationName, operation: Operation): Operation =>
     function (...given) {
-      const wrong = Memory.unknownOption(name, given, furtherOf(name))
+      const wrong = Memory.wrongOptions(name, given, furtherOf(name))
       if (wrong === null) return operation(...given)
       if (Memory.operations[name].streams === true) throw wrong
       return Promise.reject(wrong)
