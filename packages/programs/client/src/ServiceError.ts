@@ -11,8 +11,8 @@ export class ServiceError extends Error {
   /** The status of the response; `null` if there was none. */
   readonly status: number | null
   /**
-   * The name of the error, such as `IdempotencyKeyReused`; `Unreachable` if there was no response, `InvalidOption` if the client was made
-   * with an option that is not allowed.
+   * The name of the error, such as `IdempotencyKeyReused`; `Unreachable` if there was no response, `InvalidInput` if an argument is wrong
+   * and nothing was sent, `InvalidOption` if the client was made with an option that is not allowed.
    */
   readonly error: string
   readonly problem: Problem | null

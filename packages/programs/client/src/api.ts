@@ -18,6 +18,7 @@ import * as schemas from "./schemas.js"
 
 export { problem, type Problem, Problems, type Status, statuses } from "./problem.js"
 export * as schemas from "./schemas.js"
+export { wrongIn } from "./wrong.js"
 
 /** What a token allows: to read, to write, or to erase what cannot be brought back. */
 export type Right = "read" | "write" | "erase"
@@ -85,6 +86,10 @@ const session = under("/v1/sessions/:session", schemas.Session)
 const owner = under("/v1/owners/:owner", schemas.OwnerPath)
 const fact = under("/v1/sessions/:session/facts/:fact", schemas.FactPath)
 
+/** A field that a request does not have is a typing mistake: left out in silence, a `revert` would take back more than was meant. */
+const exact = (schema: Schema.Schema.AnyNoContext): Schema.Schema.AnyNoContext =>
+  schema.annotations({ parseOptions: { onExcessProperty: "error" } })
+
 /** Declares routes for which a caller needs a right. */
 const needs =
   <Needed extends Reading | Writing | Erasing, Provided>(right: Context.Tag<Needed, Provided>) =>
@@ -101,9 +106,9 @@ const needs =
       .middleware(right)
       .annotateContext(OpenApi.annotations({ description: about }))
     if (schema !== undefined) made = made.setPath(schema)
-    if (query !== undefined) made = made.setUrlParams(query)
+    if (query !== undefined) made = made.setUrlParams(exact(query))
     if (headers !== undefined) made = made.setHeaders(headers)
-    if (body !== undefined) made = made.setPayload(body)
+    if (body !== undefined) made = made.setPayload(exact(body))
     if (begins !== undefined) made = made.annotate(Begins, begins)
     return made as HttpApiEndpoint.HttpApiEndpoint<
       Name,

@@ -1,9 +1,10 @@
 /** How requests are sent: with the token, tried again where that is safe, and with errors that need no Effect. */
 import { FetchHttpClient, type HttpApi, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
-import { Cause, Duration, Effect, Exit, Layer, Schedule, Schema } from "effect"
+import { Cause, Duration, Effect, Exit, Layer, ParseResult, Schedule, Schema } from "effect"
 import { api } from "./api.js"
 import { Format } from "./schemas.js"
 import { isProblem, ServiceError } from "./ServiceError.js"
+import { wrongIn } from "./wrong.js"
 
 /** Where the service is, and who asks it. */
 export interface ClientOptions {
@@ -78,8 +79,26 @@ const isPassing = (error: unknown): boolean =>
     ? error.status === 503 || error.status === 429
     : typeof error === "object" && error !== null && "_tag" in error && error._tag === "RequestError"
 
+/** An argument is wrong; nothing was sent. */
+const refused = (detail: string) => new ServiceError({ status: null, detail, error: "InvalidInput" })
+
+/**
+ * An id, as it stands in a path.
+ *
+ * @param kind - what it is the id of, for the error
+ */
+export const inPath = (kind: "session" | "owner" | "fact", id: string): string => {
+  if (typeof id !== "string" || id.trim() === "")
+    throw refused(`The id of a${kind === "owner" ? "n" : ""} ${kind} is required: a text that is not empty`)
+  // A path drops them, in any encoding.
+  if (id === "." || id === "..") throw refused(`The id of a ${kind} must not be "${id}": no path can have it`)
+  return encodeURIComponent(id)
+}
+
 const errorOf = (error: unknown): ServiceError => {
   if (isProblem(error)) return new ServiceError({ problem: error })
+  if (ParseResult.isParseError(error))
+    return refused(`${wrongIn(ParseResult.ArrayFormatter.formatErrorSync(error)[0])}; nothing was sent`)
   const status =
     typeof error === "object" && error !== null && "response" in error
       ? (error.response as { readonly status: number }).status

@@ -1,5 +1,5 @@
 /** The client with Promises, made from the declaration of the service. Its users need no Effect. */
-import { type Calls, type ClientOptions, makeCalls, type WriteOptions, written } from "./call.js"
+import { type Calls, type ClientOptions, inPath, makeCalls, type WriteOptions, written } from "./call.js"
 import { followChanges } from "./changes.js"
 import { eventsIn } from "./exported.js"
 import type * as schemas from "./schemas.js"
@@ -31,7 +31,24 @@ export type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "
 }
 
 /** The path of a session: its id can have any characters, and the requests of the platform are sent with the path as it is. */
-const at = (session: string) => ({ session: encodeURIComponent(session) })
+const at = (session: string) => ({ session: inPath("session", session) })
+
+/** The path of an owner. */
+const by = (owner: string) => ({ owner: inPath("owner", owner) })
+
+/** The path of a fact. */
+const factAt = (session: string, fact: string) => ({ ...at(session), fact: inPath("fact", fact) })
+
+/** Operations whose arguments are looked at before a request is made: what is wrong with them rejects their promise, too. */
+const rejecting = <Operations extends Readonly<Record<string, (...given: never) => Promise<unknown>>>>(
+  operations: Operations,
+): Operations =>
+  Object.fromEntries(
+    Object.entries(operations).map(([name, operation]) => [
+      name,
+      async (...given: never) => operation(...given),
+    ]),
+  ) as unknown as Operations
 
 /** Sessions as a whole. */
 const sessionOperations = ({ requests: { owners, sessions, service }, once, safely }: Calls) => ({
@@ -51,11 +68,9 @@ const sessionOperations = ({ requests: { owners, sessions, service }, once, safe
   /** Deletes a session; `false` if there was none. */
   delete: async (session: string) => (await safely(sessions.delete({ path: at(session) }))).deleted,
   /** Every event of an owner, of all sessions. Rejects unless all of them came. */
-  eventsOf: async (owner: string) =>
-    eventsIn(await safely(owners.eventsOf({ path: { owner: encodeURIComponent(owner) } }))),
+  eventsOf: async (owner: string) => eventsIn(await safely(owners.eventsOf({ path: by(owner) }))),
   /** Deletes everything of an owner, and answers how many sessions there were. */
-  deleteOf: async (owner: string) =>
-    (await safely(owners.deleteOf({ path: { owner: encodeURIComponent(owner) } }))).deleted,
+  deleteOf: async (owner: string) => (await safely(owners.deleteOf({ path: by(owner) }))).deleted,
   /** Whether the store of the service answers. Rejects if it does not. */
   ready: async () => void (await once(service.ready())),
   /** The strategy of the service with its settings, and the forms of all strategies. */
@@ -66,27 +81,24 @@ const sessionOperations = ({ requests: { owners, sessions, service }, once, safe
 })
 
 /** Erasures, holds, and who did what. */
-const governanceOperations = ({ requests: { governance }, once, safely }: Calls) => {
-  const by = (owner: string) => ({ owner: encodeURIComponent(owner) })
-  return {
-    /** Who did what with a session. */
-    audit: (session: string) => safely(governance.audit({ path: at(session) })),
-    /** Who did what with an owner, and with each session of the owner. */
-    auditOf: (owner: string) => safely(governance.auditOf({ path: by(owner) })),
-    /** Erases an owner from every copy of a sealed store, and answers with the receipt. `after` is in milliseconds. */
-    erase: (owner: string, options: OperationOptions<typeof schemas.Erase>) =>
-      once(governance.erase({ path: by(owner), payload: options })),
-    /** Takes an erasure back, and answers how many keys are in use again. */
-    restore: async (owner: string, options: OperationOptions<typeof schemas.RestoreOwner> = {}) =>
-      (await once(governance.restore({ path: by(owner), payload: options }))).keys,
-    /** Holds a session for a reason; `null` ends the hold. */
-    hold: async (session: string, reason: string | null) =>
-      void (await safely(governance.hold({ path: at(session), payload: { reason } }))),
-    /** Holds an owner for a reason; `null` ends the hold. */
-    holdOf: async (owner: string, reason: string | null) =>
-      void (await safely(governance.holdOf({ path: by(owner), payload: { reason } }))),
-  }
-}
+const governanceOperations = ({ requests: { governance }, once, safely }: Calls) => ({
+  /** Who did what with a session. */
+  audit: (session: string) => safely(governance.audit({ path: at(session) })),
+  /** Who did what with an owner, and with each session of the owner. */
+  auditOf: (owner: string) => safely(governance.auditOf({ path: by(owner) })),
+  /** Erases an owner from every copy of a sealed store, and answers with the receipt. `after` is in milliseconds. */
+  erase: (owner: string, options: OperationOptions<typeof schemas.Erase>) =>
+    once(governance.erase({ path: by(owner), payload: options })),
+  /** Takes an erasure back, and answers how many keys are in use again. */
+  restore: async (owner: string, options: OperationOptions<typeof schemas.RestoreOwner> = {}) =>
+    (await once(governance.restore({ path: by(owner), payload: options }))).keys,
+  /** Holds a session for a reason; `null` ends the hold. */
+  hold: async (session: string, reason: string | null) =>
+    void (await safely(governance.hold({ path: at(session), payload: { reason } }))),
+  /** Holds an owner for a reason; `null` ends the hold. */
+  holdOf: async (owner: string, reason: string | null) =>
+    void (await safely(governance.holdOf({ path: by(owner), payload: { reason } }))),
+})
 
 /** What is said in a session. */
 const conversationOperations = <Message extends object, Messages>(
@@ -222,7 +234,7 @@ const memoryOperations = <Messages>(
     (await safely(memory.facts({ path: at(session), urlParams }))).facts,
   /** The facts about an owner that are true, of all sessions. */
   factsOf: async (owner: string, urlParams: typeof schemas.FactsQuery.Type = {}) =>
-    (await safely(memory.factsOf({ path: { owner: encodeURIComponent(owner) }, urlParams }))).facts,
+    (await safely(memory.factsOf({ path: by(owner), urlParams }))).facts,
   /**
    * Removes a fact that is wrong, over, or must not be known (`as: "redacted"`, which needs the right to erase); `false` if there was
    * none.
@@ -237,7 +249,7 @@ const memoryOperations = <Messages>(
       readonly as?: "ended" | "retracted" | "redacted" | undefined
     } = {},
   ) => {
-    const path = { ...at(session), fact: encodeURIComponent(fact) }
+    const path = factAt(session, fact)
     const request =
       as === "redacted"
         ? memory.redactFact({ path })
@@ -246,21 +258,18 @@ const memoryOperations = <Messages>(
   },
   /** Notes that somebody has judged a fact to be true; `false` if there is none, or it was confirmed before. */
   confirmFact: async (session: string, fact: string) =>
-    (await once(memory.confirmFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).confirmed,
+    (await once(memory.confirmFact({ path: factAt(session, fact) }))).confirmed,
   /** Takes back the newest end or retraction of a fact; `false` if there is none. */
   revertFact: async (session: string, fact: string) =>
-    (await once(memory.revertFact({ path: { ...at(session), fact: encodeURIComponent(fact) } }))).reverted,
+    (await once(memory.revertFact({ path: factAt(session, fact) }))).reverted,
   /** Learns the facts of an owner anew, by the extractor of the service, and answers how many would come, go and change. */
-  rebuildFacts: (owner: string) => once(memory.rebuildFacts({ path: { owner: encodeURIComponent(owner) } })),
+  rebuildFacts: (owner: string) => once(memory.rebuildFacts({ path: by(owner) })),
   /** What would change if the facts that were learned anew were taken; `null` if none were. */
-  diffFacts: async (owner: string) =>
-    (await safely(memory.diffFacts({ path: { owner: encodeURIComponent(owner) } }))).diff,
+  diffFacts: async (owner: string) => (await safely(memory.diffFacts({ path: by(owner) }))).diff,
   /** Puts the facts that were learned anew in the place of those in force; `false` if there are none. */
-  takeFacts: async (owner: string) =>
-    (await once(memory.takeFacts({ path: { owner: encodeURIComponent(owner) } }))).taken,
+  takeFacts: async (owner: string) => (await once(memory.takeFacts({ path: by(owner) }))).taken,
   /** Drops the facts that were learned anew; `false` if there are none. */
-  dropFacts: async (owner: string) =>
-    (await once(memory.dropFacts({ path: { owner: encodeURIComponent(owner) } }))).dropped,
+  dropFacts: async (owner: string) => (await once(memory.dropFacts({ path: by(owner) }))).dropped,
   /** Tools of recall for the model, in the formats of the providers. */
   tools: () => safely(memory.tools()),
   /** Answers a call of one of these tools. */
@@ -322,10 +331,12 @@ export const createClient = <
     }
   }
   return {
-    ...sessionOperations(calls),
-    ...governanceOperations(calls),
-    ...conversationOperations<Message, Messages>(calls, inFormat),
-    ...memoryOperations<Messages>(calls, inFormat),
+    ...rejecting({
+      ...sessionOperations(calls),
+      ...governanceOperations(calls),
+      ...conversationOperations<Message, Messages>(calls, inFormat),
+      ...memoryOperations<Messages>(calls, inFormat),
+    }),
     /** A page of the events of a session. */
     events: async (session: string, query: OperationOptions<typeof schemas.EventQuery> = {}) =>
       (await safely(requests.log.events({ path: at(session), urlParams: query }))).events,
@@ -338,7 +349,7 @@ export const createClient = <
       { fromVersion = 1, signal }: { readonly fromVersion?: number; readonly signal?: AbortSignal } = {},
     ) =>
       follow<schemas.RecordedEvent>(
-        `/v1/sessions/${encodeURIComponent(session)}/changes?fromVersion=${fromVersion}`,
+        `/v1/sessions/${inPath("session", session)}/changes?fromVersion=${fromVersion}`,
         signal,
       ),
     /**

@@ -1,6 +1,6 @@
 /** The one mapping of errors to problems: which status an error has, and what to do about it. */
 import type { HttpApiError } from "@effect/platform"
-import { type Problem, problem, type Status, statuses } from "@memfold/client/api"
+import { type Problem, problem, type Status, statuses, wrongIn } from "@memfold/client/api"
 
 /** The status of each error of a memory, and what to do where its message does not say it. */
 const known: Readonly<Record<string, readonly [status: Status, next?: string]>> = {
@@ -78,11 +78,7 @@ const sentence = (error: unknown): string =>
 const texts: Readonly<Record<string, (error: unknown) => string>> = {
   RequestError: () => "The body cannot be read",
   RouteNotFound: () => "There is no such path, or it has no such method",
-  HttpApiDecodeError: (error) => {
-    const [first] = (error as HttpApiError.HttpApiDecodeError).issues
-    const place = first?.path.map(String).join(".") ?? ""
-    return `${place === "" ? "The request" : `"${place}"`} is wrong or missing`
-  },
+  HttpApiDecodeError: (error) => wrongIn((error as HttpApiError.HttpApiDecodeError).issues[0]),
 }
 
 /** The problem that an error is. */

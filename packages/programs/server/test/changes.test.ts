@@ -160,7 +160,7 @@ describe("the stream of events", () => {
       return seen
     }
     await expect(follow()).rejects.toMatchObject({ error: "DamagedEvent", status: 500 })
-    await expect(createClient({ url }).session(" ")).rejects.toMatchObject({ status: 400 })
+    await expect(createClient({ url }).session(" ")).rejects.toMatchObject({ error: "InvalidInput" })
     expect((await fetch(`${url}/v1/sessions/%20/changes`)).status).toBe(400)
   })
 
