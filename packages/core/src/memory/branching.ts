@@ -2,6 +2,7 @@
 import { Effect, Either, Option, Stream } from "effect"
 import type { Guarded, GuardRefused } from "../guard/Guard.js"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
+import { shows } from "../session/switchBranch.js"
 import { type MessageName, UnknownMessage } from "../history/redact.js"
 import { undoSummary } from "../history/restore.js"
 import type { Strategy } from "../policy/Strategy.js"
@@ -128,19 +129,24 @@ const answerBefore = (
 /** Where an edit goes on, in a state. */
 type Place = (state: SessionState) => Effect.Effect<number, EditError>
 
-/** The switch to the first `index` messages; `null` if the session has no others. */
+/**
+ * The switch to the first `index` messages; `null` if the session has no others. If nothing comes behind them, to a state whose summary
+ * does not cover all of them, if there is one: a request has to have the question that it is about.
+ */
 export const findSwitch = (
   sessions: Sessions,
   state: SessionState,
   index: number,
+  isEnd: boolean,
 ): Effect.Effect<Switch | null, SessionError | UnknownMessage> =>
   Effect.gen(function* () {
     if (index === state.total) return null
     const near = switchTo(state, index)
-    if (near !== null) return near
+    const wanted = isEnd ? shows : () => true
+    if (near !== null && wanted(state, index)) return near
     const { session, total } = state
-    const before = yield* sessions.stateReaching(state, index)
-    const far = before === null ? null : switchTo(before, index)
+    const before = yield* sessions.stateReaching(state, index, wanted)
+    const far = before === null ? near : switchTo(before, index)
     return far ?? (yield* new UnknownMessage({ session, index, total }))
   })
 
@@ -211,7 +217,7 @@ const goOnFrom = (
         return before === null ? yield* mismatch : { answer: before, state }
       }
       const found = yield* place(state).pipe(
-        Effect.flatMap((index) => findSwitch(sessions, state, index)),
+        Effect.flatMap((index) => findSwitch(sessions, state, index, added.length === 0)),
         Effect.either,
       )
       if (Either.isLeft(found) || (found.right === null && added.length === 0)) {

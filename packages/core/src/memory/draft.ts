@@ -29,7 +29,7 @@ export const withDraft = (
     const { from = total } = draft
     yield* checkCount(session, "draft.from", from)
     if (from > total) return yield* refuse(`"draft.from" is ${from}, and there are ${total} messages`)
-    const goBack = yield* findSwitch(sessions, state, from).pipe(
+    const goBack = yield* findSwitch(sessions, state, from, messages.length === 0).pipe(
       Effect.catchTag("UnknownMessage", ({ message }) => refuse(message)),
     )
     const time = yield* Clock.currentTimeMillis

@@ -110,7 +110,11 @@ const write = (
     const same = yield* inSteps(() => inCommon(wanted, messages))
     const kept = from + same
     // The log has just shown the message.
-    const goBack = yield* Effect.catchTag(findSwitch(sessions, state, kept), "UnknownMessage", Effect.die)
+    const goBack = yield* Effect.catchTag(
+      findSwitch(sessions, state, kept, wanted.length === same),
+      "UnknownMessage",
+      Effect.die,
+    )
     const added = yield* counted(counter, wanted.slice(same))
     const done: Committed<boolean> = yield* retryTransient(
       sessions.transact(

@@ -26,6 +26,9 @@ export const reaches = ({ coveredTo, total, covered }: SessionState, index: numb
   index === total ||
   (coveredTo <= index && index < total && (coveredTo < index || covered.structure.open === null))
 
+/** Whether of the first `index` messages the last one is not covered, so that a context has it. */
+export const shows = ({ coveredTo }: SessionState, index: number): boolean => coveredTo < index || index === 0
+
 /** Up to where facts have been learned from the first `index` messages: not from a turn that is cut. */
 const learnedOf = ({ learnedTo, turnStarts, covered }: SessionState, index: number): number => {
   if (learnedTo <= index) return learnedTo

@@ -81,10 +81,13 @@ export interface Sessions {
   /**
    * The newest state that has the first `index` messages of the branch in force, with a summary that covers nothing beyond
    * them; `null` if the log has none.
+   *
+   * @param isWanted - what else it must be
    */
   readonly stateReaching: (
     now: SessionState,
     index: number,
+    isWanted: (state: SessionState, index: number) => boolean,
   ) => Effect.Effect<SessionState | null, SessionError>
   /** The decoded events of a session, oldest first by default. */
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
@@ -288,7 +291,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     newest,
     stateAt: past.at,
     stateBack: (now, version) => stateBack(log, events, now, version),
-    stateReaching: (now, index) => stateReaching(log, events, now, index),
+    stateReaching: (now, index, isWanted) => stateReaching(log, events, now, index, isWanted),
     events,
     history: histories.of,
     summariesAt: histories.summariesAt,

@@ -63,13 +63,15 @@ export const stateReaching = (
   read: ReadEvents,
   now: SessionState,
   index: number,
+  isWanted: (state: SessionState, index: number) => boolean,
 ): Effect.Effect<SessionState | null, SessionError> =>
   Effect.gen(function* () {
     const { session, gaps, invalidatedAt } = now
     // A message is on one branch with all messages before it, also if a clear between them was undone.
     const hasOnBranch = (state: SessionState, count: number): boolean =>
       state.total > 0 && isOnBranch(gaps, placeOf(state, Math.max(count, 1)))
-    const hasIt = (state: SessionState): boolean => reaches(state, index) && hasOnBranch(state, index)
+    const hasIt = (state: SessionState): boolean =>
+      reaches(state, index) && hasOnBranch(state, index) && isWanted(state, index)
     // A state with fewer messages leads to a state that has all messages up to the index.
     const leadsToIt = (state: SessionState): boolean =>
       state.coveredTo <= index && hasOnBranch(state, Math.min(index, state.total))
