@@ -337,16 +337,15 @@ export const encodeContext = (
     .filter(({ role }) => role === "system")
     .map(Message.text)
     .filter((text) => text.trim() !== "")
-  const said = joined(
-    placed.messages.flatMap((message, position) =>
-      message.role === "system" ? [] : encoder.encode(message, position),
-    ),
+  const written = placed.messages.map((message, position) =>
+    message.role === "system" ? [] : encoder.encode(message, position),
   )
   const say = (role: Message.Role, content: string): EncodedMessage => ({ role, content })
-  const written = Codec.inTurns(said, server, ({ role }) => role, say)
+  const speakerOf = ({ role }: EncodedMessage) => role
+  const said = joined(Codec.everyTurn(placed.messages, written, speakerOf, say))
   return {
     ...(system.length === 0 ? {} : { system: system.join("\n\n").toWellFormed() }),
-    messages: [...written] as Array<unknown> as Array<ModelMessage>,
+    messages: [...Codec.inTurns(said, server, speakerOf, say)] as Array<unknown> as Array<ModelMessage>,
     omitted: [...placed.omitted, ...unsaid(placed.messages), ...encoder.omissions.all],
   }
 }

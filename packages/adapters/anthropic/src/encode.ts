@@ -46,6 +46,7 @@ interface Turn {
   readonly others: Array<Block>
   content: Form["content"]
   fields: Codec.Fields | undefined
+  readonly separate?: Form["separate"]
 }
 
 /** Results and everything else, apart, because results have to come first in their turn. */
@@ -256,25 +257,26 @@ class Encoder {
   }
 
   private *turnsOf(messages: ReadonlyArray<Message.Message>): Codec.Steps<Array<Turn>> {
-    const turns: Array<Turn> = []
-    yield* Codec.mapped(messages, (message, index) => {
-      if (this.isHoisted(message, index)) return
+    const written = yield* Codec.mapped(messages, (message, index): ReadonlyArray<Turn> => {
+      if (this.isHoisted(message, index)) return []
       const form = formOf(message)
       const { results, others } = this.blocks.of(message, index)
       if (message.role === "user") this.blocks.ids.close()
       const empty = results.length + others.length === 0
-      if (empty && !(this.exact && form.content !== undefined)) return
-      const role = wireRole(message.role)
-      const open = turns.at(-1)
-      const separate = standsAlone(open) || (this.exact && form.separate === true)
-      if (open !== undefined && open.role === role && !separate) {
-        open.results.push(...results)
-        open.others.push(...others)
-        if (form.fields !== undefined) open.fields = Codec.restore(open.fields ?? {}, form.fields)
-      } else {
-        turns.push({ role, results, others, content: form.content, fields: form.fields })
-      }
+      if (empty && !(this.exact && form.content !== undefined)) return []
+      const { content, fields, separate } = form
+      return [{ role: wireRole(message.role), results, others, content, fields, separate }]
     })
+    const turns: Array<Turn> = []
+    for (const turn of this.exact ? written.flat() : Codec.everyTurn(messages, written, speakerOf, saying)) {
+      const open = turns.at(-1)
+      const separate = standsAlone(open) || (this.exact && turn.separate === true)
+      if (open !== undefined && open.role === turn.role && !separate) {
+        open.results.push(...turn.results)
+        open.others.push(...turn.others)
+        if (turn.fields !== undefined) open.fields = Codec.restore(open.fields ?? {}, turn.fields)
+      } else turns.push(turn)
+    }
     return turns
   }
 

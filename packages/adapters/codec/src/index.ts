@@ -41,7 +41,7 @@ export {
   unsaid,
 } from "./toSend.js"
 export { type Server, type ServerName, serverNames, serverOf, servers } from "./servers.js"
-export { inTurns, type Speaker } from "./turns.js"
+export { everyTurn, inTurns, type Speaker } from "./turns.js"
 export { type Placed, placeSummaries, type Reader, type SummaryOptions } from "./summaries.js"
 export {
   asStored,
@@ -67,5 +67,5 @@ export { argumentsOf, objectArguments, objectOf, rawArguments, valueIn } from ".
 export { type Answer, type AskedModel, type ModelOptions, modelSummarizer } from "./modelSummarizer.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
 export { wellFormed } from "./wellFormed.js"
-export { BranchLeft, type PlaceOfCall, isLeft } from "./leftBranch.js"
+export { BranchLeft, branchWith, type PlaceOfCall, isLeft } from "./leftBranch.js"
 export { pagesBack, type PagesBackOptions } from "./pagesBack.js"

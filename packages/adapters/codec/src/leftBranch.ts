@@ -1,6 +1,7 @@
-/** Whether a conversation went on from an earlier place while a model answered. */
-import type { Memory } from "@memfold/core"
+/** The branches that a conversation has left: a model may still answer on one, and a page may still show one. */
+import type { Memory, Message } from "@memfold/core"
 import { Schema } from "effect"
+import { pagesBack } from "./pagesBack.js"
 
 /**
  * While a model answered, the conversation went on from an earlier place: the user edited the question, or asked for another
@@ -48,4 +49,55 @@ export const isLeft = (
     at = branches.find(({ id }) => id === parent)
   }
   return at?.id !== branch
+}
+
+/** How many messages of a branch the branch in force has, too. */
+const sharedWith = (branches: ReadonlyArray<Memory.BranchInfo>, left: Memory.BranchInfo): number => {
+  const parentOf = ({ parent }: Memory.BranchInfo) => branches.find(({ id }) => id === parent)
+  /** How many messages the branch in force has of itself, and of those that it comes from. */
+  const own = new Map<number, number>()
+  let shared = Number.POSITIVE_INFINITY
+  for (let at = branches[0]; at !== undefined; at = parentOf(at)) {
+    own.set(at.id, shared)
+    shared = Math.min(shared, at.from)
+  }
+  shared = left.total
+  let at: Memory.BranchInfo | undefined = left
+  for (; at !== undefined && !own.has(at.id); at = parentOf(at)) shared = Math.min(shared, at.from)
+  return at === undefined ? 0 : Math.min(shared, own.get(at.id)!)
+}
+
+/**
+ * The branch with a message that the branch in force does not have, the newest one: another page has left it, or a page shows an
+ * earlier state again. `undefined` if no branch has it.
+ *
+ * @param memory - what to read with
+ * @param session - the id of the session
+ * @param isWanted - whether a message is that message, by its index on its branch
+ *
+ * @example
+ * ```ts
+ * import { branchWith } from "@memfold/codec"
+ * import { type Memory, Message } from "@memfold/core"
+ *
+ * export const goBackTo = async (memory: Memory.Neutral, session: string, answer: string) => {
+ *   const branch = await branchWith(memory, session, (message) => Message.text(message) === answer)
+ *   if (branch !== undefined) await memory.checkout(session, branch)
+ * }
+ * ```
+ */
+export const branchWith = async (
+  memory: Pick<Memory.Neutral, "branches" | "messages">,
+  session: string,
+  isWanted: (message: Message.Message, index: number) => boolean,
+): Promise<number | undefined> => {
+  const branches = await memory.branches(session)
+  for (const left of branches.slice(1)) {
+    const shared = sharedWith(branches, left)
+    for await (const { messages, from } of pagesBack(memory, session, { limit: 500, branch: left.id })) {
+      if (messages.some((message, at) => from + at >= shared && isWanted(message, from + at))) return left.id
+      if (from <= shared) break
+    }
+  }
+  return undefined
 }

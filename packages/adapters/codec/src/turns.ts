@@ -1,12 +1,50 @@
 /** Whose turn it is: what providers refuse in the order of the messages of a request. */
+import type { Message } from "@memfold/message"
 import type { Server } from "./servers.js"
-import { opening } from "./toSend.js"
+import { opening, unsaid } from "./toSend.js"
 
 /** What the assistant says between results and the user, for servers that want it to have spoken. */
 const goingOn = "(I go on with what you say.)"
 
 /** Who speaks in a message; `undefined` for what is neither the user's, nor the assistant's, nor a tool's. */
 export type Speaker = "user" | "assistant" | "tool" | "system" | undefined
+
+/**
+ * What is written of the messages of a request, in their order. Of some nothing can be written: they are blank, or have only parts that
+ * the API has no place for. Where the user said such a message between two answers, or last behind one, a text stands for it: the request
+ * would end with the assistant. It stays there later, because reasoning is bound to what stands before it.
+ *
+ * @param given - the messages
+ * @param written - what is written of each
+ * @param speakerOf - who speaks in what is written
+ * @param say - a message with a text
+ *
+ * @example
+ * ```ts
+ * import { everyTurn } from "@memfold/codec"
+ * import { Message } from "@memfold/core"
+ *
+ * const said = [Message.assistant("Yes."), Message.user(" ")]
+ * const written = said.map((one) => (Message.text(one).trim() === "" ? [] : [one]))
+ * console.log(everyTurn(said, written, ({ role }) => role, (role, text) => Message[role](text)).length) // 2
+ * ```
+ */
+export const everyTurn = <A>(
+  given: ReadonlyArray<Message.Message>,
+  written: ReadonlyArray<ReadonlyArray<A>>,
+  speakerOf: (message: A) => Speaker,
+  say: (role: "user", text: string) => A,
+): ReadonlyArray<A> => {
+  const turns = written.map((own) => own.map(speakerOf).filter((speaker) => speaker !== "system"))
+  const isAnswer = (speaker: Speaker) => speaker !== "user" && speaker !== "tool"
+  return written.flatMap((own, at) => {
+    if (given[at]?.role !== "user" || own.length > 0) return own
+    const [before, after] = [turns.slice(0, at).flat(), turns.slice(at + 1).flat()]
+    const isLast = given.slice(at + 1).every(({ role }) => role === "system")
+    if (before.length === 0) return after.length === 0 && isLast ? [say("user", opening)] : []
+    return isAnswer(before.at(-1)) && after.slice(0, 1).every(isAnswer) ? [say("user", unsaid)] : []
+  })
+}
 
 /**
  * The messages of a request in an order that its server takes: the conversation begins with the user, and where the server wants

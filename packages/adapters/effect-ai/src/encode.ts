@@ -143,11 +143,13 @@ export const encodeContext = (
   const encoder = new Encoder(provider)
   const server = Codec.serverOf(provider)
   const placed = Codec.messagesToSend(messages, server)
-  const written = placed.messages.flatMap((message, position) => encoder.encode(message, position))
+  const speakerOf = ({ role }: Prompt.Message) => role
+  const encoded = placed.messages.map((message, position) => encoder.encode(message, position))
+  const written = Codec.everyTurn(placed.messages, encoded, speakerOf, say)
   const [system, said] = [true, false].map((first) =>
     written.filter(({ role }) => (role === "system") === first),
   )
-  const inTurns = Codec.inTurns(said!, server, ({ role }) => role, say)
+  const inTurns = Codec.inTurns(said!, server, speakerOf, say)
   return {
     prompt: Prompt.fromMessages([...system!, ...inTurns]),
     omitted: [...placed.omitted, ...encoder.omissions.all],

@@ -3,6 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages"
 import {
   argumentsOf,
   CallIds,
+  everyTurn,
   type Fields,
   isFields,
   messagesToSend,
@@ -278,15 +279,17 @@ export const encodeContext = (
   const encoder = new Encoder(options)
   const placed = messagesToSend(messages, server)
   const system = encoder.systemOf(placed.messages)
-  const written = placed.messages.flatMap((message, position) =>
+  const written = placed.messages.map((message, position) =>
     message.role === "system" ? [] : encoder.encode(message, position),
   )
+  const say = (speaker: "user" | "assistant", content: string): WireMessage => ({
+    type: types[speaker],
+    content,
+  })
+  const said = everyTurn(placed.messages, written, speakerOf, say)
   return {
     ...(system === undefined ? {} : { system }),
-    messages: inTurns(written, server, speakerOf, (speaker, content) => ({
-      type: types[speaker],
-      content,
-    })).map(sent),
+    messages: inTurns(said, server, speakerOf, say).map(sent),
     omitted: [...placed.omitted, ...encoder.omissions.all],
   }
 }

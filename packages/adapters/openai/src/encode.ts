@@ -365,14 +365,11 @@ export function* encodingInSteps(
   const placed = isExact ? { messages, omitted: [] } : Codec.sendable(messages, { server })
   yield
   encoder.omissions.all.push(...placed.omitted)
-  const encoded = (yield* Codec.mapped(placed.messages, (one, position) =>
-    encoder.encode(one, position),
-  )).flat()
-  if (isExact) return { messages: encoded, omitted: encoder.omissions.all }
-  const sent = Codec.inTurns(encoded, server, speakerOf, (role, content): OpenAIMessage => ({
-    role,
-    content,
-  }))
+  const encoded = yield* Codec.mapped(placed.messages, (one, position) => encoder.encode(one, position))
+  if (isExact) return { messages: encoded.flat(), omitted: encoder.omissions.all }
+  const say = (role: "user" | "assistant", content: string): OpenAIMessage => ({ role, content })
+  const said = Codec.everyTurn(placed.messages, encoded, speakerOf, say)
+  const sent = Codec.inTurns(said, server, speakerOf, say)
   return { messages: yield* Codec.mapped(sent, Codec.wellFormed), omitted: encoder.omissions.all }
 }
 

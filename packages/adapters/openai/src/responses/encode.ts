@@ -250,17 +250,22 @@ const speakerOf = ({ type, role }: Codec.Fields): Codec.Speaker => {
 const limited = (given: ReadonlyArray<Message.Message>, server: Codec.Server): Codec.Sendable =>
   Codec.sendable(given, { server, longestName: server === Codec.servers.openai ? 128 : 64 })
 
+const fieldsOf = ({ fields }: Item): Codec.Fields => fields
+
 /** The items as a server takes them. */
 function* asSent(
+  given: ReadonlyArray<Message.Message>,
   items: ReadonlyArray<Item>,
   server: Codec.Server,
   omitted: Array<Codec.Omitted>,
 ): Codec.Steps<ReadonlyArray<Codec.Fields>> {
   const unique = withUniqueIds(items, omitted)
   yield
-  const written = withoutLooseReasoning(unique, omitted).map(({ fields }) => fields)
+  const written = given.map((): Array<Codec.Fields> => [])
+  for (const { fields, message } of withoutLooseReasoning(unique, omitted)) written[message]!.push(fields)
   const say = (role: string, content: string): Codec.Fields => ({ role, content })
-  return yield* Codec.mapped(Codec.inTurns(written, server, speakerOf, say), Codec.wellFormed)
+  const said = Codec.everyTurn(given, written, speakerOf, say)
+  return yield* Codec.mapped(Codec.inTurns(said, server, speakerOf, say), Codec.wellFormed)
 }
 
 /** Encodes one conversation, and collects what it leaves out. */
@@ -410,7 +415,7 @@ class Encoder {
     })
     const items = listed.flat()
     const { all } = this.omissions
-    const input = this.exact ? items.map(({ fields }) => fields) : yield* asSent(items, this.server, all)
+    const input = this.exact ? items.map(fieldsOf) : yield* asSent(given, items, this.server, all)
     return { input: input as unknown as Array<ResponsesItem>, omitted: all }
   }
 }

@@ -42,10 +42,10 @@ export interface Played {
   readonly refused: ReadonlyArray<Refused>
 }
 
-/** Whether the last message asks for something: words of the user that are not blank, or results of the assistant's calls. */
+/** Whether the last message asks for something: what the user says, even if it is blank, or results of the assistant's calls. */
 const asks = (messages: ReadonlyArray<Message.Message>): boolean => {
   const last = messages.at(-1)
-  if (last?.role === "user") return last.parts.some((part) => part.type === "text" && part.text.trim() !== "")
+  if (last?.role === "user") return true
   const caller = messages.findLast(({ role }) => role !== "tool")
   if (last?.role !== "tool" || caller?.role !== "assistant") return false
   const calls = new Set(caller.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])))
