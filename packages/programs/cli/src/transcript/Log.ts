@@ -73,8 +73,8 @@ export interface Format<A> {
   readonly compaction?: (entry: A, way: () => ReadonlyArray<A>) => Compacted | undefined
   /** Places of the file in which nobody speaks, such as a copy of a result for the program. */
   readonly notSaid?: ReadonlyArray<string>
-  /** The messages of the entries of one message; `before` is what was said before them. */
-  readonly says: (entries: readonly [A, ...Array<A>], before: A | undefined) => Said
+  /** The messages of the entries of one message; `before` is what was said before them, the newest first. */
+  readonly says: (entries: readonly [A, ...Array<A>], before: Iterable<A>) => Said
 }
 
 /**
@@ -253,7 +253,13 @@ const waysOf = <A>(
   })
 }
 
-const groupedBy = <A, K>(list: ReadonlyArray<A>, key: (one: A) => K): Map<K, Array<A>> => {
+/** What was said before a node, the newest first. */
+function* saidBefore<A>({ before }: Node<A>): Generator<A, void, void> {
+  for (let node = before; node !== undefined; node = node.before) yield node.row.value
+}
+
+/** The elements of a list by a key, in their order. */
+export const groupedBy = <A, K>(list: ReadonlyArray<A>, key: (one: A) => K): Map<K, Array<A>> => {
   const groups = new Map<K, Array<A>>()
   for (const one of list) groups.set(key(one), [...(groups.get(key(one)) ?? []), one])
   return groups
@@ -296,7 +302,7 @@ const readWay = <A>(
     if (own.length === 0 || !isSaid(format, node)) continue
     const said = format.says(
       own.map(({ row }) => row.value) as unknown as readonly [A, ...Array<A>],
-      node.before?.row.value,
+      saidBefore(node),
     )
     if (Either.isRight(said)) {
       messages.push(...said.right)

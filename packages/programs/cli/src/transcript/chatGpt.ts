@@ -10,7 +10,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import { type Log, readerOf, type Said, wholeLogs } from "./Log.js"
+import { groupedBy, type Log, readerOf, type Said, wholeLogs } from "./Log.js"
 import {
   allRecorded,
   argumentsOf,
@@ -36,6 +36,7 @@ const readConversation = Field.reads({
 
 const readNode = Field.reads({
   parent: Field.text,
+  children: Field.list,
   message: Field.record({
     id: Field.text,
     author: Field.any,
@@ -65,10 +66,11 @@ const isConversation = ({ mapping }: JsonObject): boolean =>
 const logOf = (value: JsonObject): Log<Entry> | undefined => {
   const { mapping, current_node: current, id, conversation_id: named = id } = readConversation(value)
   if (!isConversation(value) || !isObject(mapping)) return undefined
-  const rows = Object.entries(mapping).map(([id, one]) => {
-    const node = readNode(one)
-    return { value: { ...node, id, author: readAuthor(node.message.author) } }
-  })
+  const nodes = Object.entries(mapping).map(([id, one]) => ({ ...readNode(one), id }))
+  const parents = new Map(nodes.flatMap(({ id, children }) => children.map((child) => [child, id] as const)))
+  const rows = nodes.map(({ parent, ...node }) => ({
+    value: { ...node, parent: parent ?? parents.get(node.id), author: readAuthor(node.message.author) },
+  }))
   return { rows, current, id: named }
 }
 
@@ -137,8 +139,30 @@ const calledBy = (entry: Entry | undefined): Called | undefined => {
     : { id: id ?? entry.id, name: recipient }
 }
 
-/** The messages of an entry, or of all that a tool answered to the call `before` them. */
-const says = (entries: readonly [Entry, ...Array<Entry>], before: Entry | undefined): Said =>
+/** The calls that stand one behind the other right before an answer of a tool. */
+const callsIn = (before: Iterable<Entry>): ReadonlyArray<Called> => {
+  const calls: Array<Called> = []
+  for (const entry of before) {
+    const called = calledBy(entry)
+    if (called === undefined) break
+    calls.unshift(called)
+  }
+  return calls
+}
+
+/** The answers of tools by the calls that they answer: by the name of the tool, or else the newest call. */
+const answersOf = (
+  entries: ReadonlyArray<Entry>,
+  calls: ReadonlyArray<Called>,
+): ReadonlyMap<Called | undefined, ReadonlyArray<Entry>> =>
+  groupedBy(entries, (entry) => {
+    const named = calls.filter(({ name }) => name === entry.author.name)
+    const own = entries.filter(({ author }) => author.name === entry.author.name)
+    return named.length === own.length ? named[own.indexOf(entry)] : (named.at(-1) ?? calls.at(-1))
+  })
+
+/** The messages of an entry, or of all that a tool answered to the calls `before` them. */
+const says = (entries: readonly [Entry, ...Array<Entry>], before: Iterable<Entry>, answered?: Called): Said =>
   Either.gen(function* () {
     const [{ id, author, message }] = entries
     const role = roles.find((one) => one === author.role)
@@ -146,9 +170,15 @@ const says = (entries: readonly [Entry, ...Array<Entry>], before: Entry | undefi
       const problem = "has an unknown role at author"
       return yield* Either.left({ subject: `the message ${id}`, problem, allowed: roles.join(", ") })
     }
-    const called = role === "tool" ? calledBy(before) : undefined
+    const answers =
+      role === "tool" ? [...answersOf(entries, answered === undefined ? callsIn(before) : [answered])] : []
+    const [called] = answers[0] ?? []
+    if (answers.length > 1) {
+      const all = answers.map(([call, own]) => says(own as unknown as typeof entries, [], call))
+      return (yield* Either.all(all)).flat()
+    }
     if (role === "tool" && called === undefined && entries.length > 1) {
-      const all = entries.map((one) => says([one], undefined))
+      const all = entries.map((one) => says([one], []))
       return (yield* Either.all(all)).flat()
     }
     const { model_slug: model, is_visually_hidden_from_conversation: hidden } = message.metadata

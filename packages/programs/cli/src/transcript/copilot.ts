@@ -1,6 +1,6 @@
 /**
  * Sessions of GitHub Copilot: of the command line (`~/.copilot/session-state/…/events.jsonl`), events in JSON Lines; and of VS Code
- * (`chatSessions/*.json`), one object with `requests`.
+ * (`chatSessions/*.json`), one object with `requests`, or (`*.jsonl`) a line with that object, and a line for each change since.
  *
  * - the calls of an answer of the command line stand in it, their results in events of their own
  * - of a request of VS Code, the texts and thoughts of its answer are read, and of a call what the page shows of it
@@ -11,7 +11,7 @@ import * as Field from "./Field.js"
 import { spokenIn } from "./leftOut.js"
 import { linesIn, readerOf, type Said } from "./Log.js"
 import { allRecorded, argumentsOf, reasoning, recorded, result, text, timeAt } from "./parts.js"
-import { isObject, type Source } from "./source.js"
+import { isObject, type JsonObject, type Source } from "./source.js"
 
 const readEvent = Field.reads({
   type: Field.text,
@@ -49,8 +49,38 @@ const readRequest = Field.reads({
 })
 const readPart = Field.reads({ kind: Field.text, value: Field.any, text: Field.text })
 
-const isSession = ({ document }: Source): boolean =>
-  isObject(document) && Array.isArray(document["requests"]) && "responderUsername" in document
+const readChange = Field.reads({ kind: Field.any, k: Field.list, v: Field.any, i: Field.any })
+
+/** A value with a change at a path: `kind` 1 sets, 2 adds to a list, behind its first `i` elements, and 3 deletes. */
+const changed = (
+  value: unknown,
+  path: ReadonlyArray<unknown>,
+  change: ReturnType<typeof readChange>,
+): unknown => {
+  const { kind, v, i } = change
+  const [key, ...rest] = path
+  if (key === undefined) {
+    const list = Array.isArray(value) ? value.slice(0, typeof i === "number" ? i : undefined) : []
+    return kind === 2 ? [...list, ...(Array.isArray(v) ? v : [])] : v
+  }
+  const isGone = kind === 3 && rest.length === 0
+  if (Array.isArray(value))
+    return value.toSpliced(Number(key), 1, ...(isGone ? [] : [changed(value[Number(key)], rest, change)]))
+  const { [String(key)]: before, ...others } = isObject(value) ? value : {}
+  return isGone ? others : { ...others, [String(key)]: changed(before, rest, change) }
+}
+
+/** The object of a session of VS Code; `undefined` for any other file. */
+const sessionOf = ({ document, rows: [first, ...changes] }: Source): JsonObject | undefined => {
+  const begun = first?.line === undefined ? undefined : readChange(first.value)
+  const session = begun?.kind === 0 ? begun.v : document
+  if (!isObject(session) || !Array.isArray(session["requests"]) || !("responderUsername" in session))
+    return undefined
+  const now = changes
+    .map(({ value }) => readChange(value))
+    .reduce<unknown>((value, one) => changed(value, one.k, one), session)
+  return isObject(now) ? now : undefined
+}
 
 /** The parts of an answer of VS Code: its texts one behind the other, as the page shows them. */
 const partOf = (data: unknown): ReadonlyArray<Message.Part> => {
@@ -102,10 +132,11 @@ const ofEvent = (entry: Entry): Said =>
   })
 
 export const reader = readerOf<Entry>({
-  recognizes: (source) => isSession(source) || source.rows.some(({ value }) => isEvent(value)),
+  recognizes: (source) => sessionOf(source) !== undefined || source.rows.some(({ value }) => isEvent(value)),
   logs: (source) => {
-    if (!isSession(source)) return Either.right([linesIn(source, readEvent)])
-    const { requests } = readSession(source.document)
+    const session = sessionOf(source)
+    if (session === undefined) return Either.right([linesIn(source, readEvent)])
+    const { requests } = readSession(session)
     return Either.right([
       { rows: requests.map((request, index) => ({ index, value: { ...readEvent(undefined), request } })) },
     ])

@@ -252,6 +252,59 @@ describe("an export of ChatGPT", () => {
   })
 })
 
+describe("parallel calls of ChatGPT", () => {
+  const node = (
+    id: string,
+    parent: string | undefined,
+    role: string,
+    name: string | undefined,
+    words: string,
+  ) => ({
+    id,
+    ...(parent === undefined ? {} : { parent }),
+    message: {
+      id,
+      author: role === "tool" ? { role, name } : { role },
+      ...(role === "assistant" && name !== undefined ? { recipient: name } : {}),
+      content: { content_type: "text", parts: [words] },
+    },
+  })
+  const called = (...names: ReadonlyArray<string>) =>
+    names.map((name, at) => ["assistant", name, `in ${at}`] as const)
+  const fileOf = (said: ReadonlyArray<readonly [string, string | undefined, string]>, isDown: boolean) => {
+    const nodes = said.map(([role, name, words], at) => ({
+      ...node(`n${at}`, isDown || at === 0 ? undefined : `n${at - 1}`, role, name, words),
+      ...(isDown && at < said.length - 1 ? { children: [`n${at + 1}`] } : {}),
+    }))
+    return JSON.stringify([{ mapping: Object.fromEntries(nodes.map((one) => [one.id, one])) }])
+  }
+  const question = ["user", undefined, "When?"] as const
+  const read = (said: ReadonlyArray<readonly [string, string | undefined, string]>, isDown = false) =>
+    readTranscripts(fileOf([question, ...said], isDown), { file: "c.json" })[0]!.messages.flatMap(
+      ({ parts }) =>
+        parts.flatMap((part) => (part.type === "tool-result" ? [`${part.id} ${part.output}`] : [])),
+    )
+
+  it("have the results of the tools of their names, also if these come in another order", () => {
+    const results = [
+      ["tool", "g", "of g"],
+      ["tool", "f", "of f"],
+    ] as const
+    expect(read([...called("f", "g"), ...results])).toEqual(["n2 of g", "n1 of f"])
+  })
+
+  it("of one tool have its results in their order, and else the newest call has them", () => {
+    const results = ["a", "b"].map((words) => ["tool", "f", words] as const)
+    expect(read([...called("f", "f"), ...results])).toEqual(["n1 a", "n2 b"])
+    expect(read([...called("f", "f", "f"), ...results])).toEqual(["n3 a\nb"])
+    expect(read([...called("f", "g"), ["tool", "web", "c"]])).toEqual(["n2 c"])
+  })
+
+  it("are read in a tree that says children alone", () => {
+    expect(read([...called("f", "g"), ["tool", "f", "of f"]], true)).toEqual(["n1 of f"])
+  })
+})
+
 it("an export of ChatGPT has what a tool found that nobody called, and nothing of one that only ran", () => {
   const said = (id: string, parent: string | null, role: string, content: object, name?: string) => ({
     [id]: { id, parent, message: { id, author: { role, name }, content } },
@@ -574,6 +627,28 @@ describe("what was said is kept", () => {
     expect(read(JSON.stringify({ responderUsername: "x", requests })).flatMap(views)).toEqual([
       "user | one",
       "assistant | two",
+    ])
+  })
+
+  it("in a chat of VS Code that was written change by change", () => {
+    const asked = (text: string, ...response: ReadonlyArray<object>) => ({ message: { text }, response })
+    const lines = [
+      { kind: 0, v: { version: 3, responderUsername: "x", sessionId: "s", requests: [] } },
+      { kind: 2, k: ["requests"], v: [asked("one"), asked("typo")] },
+      { kind: 1, k: ["customTitle"], v: "A chat" },
+      { kind: 2, k: ["requests", 0, "response"], v: [{ kind: "thinking", value: "Hm." }, { value: "tw" }] },
+      { kind: 2, k: ["requests", 0, "response"], i: 1, v: [{ value: "two" }] },
+      { kind: 2, k: ["requests"], i: 1, v: [asked("three")] },
+      { kind: 1, k: ["requests", 1, "response"], v: [{ value: "four" }] },
+      { kind: 3, k: ["customTitle"] },
+    ]
+    const [chat] = read(lines.map((line) => JSON.stringify(line)).join("\n"))
+    expect(chat!.format).toBe("copilot")
+    expect(views(chat!)).toEqual([
+      "user | one",
+      "assistant | (Hm.) | two",
+      "user | three",
+      "assistant | four",
     ])
   })
 

@@ -663,6 +663,20 @@ const copilotPage = ({ turns, odd: texts }: Conversation): string =>
     })),
   })
 
+/** The same chat as VS Code writes it now: what it was at first, and a line for each change. */
+const copilotChanges = (conversation: Conversation): string => {
+  const { requests, ...session } = JSON.parse(copilotPage(conversation)) as {
+    readonly requests: ReadonlyArray<{ readonly response: ReadonlyArray<unknown> }>
+  }
+  return lines([
+    { kind: 0, v: { ...session, requests: [] } },
+    ...requests.flatMap(({ response, ...request }, at) => [
+      { kind: 2, k: ["requests"], v: [{ ...request, response: response.slice(0, 1) }] },
+      { kind: 2, k: ["requests", at, "response"], i: Math.min(1, response.length), v: response.slice(1) },
+    ]),
+  ])
+}
+
 export const writers: ReadonlyArray<Writer> = [
   { format: "openai", has: ["calls", "system", "reasoning", "lines"], write: (one) => lines(chatOf(one)) },
   {
@@ -716,6 +730,7 @@ export const writers: ReadonlyArray<Writer> = [
   },
   { format: "copilot", has: ["reasoning", "calls", "odd", "lines"], write: copilotLines },
   { format: "copilot", has: ["reasoning", "odd"], write: copilotPage },
+  { format: "copilot", has: ["reasoning", "odd"], write: copilotChanges },
   { format: "grok", has: ["reasoning", "left", "odd"], write: grok },
   { format: "sharegpt", has: ["calls", "system", "odd"], write: shareGpt },
   { format: "chatgpt", has: ["calls", "reasoning", "left", "odd"], write: chatGpt },
