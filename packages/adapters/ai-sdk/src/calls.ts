@@ -1,7 +1,7 @@
 /** The calls of the AI SDK on a session: what of each call is stored, and the context that it goes on with. */
-import { BranchLeft, isFields, type PlaceOfCall, type StoredSession } from "@memfold/codec"
+import { BranchLeft, isFields, isSame, type PlaceOfCall, type StoredSession } from "@memfold/codec"
 import type { Message, Session } from "@memfold/core"
-import type { ModelMessage } from "ai"
+import type { ModelMessage, UIMessage } from "ai"
 import type { AiSdkContext, ConvertDataPart, Major } from "./encode.js"
 import { formOf, metadataOf, ownData, type UIForm } from "./form.js"
 import { decoded } from "./page.js"
@@ -9,21 +9,27 @@ import { answersOf } from "./received.js"
 import { openGroup, rendered, type RenderedContext } from "./rendered.js"
 import { type EndOfPage, newId, ownMessages, type Step, type StepToPrepare, usageOf } from "./steps.js"
 
+/** How many steps of the model are stored, and how many parts of the application beside them. */
+interface Skip {
+  answers: number
+  beside: number
+}
+
 /** A call of the AI SDK that is under way: what of it is stored. */
-interface Turn extends PlaceOfCall {
+interface Turn extends PlaceOfCall, Skip {
   readonly id: string
   total: number
   /** The id of the answer on the page; `undefined` if the call continues an answer that has no id. */
   readonly responseId: string | undefined
   /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
   readonly continues: boolean
-  readonly earlier: number
+  /** What the earlier answer has that this one goes on with. */
+  readonly earlier: Skip
   prefix: Session.Prefix
-  /** How many produced messages are stored, and how many of them are the assistant's. */
+  /** How many produced messages are stored. */
   saved: number
-  answers: number
-  /** Whether what the application says beside the steps is stored. */
-  isNoted: boolean
+  /** What the page says of the answer beside its parts, such as its metadata, as far as it is stored. */
+  fields: UIForm["fields"]
   /** Version 7: how many messages were produced before the first step, by tools that had been approved. */
   initial: number
   readonly given: number
@@ -55,36 +61,46 @@ const instructed = (
   return { system: list as unknown as string }
 }
 
-/** Whether a part is the application's own, beside what the model says: data, and sources. */
+/** Whether a part of a page is the application's own, beside what the model says: data, and sources. */
+const isOfApplication = (part: object): boolean =>
+  "type" in part && /^(data-|source-)/.test(String(part.type))
+
 const isBeside = (part: Message.Part): boolean => {
   const ui = ownData(part)?.["ui"]
-  return isFields(ui) && /^(data-|source-)/.test(String(ui["type"]))
+  return isFields(ui) && isOfApplication(ui)
 }
 
 const isStep = ({ role, parts }: Message.Message): boolean => role === "assistant" && !parts.every(isBeside)
+
+const besideIn = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Part> =>
+  messages.flatMap(({ parts }) => parts.filter(isBeside))
 
 /**
  * What a message of a page has beyond the steps that are stored: the other steps, and what the application said beside the stored ones,
  * which have what the model said alone.
  *
- * @param skip - how many steps are stored
- * @param isNoted - whether what was said beside them is stored
+ * @param page - the message of the page
+ * @param skip - what of it is stored
+ * @param fields - what it says beside its parts, if that is not stored
  */
 const restOf = (
   produced: ReadonlyArray<Message.Message>,
-  skip: number,
-  isNoted: boolean,
-  uiOf: (fields: UIForm["fields"]) => UIForm,
+  page: UIMessage,
+  skip: Skip,
+  id: string,
+  fields: UIForm["fields"],
 ): ReadonlyArray<Message.Message> => {
   // Data that stands by itself, such as before the first step, is no step of the model.
   const steps = produced.flatMap((message, index) => (isStep(message) ? [index] : []))
-  const from = skip === 0 ? 0 : (steps[skip] ?? produced.length)
+  const from = skip.answers === 0 ? 0 : (steps[skip.answers] ?? produced.length)
   const left = produced.slice(from)
-  if (from === 0 || isNoted) return left
-  const beside = produced.slice(0, from).flatMap(({ parts }) => parts.filter(isBeside))
-  const fields = formOf(produced[0]!).ui?.fields
+  if (from === 0) return left
+  const beside = besideIn(produced.slice(0, from)).slice(skip.beside)
   if (beside.length === 0 && fields === undefined) return left
-  return [{ role: "assistant", parts: beside, ...metadataOf({ ui: uiOf(fields) }) }, ...left]
+  const all = page.parts.flatMap((part, at) => (isOfApplication(part) ? [at] : []))
+  const places = all.slice(skip.beside, skip.beside + beside.length)
+  const ui = { id, continues: true, places, ...(fields === undefined ? {} : { fields }) }
+  return [{ role: "assistant", parts: beside, ...metadataOf({ ui }) }, ...left]
 }
 
 /** A call that begins with a context, on a branch that ends with these messages. */
@@ -98,11 +114,12 @@ const begunTurn = (context: CallStart, stored: ReadonlyArray<Message.Message>, b
     total: context.prefix.total,
     responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
     continues: answer.length > 0,
-    earlier: answer.filter(({ role }) => role === "assistant").length,
+    earlier: { answers: answer.filter(isStep).length, beside: besideIn(answer).length },
     prefix: context.prefix,
     saved: 0,
     answers: 0,
-    isNoted: false,
+    beside: 0,
+    fields: answer.map((message) => formOf(message).ui?.fields).findLast((fields) => fields !== undefined),
     initial: 0,
     given: context.messages.length,
     system: context.system,
@@ -222,6 +239,7 @@ export class Calls {
     if (!isSaved) return
     turn.saved += produced.length
     turn.answers += produced.filter(isStep).length
+    turn.beside += besideIn(produced).length
   }
 
   /** Stores what the steps produced and is not stored yet, with the tokens of each step. */
@@ -261,14 +279,15 @@ export class Calls {
     const turn = await this.current()
     const answers = answersOf(responseMessage, await this.stored.known.newest(), false)
     const produced = decoded([responseMessage])
-    const skip = turn.answers + (isContinuation ? turn.earlier : 0)
+    const earlier = isContinuation ? turn.earlier : { answers: 0, beside: 0 }
+    const skip = { answers: turn.answers + earlier.answers, beside: turn.beside + earlier.beside }
     if (answers !== undefined) await this.save(turn, [answers])
-    const rest = restOf(produced, skip, turn.isNoted || isContinuation, (fields) => ({
-      id: turn.responseId ?? responseMessage.id,
-      continues: true,
-      ...(fields === undefined ? {} : { fields }),
-    }))
-    turn.isNoted = true
-    await this.save(turn, rest)
+    const fields = formOf(produced[0]!).ui?.fields
+    const fresh = isSame(fields, turn.fields) ? undefined : fields
+    await this.save(
+      turn,
+      restOf(produced, responseMessage, skip, turn.responseId ?? responseMessage.id, fresh),
+    )
+    turn.fields = fields
   }
 }

@@ -13,6 +13,7 @@ import { Schema } from "effect"
  * - `continues`: whether an earlier message of the log begins it
  * - `step`: whether a `step-start` stands before the parts
  * - `fields`: further fields, such as `metadata`
+ * - `places`: where the parts stand on the page, if they were stored behind parts that stand behind them there
  * - `unseen`: the ids of messages before it that its page did not show, because another page had sent them
  */
 export const UIForm = Schema.Struct({
@@ -20,6 +21,7 @@ export const UIForm = Schema.Struct({
   continues: Schema.optional(Schema.Boolean),
   step: Schema.optional(Schema.Boolean),
   fields: Schema.optional(Codec.JsonFields),
+  places: Schema.optional(Schema.Array(Schema.NonNegativeInt)),
   unseen: Schema.optional(Schema.Array(Schema.String)),
 })
 export type UIForm = typeof UIForm.Type

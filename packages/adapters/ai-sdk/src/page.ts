@@ -1,5 +1,5 @@
 /** The page of a session: what a page sends is compared with the stored conversation, and a page reads the conversation. */
-import { asStored, freeze, isSame, pagesBack, type StoredSession } from "@memfold/codec"
+import { asStored, branchWith, freeze, isSame, pagesBack, type StoredSession } from "@memfold/codec"
 import type { Memory, Message } from "@memfold/core"
 import type { UIMessage } from "ai"
 import { Either } from "effect"
@@ -37,16 +37,16 @@ export const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message
 
 /**
  * What messages of a page answer after the conversation went on: results of tools of the page, and approvals. Each stands behind the
- * stored messages that ask for it, at this position. `null` if there is nothing of the kind.
+ * messages that ask for it, at this position.
  */
 const lateAnswers = (
   given: ReadonlyArray<UIMessage>,
   groups: ReadonlyArray<Group>,
-): ReadonlyMap<number, Message.Message> | null => {
+): ReadonlyMap<number, ReadonlyArray<Message.Message>> => {
   const stored = groups.flatMap(({ messages, position }) =>
     messages.map((message) => ({ message, position })),
   )
-  const late = new Map<number, Message.Message>()
+  const late = new Map<number, ReadonlyArray<Message.Message>>()
   for (const [at, { id, messages, position }] of groups.entries()) {
     const page = given.find((one) => one.id === id)
     const isLast = !groups.slice(at + 1).some((group) => group.messages[0]?.role === "user")
@@ -56,9 +56,9 @@ const lateAnswers = (
     const isTogether = stored
       .slice(position, position + messages.length)
       .every((one) => messages.includes(one.message))
-    if (answer !== undefined && isTogether) late.set(position + messages.length, answer)
+    if (answer !== undefined && isTogether) late.set(position + messages.length, [answer])
   }
-  return late.size === 0 ? null : late
+  return late
 }
 
 /** Whether the text or a file of a message differs from the stored message. */
@@ -124,7 +124,9 @@ export class Page {
     const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
     const isFromStart = isList && options.shows !== "end"
     const isFar = given.length > 1 || messageId !== undefined || isOther
-    const newest = await this.newestWith(ids, isFar, isFromStart)
+    const inForce = await this.newestWith(ids, isFar, isFromStart)
+    const isBack = isList && (await this.goBack(given, inForce))
+    const newest = isBack ? await this.newestWith(ids, isFar, isFromStart) : inForce
     const { from, kept, added, unseen } = changeOf(given, newest, {
       idOf: this.idOf,
       isWhole: isList,
@@ -145,21 +147,21 @@ export class Page {
           : textsBehind(decoded([one.answer]), one.behind)
       }),
     ]
+    const all = [...stay, ...fresh]
     const late = lateAnswers(
       given.slice(0, -1),
-      groupsOf(stay, (position) => this.idOf(newest.from + position)),
+      groupsOf(all, (position) => this.idOf(newest.from + position)),
     )
-    if (late !== null) {
-      const [first] = late.keys()
-      const again = stay.slice(first).flatMap((message, at) => {
-        const answer = late.get(first! + at)
-        return answer === undefined ? [message] : [answer, message]
-      })
-      const end = late.get(stay.length)
-      const all = [...again, ...(end === undefined ? [] : [end]), ...fresh]
-      return void (await this.stored.editShown(newest.from + first!, all))
+    const changed = Math.min(...late.keys(), from === null ? all.length : stay.length)
+    if (from !== null || late.size > 0) {
+      const messages = all
+        .slice(changed)
+        .flatMap((message, at) => [...(late.get(changed + at) ?? []), message])
+      return void (await this.stored.editShown(newest.from + changed, [
+        ...messages,
+        ...(late.get(all.length) ?? []),
+      ]))
     }
-    if (from !== null) return void (await this.stored.editShown(from, fresh))
     if (fresh.length === 0) return
     // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.
     const end = newest.from + messages.length
@@ -168,6 +170,21 @@ export class Page {
       freeze(fresh).json,
     )
     await this.stored.append(fresh, { idempotencyKey })
+  }
+
+  /** Goes back to the branch of the newest answer that a page shows, if the branch in force does not have it: another page has left it. */
+  private async goBack(
+    given: ReadonlyArray<UIMessage>,
+    { messages, from }: NewestMessages,
+  ): Promise<boolean> {
+    const { memory, id } = this.stored
+    const answer = given.findLast(({ role }) => role === "assistant")
+    const isAnswer = (message: Message.Message, index: number) => this.idAt(message, index) === answer?.id
+    if (answer === undefined || messages.some((one, at) => isAnswer(one, from + at))) return false
+    const branch = await branchWith(memory, id, isAnswer)
+    if (branch === undefined) return false
+    await memory.checkout(id, branch)
+    return true
   }
 
   /** Takes back the newest answer, or the answer that a message of the page is or asks for. */

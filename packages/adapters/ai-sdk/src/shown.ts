@@ -159,6 +159,12 @@ export const textsBehind = (
     }))
     .filter(({ parts }) => parts.length > 0)
 
+/** Whether a call waits for its result: such calls wait for the page. */
+const hasOpenCall = (messages: ReadonlyArray<Message.Message>): boolean => {
+  const results = new Set(messages.flatMap(Message.results).map(({ id }) => id))
+  return messages.flatMap(Message.calls).some(({ id }) => !results.has(id))
+}
+
 /**
  * The answer that is still to come when the user goes on: the stored end again, and what the page shows of the answer. So the
  * rest of the answer, which may be under way, belongs to the branch that is left. `null` if no answer is to come.
@@ -171,9 +177,7 @@ const goesOnWithout = <Page extends PageMessage>(
   if (kept === undefined || group === undefined || last === undefined) return null
   // Answers to two requests at once may be interleaved.
   if (last !== group.messages.at(-1) || (last.role !== "user" && last.role !== "tool")) return null
-  const results = new Set(group.messages.flatMap(Message.results).map(({ id }) => id))
-  // A call without its result waits for the page.
-  if (group.messages.flatMap(Message.calls).some(({ id }) => !results.has(id))) return null
+  if (hasOpenCall(group.messages)) return null
   const behind = group.messages.filter(({ role }) => role === "assistant").length
   return [{ stored: last }, ...(kept.role === "assistant" ? [{ answer: kept, behind }] : [])]
 }
@@ -245,10 +249,15 @@ const changeOfSeen = <Page extends PageMessage>(
     // Nothing is to be taken back, but an answer to the question may be under way: it belongs to the branch that is left.
     return { from: from + asked.position, kept: undefined, added: storedAgain(asked) }
   }
-  const isNew = added.length > 0 && added.every((one) => "page" in one)
-  if (isWhole && !regenerates && isNew && place.stored > 0 && isWaiting(messages.slice(next.position)))
+  const isNew =
+    added.length > 0 && added.every((one) => "page" in one && groups.every(({ id }) => id !== one.page.id))
+  const behind = messages.slice(next.position)
+  // An answer that waits for its page has been shown: a list without it has taken it back, or is that of another page, which shows it
+  // again when it goes on.
+  const isUnderWay = isWaiting(behind) && !hasOpenCall(behind)
+  if (isWhole && !regenerates && isNew && place.stored > 0 && isUnderWay)
     return { from: null, kept, added, unseen: groups.slice(place.stored).map(({ id }) => id) }
-  const goesOn = !regenerates && (!isWhole || isUnfinished(messages.slice(next.position)))
+  const goesOn = !regenerates && (!isWhole || isUnfinished(behind))
   if (added.length === 0 && goesOn) return { from: null, kept, added }
   return { from: from + next.position, kept, added }
 }

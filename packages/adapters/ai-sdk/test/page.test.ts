@@ -3,7 +3,15 @@ import { readFileSync } from "node:fs"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { type Memory as Core, Message } from "@memfold/core"
 import { type Answering, providerServer } from "@memfold/strict-providers"
-import { createUIMessageStream, stepCountIs, streamText, tool, type ToolSet, type UIMessage } from "ai"
+import {
+  createUIMessageStream,
+  createUIMessageStreamResponse,
+  stepCountIs,
+  streamText,
+  tool,
+  type ToolSet,
+  type UIMessage,
+} from "ai"
 import { createMemory, Keep, Strategy, SummaryMode, Trigger } from "memfold"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
@@ -342,6 +350,152 @@ describe("two pages of one conversation", () => {
   })
 })
 
+describe("a question whose answer waits for the page", () => {
+  const asks: Answering = ({ turn, tools }) =>
+    tools.length > 0 && turn === 1
+      ? { calls: [{ name: "ask", arguments: { question: "Which colour?" } }] }
+      : { text: `answer ${turn}` }
+
+  const waiting = async (memory: Memory) => {
+    const server = await providerServer({ answer: asks })
+    const model = createAnthropic({ baseURL: `${server.anthropicURL}/v1`, apiKey: "local" })(
+      "claude-sonnet-5-5",
+    )
+    const ask = tool({ inputSchema: z.object({ question: z.string() }) })
+    const tools = { ask } as unknown as ToolSet
+    const { POST, GET } = routeOf(memory, model, { tools, stopWhen: stepCountIs(3) })
+    const reload = async () => new Page("chat", POST, (await (await GET("chat")).json()) as Array<UIMessage>)
+    const page = await reload()
+    await page.sendMessage({ text: "Hello." })
+    await page.sendMessage({ text: "My code is 4711" })
+    return { server, page, reload }
+  }
+
+  for (const [name, goOn] of [
+    ["edits it", (page: Page) => page.sendMessage({ text: "Paint it.", messageId: page.messages[2]!.id })],
+    [
+      "takes it back",
+      (page: Page) => {
+        page.messages = page.messages.slice(0, 2)
+        return page.sendMessage({ text: "Paint it." })
+      },
+    ],
+  ] as const) {
+    it(`is gone when the page ${name}`, async () => {
+      await using memory = createMemory(plain)
+      const { server, page, reload } = await waiting(memory)
+      await goOn(page)
+      expect(page.error).toBeUndefined()
+      expect(JSON.stringify(server.received.at(-1)?.body)).not.toContain("4711")
+      expect((await reload()).said).toEqual(page.said)
+      expect(page.said).toHaveLength(4)
+      await server.close()
+      expect(server.refused).toEqual([])
+    })
+  }
+
+  it("keeps the result of one of its tools when the page takes something else back", async () => {
+    await using memory = createMemory(plain)
+    const { server, page, reload } = await waiting(memory)
+    const call = page.messages[3]!.parts.find(({ type }) => type === "tool-ask") as { toolCallId: string }
+    await page.addToolOutput({ tool: "ask", toolCallId: call.toolCallId, output: "green" } as never)
+    page.messages = page.messages.slice(2)
+    await page.sendMessage({ text: "Paint it." })
+    expect(JSON.stringify(server.received.at(-1)?.body)).toContain("green")
+    expect(JSON.stringify((await reload()).messages[1])).toContain("green")
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+})
+
+describe("pages that loaded the conversation at different times", () => {
+  it("each go on with the answers that they show, and all are on a branch", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload, received } = await opened(memory)
+    const pages = [await reload(), await reload(), await reload()]
+    for (const round of ["one", "two", "three"]) {
+      for (const [at, page] of pages.entries()) {
+        await page.sendMessage({ text: `${round} of page ${at}` })
+        expect(received()).toEqual(page.said.slice(0, -1))
+        expect((await reload()).said).toEqual(page.said)
+      }
+    }
+    expect(pages.map(({ said }) => said.length)).toEqual([6, 6, 6])
+    const branches = await memory.branches("chat")
+    expect(branches).toHaveLength(3)
+    const onBranches = await Promise.all(
+      branches.map(({ id }) => memory.neutral.messages("chat", { branch: id, limit: 100 })),
+    )
+    const texts = onBranches.map(({ messages }) => messages.map((one) => `${one.role} ${Message.text(one)}`))
+    expect(texts.toSorted()).toEqual(pages.map(({ said }) => said).toSorted())
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+
+  it("or an earlier answer that the page shows again", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload, received } = await opened(memory)
+    const page = await reload()
+    await page.sendMessage({ text: "one" })
+    const before = page.messages
+    await page.regenerate()
+    page.messages = before
+    await page.sendMessage({ text: "two" })
+    expect(received()).toEqual(["user one", "assistant answer 0 to 1", "user two"])
+    expect((await reload()).said).toEqual(page.said)
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+})
+
+describe("a message of the user without a word", () => {
+  it("is asked, first and behind an answer, and what is thought behind it goes back", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload } = await opened(memory, ({ afterResult }) =>
+      afterResult
+        ? { text: "Seven." }
+        : { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: "it" } }] },
+    )
+    const page = await reload()
+    for (const text of [" ", "How many?", "", "\n"]) {
+      await page.sendMessage({ parts: [{ type: "text", text }] })
+      expect(page.error).toBeUndefined()
+    }
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    expect(JSON.stringify(server.received.at(-1)?.body)).toContain("(This message has no text.)")
+  })
+})
+
+describe("another answer behind a compaction", () => {
+  it("is to the question, also where a summary has covered it", async () => {
+    const every = Strategy.make({
+      name: "every",
+      when: Trigger.backlog({ messages: 1 }),
+      keep: Keep.lastMessages(1),
+      summaryMode: SummaryMode.rolling,
+    })
+    await using memory = createMemory({
+      store: "memory:",
+      summarizer: "echo",
+      strategy: every,
+      compaction: { mode: "inline" },
+    })
+    const { server, reload } = await opened(memory)
+    const page = await reload()
+    for (const text of ["one", "two", "three"]) {
+      await page.sendMessage({ text })
+      await page.regenerate()
+      expect(page.error).toBeUndefined()
+      expect(JSON.stringify(server.received.at(-1)?.body["messages"])).toContain(text)
+    }
+    await page.regenerate({ messageId: page.messages[1]!.id })
+    expect(JSON.stringify(server.received.at(-1)?.body["messages"])).toContain("one")
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+  })
+})
+
 describe("what a page answers late", () => {
   const asking: Answering = ({ turn, tools }) =>
     turn === 0 && tools.length > 0
@@ -443,6 +597,91 @@ describe("data of the application", () => {
       { type: "data-progress", data: { percent: 10 } },
     ])
     expect(saidIn([shown!])[0]).toContain("Done.")
+  })
+})
+
+describe("an answer that goes on after a tool of the page", () => {
+  it("is stored with the data before each of its steps, in their places", async () => {
+    await using memory = createMemory(plain)
+    const server = await providerServer({
+      answer: ({ turn }) =>
+        turn === 0
+          ? { calls: [{ name: "ask", arguments: { question: "Which colour?" } }] }
+          : { text: "Done." },
+    })
+    const model = createAnthropic({ baseURL: `${server.anthropicURL}/v1`, apiKey: "local" })(
+      "claude-sonnet-5-5",
+    )
+    const ask = tool({ inputSchema: z.object({ question: z.string() }) })
+    const POST = async (request: Request) => {
+      const { id, messages } = (await request.json()) as { id: string; messages: Array<UIMessage> }
+      const chat = aiSdk(memory).session(id)
+      const context = await chat.messages(messages)
+      const stream = createUIMessageStream({
+        originalMessages: messages,
+        generateId: chat.generateMessageId,
+        execute: ({ writer }) => {
+          writer.write({ type: "data-step", data: messages.length })
+          const { prepareStep } = chat
+          writer.merge(
+            streamText({
+              model,
+              tools: { ask } as unknown as ToolSet,
+              ...context,
+              prepareStep,
+            }).toUIMessageStream(),
+          )
+        },
+        onEnd: chat.onEnd,
+      })
+      return createUIMessageStreamResponse({ stream })
+    }
+    const page = new Page("chat", POST)
+    await page.sendMessage({ text: "Paint it." })
+    const call = page.messages[1]!.parts.find(({ type }) => type === "tool-ask") as { toolCallId: string }
+    await page.addToolOutput({ tool: "ask", toolCallId: call.toolCallId, output: "green" } as never)
+    await page.sendMessage()
+    await server.close()
+    expect(server.refused).toEqual([])
+    const stored = await aiSdk(memory).session("chat").uiMessages()
+    const kinds = (messages: ReadonlyArray<UIMessage>) =>
+      messages.map(({ parts }) => parts.map(({ type }) => type))
+    expect(saidIn(stored)).toEqual(["user Paint it.", "assistant Done."])
+    expect(kinds(stored)).toEqual(kinds(page.messages))
+  })
+
+  it("shows an approval that came after the user went on as given", async () => {
+    await using memory = createMemory(plain)
+    const server = await providerServer({
+      answer: ({ turn }) =>
+        turn === 0 ? { calls: [{ name: "pay", arguments: { request: "it" } }] } : { text: `answer ${turn}` },
+    })
+    const model = createAnthropic({ baseURL: `${server.anthropicURL}/v1`, apiKey: "local" })(
+      "claude-sonnet-5-5",
+    )
+    const pay = tool({
+      inputSchema: z.object({ request: z.string() }),
+      needsApproval: true,
+      execute: () => "paid",
+    })
+    const POST = async (request: Request) => {
+      const { id, messages } = (await request.json()) as { id: string; messages: Array<UIMessage> }
+      const chat = aiSdk(memory).session(id)
+      const context = await chat.messages(messages)
+      const result = streamText({ model, tools: { pay }, ...context, prepareStep: chat.prepareStep })
+      const { generateMessageId, onEnd } = chat
+      return result.toUIMessageStreamResponse({ originalMessages: messages, generateMessageId, onEnd })
+    }
+    const page = new Page("chat", POST)
+    await page.sendMessage({ text: "Pay it." })
+    await page.sendMessage({ text: "Well?" })
+    const { approval } = page.messages[1]!.parts.at(-1) as unknown as { approval: { id: string } }
+    await page.addToolApprovalResponse({ id: approval.id, approved: false })
+    await page.sendMessage({ text: "Good." })
+    await server.close()
+    expect(server.refused).toEqual([])
+    const [, stored] = await aiSdk(memory).session("chat").uiMessages()
+    expect(stored?.parts.at(-1)).toMatchObject({ state: "approval-responded", approval: { approved: false } })
   })
 })
 

@@ -121,8 +121,10 @@ const pairs = (
 const ofType = (parts: ReadonlyArray<Message.Part>, type: string): ReadonlyArray<Codec.Fields> =>
   parts.flatMap((part) => {
     const data = ownData(part)
-    return data?.["type"] === type && partFormOf(part).derived !== true ? [data] : []
+    return data?.["type"] === type ? [data] : []
   })
+
+const isOwn = (part: Message.Part): boolean => partFormOf(part).derived !== true
 
 /** Writes the parts of a group, and skips parts whose content another part of the group already has. */
 class Page {
@@ -133,7 +135,8 @@ class Page {
   constructor(messages: ReadonlyArray<Message.Message>) {
     this.results = pairs(messages)
     const parts = messages.flatMap((message) => message.parts)
-    const responses = ofType(parts, "tool-approval-response")
+    // What a page says of the answer itself stands in its call; a later answer stands apart.
+    const responses = ofType(parts.filter(isOwn), "tool-approval-response")
     for (const request of ofType(parts, "tool-approval-request")) {
       const response = responses.find(({ approvalId }) => approvalId === request["approvalId"])
       this.approvals.set(request["toolCallId"], { request, response })
@@ -228,6 +231,8 @@ const approvalAnswer = (ui: Codec.Fields, approval: Approval | undefined): Codec
   return { approval: { ...ui["approval"], approved, ...(reason === undefined ? {} : { reason }) } }
 }
 
+const placesOf = (message: Message.Message) => formOf(message).ui?.places
+
 const isUI = (message: Message.Message): boolean =>
   formOf(message).ui?.step !== undefined || formOf(message).ui?.id !== undefined
 
@@ -255,14 +260,19 @@ export const encodeUIMessages = (
     const page = new Page(group)
     const first = group[0]!
     const form = formOf(first)
-    const parts = group.flatMap((message) => {
-      const own = page.parts(message)
-      const fromPage = isUI(message)
-      const begins = fromPage ? formOf(message).ui?.step === true : message.role === "assistant"
-      return begins ? [{ type: "step-start" }, ...own] : own
-    })
+    const parts = group
+      .filter((message) => placesOf(message) === undefined)
+      .flatMap((message) => {
+        const own = page.parts(message)
+        const fromPage = isUI(message)
+        const begins = fromPage ? formOf(message).ui?.step === true : message.role === "assistant"
+        return begins ? [{ type: "step-start" }, ...own] : own
+      })
+    for (const message of group)
+      for (const [at, place] of placesOf(message)?.entries() ?? [])
+        parts.splice(place, 0, page.parts(message)[at]!)
     const role = first.role === "tool" ? "assistant" : first.role
-    const fields = group.map((message) => formOf(message).ui?.fields).find((found) => found !== undefined)
+    const fields = group.map((message) => formOf(message).ui?.fields).findLast((found) => found !== undefined)
     const written = Codec.restore({ id, role, parts }, fields)
     return Codec.thaw(written, form.special) as UIMessage
   })
