@@ -36,13 +36,21 @@ export const everyTurn = <A>(
   say: (role: "user", text: string) => A,
 ): ReadonlyArray<A> => {
   const turns = written.map((own) => own.map(speakerOf).filter((speaker) => speaker !== "system"))
-  const isAnswer = (speaker: Speaker) => speaker !== "user" && speaker !== "tool"
+  const last = given.findLastIndex(({ role }) => role !== "system")
+  /** Who speaks behind each message; `null` if nobody does. */
+  const behind: Array<Speaker | null> = []
+  for (let at = written.length - 1, next: Speaker | null = null; at >= 0; at--) {
+    behind[at] = next
+    if (turns[at]!.length > 0) next = turns[at]![0]
+  }
+  const isAnswer = (speaker: Speaker | null) => speaker !== "user" && speaker !== "tool"
+  let before: Speaker | null = null
   return written.flatMap((own, at) => {
+    const [earlier, later] = [before, behind[at] ?? null]
+    if (turns[at]!.length > 0) before = turns[at]!.at(-1)
     if (given[at]?.role !== "user" || own.length > 0) return own
-    const [before, after] = [turns.slice(0, at).flat(), turns.slice(at + 1).flat()]
-    const isLast = given.slice(at + 1).every(({ role }) => role === "system")
-    if (before.length === 0) return after.length === 0 && isLast ? [say("user", opening)] : []
-    return isAnswer(before.at(-1)) && after.slice(0, 1).every(isAnswer) ? [say("user", unsaid)] : []
+    if (earlier === null) return later === null && at === last ? [say("user", opening)] : []
+    return isAnswer(earlier) && isAnswer(later) ? [say("user", unsaid)] : []
   })
 }
 
