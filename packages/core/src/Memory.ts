@@ -213,10 +213,10 @@ const operations = (parts: MemoryParts): Service => {
       changeFact(parts, session, { fact, as, reason, until }),
     confirmFact: (session, fact) => changeFact(parts, session, { fact, as: "confirmed", reason: "" }),
     revertFact: (session, fact) => changeFact(parts, session, { fact, as: "reverted", reason: "" }),
-    rebuildFacts: (owner, request) => rebuildFacts(parts, owner, request),
-    diffFacts: (owner) => rebuiltFacts(parts, owner),
-    takeFacts: (owner) => endRebuild(parts, owner, "taken"),
-    dropFacts: (owner) => endRebuild(parts, owner, "dropped"),
+    rebuildFacts: (id, request) => rebuildFacts(parts, id, request),
+    diffFacts: (id, request) => rebuiltFacts(parts, id, request),
+    takeFacts: (id, request) => endRebuild(parts, "taken", id, request),
+    dropFacts: (id, request) => endRebuild(parts, "dropped", id, request),
 
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
     compact: ((session, request) => compact(parts, session, request)) as Compact,

@@ -14,6 +14,7 @@ export type {
   FrontMoment,
   KnownFact,
   MessageCounts,
+  Redaction,
   Running,
   SessionState,
   Spent,
@@ -23,7 +24,7 @@ export type {
 export { make } from "./shell/Sessions.js"
 export type { NewestMessages, PageMessage } from "./shell/NewestMessages.js"
 export type { PrefixState } from "./session/PrefixState.js"
-export type { Sequence } from "./session/Sequence.js"
+export { Sequence } from "./session/Sequence.js"
 export type { Answered, Committed, Decide, SessionError, Sessions, Step } from "./shell/Sessions.js"
 export type { DescriptionChange } from "./session/description.js"
 export { decodeRecords, readEvents } from "./shell/replay.js"

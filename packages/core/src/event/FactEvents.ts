@@ -104,7 +104,8 @@ export type FactRetracted = typeof FactRetracted.Type
 
 /**
  * A fact must not be known: it was erased from the event that it was learned with. `fact` is its id, and `places` the messages that it
- * was said in: nothing else is learned from them when facts are rebuilt.
+ * was said in: nothing else is learned from them when facts are rebuilt. Without an id, the messages themselves are about to be
+ * redacted: nothing at all is learned from them, by whoever has read them before.
  */
 export const FactRedacted = Schema.TaggedStruct("FactRedacted", {
   fact: Schema.String,

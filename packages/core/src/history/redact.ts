@@ -5,8 +5,6 @@
 import { type Array, Clock, Effect, Schema, Stream } from "effect"
 import {
   type Event,
-  type FactEnded,
-  type FactsLearned,
   type MessageAppended,
   schemaVersions,
   type SummaryCommitted,
@@ -27,6 +25,7 @@ import {
 import type { RewrittenRecord, Service as EventLog } from "@memfold/log/EventLog"
 import type { Message, Part } from "@memfold/message/Message"
 import { type Service as TokenCounter, ofMessage } from "@memfold/message/TokenCounter"
+import { withoutFacts } from "../layers/withoutFacts.js"
 import { retryTransient } from "../shell/retry.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { gapsOf, projectionsOf } from "../shell/replay.js"
@@ -157,19 +156,12 @@ const rewritten = (
         files: { read: [], modified: [] },
       } satisfies SummaryCommitted
     }
-    case "FactsLearned": {
-      const facts = event.facts.filter(
-        (fact) => !covers(index, fact) && !(fact.sources ?? []).some((source) => source.event === version),
-      )
-      return facts.length === event.facts.length ? null : ({ ...event, facts } satisfies FactsLearned)
-    }
-    // An end that was said there ends nothing any more.
-    case "FactEnded": {
-      const { source, ...rest } = event
-      return source?.event === version ? ({ ...rest, fact: "" } satisfies FactEnded) : null
-    }
     default:
-      return null
+      return withoutFacts(event, {
+        erases: (fact) =>
+          covers(index, fact) || (fact.sources ?? []).some((source) => source.event === version),
+        erasesEnd: (source) => source.event === version,
+      })
   }
 }
 
@@ -263,12 +255,14 @@ const changesFor = (
 /** The outcome of a redaction: how many summaries became invalid, and which message it was. */
 export interface Redacted {
   readonly invalidated: number
-  readonly message: { readonly index: number; readonly version: number }
+  readonly message: Place
 }
 
 /**
  * Redacts a message in the log. A running compaction is released, and its result will be thrown away, because its
  * summarizer may have read the text. The store's files may still have the text: see `finishRewrites` of the log.
+ *
+ * @param first - what is done before: where else words of the message are. Killed in between, nothing says that they are erased
  */
 export const redact = (
   log: EventLog,
@@ -276,6 +270,7 @@ export const redact = (
   counter: TokenCounter,
   session: string,
   name: MessageName,
+  first: (message: Place) => Effect.Effect<void> = () => Effect.void,
 ): Effect.Effect<Redacted, SessionError | UnknownMessage | CannotRedact> =>
   Effect.gen(function* () {
     const batchId = yield* makeId
@@ -290,9 +285,11 @@ export const redact = (
         return yield* new UnknownMessage({ session, ...asked, total })
       }
       // The message was redacted before, so no later event has its text.
-      if (!changes.rewritten.some((one) => one.version === message.version))
-        return { invalidated: 0, message }
-      if (changes.unknown !== null) return yield* new CannotRedact({ session, version: changes.unknown })
+      const isDone = !changes.rewritten.some((one) => one.version === message.version)
+      if (!isDone && changes.unknown !== null)
+        return yield* new CannotRedact({ session, version: changes.unknown })
+      yield* first(message)
+      if (isDone) return { invalidated: 0, message }
       const time = yield* Clock.currentTimeMillis
       const redaction: Event = {
         _tag: "MessageRedacted",

@@ -141,14 +141,17 @@ export interface FactsDiff extends ChangedFacts {
   readonly refused: Readonly<Record<string, number>>
 }
 
-/** Facts that are learned anew, beside those in force. They are kept in the log of the facts about the owner. */
+/**
+ * Facts that are learned anew, beside those in force. They are kept in the log that has the facts about the user: `home`, see `logOf`, or
+ * a session that has its own.
+ */
 export interface Rebuilding {
   /**
    * Learns from all turns of sessions that were learned from, with an extractor or that of the layers. It takes the place of what was
    * learned anew before. `charged` runs what costs something.
    */
   readonly learn: (
-    owner: string,
+    home: string,
     sessions: ReadonlyArray<string>,
     options: {
       readonly extractor?: AnyExtractor | undefined
@@ -159,9 +162,9 @@ export interface Rebuilding {
     },
   ) => Effect.Effect<FactsDiff, LayersError>
   /** What was learned anew; `null` if nothing was, or it was taken or dropped. */
-  readonly diff: (owner: string) => Effect.Effect<FactsDiff | null, LayersError>
+  readonly diff: (home: string) => Effect.Effect<FactsDiff | null, LayersError>
   /** Puts it in the place of the facts in force, or drops it; `false` if there is none. Taking that was cut off goes on where it was. */
-  readonly end: (owner: string, as: "taken" | "dropped") => Effect.Effect<boolean, LayersError>
+  readonly end: (home: string, as: "taken" | "dropped") => Effect.Effect<boolean, LayersError>
 }
 
 /** A message: its index, and the version of the event that appended it. */
@@ -191,8 +194,8 @@ export interface Service {
   /** Changes a fact; `false` if the session has no such fact, or there is nothing to change. */
   readonly change: (state: SessionState, change: FactChange) => Effect.Effect<boolean, LayersError>
   /**
-   * Deletes the facts learned from a redacted message that are kept outside the session's log. After a redaction, the
-   * text must not be in any fact (law L15).
+   * Deletes the facts learned from a message that are kept outside the session's log, just before the message is redacted there, and
+   * lets nobody write such facts who has read the message already. After a redaction, the text must not be in any fact (law L15).
    */
   readonly forgetMessage: (state: SessionState, place: MessagePlace) => Effect.Effect<void, LayersError>
   /** The id of the log that has the facts about a user, outside the logs of the user's sessions; `null` if there is none. */

@@ -1,5 +1,5 @@
 /** What of some facts would come, go and change. */
-import type { Fact } from "../event/Event.js"
+import type { Fact, FactSource } from "../event/Event.js"
 import { type FactInTime, sameText } from "./inTime.js"
 
 /** Facts by what becomes of them. */
@@ -34,8 +34,10 @@ const topicOf = ({ layer, subject = "user", predicate, kind }: Fact): string =>
 /** A text that is equal for facts that say the same, wherever that was said. */
 export const sayingOf = (fact: Fact): string => sameText([topicOf(fact), fact.value ?? fact.text])
 
-const placesOf = ({ sources = [] }: Fact): ReadonlySet<string> =>
-  new Set(sources.map(({ session, event }) => `${event} ${session}`))
+/** A message as a text. */
+export const placeOf = ({ session, event }: Omit<FactSource, "quote">): string => `${event} ${session}`
+
+const placesOf = ({ sources = [] }: Fact): ReadonlySet<string> => new Set(sources.map(placeOf))
 
 /** Whether two facts rest on a message together. */
 export const shareSource = (one: Fact, other: Fact): boolean => {

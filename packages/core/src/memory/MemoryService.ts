@@ -8,7 +8,7 @@ import type { Effects } from "./operations/Face.js"
 import type { Operations } from "./operations/Operations.js"
 
 export * from "./MemoryOptions.js"
-export type { FactsOptions, RebuildFactsOptions, RemoveFactOptions } from "./facts.js"
+export type { FactsOptions, RebuildFactsOptions, RebuiltFactsOptions, RemoveFactOptions } from "./facts.js"
 
 /** Runs compactions: one outcome for one compaction, and a list of them for several. */
 export type Compact = Service["compact"]

@@ -1,5 +1,5 @@
 /** Taking away what was said: redacting a message, clearing a session, deleting it, deleting all sessions of an owner. */
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { redact, type CannotRedact, type MessageName, type UnknownMessage } from "../history/redact.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import { spendLog } from "../shell/Spend.js"
@@ -22,20 +22,23 @@ export const redactMessage = (
   Effect.gen(function* () {
     yield* readState(sessions, session)
     yield* checkMessageName(session, name)
-    const { invalidated, message } = yield* redact(log, sessions, counter, session, name)
+    let unlearned: Either.Either<void, MemoryError | LayersError> = Either.void
+    const { invalidated, message } = yield* redact(log, sessions, counter, session, name, (place) =>
+      // The state at its version knows since which clear its index counts.
+      readState(sessions, session, { atVersion: place.version }).pipe(
+        Effect.flatMap((state) => layers?.forgetMessage(state, place) ?? Effect.void),
+        Effect.either,
+        Effect.map((done) => void (unlearned = done)),
+      ),
+    )
     yield* reading.index.forget(session)
     reading.owned.forget(session)
     const forgotten = yield* Effect.either(reading.meaning.forgetMessage(session, message.version))
-    // The state at its version knows since which clear its index counts.
-    if (layers !== null)
-      yield* layers.forgetMessage(
-        yield* readState(sessions, session, { atVersion: message.version }),
-        message,
-      )
     yield* schedule.check(yield* sessions.load(session), yield* strategyOf(session))
     // Also for a message that was redacted before: that time, this may have failed.
     yield* log.finishRewrites?.(session) ?? Effect.void
     yield* forgotten
+    yield* unlearned
     return { invalidated }
   })
 

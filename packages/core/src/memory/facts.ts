@@ -41,8 +41,14 @@ export interface RemoveFactOptions {
   readonly reason?: string | undefined
 }
 
+/** Whose facts are learned anew. */
+export interface RebuiltFactsOptions {
+  /** What the id names: an owner (default), or a session that has none. */
+  readonly of?: "owner" | "session" | undefined
+}
+
 /** How facts are learned anew. */
-export interface RebuildFactsOptions {
+export interface RebuildFactsOptions extends RebuiltFactsOptions {
   /** An extractor of `@memfold/layers`; that of the memory by default. */
   readonly extractor?: AnyExtractor | undefined
 }
@@ -86,33 +92,40 @@ export const changeFact = (
     (state) => layers?.change(state, change) ?? Effect.succeed(false),
   )
 
-/** What learns anew; it fails for layers that cannot. */
+/** What learns anew, and the log that has it; it fails for layers that cannot. */
 const rebuildingOf = (
-  { layers }: Pick<MemoryParts, "layers">,
-  owner: string,
-): Effect.Effect<Rebuilding, MemoryError | LayersError> =>
-  Effect.zipRight(
-    checkOwner(owner),
-    layers?.rebuilding === undefined
-      ? new InvalidInput({
-          session: "",
-          detail: "there are no memory layers that can learn facts anew; switch them on with `layers`",
-        })
-      : Effect.succeed(layers.rebuilding),
-  )
+  { layers, sessions }: Pick<MemoryParts, "layers" | "sessions">,
+  id: string,
+  of: RebuiltFactsOptions["of"] = "owner",
+): Effect.Effect<{ readonly rebuilding: Rebuilding; readonly home: string }, MemoryError | LayersError> =>
+  Effect.gen(function* () {
+    const refuse = (session: string, detail: string) => new InvalidInput({ session, detail })
+    const rebuilding = layers?.rebuilding
+    if (of === "owner") yield* checkOwner(id)
+    else if (of !== "session") return yield* refuse("", '`of` has to be "owner" or "session"')
+    else if ((yield* readState(sessions, id)).description.owner !== null)
+      return yield* refuse(id, "it has an owner; learn the facts of the owner anew")
+    const home = of === "session" ? id : (layers?.logOf(id) ?? null)
+    return rebuilding === undefined || home === null
+      ? yield* refuse(
+          "",
+          "there are no memory layers that can learn facts anew; switch them on with `layers`",
+        )
+      : { rebuilding, home }
+  })
 
-/** Learns the facts of an owner anew, beside those in force. */
+/** Learns the facts of an owner, or of a session without one, anew, beside those in force. */
 export const rebuildFacts = (
   parts: Pick<MemoryParts, "log" | "sessions" | "layers" | "counter" | "spend">,
-  owner: string,
-  { extractor }: RebuildFactsOptions = {},
+  id: string,
+  { extractor, of }: RebuildFactsOptions = {},
 ): Effect.Effect<FactsDiff, MemoryError | LayersError> =>
   Effect.gen(function* () {
-    const rebuilding = yield* rebuildingOf(parts, owner)
-    const owned = yield* allOfOwned(parts.log, owner)
+    const { rebuilding, home } = yield* rebuildingOf(parts, id, of)
+    const owned = of === "session" ? [{ session: id }] : yield* allOfOwned(parts.log, id)
     const learning = { ...parts, spend: parts.spend ?? noSpend }
     return yield* rebuilding.learn(
-      owner,
+      home,
       owned.map(({ session }) => session),
       {
         extractor,
@@ -132,15 +145,17 @@ export const rebuildFacts = (
 
 /** What learning anew would change; `null` if nothing was learned anew. */
 export const rebuiltFacts = (
-  parts: Pick<MemoryParts, "layers">,
-  owner: string,
+  parts: Pick<MemoryParts, "layers" | "sessions">,
+  id: string,
+  { of }: RebuiltFactsOptions = {},
 ): Effect.Effect<FactsDiff | null, MemoryError | LayersError> =>
-  Effect.flatMap(rebuildingOf(parts, owner), ({ diff }) => diff(owner))
+  Effect.flatMap(rebuildingOf(parts, id, of), ({ rebuilding, home }) => rebuilding.diff(home))
 
 /** Takes or drops what was learned anew; `false` if there is none. */
 export const endRebuild = (
-  parts: Pick<MemoryParts, "layers">,
-  owner: string,
+  parts: Pick<MemoryParts, "layers" | "sessions">,
   as: "taken" | "dropped",
+  id: string,
+  { of }: RebuiltFactsOptions = {},
 ): Effect.Effect<boolean, MemoryError | LayersError> =>
-  Effect.flatMap(rebuildingOf(parts, owner), ({ end }) => end(owner, as))
+  Effect.flatMap(rebuildingOf(parts, id, of), ({ rebuilding, home }) => rebuilding.end(home, as))

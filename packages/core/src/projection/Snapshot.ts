@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 14
+export const foldVersion = 15
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -155,6 +155,7 @@ export const Stored = Schema.Struct({
       confirmed: Schema.optional(Schema.Boolean),
     }),
   ),
+  redactions: Schema.Array(Schema.Struct({ session: Schema.String, event: Count, whole: Schema.Boolean })),
   prefix: Schema.Struct({
     changedAt: Count,
     validFrom: Count,

@@ -108,6 +108,13 @@ export interface KnownFact extends Fact {
   readonly confirmed?: boolean | undefined
 }
 
+/** A message that a fact was redacted from, or that is redacted itself (`whole`). `event` is the version that appended it. */
+export interface Redaction {
+  readonly session: string
+  readonly event: number
+  readonly whole: boolean
+}
+
 /**
  * The failed compactions since the last success.
  *
@@ -223,6 +230,8 @@ export interface SessionState extends MessageCounts {
   readonly clears: number
   /** The facts in this log as they were learned, oldest first: the newest thousand of each layer. `MemoryLayers.inTime` says when they are true. */
   readonly facts: ReadonlyArray<KnownFact>
+  /** The messages that nothing new is learned from, see `FactRedacted`; `whole`: nothing at all. */
+  readonly redactions: ReadonlyArray<Redaction>
   /** What bound parts such as signed reasoning depend on: the last change of the prefix, and the newest append. */
   readonly prefix: PrefixState
   /** The counts at the end of the covered messages: from there, the state of an earlier message can be computed again. */
@@ -285,6 +294,7 @@ export const empty = (session: string): SessionState => ({
   spent: null,
   clears: 0,
   facts: [],
+  redactions: [],
   prefix: noPrefix,
   covered: { ...noMessages, version: 0 },
   branch: firstBranch,

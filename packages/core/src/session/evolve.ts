@@ -21,7 +21,15 @@ import type { Origin } from "@memfold/message/Message"
 import { gapsBefore } from "./branches.js"
 import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
-import { withConfirmed, withEnd, withLearned, withoutFact, withRetraction, withReverted } from "./facts.js"
+import {
+  withConfirmed,
+  withEnd,
+  withLearned,
+  withoutFact,
+  withRedactions,
+  withRetraction,
+  withReverted,
+} from "./facts.js"
 import { frontMoment } from "./frontMoment.js"
 import { ofPart } from "@memfold/message/Origin"
 import * as Structure from "@memfold/message/Structure"
@@ -128,6 +136,9 @@ export const requiresReplay = (
   switch (event._tag) {
     case "MessageRedacted":
       return event.version <= state.version
+    // It was erased from earlier events, and so was what says it, too.
+    case "FactRedacted":
+      return event.fact !== ""
     case "SummaryInvalidated":
       return event.version <= state.version && !state.damaged.some(({ version }) => version === event.version)
     case "BranchSwitched":
@@ -201,14 +212,28 @@ const reducerOf = Match.typeTags<AnyEvent>()({
   FactRemoved: onFacts(withoutFact),
   FactEnded: onFacts(withEnd),
   FactRetracted: onFacts(withRetraction),
-  FactRedacted: onFacts(withoutFact),
+  FactRedacted:
+    (event): Reducer =>
+    (state) => ({
+      ...state,
+      facts: withoutFact(state.facts, event),
+      redactions: withRedactions(state.redactions, event),
+    }),
   FactConfirmed: onFacts(withConfirmed),
   FactReverted: onFacts(withReverted),
   // What was learned anew is no fact before it is taken.
   FactsRebuilt: (): Reducer => (state) => state,
   RebuildEnded: (): Reducer => (state) => state,
   // The redaction has already erased the text from the earlier events.
-  MessageRedacted: (): Reducer => (state) => state,
+  MessageRedacted:
+    ({ version }): Reducer =>
+    (state) => ({
+      ...state,
+      redactions: withRedactions(state.redactions, {
+        fact: "",
+        places: [{ session: state.session, event: version }],
+      }),
+    }),
   BranchSwitched:
     (event): Reducer =>
     (state, recorded, states) =>
@@ -303,6 +328,7 @@ const messageAppended = (
     spent: state.spent,
     clears: state.clears,
     facts: state.facts,
+    redactions: state.redactions,
     prefix: prefixWithMessage({ prefix: state.prefix, structure, total: index + 1 }, event, recorded),
     covered: state.covered,
     branch: state.branch,

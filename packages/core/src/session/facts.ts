@@ -1,6 +1,6 @@
 /** The fold of facts: what each event makes of the facts of a log. When they are true follows from them, see `layers/inTime.ts`. */
-import type { Fact, FactEnded, FactsLearned } from "../event/Event.js"
-import { type KnownFact, mostFacts } from "./SessionState.js"
+import type { Fact, FactEnded, FactRedacted, FactsLearned } from "../event/Event.js"
+import { type KnownFact, mostFacts, type SessionState } from "./SessionState.js"
 
 type Facts = ReadonlyArray<KnownFact>
 type Named = { readonly fact: string }
@@ -36,6 +36,21 @@ const withChange = (facts: Facts, { fact: id }: Named, change: (fact: KnownFact)
 
 /** The facts without one that was removed or redacted. */
 export const withoutFact = (facts: Facts, { fact }: Named): Facts => facts.filter(({ id }) => id !== fact)
+
+/** The messages that nothing new is learned from, with those of one more event. */
+export const withRedactions = (
+  redactions: SessionState["redactions"],
+  { fact, places = [] }: Pick<FactRedacted, "fact" | "places">,
+): SessionState["redactions"] => {
+  const whole = fact === ""
+  const added = places.filter(
+    ({ session, event }) =>
+      !redactions.some((one) => one.session === session && one.event === event && (one.whole || !whole)),
+  )
+  return added.length === 0
+    ? redactions
+    : [...redactions, ...added.map(({ session, event }) => ({ session, event, whole }))]
+}
 
 /** A fact ends once; a time that was said then takes the place of one that was assumed, and never the other way round. */
 export const withEnd = (facts: Facts, event: FactEnded): Facts =>

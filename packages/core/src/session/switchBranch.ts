@@ -124,6 +124,7 @@ export const switchBranch = (
     ...cut,
     clears: isSame ? state.clears : state.clears + 1,
     description: state.description,
+    redactions: state.redactions,
     damaged: state.damaged,
     invalidatedAt: state.invalidatedAt,
     supersededCount: state.supersededCount,

@@ -8,6 +8,7 @@ import { failing } from "./failing.js"
 import { change } from "./change.js"
 import { forget, ofMessage, ofSessions } from "./forget.js"
 import { userHome } from "./homes.js"
+import { isRedacted } from "./identity.js"
 import { learn, type Teaching } from "./learn.js"
 import { allFacts, layers, type Places } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
@@ -141,6 +142,19 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
               if (home !== null) homes.add(home)
             }
           for (const home of homes) {
+            // First: whoever has read the message writes nothing of it any more.
+            yield* sessions.transact(home, ({ redactions }) => ({
+              events: isRedacted(redactions, state.session, place.version)
+                ? []
+                : [
+                    {
+                      _tag: "FactRedacted",
+                      fact: "",
+                      places: [{ session: state.session, event: place.version }],
+                    },
+                  ],
+              answer: undefined,
+            }))
             yield* forget(log, sessions, home, ofMessage(state, place))
             indexes.drop(home)
           }

@@ -4,12 +4,9 @@ import { Array, Clock, Effect, Stream } from "effect"
 import { isOfOrigin, origin, sessionOfFact } from "./identity.js"
 
 /** Which facts to erase. */
-export interface Erasure {
+export interface Erasure extends MemoryLayers.ErasedFacts {
   /** A name for the erasure. The batch id has it. */
   readonly name: string
-  readonly erases: (fact: Event.Fact) => boolean
-  /** Whether an end was said there. */
-  readonly erasesEnd?: (source: Event.FactSource) => boolean
   /** What is noted of it; that a message was redacted, by default. */
   readonly noted?: ReadonlyArray<Event.Event>
 }
@@ -53,23 +50,6 @@ export const ofSessions = (learnedIn: ReadonlySet<string>): Erasure => ({
   erasesEnd: ({ session }) => learnedIn.has(session),
 })
 
-/** The event without what is to be erased; `null` if it has none of that. An end that was said there ends nothing any more. */
-const without = (
-  event: EventCodec.AnyEvent,
-  { erases, erasesEnd = () => false }: Erasure,
-): Event.Event | null => {
-  if (event._tag === "FactEnded") {
-    const { source, ...rest } = event
-    return source !== undefined && erasesEnd(source) ? { ...rest, fact: "" } : null
-  }
-  if (event._tag !== "FactsLearned" && event._tag !== "FactsRebuilt") return null
-  const facts = event.facts.filter((fact) => !erases(fact))
-  const isSame = facts.length === event.facts.length
-  if (event._tag === "FactsLearned") return isSame ? null : { ...event, facts }
-  const ended = event.ended.filter(({ source }) => source === undefined || !erasesEnd(source))
-  return isSame && ended.length === event.ended.length ? null : { ...event, facts, ended }
-}
-
 /** Rewrites a log without facts, active or not. Does nothing if it has none of them. */
 export const forget = (
   log: EventLog.Service,
@@ -81,7 +61,7 @@ export const forget = (
     const events = [...(yield* Stream.runCollect(sessions.events(home)))]
     const rewritten: Array<EventLog.RewrittenRecord> = []
     const changed = events.map((recorded) => {
-      const event = without(recorded.event, erasure)
+      const event = MemoryLayers.withoutFacts(recorded.event, erasure)
       if (event === null) return recorded
       rewritten.push(EventCodec.encodeRewritten({ ...recorded, event }))
       return { ...recorded, event }

@@ -80,3 +80,36 @@ export const isLeftSource = (
 /** The batch id for appending a layer's facts from these turns to a shared log. */
 export const batchIdOf = (layer: Event.Fact["layer"], turns: Range, state: StateWithMessages): string =>
   `learned.${layer}@${turnsOf(turns, state)}.${origin(state)}`
+
+/** Whether a message is redacted, or about to be. */
+export const isRedacted = (
+  redactions: Session.SessionState["redactions"],
+  session: string,
+  version: number | undefined,
+): boolean => redactions.some((one) => one.whole && one.session === session && one.event === version)
+
+/** The facts and ends that may stand: those that rest on nothing that is redacted. `versionAt` names the messages that were read. */
+export const standing = (
+  {
+    facts,
+    ended,
+  }: { readonly facts: ReadonlyArray<Event.Fact>; readonly ended: ReadonlyArray<Event.FactEnded> },
+  redactions: Session.SessionState["redactions"],
+  session: string,
+  versionAt: (index: number) => number | undefined,
+): { readonly facts: ReadonlyArray<Event.Fact>; readonly ended: ReadonlyArray<Event.FactEnded> } => {
+  const redacted = new Set(
+    redactions.flatMap((one) => (one.whole && one.session === session ? [one.event] : [])),
+  )
+  if (redacted.size === 0) return { facts, ended }
+  const isRead = ({ from, to }: Event.Fact) => {
+    for (let index = from; index < to; index++) if (redacted.has(versionAt(index) ?? 0)) return false
+    return true
+  }
+  return {
+    facts: facts.filter(
+      (fact) => isRead(fact) && !(fact.sources ?? []).some(({ event }) => redacted.has(event)),
+    ),
+    ended: ended.filter(({ source }) => source === undefined || !redacted.has(source.event)),
+  }
+}

@@ -4,7 +4,7 @@ import { Clock, Duration, Effect } from "effect"
 import { byOf, type Extractor, type Found } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"
 import { failing } from "./failing.js"
-import { batchIdOf } from "./identity.js"
+import { batchIdOf, standing } from "./identity.js"
 import { type Ground, type Judged, judged } from "./learned.js"
 import { allFacts, layers, type Places } from "./places.js"
 
@@ -94,17 +94,16 @@ export const learn = (
       const ends = ended.filter(({ fact }) => ids.has(fact))
       for (const { fact } of ends) inHomes.add(fact)
       if (learned.length + ends.length === 0) continue
-      const event: Event.FactsLearned = {
-        _tag: "FactsLearned",
-        from,
-        to,
-        facts: learned,
-        session: state.session,
-      }
+      const { session } = state
+      const versionAt = (index: number) => state.uncovered.at(index)?.version
       yield* sessions
         .transact(
           home.log,
-          () => ({ events: [...(learned.length === 0 ? [] : [event]), ...ends], answer: undefined }),
+          ({ redactions }) => {
+            const { facts, ended } = standing({ facts: learned, ended: ends }, redactions, session, versionAt)
+            const event: Event.FactsLearned = { _tag: "FactsLearned", from, to, facts, session }
+            return { events: [...(facts.length === 0 ? [] : [event]), ...ended], answer: undefined }
+          },
           batchIdOf(layer, turns, state),
         )
         .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))

@@ -373,18 +373,22 @@ const memory = group("memory", [
     about: "Takes back the newest end or retraction of a fact",
   }),
   writes("POST", "rebuildFacts", owner("/facts/rebuild"), {
+    query: schemas.RebuiltQuery,
     answer: schemas.FactsRebuilt,
     about: "Learns the facts of an owner anew, by the extractor of the service, beside those in force",
   }),
   reads("GET", "diffFacts", owner("/facts/rebuild"), {
+    query: schemas.RebuiltQuery,
     answer: schemas.FactsDiff,
     about: "What would change if the facts that were learned anew were taken",
   }),
   writes("POST", "takeFacts", owner("/facts/rebuild/take"), {
+    query: schemas.RebuiltQuery,
     answer: schemas.RebuildTaken,
     about: "Puts the facts that were learned anew in the place of those in force",
   }),
   writes("DELETE", "dropFacts", owner("/facts/rebuild"), {
+    query: schemas.RebuiltQuery,
     answer: schemas.RebuildDropped,
     about: "Drops the facts that were learned anew; those in force stay",
   }),

@@ -262,14 +262,21 @@ const memoryOperations = <Messages>(
   /** Takes back the newest end or retraction of a fact; `false` if there is none. */
   revertFact: async (session: string, fact: string) =>
     (await once(memory.revertFact({ path: factAt(session, fact) }))).reverted,
-  /** Learns the facts of an owner anew, by the extractor of the service, and answers how many would come, go and change. */
-  rebuildFacts: (owner: string) => once(memory.rebuildFacts({ path: by(owner) })),
+  /**
+   * Learns the facts of an owner, or with `of: "session"` of a session without one, anew, by the extractor of the service, and answers
+   * how many would come, go and change.
+   */
+  rebuildFacts: (owner: string, urlParams: typeof schemas.RebuiltQuery.Type = {}) =>
+    once(memory.rebuildFacts({ path: by(owner), urlParams })),
   /** What would change if the facts that were learned anew were taken; `null` if none were. */
-  diffFacts: async (owner: string) => (await safely(memory.diffFacts({ path: by(owner) }))).diff,
+  diffFacts: async (owner: string, urlParams: typeof schemas.RebuiltQuery.Type = {}) =>
+    (await safely(memory.diffFacts({ path: by(owner), urlParams }))).diff,
   /** Puts the facts that were learned anew in the place of those in force; `false` if there are none. */
-  takeFacts: async (owner: string) => (await once(memory.takeFacts({ path: by(owner) }))).taken,
+  takeFacts: async (owner: string, urlParams: typeof schemas.RebuiltQuery.Type = {}) =>
+    (await once(memory.takeFacts({ path: by(owner), urlParams }))).taken,
   /** Drops the facts that were learned anew; `false` if there are none. */
-  dropFacts: async (owner: string) => (await once(memory.dropFacts({ path: by(owner) }))).dropped,
+  dropFacts: async (owner: string, urlParams: typeof schemas.RebuiltQuery.Type = {}) =>
+    (await once(memory.dropFacts({ path: by(owner), urlParams }))).dropped,
   /** Tools of recall for the model, in the formats of the providers. */
   tools: () => safely(memory.tools()),
   /** Answers a call of one of these tools. */

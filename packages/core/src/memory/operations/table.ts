@@ -110,10 +110,10 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   removeFact: { ...session, ...optionsOf("removeFact", 2, { as: true, reason: true, until: true }) },
   confirmFact: session,
   revertFact: session,
-  rebuildFacts: { ...owner, reads: true, ...optionsOf("rebuildFacts", 1, { extractor: true }) },
-  diffFacts: { ...owner, reads: true },
-  takeFacts: { ...owner, finishes: true },
-  dropFacts: owner,
+  rebuildFacts: { ...owner, reads: true, ...optionsOf("rebuildFacts", 1, { extractor: true, of: true }) },
+  diffFacts: { ...owner, reads: true, ...optionsOf("diffFacts", 1, { of: true }) },
+  takeFacts: { ...owner, finishes: true, ...optionsOf("takeFacts", 1, { of: true }) },
+  dropFacts: { ...owner, ...optionsOf("dropFacts", 1, { of: true }) },
 
   // Its options are those of one compaction or of several: the last of its forms alone has a type that can be asked for.
   compact: { ...session, options: { at: 1, names: ["strategy", "which", "instructions", "takeOver"] } },

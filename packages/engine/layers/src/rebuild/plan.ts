@@ -4,6 +4,7 @@ import { Clock, Effect } from "effect"
 import { isLeftSource, isWithin, sessionOfFact } from "../identity.js"
 import { layers } from "../places.js"
 import { onBranch, type SharedLogs } from "../SharedLogs.js"
+import { withoutMessages } from "./transcript.js"
 
 /** A log, and the events that put what was learned anew in its place. */
 export interface LogPlan {
@@ -154,8 +155,8 @@ export const planOf = (
   Effect.gen(function* () {
     const reads: Array<Read> = []
     for (const one of rebuilt) {
-      const state = yield* sessions.load(one.session)
-      const user = yield* shared.homeOf("user", state, "rebuild")
+      const state = withoutMessages(yield* sessions.load(one.session))
+      const user = (yield* shared.homeOf("user", state, "rebuild")) ?? state.session
       const scope = yield* shared.homeOf("scope", state, "rebuild")
       // Of a session that has another owner now, or none, the facts stay where they are.
       if (user === home) reads.push({ rebuilt: one, state, logs: { user, scope: scope ?? state.session } })
@@ -164,7 +165,9 @@ export const planOf = (
     const names = new Set(reads.flatMap(({ state, logs }) => [state.session, logs.scope]))
     names.delete(home)
     const now = yield* Clock.currentTimeMillis
-    const states = yield* Effect.forEach([...names, home], (log) => sessions.load(log))
+    const states = yield* Effect.forEach([...names, home], (log) =>
+      Effect.map(sessions.load(log), withoutMessages),
+    )
     const left = reads.map(({ state }) => state).filter(({ gaps }) => gaps.length > 0)
     const factsIn = ({ facts }: Session.SessionState) => left.reduce(onBranch, facts)
     const olds = states.flatMap((state) =>

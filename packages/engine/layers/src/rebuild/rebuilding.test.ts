@@ -72,6 +72,18 @@ const told = (facts: ReadonlyArray<MemoryLayers.FactInTime>) =>
     .map(({ text, sources = [] }) => `${text} "${sources.map(({ quote }) => quote).join('" "')}"`)
     .toSorted()
 
+/** A log whose process is killed after so many writes. */
+const mortal = (log: EventLog.Service, survived: number): EventLog.Service => {
+  let writes = 0
+  const alive = <A, E>(write: Effect.Effect<A, E>) =>
+    Effect.suspend(() => (writes++ < survived ? write : Effect.die(new Error("killed"))))
+  return {
+    ...log,
+    append: (...given) => alive(log.append(...given)),
+    rewrite: (...given) => alive(log.rewrite(...given)),
+  }
+}
+
 const factsOf = (memory: Memory.Service) =>
   Effect.map(
     Effect.all([
@@ -172,6 +184,116 @@ describe("learning anew", () => {
     }),
   )
 
+  it.scoped("has nothing of what is redacted while it is read, wherever which of both is killed", () =>
+    Effect.gen(function* () {
+      const cases: Array<string> = []
+      for (const how of ["rebuild", "learn"] as const)
+        for (let redacting = 0; redacting <= 4; redacting++)
+          for (let learning = 0; learning <= 3; learning++) {
+            const log = yield* InMemoryEventLog.make
+            const memory = yield* spoken(log, reads("old", /diet/))
+            const place = how === "rebuild" ? 2 : 6
+            const word = how === "rebuild" ? "Vienna" : "Berlin"
+            const redaction = Effect.gen(function* () {
+              const killed = yield* open(mortal(log, redacting), reads("old", /diet/))
+              yield* Effect.exit(killed.redact("one", place))
+            })
+            const asked = reads("new", /city|pet/)
+            const extractor: Extractor = {
+              ...asked.extractor,
+              extract: (material) =>
+                Effect.zipLeft(
+                  asked.extractor.extract(material),
+                  Effect.when(redaction, () => JSON.stringify(material.messages).includes(word)),
+                ),
+            }
+            const writer = yield* open(mortal(log, learning), { extractor })
+            const turn = [Message.user("city = Berlin"), Message.assistant("Noted.")]
+            yield* Effect.exit(
+              how === "rebuild" ? writer.rebuildFacts("ann") : writer.append("one", turn, { owner: "ann" }),
+            )
+            const texts = (session: string) =>
+              Effect.map(Stream.runCollect(memory.events(session)), (events) => JSON.stringify([...events]))
+            const isRedacted = !(yield* texts("one")).includes(word)
+            const isElsewhere = (yield* texts("memfold:user:ann")).includes(word)
+            expect([how, redacting, learning, isRedacted && isElsewhere]).toEqual([
+              how,
+              redacting,
+              learning,
+              false,
+            ])
+            if (isRedacted) cases.push(how)
+          }
+      expect(new Set(cases).size).toBe(2)
+    }),
+  )
+
+  it.scoped("has nothing of a fact that is redacted while it is read", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* spoken(log, reads("old", /diet|city/))
+      const facts = yield* memory.factsOf("ann")
+      const { extractor } = reads("new", /city|pet|diet/)
+      const vienna = facts.find(({ value }) => value === "Vienna")!.id
+      const isNow = ({ messages }: Parameters<Extractor["extract"]>[0]) =>
+        JSON.stringify(messages).includes("pet = cat")
+      const { come, go } = yield* memory.rebuildFacts("ann", {
+        extractor: {
+          ...extractor,
+          extract: (material: Parameters<Extractor["extract"]>[0]) =>
+            Effect.zipLeft(
+              extractor.extract(material),
+              Effect.when(memory.removeFact("one", vienna, { as: "redacted" }), () => isNow(material)),
+            ),
+        },
+      })
+      expect([told(come), told(go)]).toEqual([['pet: cat "pet = cat"'], []])
+      yield* memory.takeFacts("ann")
+      const events = yield* Stream.runCollect(memory.eventsOf("ann"))
+      expect(JSON.stringify([...events].map(({ event }) => ({ ...event, message: null })))).not.toContain(
+        "Vienna",
+      )
+    }),
+  )
+
+  it.scoped("works for a session without an owner, which has its facts itself", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* open(log, reads("old", /diet|city|plan/))
+      for (const [, text] of said) {
+        yield* TestClock.adjust("1 second")
+        yield* memory.append("alone", [Message.user(text), Message.assistant("Noted.")])
+      }
+      const before = told(yield* memory.facts("alone", { at: null }))
+      const { extractor, asked } = reads("new", /diet|pet|plan/)
+      const of = "session" as const
+      const diff = yield* memory.rebuildFacts("alone", { extractor, of })
+      expect(asked).toHaveLength(5)
+      expect([told(diff.come), told(diff.go)]).toEqual([
+        ['pet: cat "pet = cat"'],
+        ['city: Graz "city = Graz"', 'city: Vienna "city = Vienna"'],
+      ])
+      expect(told(yield* memory.facts("alone", { at: null }))).toEqual(before)
+      yield* memory.redact("alone", 6)
+      expect(told((yield* memory.diffFacts("alone", { of }))?.come ?? [])).toEqual([])
+      expect(yield* memory.takeFacts("alone", { of })).toBe(true)
+      expect(yield* memory.diffFacts("alone", { of })).toBeNull()
+      const after = told(yield* memory.facts("alone", { at: null }))
+      expect(after.map((one) => one.replace(/ .*/u, ""))).toEqual(["diet:", "plan:", "plan:"])
+      // The turns count as learned from, as before.
+      yield* memory.append("alone", [Message.user("pet = dog"), Message.assistant("Noted.")])
+      expect(told(yield* memory.facts("alone", { at: null }))).toEqual(after)
+      yield* memory.rebuildFacts("alone", { of })
+      expect(yield* memory.dropFacts("alone", { of })).toBe(true)
+      expect(told(yield* memory.facts("alone", { at: null }))).toEqual(after)
+      yield* memory.describe("alone", { owner: "bob" })
+      const refused = yield* Effect.flip(memory.rebuildFacts("alone", { of }))
+      expect(refused.message).toContain("it has an owner")
+      const events = yield* Stream.runCollect(memory.events("alone"))
+      expect(/.{60}\bcat\b.{30}/u.exec(JSON.stringify([...events]))?.[0]).toBeUndefined()
+    }),
+  )
+
   it.scoped("goes on where taking was cut off, at any write", () =>
     Effect.gen(function* () {
       const whole = yield* InMemoryEventLog.make
@@ -184,13 +306,7 @@ describe("learning anew", () => {
         const log = yield* InMemoryEventLog.make
         const memory = yield* spoken(log, reads("old", /diet|city|plan/))
         yield* memory.rebuildFacts("ann", reads("new", /diet|pet/))
-        let writes = 0
-        const dying: EventLog.Service = {
-          ...log,
-          append: (...given) =>
-            writes++ < survived ? log.append(...given) : Effect.die(new Error("killed")),
-        }
-        const killed = yield* open(dying, reads("old", /diet|city|plan/))
+        const killed = yield* open(mortal(log, survived), reads("old", /diet|city|plan/))
         const exit = yield* Effect.exit(killed.takeFacts("ann"))
         if (exit._tag === "Success") break
         cuts++

@@ -1,16 +1,15 @@
 /** Learning anew: beside the facts in force, then taken or dropped. */
-import { type Event, type EventLog, MemoryLayers, type Session } from "@memfold/core"
+import { type Event, type EventLog, MemoryLayers, Session } from "@memfold/core"
 import { Effect, Random, Stream } from "effect"
 import { byOf, type Extractor } from "../Extractor.js"
 import { failing } from "../failing.js"
-import { forget, ofMessage } from "../forget.js"
-import { isHome, userHome } from "../homes.js"
-import { isWithin, sessionOfFact } from "../identity.js"
+import { isHome } from "../homes.js"
+import { isWithin, sessionOfFact, standing } from "../identity.js"
 import { find, type Teaching } from "../learn.js"
 import { allFacts, layers } from "../places.js"
 import type { SharedLogs } from "../SharedLogs.js"
 import { afterEvents, planOf } from "./plan.js"
-import { learnedFrom, placeOf, redactedFrom, type Transcript, transcriptOf } from "./transcript.js"
+import { learnedFrom, readTurns, type Transcript, transcriptOf, withoutMessages } from "./transcript.js"
 
 /** What learning anew works with. */
 export interface RebuildingParts {
@@ -52,9 +51,7 @@ const diffOf = (
     const [first] = rebuilt
     if (first === undefined) return null
     const { before, after } = yield* planOf(parts, home, rebuilt)
-    const refused: Record<string, number> = {}
-    for (const one of rebuilt)
-      for (const [why, count] of Object.entries(one.refused ?? {})) refused[why] = (refused[why] ?? 0) + count
+    const refused = rebuilt.reduce((sum, one) => countedWith(sum, one.refused), {})
     return { by: first.by, ...MemoryLayers.factsDiff(before, after), refused }
   })
 
@@ -71,21 +68,73 @@ const transcriptsOf = (
     for (const session of new Set([...owned, ...named].filter((one) => !isHome(one)))) {
       const transcript = yield* transcriptOf(sessions, extractor, session)
       if (transcript === null) continue
-      if ((yield* shared.homeOf("user", transcript.state, "rebuild")) === home) found.push(transcript)
+      if (((yield* shared.homeOf("user", transcript.state, "rebuild")) ?? session) === home)
+        found.push(transcript)
     }
     return found
   })
 
 type Charged = Parameters<MemoryLayers.Rebuilding["learn"]>[2]["charged"]
+type Facts = ReadonlyArray<Session.KnownFact>
 
-/** Learns from transcripts, in the order in which they were learned from first. */
+/**
+ * Whether a fact may be learned anew: from a message that a fact was redacted from only what is known, since nobody can compare it with
+ * what was erased.
+ */
+const isOpen = (
+  fact: Event.Fact,
+  redactions: Session.SessionState["redactions"],
+  known: ReadonlyArray<Session.KnownFact>,
+): boolean => {
+  const places = new Set(redactions.map(MemoryLayers.placeOf))
+  return (
+    !(fact.sources ?? []).some((source) => places.has(MemoryLayers.placeOf(source))) ||
+    known.some((old) => MemoryLayers.isLearnedAgain(old, fact))
+  )
+}
+
+const countedWith = (
+  counts: Readonly<Record<string, number>> = {},
+  more: Readonly<Record<string, number>> = {},
+) =>
+  Object.entries(more).reduce<Readonly<Record<string, number>>>(
+    (sum, [why, count]) => (count === 0 ? sum : { ...sum, [why]: (sum[why] ?? 0) + count }),
+    counts,
+  )
+
+/** The batches of all sessions, in the order in which they were learned from first. */
+const unitsOf = ({ sessions }: RebuildingParts, home: string, transcripts: ReadonlyArray<Transcript>) =>
+  Effect.gen(function* () {
+    /** Where the home has what was learned from a message first: of what came at one time, that is the order. */
+    const firstAt = new Map<string, number>()
+    yield* Stream.runForEach(sessions.events(home), ({ event, version }) =>
+      Effect.sync(() => {
+        for (const place of learnedFrom(event)) if (!firstAt.has(place)) firstAt.set(place, version)
+      }),
+    )
+    return transcripts
+      .flatMap((transcript) => {
+        const { session } = transcript.state
+        let first = Number.MAX_SAFE_INTEGER
+        return transcript.units.toReversed().map((unit) => {
+          for (const event of transcript.versions.slice(unit.from, unit.to))
+            first = Math.min(first, firstAt.get(MemoryLayers.placeOf({ session, event })) ?? first)
+          return { ...unit, transcript, first }
+        })
+      })
+      .toReversed()
+      .toSorted((one, other) => one.time - other.time || one.first - other.first)
+  })
+
+/** Learns from transcripts, in the order in which they were learned from first. It reads one batch at a time. */
 const learnAnew = (
-  { sessions, shared, teaching }: RebuildingParts,
+  parts: RebuildingParts,
   home: string,
   transcripts: ReadonlyArray<Transcript>,
   charged: Charged,
 ) =>
   Effect.gen(function* () {
+    const { sessions, shared, teaching } = parts
     const rebuild = String(yield* Random.nextIntBetween(1, Number.MAX_SAFE_INTEGER))
     const bySession = new Map(transcripts.map((one) => [one.state.session, one]))
     const isRebuilt = (fact: Event.Fact): boolean => {
@@ -94,115 +143,102 @@ const learnAnew = (
     }
     /** The logs as they would be, and the facts in force of each. */
     const logs = new Map<string, Session.SessionState>()
-    const inForce = new Map<string, ReadonlyArray<Session.KnownFact>>()
+    const inForce = new Map<string, Facts>()
     const stateOf = (log: string) =>
       Effect.gen(function* () {
         const known = logs.get(log)
         if (known !== undefined) return known
-        const now = yield* sessions.load(log)
+        const now = withoutMessages(yield* sessions.load(log))
         const seeded = { ...now, facts: now.facts.filter((fact) => !isRebuilt(fact)) }
         logs.set(log, seeded)
         inForce.set(log, now.facts)
         return seeded
       })
-    const redacted = new Set(transcripts.flatMap((one) => one.redactedFrom))
-    /** Where the home has what was learned from a message first: of what came at one time, that is the order. */
-    const firstAt = new Map<string, number>()
-    yield* Stream.runForEach(sessions.events(home), ({ event, version }) =>
-      Effect.sync(() => {
-        for (const place of redactedFrom(event)) redacted.add(place)
-        for (const place of learnedFrom(event)) if (!firstAt.has(place)) firstAt.set(place, version)
-      }),
-    )
-    const learned = new Map<string, { facts: Array<Event.Fact>; ended: Array<Event.FactEnded> }>()
-    const refused = new Map<string, Record<string, number>>()
-    const units = transcripts
-      .flatMap((transcript) => {
-        const { session, uncovered } = transcript.state
-        let first = Number.MAX_SAFE_INTEGER
-        return transcript.units.toReversed().map((unit) => {
-          for (const { version: event } of uncovered.slice(unit.from, unit.to))
-            first = Math.min(first, firstAt.get(placeOf({ session, event })) ?? first)
-          return { ...unit, transcript, first }
-        })
-      })
-      .toReversed()
-      .toSorted((one, other) => one.time - other.time || one.first - other.first)
-    for (const { from, to, time, transcript } of units) {
+    const learned = new Map<string, Pick<Event.FactsRebuilt, "facts" | "ended" | "refused">>()
+    for (const unit of yield* unitsOf(parts, home, transcripts)) {
+      const { from, to, time, transcript } = unit
       const { state } = transcript
       const { session } = state
-      const messages = state.uncovered.slice(from, to).map(({ message }) => message)
+      const turns = yield* readTurns(sessions, transcript, unit)
+      if (turns === null) continue
       const scopeHome = yield* shared.homeOf("scope", state, "rebuild")
       const place = (log: string) => Effect.map(stateOf(log), ({ facts }) => ({ log, facts }))
       const places = {
         own: yield* place(session),
-        user: yield* place(home),
+        user: home === session ? null : yield* place(home),
         scope: scopeHome === null ? null : yield* place(scopeHome),
       }
-      const turns = { state, from, to, messages }
       const run = find(teaching, { turns, known: allFacts(places), now: time, number: rebuild })
       const found = yield* Effect.retry(teaching.extractor.isFree === true ? run : charged(turns, run), {
         times: 2,
       })
-      const counts = refused.get(session) ?? {}
-      for (const [why, count] of Object.entries(found.refused ?? {})) counts[why] = (counts[why] ?? 0) + count
-      const all = [...inForce.values()].flat()
-      const facts = found.facts.filter((fact) => {
-        const isOpen =
-          !(fact.sources ?? []).some((source) => redacted.has(placeOf(source))) ||
-          all.some((old) => MemoryLayers.isLearnedAgain(old, fact))
-        if (!isOpen) counts["redacted"] = (counts["redacted"] ?? 0) + 1
-        return isOpen
+      const redactions = [...logs.values()].flatMap((one) => one.redactions)
+      const known = [...inForce.values()].flat()
+      const facts = found.facts.filter((fact) => isOpen(fact, redactions, known))
+      const ended = found.ended ?? []
+      const before = learned.get(session) ?? { facts: [], ended: [] }
+      learned.set(session, {
+        facts: [...before.facts, ...facts],
+        ended: [...before.ended, ...ended],
+        refused: countedWith(countedWith(before.refused, found.refused), {
+          redacted: found.facts.length - facts.length,
+        }),
       })
-      refused.set(session, counts)
-      const { facts: before, ended } = learned.get(session) ?? { facts: [], ended: [] }
-      learned.set(session, { facts: [...before, ...facts], ended: [...ended, ...(found.ended ?? [])] })
       for (const layer of layers) {
         const log = places[layer]?.log ?? session
         const state = yield* stateOf(log)
         const added = facts.filter((fact) => fact.layer === layer)
         const events: ReadonlyArray<Event.Event> = [
           { _tag: "FactsLearned", from, to, facts: added, session },
-          ...(found.ended ?? []),
+          ...ended,
         ]
         logs.set(log, afterEvents(state, events, time))
       }
     }
-    return transcripts.map(({ state: { session }, toVersion }): Event.FactsRebuilt => {
-      const counts = refused.get(session) ?? {}
+    const rebuilt = transcripts.map(({ state: { session }, toVersion }): Event.FactsRebuilt => {
+      const { refused = {}, ...found } = learned.get(session) ?? { facts: [], ended: [] }
       return {
         _tag: "FactsRebuilt",
         rebuild,
         by: byOf(teaching.extractor),
         session,
         toVersion,
-        ...(learned.get(session) ?? { facts: [], ended: [] }),
-        ...(Object.keys(counts).length === 0 ? {} : { refused: counts }),
+        ...found,
+        ...(Object.keys(refused).length === 0 ? {} : { refused }),
       }
     })
+    return { rebuilt, logs: new Set([home, ...logs.keys()]) }
   })
 
-/** Erases what was redacted from sessions while they were read. */
-const forgetRedacted = (
-  { log, sessions }: RebuildingParts,
+/**
+ * Writes what was learned anew, without what was redacted while it was read: a redaction is noted in the home before anything else, so
+ * it either is known here, or erases what is written here.
+ */
+const write = (
+  { sessions }: RebuildingParts,
   home: string,
   transcripts: ReadonlyArray<Transcript>,
-): Effect.Effect<void, Session.SessionError> =>
-  Effect.forEach(
-    transcripts,
-    ({ state }) =>
-      Stream.runForEach(
-        sessions.events(state.session, { fromVersion: state.version + 1 }),
-        ({ event }): Effect.Effect<void, Session.SessionError> => {
-          const entry =
-            event._tag === "MessageRedacted"
-              ? state.uncovered.slice().find(({ version }) => version === event.version)
-              : undefined
-          return entry === undefined ? Effect.void : forget(log, sessions, home, ofMessage(state, entry))
-        },
-      ),
-    { discard: true },
-  )
+  { rebuilt, logs }: Effect.Effect.Success<ReturnType<typeof learnAnew>>,
+) =>
+  Effect.gen(function* () {
+    const versions = new Map(transcripts.map((one) => [one.state.session, one.versions]))
+    let isWritten = false
+    while (!isWritten) {
+      const { version } = yield* sessions.load(home)
+      const states = yield* Effect.forEach(logs, (log) => Effect.map(sessions.load(log), withoutMessages))
+      const redactions = states.flatMap((one) => one.redactions)
+      const known = states.flatMap((one) => one.facts)
+      const events = rebuilt.map((one): Event.FactsRebuilt => {
+        const { session } = one
+        const { facts, ended } = standing(one, redactions, session, (index) => versions.get(session)?.[index])
+        return { ...one, facts: facts.filter((fact) => isOpen(fact, redactions, known)), ended }
+      })
+      const { answer } = yield* sessions.transact(home, (now) =>
+        now.version === version ? { events, answer: true } : { events: [], answer: false },
+      )
+      isWritten = answer
+    }
+  })
 
 /** Puts what was learned anew in its place, log by log, that of the owner at the end: taking that was cut off goes on from there. */
 const take = (
@@ -232,38 +268,48 @@ const take = (
   })
 
 /** Makes what learns anew. */
-export const makeRebuilding = (parts: RebuildingParts): MemoryLayers.Rebuilding => {
-  const { sessions, teaching } = parts
+export const makeRebuilding = (given: RebuildingParts): MemoryLayers.Rebuilding => {
+  const { shared, teaching } = given
+  // What reads all sessions of an owner keeps few of them.
+  const parts = { ...given, sessions: Session.make(given.log, { capacity: 4 }) }
+  const { sessions } = parts
   const said =
-    (owner: string) =>
+    (home: string) =>
     (error: Session.SessionError | MemoryLayers.LayersError): MemoryLayers.LayersError =>
-      error._tag === "LayersError" ? error : failing(userHome(owner), "rebuild")(error.message)
+      error._tag === "LayersError" ? error : failing(home, "rebuild")(error.message)
+  /** What was learned anew; it fails for a session whose facts about the user are elsewhere. */
+  const opened = (home: string) =>
+    Effect.gen(function* () {
+      const elsewhere = isHome(home)
+        ? null
+        : yield* shared.homeOf("user", yield* sessions.load(home), "rebuild")
+      return elsewhere === null
+        ? yield* openIn(parts, home)
+        : yield* failing(home, "rebuild")("its facts are those of its owner; learn those anew")
+    })
   return {
-    learn: (owner, owned, { extractor = teaching.extractor, charged }) =>
+    learn: (home, owned, { extractor = teaching.extractor, charged }) =>
       Effect.gen(function* () {
-        const home = userHome(owner)
         const fail = failing(home, "rebuild")
         if (typeof extractor.extract !== "function" || typeof extractor.name !== "string")
           return yield* fail("`extractor` has to be an object with a name and a function extract")
+        yield* opened(home)
         // It has what an extractor has; what it answers is checked.
         const chosen = { ...parts, teaching: { ...teaching, extractor: extractor as Extractor } }
         const transcripts = yield* transcriptsOf(parts, home, owned, chosen.teaching.extractor)
         if (transcripts.length === 0)
           return { by: byOf(chosen.teaching.extractor), come: [], go: [], change: [], refused: {} }
-        const rebuilt = yield* learnAnew(chosen, home, transcripts, charged)
-        yield* sessions.transact(home, () => ({ events: rebuilt, answer: undefined }))
-        yield* forgetRedacted(parts, home, transcripts)
+        yield* write(parts, home, transcripts, yield* learnAnew(chosen, home, transcripts, charged))
         const diff = yield* diffOf(parts, home, yield* openIn(parts, home))
         return diff ?? (yield* fail("it was taken or dropped meanwhile"))
-      }).pipe(Effect.mapError(said(owner))),
-    diff: (owner) =>
-      Effect.flatMap(openIn(parts, userHome(owner)), (rebuilt) =>
-        diffOf(parts, userHome(owner), rebuilt),
-      ).pipe(Effect.mapError(said(owner))),
-    end: (owner, as) =>
+      }).pipe(Effect.mapError(said(home))),
+    diff: (home) =>
+      Effect.flatMap(opened(home), (rebuilt) => diffOf(parts, home, rebuilt)).pipe(
+        Effect.mapError(said(home)),
+      ),
+    end: (home, as) =>
       Effect.gen(function* () {
-        const home = userHome(owner)
-        const rebuilt = yield* openIn(parts, home)
+        const rebuilt = yield* opened(home)
         const [first] = rebuilt
         if (first === undefined) return false
         if (as === "taken") return yield* take(parts, home, rebuilt)
@@ -272,6 +318,6 @@ export const makeRebuilding = (parts: RebuildingParts): MemoryLayers.Rebuilding 
           answer: true,
         }))
         return answer
-      }).pipe(Effect.mapError(said(owner))),
+      }).pipe(Effect.mapError(said(home))),
   }
 }

@@ -1,5 +1,5 @@
 /** What was said in a session, and the batches in which facts were learned from it. */
-import { type Event, type EventCodec, Session } from "@memfold/core"
+import { type Event, type EventCodec, MemoryLayers, Session } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import { byOf, type Extractor } from "../Extractor.js"
 
@@ -11,34 +11,50 @@ export interface Unit {
 }
 
 /**
- * - `state`: the session with all messages of its branch in force, those that a summary covers as well
+ * A session without its messages, of which nobody can hold all that an owner has said.
+ *
+ * - `versions`: the messages of its branch in force, by their index, those that a summary covers as well
  * - `toVersion`: the version of the last message that is read
- * - `redactedFrom`: the messages that facts were redacted from
  */
 export interface Transcript {
   readonly state: Session.SessionState
+  readonly versions: ReadonlyArray<number>
   readonly units: ReadonlyArray<Unit>
   readonly toVersion: number
-  readonly redactedFrom: ReadonlyArray<string>
 }
 
 /** The most messages of batches that are read as one. */
 const mostTogether = 200
 
-/** A message as a text. */
-export const placeOf = ({ session, event }: Omit<Event.FactSource, "quote">): string => `${event} ${session}`
-
-/** The messages that an event redacts facts from. */
-export const redactedFrom = (event: EventCodec.AnyEvent): ReadonlyArray<string> =>
-  event._tag === "FactRedacted" ? (event.places ?? []).map(placeOf) : []
-
 /** The messages that facts, or ends, of an event were learned from. */
 export const learnedFrom = (event: EventCodec.AnyEvent): ReadonlyArray<string> => {
-  if (event._tag === "FactEnded") return event.source === undefined ? [] : [placeOf(event.source)]
+  if (event._tag === "FactEnded")
+    return event.source === undefined ? [] : [MemoryLayers.placeOf(event.source)]
   return event._tag === "FactsLearned"
-    ? event.facts.flatMap(({ sources = [] }) => sources.map((source) => placeOf(source)))
+    ? event.facts.flatMap(({ sources = [] }) => sources.map(MemoryLayers.placeOf))
     : []
 }
+
+/** A state without its messages. */
+export const withoutMessages = ({
+  session,
+  version,
+  startTime,
+  clears,
+  description,
+  gaps,
+  facts,
+  redactions,
+}: Session.SessionState): Session.SessionState => ({
+  ...Session.empty(session),
+  version,
+  startTime,
+  clears,
+  description,
+  gaps,
+  facts,
+  redactions,
+})
 
 interface Learned extends Unit {
   readonly by: Event.FoundBy | undefined
@@ -94,31 +110,62 @@ export const transcriptOf = (
   session: string,
 ): Effect.Effect<Transcript | null, Session.SessionError> =>
   Effect.gen(function* () {
-    const state = yield* sessions.load(session)
-    const { gaps, version, startTime, clears, description } = state
+    const { coveredTo, learnedTo, ...state } = yield* sessions.load(session)
+    const { gaps, version } = state
     if (version === 0) return null
-    const said: Array<Parameters<typeof Session.fold>[1][number]> = []
-    const redacted: Array<string> = []
+    const [versions, times]: [Array<number>, Array<number>] = [[], []]
     let learned: Array<Learned> = []
-    yield* Stream.runForEach(sessions.events(session, { toVersion: version }), (recorded) =>
+    yield* Stream.runForEach(sessions.events(session, { toVersion: version }), ({ event, ...recorded }) =>
       Effect.sync(() => {
-        const { event, time } = recorded
+        const { time } = recorded
         if (event._tag === "MessageAppended" || event._tag === "DamagedMessage") {
-          if (Session.isOnBranch(gaps, recorded.version)) said.push(recorded)
+          if (!Session.isOnBranch(gaps, recorded.version)) return
+          versions.push(recorded.version)
+          times.push(time)
         } else if (event._tag === "SessionCleared") learned = []
         else if (event._tag === "FactsLearned" && event.session === undefined)
           learned.push({ from: event.from, to: event.to, time, by: event.by })
-        redacted.push(...redactedFrom(event))
       }),
     )
-    const whole = Session.fold(Session.empty(session), said)
-    const end = Math.min(Math.max(state.learnedTo, state.coveredTo), whole.total)
+    const end = Math.min(Math.max(learnedTo, coveredTo), versions.length)
     if (end === 0) return null
-    const batches = batchesTo(end, learned, (index) => whole.uncovered.at(index)?.time ?? 0)
+    const batches = batchesTo(end, learned, (index) => times[index] ?? 0)
     return {
-      state: { ...whole, version, startTime, clears, description, gaps },
+      state: withoutMessages({ ...state, coveredTo, learnedTo }),
+      versions,
       units: unitsFor(extractor, batches),
-      toVersion: whole.uncovered.at(end - 1)?.version ?? 0,
-      redactedFrom: redacted,
+      toVersion: versions[end - 1] ?? 0,
     }
   })
+
+/** The turns of a unit, as they are now; `null` if the session is not there any more. */
+export const readTurns = (
+  sessions: Session.Sessions,
+  { state, versions }: Transcript,
+  { from, to }: Unit,
+): Effect.Effect<MemoryLayers.CompletedTurns | null, Session.SessionError> =>
+  sessions.events(state.session, { fromVersion: versions[from] ?? 1, toVersion: versions[to - 1] ?? 0 }).pipe(
+    Stream.filter(
+      ({ event, version }) =>
+        (event._tag === "MessageAppended" || event._tag === "DamagedMessage") &&
+        Session.isOnBranch(state.gaps, version),
+    ),
+    Stream.runFold(
+      {
+        ...Session.empty(state.session),
+        total: from,
+        uncovered: Session.Sequence.of<Session.Entry>([], from),
+      },
+      (before, recorded) => Session.evolve(before, recorded),
+    ),
+    Effect.map(({ uncovered }) =>
+      uncovered.to < to
+        ? null
+        : {
+            state: { ...state, uncovered },
+            from,
+            to,
+            messages: uncovered.slice().map(({ message }) => message),
+          },
+    ),
+  )

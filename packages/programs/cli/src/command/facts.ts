@@ -6,6 +6,7 @@ import { Console, Effect, Option, Random, Stream } from "effect"
 import { clean, color, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { labExtractor } from "../lab/modules.js"
 
 /** A date such as 2024-03-01, in UTC. */
 const timeOf = (text: string): Effect.Effect<number, UsageError> => {
@@ -50,13 +51,11 @@ type Act = (typeof acts)[number]
 
 const isAct = (word: string | undefined): word is Act => acts.some((act) => act === word)
 
-const printDiff = (diff: MemoryLayers.FactsDiff | null, owner: string, json: boolean) =>
+const printDiff = (diff: MemoryLayers.FactsDiff | null, whose: string, json: boolean) =>
   Effect.gen(function* () {
     if (json) return yield* Console.log(toJson({ type: "diff", diff }))
     if (diff === null)
-      return yield* Console.log(
-        `Nothing was learned anew: memfold facts rebuild --owner ${shownId(owner)} does that.`,
-      )
+      return yield* Console.log(`Nothing was learned anew: memfold facts rebuild ${whose} does that.`)
     const { by, come, go, change, refused } = diff
     const line = (mark: string, fact: MemoryLayers.FactInTime) => [
       mark,
@@ -77,13 +76,20 @@ const printDiff = (diff: MemoryLayers.FactsDiff | null, owner: string, json: boo
     )
   })
 
-/** Learns the facts of an owner anew, and takes or drops that. */
-const rebuild = (act: Exclude<Act, "audit">, owner: string, json: boolean) =>
+/** Learns the facts of an owner, or of a session without one, anew, and takes or drops that. */
+const rebuild = (
+  act: Exclude<Act, "audit">,
+  id: string,
+  options: Memory.RebuildFactsOptions & { readonly json: boolean },
+) =>
   Effect.gen(function* () {
     const memory = yield* Memory.Memory
-    if (act === "rebuild") return yield* printDiff(yield* memory.rebuildFacts(owner), owner, json)
-    if (act === "diff") return yield* printDiff(yield* memory.diffFacts(owner), owner, json)
-    const isDone = yield* act === "take" ? memory.takeFacts(owner) : memory.dropFacts(owner)
+    const { json, extractor, of } = options
+    const whose = of === "session" ? shownId(id) : `--owner ${shownId(id)}`
+    if (act === "rebuild")
+      return yield* printDiff(yield* memory.rebuildFacts(id, { extractor, of }), whose, json)
+    if (act === "diff") return yield* printDiff(yield* memory.diffFacts(id, { of }), whose, json)
+    const isDone = yield* act === "take" ? memory.takeFacts(id, { of }) : memory.dropFacts(id, { of })
     if (json) return yield* Console.log(toJson({ type: act, done: isDone }))
     yield* Console.log(
       !isDone
@@ -141,8 +147,8 @@ export const command = options.command(
   "facts",
   "Show the facts about an owner or of a session with their quotes: those that are true now, then, or ever. " +
     "With audit, show a random sample to be judged (--right FACT, --wrong FACT), how many were judged, and what was refused. " +
-    "With rebuild, learn the facts of an owner anew by the rules, beside those that are known; diff shows what would come, go and " +
-    "change, take puts it in their place, and drop drops it.",
+    "With rebuild, learn the facts of an owner, or of a session without one, anew, by the rules or by --extractor, beside those that " +
+    "are known; diff shows what would come, go and change, take puts it in their place, and drop drops it.",
   {
     words: Args.repeated(Args.text({ name: "[audit|rebuild|diff|take|drop] SESSION" })),
     owner: options.owner.pipe(Options.withDescription("An owner, in place of a session.")),
@@ -154,10 +160,15 @@ export const command = options.command(
       .pipe(Options.withDefault(10)),
     right: options.repeatedText("right", "FACT", "With audit: this fact is true; may be repeated."),
     wrong: options.repeatedText("wrong", "FACT", "With audit: this fact was never true; may be repeated."),
+    extractor: options.optionalText(
+      "extractor",
+      "FILE",
+      "With rebuild: a module whose default export is an extractor, or a function from { messages } to facts.",
+    ),
     store: options.store,
     json: options.json,
   },
-  ({ words, owner, at, always, asOf, sample, right, wrong, store, json }) => {
+  ({ words, owner, at, always, asOf, sample, right, wrong, extractor, store, json }) => {
     const act = isAct(words[0]) ? words[0] : null
     const isAudit = act === "audit"
     const judges = right.length + wrong.length > 0
@@ -167,14 +178,17 @@ export const command = options.command(
         return yield* new UsageError({ problem: "name a session, or --owner ID" })
       if (judges && !isAudit)
         return yield* new UsageError({ problem: "--right and --wrong belong to memfold facts audit" })
+      if (Option.isSome(extractor) && act !== "rebuild")
+        return yield* new UsageError({ problem: "--extractor belongs to memfold facts rebuild" })
+      if (session !== undefined) yield* options.requireSession(session, store)
       if (act !== null && !isAudit) {
-        if (Option.isNone(owner))
-          return yield* new UsageError({ problem: `memfold facts ${act} needs an owner: --owner ID` })
-        return yield* rebuild(act, owner.value, json)
+        const given = Option.getOrUndefined(yield* Effect.transposeMapOption(extractor, labExtractor))
+        const of = session === undefined ? "owner" : "session"
+        const id = session ?? Option.getOrElse(owner, () => "")
+        return yield* rebuild(act, id, { json, extractor: given, of })
       }
       const memory = yield* Memory.Memory
       const place = session ?? userHome(Option.getOrElse(owner, () => ""))
-      if (session !== undefined) yield* options.requireSession(session, store)
       for (const fact of right) yield* memory.confirmFact(place, fact)
       for (const fact of wrong) yield* memory.removeFact(place, fact, { reason: "judged wrong" })
       const time = Option.isSome(at) ? yield* timeOf(at.value) : undefined

@@ -1,9 +1,16 @@
-/** Policies and summarizers of the user's own, from a module named on the command line. */
+/** Policies, summarizers and extractors of the user's own, from a module named on the command line. */
 import { Memory, Strategy, SummaryMode, Keep, type Summarizer, Trigger } from "@memfold/core"
 import type { Policy } from "@memfold/lab"
+import {
+  checkOptions as checkLayers,
+  type Extractor,
+  type FunctionFact,
+  functionExtractor,
+  type FunctionMaterial,
+} from "@memfold/layers"
 import { Effect, Either } from "effect"
 import { statSync } from "node:fs"
-import { resolve } from "node:path"
+import { parse, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { byName, type GivenSummarizer, summarizerOf, summarizers, type UnknownName } from "@memfold/catalog"
 import { UsageError } from "../command/failure.js"
@@ -86,4 +93,20 @@ export const labSummarizer = (given: string): Effect.Effect<Summarizer.Service, 
       catch: () => wrong,
     })
     return Memory.checkOptions({ strategy: anyStrategy, summarizer }) === null ? summarizer : yield* wrong
+  })
+
+/** The extractor that a module exports as `extractor` or by default: an extractor, or a function that finds facts in messages. */
+export const labExtractor = (given: string): Effect.Effect<Extractor, UsageError> =>
+  Effect.gen(function* () {
+    const exported = yield* importModule("--extractor", given)
+    const value = exported["extractor"] ?? exported["default"]
+    if (typeof value === "function")
+      return functionExtractor(value as (material: FunctionMaterial) => ReadonlyArray<FunctionFact>, {
+        name: parse(given).name,
+      })
+    return checkLayers({ extractor: value }) === null && value !== undefined
+      ? (value as Extractor)
+      : yield* new UsageError({
+          problem: `--extractor ${given}: its default export is no extractor; export a function that gets { messages } and returns facts, each with a quote, or an object with a name and a function extract`,
+        })
   })

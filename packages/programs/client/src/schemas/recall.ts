@@ -125,6 +125,13 @@ export const FactsQuery = Schema.Struct({
   asOfVersion: optional(count, "As they were known at this version of the log"),
 })
 
+export const RebuiltQuery = Schema.Struct({
+  of: optional(
+    Schema.Literal("owner", "session"),
+    "What the id in the path names: an owner (default), or a session that has none",
+  ),
+})
+
 export const RemoveFactQuery = Schema.Struct({
   as: optional(
     Schema.Literal("ended", "retracted"),

@@ -177,24 +177,24 @@ export const memory = (serving: Serving) =>
       .handle("revertFact", ({ path: { session, fact } }) =>
         run((memory) => Effect.map(memory.revertFact(session, fact), (reverted) => ({ reverted }))),
       )
-      .handle("rebuildFacts", ({ path: { owner } }) =>
+      .handle("rebuildFacts", ({ path: { owner }, urlParams }) =>
         run((memory) =>
           // Whoever may write need not be able to read.
-          Effect.map(memory.rebuildFacts(owner), ({ come, go, change }) => ({
+          Effect.map(memory.rebuildFacts(owner, given(urlParams)), ({ come, go, change }) => ({
             come: come.length,
             go: go.length,
             change: change.length,
           })),
         ),
       )
-      .handle("diffFacts", ({ path: { owner } }) =>
-        run((memory) => Effect.map(memory.diffFacts(owner), (diff) => ({ diff }))),
+      .handle("diffFacts", ({ path: { owner }, urlParams }) =>
+        run((memory) => Effect.map(memory.diffFacts(owner, given(urlParams)), (diff) => ({ diff }))),
       )
-      .handle("takeFacts", ({ path: { owner } }) =>
-        run((memory) => Effect.map(memory.takeFacts(owner), (taken) => ({ taken }))),
+      .handle("takeFacts", ({ path: { owner }, urlParams }) =>
+        run((memory) => Effect.map(memory.takeFacts(owner, given(urlParams)), (taken) => ({ taken }))),
       )
-      .handle("dropFacts", ({ path: { owner } }) =>
-        run((memory) => Effect.map(memory.dropFacts(owner), (dropped) => ({ dropped }))),
+      .handle("dropFacts", ({ path: { owner }, urlParams }) =>
+        run((memory) => Effect.map(memory.dropFacts(owner, given(urlParams)), (dropped) => ({ dropped }))),
       )
       .handle("tools", () => Effect.succeed(tools))
       .handle("callTool", ({ path: { session }, payload: { name, tokens, ...request } }) =>

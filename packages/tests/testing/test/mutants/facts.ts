@@ -53,8 +53,8 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
   mutant(
     "keeps the facts of a redacted message in its log",
     "history/redact.ts",
-    "!covers(index, fact) && !(fact.sources ?? []).some((source) => source.event === version)",
-    'fact.id !== ""',
+    "covers(index, fact) || (fact.sources ?? []).some((source) => source.event === version)",
+    'fact.id === ""',
   ),
   mutant(
     "keeps a fact that was redacted",
@@ -83,12 +83,12 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
   mutant(
     "learns a fact anew that was redacted",
     "layers/src/rebuild/rebuilding.ts",
-    "redacted.has(placeOf(source))",
-    "redacted.has(source.quote)",
+    "places.has(MemoryLayers.placeOf(source))",
+    "places.has(source.quote)",
   ),
   mutant(
     "keeps what was learned anew from a redacted message",
-    "layers/src/forget.ts",
+    "layers/withoutFacts.ts",
     'event._tag !== "FactsLearned" && event._tag !== "FactsRebuilt"',
     'event._tag !== "FactsLearned"',
   ),

@@ -35,18 +35,26 @@ const FactTable = ({ label, rows }: { readonly label: string; readonly rows: Rea
   />
 )
 
-/** The facts of an owner as another extractor has learned them. */
-const LearnedAnew = ({ owner, changes, moved }: { owner: string; changes: number; moved: () => void }) => {
-  const path = `/v1/owners/${encodeURIComponent(owner)}/facts/rebuild`
+interface LearnedAnewProps {
+  readonly session: string
+  readonly owner: string | null
+  readonly changes: number
+  readonly moved: () => void
+}
+
+/** The facts of an owner, or of a session without one, as another extractor has learned them. */
+const LearnedAnew = ({ session, owner, changes, moved }: LearnedAnewProps) => {
+  const path = `/v1/owners/${encodeURIComponent(owner ?? session)}/facts/rebuild`
+  const query = { of: owner === null ? "session" : "owner" }
   const mayWrite = useRight("write")
   const [problem, setProblem] = useState<string | null>(null)
-  const { answer } = useAnswer<Diff>(path, {}, { again: changes, keep: true })
+  const { answer } = useAnswer<Diff>(path, { query }, { again: changes, keep: true })
   const diff = answer?.diff
   const act = (what: string, method: "POST" | "DELETE") => (
     <button
       onClick={() => {
         setProblem(null)
-        ask(path + (what === "Take" ? "/take" : ""), { method })
+        ask(path + (what === "Take" ? "/take" : ""), { method, query })
           .catch((error: unknown) => setProblem(reasonOf(error)))
           .finally(moved)
       }}
@@ -115,9 +123,12 @@ export const FactsView = ({ timeline, version, changes }: ViewProps) => {
           fact,
         ])}
       />
-      {owner === null ? null : (
-        <LearnedAnew owner={owner} changes={changes + moves} moved={() => setMoves((before) => before + 1)} />
-      )}
+      <LearnedAnew
+        session={timeline.session}
+        owner={owner}
+        changes={changes + moves}
+        moved={() => setMoves((before) => before + 1)}
+      />
     </div>
   )
 }
