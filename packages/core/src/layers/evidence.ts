@@ -105,7 +105,7 @@ export const evidenceOf = (
       else if (options.byUser && !isMaterial && origin !== "user" && origin !== "system") {
         refusal = "not-by-user"
       } else {
-        const source = { session: state.session, event: entry.version, quote }
+        const source = { session: state.session, event: entry.version, quote: quote.normalize("NFC") }
         evidence = { source, index, origin, time: message.time ?? entry.time }
       }
     }

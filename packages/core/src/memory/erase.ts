@@ -3,12 +3,30 @@ import { Effect, Either } from "effect"
 import { redact, type CannotRedact, type MessageName, type UnknownMessage } from "../history/redact.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import { spendLog } from "../shell/Spend.js"
+import { LogError } from "@memfold/log/EventLog"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { checkMessageName, checkOwner, checkSession } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import { allOfOwned } from "./ownedSessions.js"
 import { readState } from "./readState.js"
+
+/** Fails if one of the sessions is held, before anything of them is erased elsewhere. */
+const unlessHeld = (
+  { log }: Pick<MemoryParts, "log">,
+  operation: "delete" | "rewrite",
+  names: ReadonlyArray<string>,
+): Effect.Effect<void, LogError> =>
+  Effect.forEach(
+    names,
+    (session) =>
+      Effect.flatMap(log.erasure?.held(session) ?? Effect.succeed(null), (held) =>
+        held === null
+          ? Effect.void
+          : new LogError({ operation, session, reason: held.message, refused: "held" }),
+      ),
+    { discard: true },
+  )
 
 /** Erases the text of a message from the log and from everything that follows from it (law L15). */
 export const redactMessage = (
@@ -22,6 +40,7 @@ export const redactMessage = (
   Effect.gen(function* () {
     yield* readState(sessions, session)
     yield* checkMessageName(session, name)
+    yield* unlessHeld({ log }, "rewrite", [session])
     let unlearned: Either.Either<void, MemoryError | LayersError> = Either.void
     const { invalidated, message } = yield* redact(log, sessions, counter, session, name, (place) =>
       // The state at its version knows since which clear its index counts.
@@ -98,6 +117,7 @@ export const deleteOwned = (
     // Until there are none: others may begin sessions meanwhile.
     for (let owned = yield* allOfOwned(log, owner); owned.length > 0; owned = yield* allOfOwned(log, owner)) {
       const names = owned.map(({ session }) => session)
+      yield* unlessHeld(parts, "delete", names)
       // Before the sessions: if this fails, they are still there, and the next call does it.
       yield* layers?.forgetSessions(new Set(names)) ?? Effect.void
       for (const name of names) if (yield* removeSession(parts, name)) deleted++

@@ -10,7 +10,7 @@ import {
 } from "../layers/MemoryLayers.js"
 import { charged } from "../shell/learnFacts.js"
 import { noSpend } from "../shell/Spend.js"
-import { checkCount, checkOwner, InvalidInput } from "./input.js"
+import { checkOwner, checkText, checkTime, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { allOfOwned } from "./ownedSessions.js"
@@ -62,7 +62,7 @@ export const factsIn = (
   { at, asOfVersion }: FactsOptions = {},
 ): Facts =>
   Effect.gen(function* () {
-    if (typeof at === "number") yield* checkCount(session, "at", at)
+    if (at !== undefined && at !== null) yield* checkTime(session, "at", at)
     const version = asOfVersion === undefined ? {} : { atVersion: asOfVersion }
     const state = yield* readState(sessions, session, version)
     const untilTime = yield* timeOf(sessions, session, version)
@@ -81,16 +81,31 @@ export const factsOfOwner = (
     return log === null ? [] : yield* factsIn(parts, log, options)
   })
 
+const changes: ReadonlySet<unknown> = new Set([
+  "ended",
+  "retracted",
+  "redacted",
+  "confirmed",
+  "reverted",
+] satisfies ReadonlyArray<FactChange["as"]>)
+
 /** Changes a fact; `false` if there is no such fact, or nothing to change. */
 export const changeFact = (
   { sessions, layers }: Pick<MemoryParts, "sessions" | "layers">,
   session: string,
   change: FactChange,
 ): Effect.Effect<boolean, MemoryError | LayersError> =>
-  Effect.flatMap(
-    readState(sessions, session),
-    (state) => layers?.change(state, change) ?? Effect.succeed(false),
-  )
+  Effect.gen(function* () {
+    const state = yield* readState(sessions, session)
+    if (!changes.has(change.as))
+      return yield* new InvalidInput({
+        session,
+        detail: '`as` has to be "ended", "retracted" or "redacted"',
+      })
+    if (change.until !== undefined) yield* checkTime(session, "until", change.until)
+    yield* checkText(session, "reason", change.reason)
+    return yield* layers?.change(state, change) ?? Effect.succeed(false)
+  })
 
 /** What learns anew, and the log that has it; it fails for layers that cannot. */
 const rebuildingOf = (

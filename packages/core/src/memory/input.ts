@@ -165,6 +165,20 @@ export const checkCount = (
     ? Exit.void
     : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be a whole number, ${least} or more` }))
 
+/** The last moment that a date can say, in milliseconds since the epoch; the first one is as far before it. */
+const lastTime = 8.64e15
+
+/** A time in milliseconds since the epoch, before or behind it. */
+export const checkTime = (session: string, name: string, value: unknown): Exit.Exit<void, InvalidInput> =>
+  isCount(value, -lastTime) && (value as number) <= lastTime
+    ? Exit.void
+    : Exit.fail(
+        new InvalidInput({
+          session,
+          detail: `"${name}" must be a time, in whole milliseconds since the epoch`,
+        }),
+      )
+
 /** The name of a message: an index, or a version. The operation checks later whether there is such a message. */
 export const checkMessageName = (session: string, name: unknown): Exit.Exit<void, InvalidInput> =>
   typeof name === "number"

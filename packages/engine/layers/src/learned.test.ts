@@ -1,5 +1,7 @@
-import { Message } from "@memfold/core"
-import { Effect } from "effect"
+import { often } from "@memfold/harness/depth"
+import { Event, Message } from "@memfold/core"
+import { Effect, Schema } from "effect"
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { sessionOf } from "../test/facts.js"
 import type { NewFact } from "./Extractor.js"
@@ -26,6 +28,53 @@ describe("the facts of an extraction", () => {
     const texts = (...found: ReadonlyArray<NewFact>) => factsFrom(found).facts.map(({ text }) => text)
     expect(texts(place("Graz"), plain("x"), place("Vienna"))).toEqual(["Graz", "x", "Vienna"])
     expect(texts(plain("x"), plain("y"), plain("x"))).toEqual(["y", "x"])
+  })
+
+  it("are what a log can keep, whatever an extractor answers with, and what is none costs no other one", () => {
+    const cyclic: Record<string, unknown> = {}
+    cyclic["own"] = cyclic
+    const odd = fc.oneof(
+      fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
+      fc.constantFrom(cyclic, () => 1, Symbol("s"), Number.NaN, 1e300, "\ud800", "diet", "__proto__"),
+    )
+    const fields = [
+      "quote",
+      "kind",
+      "subject",
+      "predicate",
+      "value",
+      "text",
+      "key",
+      "validFrom",
+      "validUntil",
+    ]
+    const fact = fc
+      .tuple(
+        fc.constantFrom<unknown>("user", "scope", "world", null),
+        fc.dictionary(fc.constantFrom(...fields, "ended", "from", "to"), odd),
+        fc.boolean(),
+      )
+      .map(([layer, given, isQuoted]) => ({ ...given, layer, ...(isQuoted ? { quote: "a diet" } : {}) }))
+    const isFact = Schema.is(Event.Fact)
+    fc.assert(
+      fc.property(fc.array(fc.oneof(odd, fact), { maxLength: 6 }), (found) => {
+        const given = [...found, place("Graz")] as ReadonlyArray<NewFact>
+        const { facts, ended, refused } = factsFrom(given)
+        expect(facts.map(({ text }) => text)).toContain("Graz")
+        for (const one of facts) {
+          expect(isFact(one)).toBe(true)
+          expect(JSON.parse(JSON.stringify(one))).toEqual(one)
+          for (const { quote } of one.sources ?? []) expect(Message.text(messages[0]!)).toContain(quote)
+          for (const time of [one.validFrom, one.validUntil])
+            if (time !== undefined) expect(new Date(time).toISOString()).toBeDefined()
+        }
+        const count = facts.length + ended.length + Object.values(refused).reduce((sum, one) => sum + one, 0)
+        // Facts that say the same of the same words are one.
+        expect(count).toBeLessThanOrEqual(given.length)
+        expect(count === given.length || facts.length > 0).toBe(true)
+      }),
+      { numRuns: often(200, 5_000) },
+    )
   })
 
   it("are named by session, rounds, layer and place alone", () => {

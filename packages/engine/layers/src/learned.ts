@@ -53,8 +53,12 @@ const within = ({ from, to }: MemoryLayers.CompletedTurns, found: NewFact) => {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
 
+/** A time that a date can say. */
 const times = (value: number | undefined): number | undefined =>
-  value !== undefined && Number.isFinite(value) ? value : undefined
+  typeof value === "number" && Number.isFinite(new Date(value).getTime()) ? value : undefined
+
+/** A value as the log keeps it; it throws an error for what is not JSON. */
+const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 /** The bounds of a fact: those that were said, or else from when it was said on. `null` if it ends before it begins. */
 const boundsOf = (
@@ -117,12 +121,12 @@ const judge = (
     const kind = clip(found.kind ?? "fact", longest.kind)
     const predicate = clip(found.predicate ?? kind, longest.kind)
     const given = found.text === undefined ? undefined : clip(found.text, longest.text)
-    const value = found.value ?? given ?? null
+    const value = jsonOf(found.value ?? given ?? null)
     const text = given ?? clip(`${predicate}: ${textOf(value)}`, longest.text)
     const subject = found.subject === undefined ? "" : clip(found.subject, longest.kind)
     if (found.layer !== "user" && found.layer !== "scope") return yield* Effect.fail("not-valid" as const)
-    if (text === "" || kind === "" || textOf(value).length > longest.value)
-      return yield* Effect.fail("not-valid" as const)
+    const isEmpty = text === "" || kind === "" || (value === null && found.ended !== true)
+    if (isEmpty || textOf(value).length > longest.value) return yield* Effect.fail("not-valid" as const)
     const declaration =
       declared !== null && Object.hasOwn(declared, predicate) ? declared[predicate] : undefined
     if (declared !== null && found.layer === "user" && declaration === undefined)
@@ -201,7 +205,13 @@ export const judged = (ground: Ground, found: ReadonlyArray<NewFact>): Effect.Ef
     const facts = new Map<string, Unnamed>()
     const ends: Array<{ readonly fact: Unnamed; readonly evidence: Evidence; readonly ended: NewFact }> = []
     for (const one of found) {
-      const result = yield* Effect.either(judge(ground, one))
+      // What an extractor answers with may be anything, and one fact that is none must not cost the others.
+      const result = yield* Effect.either(
+        Effect.catchAllDefect(
+          Effect.suspend(() => judge(ground, one)),
+          () => Effect.fail("not-valid" as const),
+        ),
+      )
       if (result._tag === "Left") {
         refuse(result.left)
         continue

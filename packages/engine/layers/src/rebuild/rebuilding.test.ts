@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { describe, expect, it } from "@effect/vitest"
 import { EventLog, InMemoryEventLog, Memory, MemoryLayers, Message, Summarizer } from "@memfold/core"
 import { Effect, Stream, TestClock } from "effect"
@@ -253,6 +255,40 @@ describe("learning anew", () => {
       expect(JSON.stringify([...events].map(({ event }) => ({ ...event, message: null })))).not.toContain(
         "Vienna",
       )
+    }),
+  )
+
+  it.scoped("holds no more than one batch of what was said", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* open(log, reads("old", /pet/))
+      const count = 12
+      for (let session = 0; session < count; session++)
+        yield* memory.append(`s${session}`, [Message.user("pet = cat"), Message.assistant("Noted.")], {
+          owner: "ann",
+        })
+      const read: Array<WeakRef<object>> = []
+      let held = count
+      const { extractor } = reads("new", /pet/)
+      setFlagsFromString("--expose-gc")
+      const collect = runInNewContext("gc") as () => void
+      yield* memory.rebuildFacts("ann", {
+        extractor: {
+          ...extractor,
+          extract: (material: Parameters<Extractor["extract"]>[0]) =>
+            Effect.gen(function* () {
+              read.push(new WeakRef(material.messages[0]!))
+              if (read.length === count) {
+                yield* Effect.promise(() => new Promise((next) => setImmediate(next)))
+                collect()
+                held = read.filter((one) => one.deref() !== undefined).length
+              }
+              return yield* extractor.extract(material)
+            }),
+        },
+      })
+      expect(read).toHaveLength(count)
+      expect(held).toBeLessThan(4)
     }),
   )
 

@@ -40,6 +40,8 @@ const saying = fc.record({
   value: fc.constantFrom("x", "y"),
   subject: fc.constantFrom("user", "Bob"),
   single: fc.boolean(),
+  /** The normal form of the message, and of the quote. */
+  forms: fc.constantFrom<ReadonlyArray<"NFC" | "NFD">>(["NFC", "NFC"], ["NFD", "NFC"], ["NFC", "NFD"]),
   lie: fc.constantFrom<Lie>("none", "none", "none", "none", "quote", "elsewhere", "assistant", "end"),
 })
 type Saying = typeof saying extends fc.Arbitrary<infer A> ? A : never
@@ -94,7 +96,8 @@ const playedBy = (past: Pick<Past, "said" | "finds">) => (turns: MemoryLayers.Co
     const { said, finds } = past
     const saying = said.get(name)
     if (saying === undefined || (finds !== "all" && saying.value !== finds)) return []
-    const { text, value, subject, single, lie } = saying
+    const { value, subject, single, lie, forms } = saying
+    const text = saying.text.normalize(forms[1])
     const elsewhere = [...said.values()].find((one) => one.session !== saying.session)
     const quotes = {
       none: text,
@@ -226,7 +229,7 @@ const take = async (world: World, memory: Memory.Service, past: Past, one: Step,
   const { said, redacted } = past
   const say = (saying: Saying): ReadonlyArray<Message.Message> => {
     const name = `q9x${said.size}z`
-    const text = `${name}: ${saying.subject} likes ${saying.value}`
+    const text = `${name}: é ${saying.subject} likes ${saying.value}`.normalize(saying.forms[0])
     said.set(name, { ...saying, text })
     return [Message.user(text), Message.assistant(`Noted ${name}`)]
   }
