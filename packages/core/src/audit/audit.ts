@@ -13,10 +13,11 @@ export interface AuditEntry {
   readonly time: number
   /** The session that it was done in or to; `null` for what was done to an owner. */
   readonly session: string | null
-  /** The version of the session, or of its trail, that says so. */
+  /** The version of the session, of its trail, or of the log with the facts about the owner, that says so. */
   readonly version: number
   /**
-   * `append`, `edit`, `checkout`, `summary`, `revert`, `prune`, `redact`, `set-aside`, `clear`, `describe`, `learn`, `forget`; and from a
+   * `append`, `edit`, `checkout`, `summary`, `revert`, `prune`, `redact`, `set-aside`, `clear`, `describe`, `learn`, `forget`,
+   * `end-fact`, `retract-fact`, `redact-fact`, `confirm-fact`, `revert-fact`, `rebuild-facts`, `take-facts`, `drop-facts`; and from a
    * trail: `read`, `export`, `delete`, `erase`, `restore`, `hold`, `release`.
    */
   readonly act: string
@@ -70,7 +71,8 @@ const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told |
   FactRemoved: act("forget"),
   FactEnded: act("end-fact"),
   FactRetracted: act("retract-fact"),
-  FactRedacted: act("redact-fact"),
+  // Without a fact, it goes before the redaction of a message.
+  FactRedacted: ({ fact }) => (fact === "" ? null : { act: "redact-fact" }),
   FactConfirmed: act("confirm-fact"),
   FactReverted: act("revert-fact"),
   FactsRebuilt: ({ facts }) => ({ act: "rebuild-facts", messages: facts.length }),
@@ -132,15 +134,20 @@ const entriesIn = (log: EventLog, session: string): Effect.Effect<Iterable<Audit
  *
  * @param sessions - the logs of the sessions
  * @param subjects - whose trails are read
+ * @param facts - the log with the facts about the owner
  */
 export const auditOf = (
   log: EventLog,
   sessions: ReadonlyArray<string>,
   subjects: ReadonlyArray<Subject>,
+  facts: string | null,
 ): Effect.Effect<AuditReport, LogError> =>
   Effect.gen(function* () {
     const entries: Array<AuditEntry> = []
     for (const session of sessions) entries.push(...(yield* entriesIn(log, session)))
+    // It has no messages: what is erased there follows from what was done in sessions.
+    for (const entry of facts === null ? [] : yield* entriesIn(log, facts))
+      if (entry.act !== "redact") entries.push({ ...entry, session: null })
     const trails: Array<AuditReport["trails"][number]> = []
     for (const subject of subjects) {
       const { trail, noted } = yield* readTrail(log, subject)

@@ -11,22 +11,29 @@ import type { MemoryError } from "./MemoryOptions.js"
 import { allOfOwned } from "./ownedSessions.js"
 import { readState } from "./readState.js"
 
-/** Fails if one of the sessions is held, before anything of them is erased elsewhere. */
-const unlessHeld = (
-  { log }: Pick<MemoryParts, "log">,
+/**
+ * Fails if one of the sessions is held, before anything of them is erased elsewhere. The log of the facts about a user is held with the
+ * sessions of the owner of that name.
+ */
+export const unlessHeld = (
+  { log, layers }: Pick<MemoryParts, "log" | "layers">,
   operation: "delete" | "rewrite",
   names: ReadonlyArray<string>,
 ): Effect.Effect<void, LogError> =>
-  Effect.forEach(
-    names,
-    (session) =>
-      Effect.flatMap(log.erasure?.held(session) ?? Effect.succeed(null), (held) =>
-        held === null
-          ? Effect.void
-          : new LogError({ operation, session, reason: held.message, refused: "held" }),
-      ),
-    { discard: true },
-  )
+  Effect.gen(function* () {
+    const { erasure } = log
+    if (erasure === undefined) return
+    const aboutUser = layers?.logOf("") ?? null
+    const all = new Set(names)
+    for (const name of names)
+      if (aboutUser !== null && name.startsWith(aboutUser))
+        for (const { session } of yield* allOfOwned(log, name.slice(aboutUser.length))) all.add(session)
+    for (const session of all) {
+      const held = yield* erasure.held(session)
+      if (held !== null)
+        return yield* new LogError({ operation, session, reason: held.message, refused: "held" })
+    }
+  })
 
 /** Erases the text of a message from the log and from everything that follows from it (law L15). */
 export const redactMessage = (
@@ -40,7 +47,7 @@ export const redactMessage = (
   Effect.gen(function* () {
     yield* readState(sessions, session)
     yield* checkMessageName(session, name)
-    yield* unlessHeld({ log }, "rewrite", [session])
+    yield* unlessHeld({ log, layers }, "rewrite", [session])
     let unlearned: Either.Either<void, MemoryError | LayersError> = Either.void
     const { invalidated, message } = yield* redact(log, sessions, counter, session, name, (place) =>
       // The state at its version knows since which clear its index counts.
@@ -88,7 +95,10 @@ export const deleteSession = (
   parts: MemoryParts,
   session: string,
 ): Effect.Effect<boolean, MemoryError | VectorIndexError> =>
-  Effect.zipLeft(removeSession(parts, session), erased(parts, [session]))
+  unlessHeld(parts, "delete", [session]).pipe(
+    Effect.zipRight(removeSession(parts, session)),
+    Effect.zipLeft(erased(parts, [session])),
+  )
 
 const removeSession = (
   { sessions, schedule, reading }: MemoryParts,

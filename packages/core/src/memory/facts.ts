@@ -10,6 +10,7 @@ import {
 } from "../layers/MemoryLayers.js"
 import { charged } from "../shell/learnFacts.js"
 import { noSpend } from "../shell/Spend.js"
+import { unlessHeld } from "./erase.js"
 import { checkOwner, checkText, checkTime, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -91,7 +92,7 @@ const changes: ReadonlySet<unknown> = new Set([
 
 /** Changes a fact; `false` if there is no such fact, or nothing to change. */
 export const changeFact = (
-  { sessions, layers }: Pick<MemoryParts, "sessions" | "layers">,
+  { log, sessions, layers }: Pick<MemoryParts, "log" | "sessions" | "layers">,
   session: string,
   change: FactChange,
 ): Effect.Effect<boolean, MemoryError | LayersError> =>
@@ -104,6 +105,13 @@ export const changeFact = (
       })
     if (change.until !== undefined) yield* checkTime(session, "until", change.until)
     yield* checkText(session, "reason", change.reason)
+    if (change.as === "redacted" && layers !== null) {
+      const said = (yield* layers.facts(state, { at: null })).filter(
+        ({ id, observed = [] }) => id === change.fact || observed.includes(change.fact),
+      )
+      const from = said.flatMap(({ sources = [] }) => sources.map((source) => source.session))
+      yield* unlessHeld({ log, layers }, "rewrite", [session, ...from])
+    }
     return yield* layers?.change(state, change) ?? Effect.succeed(false)
   })
 

@@ -132,6 +132,10 @@ const ownerOf = ({ log }: MemoryParts, session: string) =>
     return owner ?? null
   })
 
+/** The log with the facts about an owner, whose changes are told with those of the owner. */
+const aboutUser = ({ layers }: MemoryParts, owner: string | null) =>
+  owner === null ? null : (layers?.logOf(owner) ?? null)
+
 /** Who did what with a session. */
 export const auditSession = (
   parts: MemoryParts,
@@ -140,7 +144,8 @@ export const auditSession = (
   Effect.gen(function* () {
     yield* checkSession(session)
     const owner = yield* ownerOf(parts, session)
-    return yield* auditIn(parts.log, [session], [{ session }, ...(owner === null ? [] : [{ owner }])])
+    const subjects = [{ session }, ...(owner === null ? [] : [{ owner }])]
+    return yield* auditIn(parts.log, [session], subjects, aboutUser(parts, owner))
   })
 
 /** Who did what with an owner, and with every session of the owner. */
@@ -151,5 +156,6 @@ export const auditOwner = (
   Effect.gen(function* () {
     yield* checkOwner(owner)
     const sessions = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
-    return yield* auditIn(parts.log, sessions, [{ owner }, ...sessions.map((session) => ({ session }))])
+    const subjects = [{ owner }, ...sessions.map((session) => ({ session }))]
+    return yield* auditIn(parts.log, sessions, subjects, aboutUser(parts, owner))
   })

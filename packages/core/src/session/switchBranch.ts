@@ -98,6 +98,20 @@ const leave = (
 const isOfConversation = (before: SessionState, { clears, branch, branches }: SessionState): boolean =>
   before.clears === clears || [branch, ...branches].some(({ id }) => id === before.branch.id)
 
+/** Facts of another branch, with what people have said of them since: that holds on every branch. What was said in a message does not. */
+const withChanges = (facts: SessionState["facts"], now: SessionState["facts"]): SessionState["facts"] => {
+  const changed = new Map(now.map((fact) => [fact.id, fact]))
+  return facts.map((fact) => {
+    const { retracted, confirmed, ended } = changed.get(fact.id) ?? fact
+    return {
+      ...fact,
+      ...(retracted === true ? { retracted } : {}),
+      ...(confirmed === true ? { confirmed } : {}),
+      ...(ended !== undefined && ended.source === undefined ? { ended } : {}),
+    }
+  })
+}
+
 /**
  * The state after a switch; the state itself if the event names a state that is not known, or that does not reach the place.
  *
@@ -124,6 +138,7 @@ export const switchBranch = (
     ...cut,
     clears: isSame ? state.clears : state.clears + 1,
     description: state.description,
+    facts: withChanges(cut.facts, state.facts),
     redactions: state.redactions,
     damaged: state.damaged,
     invalidatedAt: state.invalidatedAt,

@@ -11,7 +11,7 @@ export interface Material extends MemoryLayers.CompletedTurns {
 }
 
 /**
- * A fact as an extractor finds it. It is taken only if each quote stands in a message that was read, byte for byte (in NFC). A fact
+ * A fact as an extractor finds it, about the user unless it says a `layer`. It is taken only if each quote stands in a message that was read, byte for byte (in NFC). A fact
  * about the user needs the user's own words.
  *
  * - `quote`: what was said, word for word; the value may say it in other words
@@ -25,9 +25,11 @@ export interface Material extends MemoryLayers.CompletedTurns {
  * - `from`, `to`: the message indexes `[from, to)` it comes from, in which its quotes stand
  */
 export interface NewFact extends Partial<
-  Pick<Event.Fact, "kind" | "text" | "key" | "subject" | "predicate" | "value" | "validFrom" | "validUntil">
+  Pick<
+    Event.Fact,
+    "layer" | "kind" | "text" | "key" | "subject" | "predicate" | "value" | "validFrom" | "validUntil"
+  >
 > {
-  readonly layer: Event.Fact["layer"]
   readonly quote: string | ReadonlyArray<string>
   readonly ended?: boolean | undefined
   readonly from?: number | undefined

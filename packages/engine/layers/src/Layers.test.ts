@@ -6,6 +6,7 @@ import {
   MemoryLayers,
   Message,
   Trigger,
+  Session,
   Summarizer,
   Verify,
 } from "@memfold/core"
@@ -443,6 +444,12 @@ describe("shared logs", () => {
       const layers = yield* make({ extractor, userOf: () => "ada" })
       const messages = [user("a"), assistant("b")]
       const state = sessionOf(messages)
+      const sessions = Session.make(yield* EventLog.EventLog)
+      for (const session of ["s", "other"])
+        yield* sessions.transact(session, () => ({
+          events: [{ _tag: "SessionDescribed", title: session }],
+          answer: undefined,
+        }))
       const turns = { state, from: 0, to: 2, messages }
       const first = yield* layers.learn(turns)
       const second = yield* layers.learn(turns)
@@ -497,6 +504,35 @@ describe("shared logs", () => {
       expect(new Set(facts.map(({ text }) => text)).size).toBe(40)
       expect(facts).toHaveLength(40)
     }).pipe(Effect.scoped, Effect.provide(InMemoryEventLog.layer)),
+  )
+
+  it.scoped("are what people have said of them on every branch, in every process", () =>
+    Effect.gen(function* () {
+      const { extractor } = extractorThat(({ messages }) => [
+        { layer: "user", predicate: "city", value: Message.text(messages[0]!) },
+      ])
+      const options = { extractor }
+      const memories = [yield* anotherMemory(options), yield* anotherMemory(options)]
+      for (const as of ["ended", "retracted", "redacted"] as const) {
+        const [memory] = memories
+        const session = `branched-${as}`
+        yield* memory!.append(session, [user("Graz"), assistant("Noted.")])
+        yield* memory!.append(session, [user("tea"), assistant("Noted.")])
+        const first = (yield* memory!.branches(session)).find(({ leftAt }) => leftAt === null)!.id
+        yield* memory!.edit(session, 2, [user("coffee"), assistant("Noted.")])
+        for (const each of memories) yield* each.facts(session)
+        const graz = (yield* memory!.facts(session)).find(({ sources }) => sources?.[0]?.quote === "Graz")!
+        yield* TestClock.adjust("1 second")
+        expect(yield* memory!.removeFact(session, graz.id, { as })).toBe(true)
+        yield* memory!.checkout(session, first)
+        yield* TestClock.adjust("1 second")
+        for (const each of [...memories, yield* anotherMemory(options)])
+          expect([as, (yield* each.facts(session)).map(({ sources }) => sources?.[0]?.quote)]).toEqual([
+            as,
+            ["tea"],
+          ])
+      }
+    }).pipe(Effect.provide(withLayers())),
   )
 
   it.effect("forget what was learned from a redacted message, words and all (L15)", () =>

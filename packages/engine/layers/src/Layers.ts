@@ -78,7 +78,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
       learn: (turns) =>
         Effect.gen(function* () {
           const places = yield* shared.placesOf(turns.state, "learn")
-          return yield* learn(sessions, places, teaching, turns)
+          return yield* learn({ log, sessions }, places, teaching, turns)
         }).pipe(Effect.withSpan("memfold.layers.learn", { attributes: { session: turns.state.session } })),
       recall: (query) =>
         Effect.gen(function* () {

@@ -15,8 +15,8 @@ export interface FunctionMaterial {
   readonly known: ReadonlyArray<MemoryLayers.FactInTime>
 }
 
-/** A fact as a function finds it: about the user unless it says a `layer`. */
-export type FunctionFact = Omit<NewFact, "layer"> & Partial<Pick<NewFact, "layer">>
+/** A fact as a function finds it. */
+export type FunctionFact = NewFact
 
 /**
  * Makes an extractor of a function, which may be asynchronous. What it throws is not shown or logged.
@@ -64,5 +64,5 @@ export const functionExtractor = (
           known,
         }),
       catch: () => failing(state.session, "learn")(`the extractor "${name}" threw an error`),
-    }).pipe(Effect.map((facts) => facts.map((fact) => ({ ...fact, layer: fact.layer ?? "user" })))),
+    }),
 })

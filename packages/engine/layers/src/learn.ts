@@ -1,9 +1,10 @@
 /** Learns facts from turns: asks the extractor, and writes what belongs in a shared log into it. */
-import { type Event, type MemoryLayers, Message, type Session } from "@memfold/core"
-import { Clock, Duration, Effect } from "effect"
+import { type Event, type EventLog, type MemoryLayers, Message, type Session } from "@memfold/core"
+import { Clock, Duration, Effect, Either } from "effect"
 import { byOf, type Extractor, type Found } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"
 import { failing } from "./failing.js"
+import { forget, ofFacts } from "./forget.js"
 import { batchIdOf, standing } from "./identity.js"
 import { type Ground, type Judged, judged } from "./learned.js"
 import { allFacts, layers, type Places } from "./places.js"
@@ -71,7 +72,7 @@ export const find = (
 
 /** Learns from turns: writes what belongs in the shared logs into them, and returns what belongs in the session's own log. */
 export const learn = (
-  sessions: Session.Sessions,
+  { log, sessions }: { readonly log: EventLog.Service; readonly sessions: Session.Sessions },
   places: Places,
   teaching: Teaching,
   turns: MemoryLayers.CompletedTurns,
@@ -82,7 +83,7 @@ export const learn = (
     const found = yield* find(teaching, { turns, known: allFacts(places), now })
     const { facts, ended } = found
     const [own, ownEnded]: [Array<Event.Fact>, Array<Event.FactEnded>] = [[], []]
-    const inHomes = new Set<string>()
+    const [inHomes, written] = [new Set<string>(), new Set<string>()]
     for (const layer of layers) {
       const home = places[layer]
       const learned = facts.filter((fact) => fact.layer === layer)
@@ -96,6 +97,7 @@ export const learn = (
       if (learned.length + ends.length === 0) continue
       const { session } = state
       const versionAt = (index: number) => state.uncovered.at(index)?.version
+      written.add(home.log)
       yield* sessions
         .transact(
           home.log,
@@ -108,6 +110,16 @@ export const learn = (
         )
         .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
     }
+    // Deleted or erased meanwhile: whoever did that has looked for its facts already.
+    const isGone = Either.match(yield* Effect.either(sessions.head(state.session)), {
+      onLeft: (error) => "refused" in error && error.refused === "erased",
+      onRight: (head) => head === null,
+    })
+    if (isGone)
+      for (const home of written)
+        yield* forget(log, sessions, home, ofFacts(facts)).pipe(
+          Effect.mapError(({ message }) => failing(state.session, "forget")(message)),
+        )
     ownEnded.push(...ended.filter(({ fact }) => !inHomes.has(fact)))
     return { ...found, facts: own, ended: ownEnded }
   })

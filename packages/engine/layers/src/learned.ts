@@ -118,18 +118,19 @@ const judge = (
 > =>
   Effect.gen(function* () {
     const { turns, extractor, declared, toolResults } = ground
+    const layer = found.layer ?? "user"
     const kind = clip(found.kind ?? "fact", longest.kind)
     const predicate = clip(found.predicate ?? kind, longest.kind)
     const given = found.text === undefined ? undefined : clip(found.text, longest.text)
     const value = jsonOf(found.value ?? given ?? null)
     const text = given ?? clip(`${predicate}: ${textOf(value)}`, longest.text)
     const subject = found.subject === undefined ? "" : clip(found.subject, longest.kind)
-    if (found.layer !== "user" && found.layer !== "scope") return yield* Effect.fail("not-valid" as const)
+    if (layer !== "user" && layer !== "scope") return yield* Effect.fail("not-valid" as const)
     const isEmpty = text === "" || kind === "" || (value === null && found.ended !== true)
     if (isEmpty || textOf(value).length > longest.value) return yield* Effect.fail("not-valid" as const)
     const declaration =
       declared !== null && Object.hasOwn(declared, predicate) ? declared[predicate] : undefined
-    if (declared !== null && found.layer === "user" && declaration === undefined)
+    if (declared !== null && layer === "user" && declaration === undefined)
       return yield* Effect.fail("not-declared" as const)
     if (declaration === undefined ? isMomentary(predicate) : !declaration.durable)
       return yield* Effect.fail("momentary" as const)
@@ -138,7 +139,7 @@ const judge = (
     const quotes = typeof found.quote === "string" ? [found.quote] : (found.quote ?? [])
     if (quotes.some((quote) => typeof quote !== "string" || quote.length > longest.quote))
       return yield* Effect.fail("no-quote" as const)
-    const options = { ...within(turns, found), byUser: found.layer === "user", material: toolResults }
+    const options = { ...within(turns, found), byUser: layer === "user", material: toolResults }
     const evidence = MemoryLayers.evidenceOf(turns, quotes, options)
     if (typeof evidence === "string") return yield* Effect.fail(evidence)
     const bounds = boundsOf(found, evidence, ground.now)
@@ -150,7 +151,7 @@ const judge = (
     return {
       evidence,
       fact: {
-        layer: found.layer,
+        layer,
         kind,
         text: subject === "" || subject === "user" ? text : clip(`${subject}: ${text}`, longest.text),
         ...(key !== "" && key.length <= longest.key ? { key } : {}),

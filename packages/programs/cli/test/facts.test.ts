@@ -1,4 +1,5 @@
 /** `memfold facts`: what is known, with quotes, at any time; and how much of it is true. */
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Message } from "@memfold/core"
 import { Effect } from "effect"
@@ -74,7 +75,56 @@ describe("memfold facts", () => {
     await anew("rebuild")
     expect(lines(await anew("take", "--json"))).toEqual([{ type: "take", done: true }])
     expect(await valuesOf("--owner", "ann", "--always")).toEqual([])
-    expect((await memfold("facts", "take", "one", ...store)).err).toContain("needs an owner")
+    // A session with an owner has its facts there.
+    expect((await memfold("facts", "take", "one", ...store)).err).toContain("it has an owner")
+    const module = join(folder, "cities.mjs")
+    await writeFile(
+      module,
+      "export default ({ messages }) => messages.filter(({ role }) => role === 'user')" +
+        ".map(({ text }) => ({ predicate: 'town', value: text.split('=')[1], quote: text }))",
+    )
+    const towns = await anew("rebuild", "--extractor", module)
+    expect(towns).toMatch(/\+ +town: Graz.*"city=Graz" one@/u)
+    expect(towns).toContain("cities 1: 2 facts would come, 2 go, 0 change")
+    expect(await anew("take")).toContain("in the place of what was known")
+    expect(await valuesOf("--owner", "ann", "--at", "2026-01-01")).toEqual(["Graz", "Vienna"])
+    expect(await valuesOf("--owner", "ann", "--at", "1950-01-01")).toEqual([])
+    const wrong = async (...args: ReadonlyArray<string>) =>
+      (await memfold("facts", ...args, "--owner", "ann", ...store)).err
+    expect(await wrong("diff", "--extractor", module)).toContain("belongs to memfold facts rebuild")
+    expect(await wrong("rebuild", "--extractor", "nowhere.mjs")).toContain("there is no such file")
+    await writeFile(join(folder, "five.mjs"), "export default 5")
+    expect(await wrong("rebuild", "--extractor", join(folder, "five.mjs"))).toContain("is no extractor")
+  })
+
+  it("learns the facts of a session without an owner anew", async () => {
+    const path = `sqlite:${join(folder, "alone.db")}`
+    const memory = createMemory({ store: path, layers: true, compaction: { mode: "inline" } })
+    await memory.append("alone", [
+      { role: "user", content: "Hi, I'm Ada. My cat is called Tom." },
+      { role: "assistant", content: "Noted." },
+    ])
+    await memory.close()
+    const anew = async (act: string, source?: string) => {
+      const module = join(folder, `${source?.length ?? 0}.mjs`)
+      if (source !== undefined) await writeFile(module, source)
+      const args = source === undefined ? [] : ["--extractor", module]
+      return memfold("facts", act, "alone", "--store", path, ...args)
+    }
+    const bad = "export const extractor = { name: 'bad', isFree: true, extract: () => null }"
+    expect((await anew("rebuild", bad)).err).toContain('the extractor "bad" threw an error')
+    const { out, err } = await anew(
+      "rebuild",
+      "export default ({ messages }) => messages.flatMap(({ text }) => " +
+        "text.includes('Tom') ? [{ predicate: 'cat', value: 'Tom', quote: 'cat is called Tom' }] : [])",
+    )
+    expect(err).toBe("")
+    expect(out).toMatch(/\+ +cat: Tom.*"cat is called Tom" alone@/u)
+    expect(out).toMatch(/- +Name: Ada/u)
+    expect((await anew("take")).code).toBe(0)
+    const left = lines((await memfold("facts", "alone", "--store", path, "--json")).out)
+    expect(left.filter((one) => one["layer"] === "user").map((one) => one["value"])).toEqual(["Tom"])
+    expect((await anew("diff")).out).toContain("memfold facts rebuild alone does that")
   })
 })
 

@@ -1,26 +1,30 @@
-/** A hold wins over whatever takes something away, also where that is kept in other logs, and nothing is half done. */
+/** A hold wins over whatever takes something away, and an erasure over what is learned meanwhile, also in other logs. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createMemory, functionExtractor } from "memfold"
-import { expect, it } from "vitest"
+import { afterAll, expect, it } from "vitest"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-held-"))
-const open = (name: string) =>
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const open = (name: string, meanwhile: () => Promise<unknown> = async () => null) =>
   createMemory({
     store: `sealed:${join(folder, name)},sqlite:${join(folder, `${name}.db`)}`,
     layers: {
       scopeOf: () => "project",
       extractor: functionExtractor(
-        ({ messages }) =>
-          messages.flatMap(({ role, text }) =>
+        async ({ session, messages }) => {
+          if (session === "late") await meanwhile()
+          return messages.flatMap(({ role, text }) =>
             role === "user"
               ? [
-                  { predicate: "likes", value: text, quote: text },
+                  ...(session === "late" ? [] : [{ predicate: "likes", value: text, quote: text }]),
                   { layer: "scope" as const, predicate: "note", value: text, quote: text },
                 ]
               : [],
-          ),
+          )
+        },
         { isFree: true },
       ),
     },
@@ -28,12 +32,19 @@ const open = (name: string) =>
   })
 type Memory = ReturnType<typeof open>
 
-/** Each operation that takes something away from what ann has said, and whom its refusal can be for. */
+/** Each operation that takes away something of what ann has said in the session one. */
 const takings: Readonly<Record<string, (memory: Memory) => Promise<unknown>>> = {
   redact: (memory) => memory.redact("one", 0),
   delete: (memory) => memory.delete("one"),
   deleteOf: (memory) => memory.deleteOf("ann"),
   erase: (memory) => memory.erase("ann", { reason: "asked for", after: 0 }),
+  redactFact: async (memory) => {
+    const fact = (await memory.facts("two")).find(
+      ({ layer, value }) => layer === "user" && value === "one tea",
+    )
+    return memory.removeFact("two", fact!.id, { as: "redacted" })
+  },
+  deleteFacts: (memory) => memory.delete("memfold:user:ann"),
 }
 
 const everything = async (memory: Memory) => {
@@ -44,33 +55,49 @@ const everything = async (memory: Memory) => {
 }
 
 it("a hold wins over what takes away, names itself, and leaves everything as it was", async () => {
-  try {
-    for (const [name, take] of Object.entries(takings))
-      for (const held of ["session", "owner"] as const) {
-        const memory = open(`${name}-${held}`)
-        for (const [session, owner] of [
-          ["two", "ann"],
-          ["one", "ann"],
-          ["other", "bob"],
-        ] as const)
-          await memory.append(
-            session,
-            [
-              { role: "user", content: `${session} tea` },
-              { role: "assistant", content: "Noted." },
-            ],
-            { owner },
-          )
-        const before = await everything(memory)
-        expect(before.facts[2]).toHaveLength(4)
-        await (held === "session" ? memory.hold("one", "case 17") : memory.holdOf("ann", "case 17"))
-        await expect(take(memory), `${name}, the ${held} is held`).rejects.toThrow("case 17")
-        expect(await everything(memory), `${name}, the ${held} is held`).toEqual(before)
-        await (held === "session" ? memory.hold("one", null) : memory.holdOf("ann", null))
-        await take(memory)
-        await memory.close()
-      }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  for (const [name, take] of Object.entries(takings))
+    for (const held of ["session", "owner"] as const) {
+      const memory = open(`${name}-${held}`)
+      for (const [session, owner] of [
+        ["two", "ann"],
+        ["one", "ann"],
+        ["other", "bob"],
+      ] as const)
+        await memory.append(
+          session,
+          [
+            { role: "user", content: `${session} tea` },
+            { role: "assistant", content: "Noted." },
+          ],
+          { owner },
+        )
+      const before = await everything(memory)
+      expect(before.facts[2]).toHaveLength(4)
+      await (held === "session" ? memory.hold("one", "case 17") : memory.holdOf("ann", "case 17"))
+      await expect(take(memory), `${name}, the ${held} is held`).rejects.toThrow("case 17")
+      expect(await everything(memory), `${name}, the ${held} is held`).toEqual(before)
+      await (held === "session" ? memory.hold("one", null) : memory.holdOf("ann", null))
+      await take(memory)
+      await memory.close()
+    }
+})
+
+it("what is learned from an owner who is erased or deleted meanwhile is in no log", async () => {
+  const takings: Readonly<Record<string, (memory: Memory) => Promise<unknown>>> = {
+    erase: (memory) => memory.erase("carl", { reason: "asked for" }),
+    deleteOf: (memory) => memory.deleteOf("carl"),
+  }
+  for (const [name, take] of Object.entries(takings)) {
+    const memory: Memory = open(`late-${name}`, () => take(memory))
+    const turn = (content: string) => [
+      { role: "user" as const, content },
+      { role: "assistant" as const, content: "Noted." },
+    ]
+    await memory.append("other", turn("of bob"), { owner: "bob" })
+    await memory.append("late", turn("of carl"), { owner: "carl" }).catch(() => null)
+    const texts = JSON.stringify(await memory.facts("other", { at: null }))
+    expect(texts).toContain("of bob")
+    expect(texts, name).not.toContain("of carl")
+    await memory.close()
   }
 })

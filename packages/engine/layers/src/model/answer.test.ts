@@ -29,6 +29,12 @@ describe("factsIn", () => {
     expect(Either.getOrNull(factsIn(JSON.stringify({ facts })))).toHaveLength(1)
   })
 
+  it("lets what is no fact be refused, and keeps the others", () => {
+    const wrong = [{ ...tea, layer: "world" }, { ...tea, text: 7 }, { ...tea, quote: 7 }, null, "tea", [tea]]
+    for (const one of wrong)
+      expect(Either.getOrNull(factsIn({ facts: [one, tea] }))).toMatchObject([{ quote: [] }, tea])
+  })
+
   it("is strict about everything else", () => {
     for (const answer of [
       "",
@@ -40,8 +46,6 @@ describe("factsIn", () => {
       "[]",
       "{}",
       '{"facts": {}}',
-      '{"facts": [{"layer": "world", "kind": "profile", "text": "x"}]}',
-      '{"facts": [{"layer": "user", "kind": "profile", "text": 7}]}',
       'Here you are: {"facts": []}',
       '```python\n{"facts": []}\n```',
       '{"facts": []',

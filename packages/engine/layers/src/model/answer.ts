@@ -5,28 +5,31 @@ import { mayBeSecret } from "../rules/MatchedFact.js"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
-const Answer = Schema.Struct({
-  facts: Schema.Array(
-    Schema.Struct({
-      layer: Schema.optionalWith(Schema.Literal("user", "scope"), { default: () => "user" }),
-      kind: Text,
-      predicate: Text,
-      key: Text,
-      subject: Text,
-      value: Schema.optional(Schema.Unknown),
-      text: Text,
-      quote: Schema.optionalWith(Schema.Union(Schema.String, Schema.Array(Schema.String)), {
-        default: () => [],
-      }),
-      validFrom: Text,
-      validUntil: Text,
-      ended: Schema.optional(Schema.NullOr(Schema.Boolean)),
-    }),
-  ),
-})
+const Answer = Schema.Struct({ facts: Schema.Array(Schema.Unknown) })
 
 const decodeText = Schema.decodeUnknownEither(Schema.parseJson(Answer))
 const decodeObject = Schema.decodeUnknownEither(Answer)
+
+const decodeFact = Schema.decodeUnknownEither(
+  Schema.Struct({
+    layer: Schema.optionalWith(Schema.Literal("user", "scope"), { default: () => "user" }),
+    kind: Text,
+    predicate: Text,
+    key: Text,
+    subject: Text,
+    value: Schema.optional(Schema.Unknown),
+    text: Text,
+    quote: Schema.optionalWith(Schema.Union(Schema.String, Schema.Array(Schema.String)), {
+      default: () => [],
+    }),
+    validFrom: Text,
+    validUntil: Text,
+    ended: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  }),
+)
+
+/** What stands for something that is no fact: it is refused and counted. */
+const noFact: NewFact = { quote: [] }
 
 /** The inside of a fence that encloses the whole text; the text itself without one. */
 const unfenced = (text: string): string => {
@@ -43,18 +46,24 @@ const timeOf = (date: string | null | undefined): number | undefined => {
   return Number.isNaN(time) ? undefined : time
 }
 
+const factIn = (given: unknown): NewFact =>
+  Either.match(decodeFact(given), {
+    onLeft: () => noFact,
+    onRight: ({ layer, quote, value, ended, validFrom, validUntil, ...texts }) => ({
+      layer,
+      quote,
+      ...Object.fromEntries(Object.entries(texts).filter(([, text]) => typeof text === "string")),
+      value: value ?? undefined,
+      ended: ended ?? false,
+      validFrom: timeOf(validFrom),
+      validUntil: timeOf(validUntil),
+    }),
+  })
+
 /** The facts in a response, as a text or as an object. The error contains text of the response and must not be shown or logged. */
 export const factsIn = (answer: unknown): Either.Either<ReadonlyArray<NewFact>, unknown> =>
   Either.map(typeof answer === "string" ? decodeText(unfenced(answer)) : decodeObject(answer), ({ facts }) =>
     facts
-      .map(({ layer, quote, value, ended, validFrom, validUntil, ...texts }): NewFact => ({
-        layer,
-        quote,
-        ...Object.fromEntries(Object.entries(texts).filter(([, text]) => typeof text === "string")),
-        value: value ?? undefined,
-        ended: ended ?? false,
-        validFrom: timeOf(validFrom),
-        validUntil: timeOf(validUntil),
-      }))
+      .map(factIn)
       .filter(({ text = "", value }) => !mayBeSecret(`${text}\n${JSON.stringify(value) ?? ""}`)),
   )

@@ -243,3 +243,38 @@ describe("an extractor that lies", () => {
     await memory.close()
   })
 })
+
+it("an audit tells who has changed a fact, and each of it once", async () => {
+  const memory = open()
+  const turn = (content: string) => [
+    { role: "user" as const, content },
+    { role: "assistant" as const, content: "Noted." },
+  ]
+  await memory.append("one", turn("diet = vegan"), { owner: "ann" })
+  await memory.append("one", turn("allergy = nuts"))
+  await memory.append("one", turn("allergy = pollen"))
+  const actor = { id: "support", via: "console" }
+  const by = memory.as(actor)
+  const [diet, nuts, pollen] = (await memory.facts("one")).map(({ id }) => id) as [string, string, string]
+  await by.confirmFact("one", diet)
+  await by.removeFact("one", diet, { as: "ended" })
+  await by.revertFact("one", diet)
+  await by.removeFact("one", nuts, { as: "retracted" })
+  await by.removeFact("one", pollen, { as: "redacted" })
+  await by.rebuildFacts("ann")
+  await by.takeFacts("ann")
+  await by.rebuildFacts("ann")
+  await by.dropFacts("ann")
+  await by.redact("one", 0)
+  const acts = ["confirm", "end", "revert", "retract", "redact", "take", "drop"].map((act) => `${act}-fact`)
+  for (const { entries } of [await memory.audit("one"), await memory.auditOf("ann")]) {
+    const done = entries.filter(({ act }) => /-facts?$|^redact$/u.test(act) && act !== "rebuild-facts")
+    expect(done.map(({ act }) => act.replace(/facts$/u, "fact"))).toEqual([...acts, "redact"])
+    expect(done.map((entry) => entry.actor)).toEqual(done.map(() => actor))
+    expect(entries.filter(({ act }) => act === "rebuild-facts").map((entry) => entry.actor)).toEqual([
+      actor,
+      actor,
+    ])
+  }
+  await memory.close()
+})
