@@ -8,8 +8,7 @@ import type { Answer, Face } from "./Face.js"
 /** Facts of memory layers: reading them at any time, and changing them. */
 export interface FactOperations<F extends Face> {
   /**
-   * The facts of a session, about its user and its scope, that are true now. In background mode, facts of a turn appear soon after the
-   * turn is complete.
+   * The facts of a session, about its user and its scope, that are true now. In background mode, they appear soon after their turn.
    *
    * @param session - the id of the session
    * @param options - `at`: facts that are true at another time, in milliseconds since the epoch, or `null` for all with their times;
@@ -95,8 +94,8 @@ export interface FactOperations<F extends Face> {
    */
   revertFact(session: string, fact: string): Answer<F, boolean, MemoryError | LayersError>
   /**
-   * Learns the facts of an owner anew, from all turns that were learned from before, beside the facts in force: these stay as they are
-   * until `takeFacts`. It takes the place of what was learned anew before. It reads one batch of turns at a time.
+   * Learns the facts of an owner anew, batch by batch, from all turns that were learned from before, beside the facts in force: these
+   * stay as they are until `takeFacts`. It takes the place of what was learned anew before.
    *
    * @param id - the owner, an id of the application; with `of: "session"`, a session that has no owner
    * @param options - `extractor`: that of the memory by default; `of`: what the id names
@@ -107,8 +106,7 @@ export interface FactOperations<F extends Face> {
    * ```ts
    * const { come, go, change } = await memory.rebuildFacts("ann")
    * for (const { text, sources } of come) console.log("+", text, sources?.[0]?.quote)
-   * for (const { text } of go) console.log("-", text)
-   * for (const { before, after } of change) console.log("~", before.text, after.text)
+   * console.log("fewer", go.length, "others", change.length)
    * await memory.takeFacts("ann")
    * ```
    */
@@ -116,8 +114,7 @@ export interface FactOperations<F extends Face> {
   /**
    * What would come, go and change if the facts that were learned anew were taken now.
    *
-   * @param id - the owner, or a session that has none
-   * @param options - `of`: which of both the id names
+   * @param id - the owner; with `of: "session"`, a session that has none
    * @returns `null` if none were learned anew, or they were taken or dropped
    * @throws LayersError: the memory layers failed
    *
@@ -131,7 +128,7 @@ export interface FactOperations<F extends Face> {
    * Puts what was learned anew in the place of the facts in force. What somebody has ended, retracted or confirmed stays so, and what was
    * learned since stays. Taking that was cut off goes on when this is called again.
    *
-   * @param id - the owner, or a session that has none
+   * @param id - the owner; with `of: "session"`, a session that has none
    * @param options - `of`: which of both the id names
    * @returns `false` if nothing was learned anew
    * @throws LayersError: the memory layers failed
@@ -146,7 +143,7 @@ export interface FactOperations<F extends Face> {
   /**
    * Drops what was learned anew: the facts in force stay.
    *
-   * @param id - the owner, or a session that has none
+   * @param id - the owner; with `of: "session"`, a session that has none
    * @param options - `of`: which of both the id names
    * @returns `false` if nothing was learned anew
    * @throws LayersError: the memory layers failed

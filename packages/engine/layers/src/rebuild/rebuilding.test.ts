@@ -196,10 +196,12 @@ describe("learning anew", () => {
             const memory = yield* spoken(log, reads("old", /diet/))
             const place = how === "rebuild" ? 2 : 6
             const word = how === "rebuild" ? "Vienna" : "Berlin"
-            const redaction = Effect.gen(function* () {
-              const killed = yield* open(mortal(log, redacting), reads("old", /diet/))
-              yield* Effect.exit(killed.redact("one", place))
-            })
+            const redaction = Effect.scoped(
+              Effect.gen(function* () {
+                const killed = yield* open(mortal(log, redacting), reads("old", /diet/))
+                yield* Effect.exit(killed.redact("one", place))
+              }),
+            )
             const asked = reads("new", /city|pet/)
             const extractor: Extractor = {
               ...asked.extractor,
@@ -212,7 +214,9 @@ describe("learning anew", () => {
             const writer = yield* open(mortal(log, learning), { extractor })
             const turn = [Message.user("city = Berlin"), Message.assistant("Noted.")]
             yield* Effect.exit(
-              how === "rebuild" ? writer.rebuildFacts("ann") : writer.append("one", turn, { owner: "ann" }),
+              how === "rebuild"
+                ? Effect.asVoid(writer.rebuildFacts("ann"))
+                : Effect.asVoid(writer.append("one", turn, { owner: "ann" })),
             )
             const texts = (session: string) =>
               Effect.map(Stream.runCollect(memory.events(session)), (events) => JSON.stringify([...events]))

@@ -96,11 +96,11 @@ const isOpen = (
 const countedWith = (
   counts: Readonly<Record<string, number>> = {},
   more: Readonly<Record<string, number>> = {},
-) =>
-  Object.entries(more).reduce<Readonly<Record<string, number>>>(
-    (sum, [why, count]) => (count === 0 ? sum : { ...sum, [why]: (sum[why] ?? 0) + count }),
-    counts,
-  )
+): Readonly<Record<string, number>> => {
+  const sum = { ...counts }
+  for (const [why, count] of Object.entries(more)) if (count > 0) sum[why] = (sum[why] ?? 0) + count
+  return sum
+}
 
 /** The batches of all sessions, in the order in which they were learned from first. */
 const unitsOf = ({ sessions }: RebuildingParts, home: string, transcripts: ReadonlyArray<Transcript>) =>
