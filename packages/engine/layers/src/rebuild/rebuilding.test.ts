@@ -213,11 +213,9 @@ describe("learning anew", () => {
             }
             const writer = yield* open(mortal(log, learning), { extractor })
             const turn = [Message.user("city = Berlin"), Message.assistant("Noted.")]
-            yield* Effect.exit(
-              how === "rebuild"
-                ? Effect.asVoid(writer.rebuildFacts("ann"))
-                : Effect.asVoid(writer.append("one", turn, { owner: "ann" })),
-            )
+            yield* how === "rebuild"
+              ? Effect.exit(writer.rebuildFacts("ann"))
+              : Effect.exit(writer.append("one", turn, { owner: "ann" }))
             const texts = (session: string) =>
               Effect.map(Stream.runCollect(memory.events(session)), (events) => JSON.stringify([...events]))
             const isRedacted = !(yield* texts("one")).includes(word)
