@@ -71,6 +71,8 @@ export {
   type Done,
   type FedEvent,
   type FeedRange,
+  redeliver,
+  type Redelivered,
 } from "./memory/feed.js"
 export { webhook, WebhookFailed, type WebhookOptions } from "./memory/webhook.js"
 export type { CompactionSettings } from "./shell/CompactionSettings.js"

@@ -162,6 +162,49 @@ describe("consume", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.merge(InMemoryEventLog.layer, echoing))),
   )
 
+  it.effect("hands over what it gave up once more, beside a consumer that keeps its turn", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      const memory = yield* Memory.make(manual)
+      for (const session of ["bad", "deleted", "worse"]) yield* memory.append(session, said(1))
+      const [taken, offered]: [Array<string>, Array<string>] = [[], []]
+      const consumer = yield* Effect.fork(
+        memory.consume(
+          "a",
+          ([event]) =>
+            event!.session.startsWith("good")
+              ? Effect.sync(() => void taken.push(name(event!)))
+              : Effect.fail(new Refused("no")),
+          { batch: 1, attempts: 1 },
+        ),
+      )
+      yield* TestClock.adjust("2 seconds")
+      yield* memory.delete("deleted")
+      const isOf = (refused: string) => (events: ReadonlyArray<Memory.FedEvent>) =>
+        Effect.suspend(() => {
+          offered.push(...events.map(name))
+          return events[0]!.session === refused ? Effect.fail(new Refused("no")) : Effect.void
+        })
+      const again = (refused: string) => Stream.runCollect(Memory.redeliver(log, "a", isOf(refused)))
+      expect([...(yield* again("worse"))]).toEqual([
+        { session: "bad", version: 1, outcome: "delivered" },
+        { session: "deleted", version: 1, outcome: "gone" },
+        { session: "worse", version: 1, outcome: "failed", reason: "not today" },
+      ])
+      const left = () => Effect.map(Stream.runCollect(EventLog.givenUp(log, "a")), (all) => [...all])
+      expect(yield* left()).toMatchObject([{ session: "worse", reason: "not today" }])
+      // The consumer has not lost its turn: it goes on at once.
+      yield* memory.append("good", said(1))
+      yield* TestClock.adjust("1 second")
+      expect(taken).toEqual(["good 1"])
+      expect([...(yield* again("none"))]).toMatchObject([{ session: "worse", outcome: "delivered" }])
+      expect([...(yield* again("none"))]).toEqual([])
+      expect(offered).toEqual(["bad 1", "worse 1", "worse 1"])
+      expect(yield* left()).toEqual([])
+      yield* Fiber.interrupt(consumer)
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(InMemoryEventLog.layer, echoing))),
+  )
+
   it.effect("refuses what is no group and no option, and says that a store has no feed", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

@@ -8,6 +8,8 @@ import {
   type LogError,
   type LogRecord,
   reasonOf,
+  redeliver as redelivered,
+  type Redelivered,
   type Service as EventLog,
 } from "@memfold/log/EventLog"
 import { type FeedRange, feed as fedRecords } from "@memfold/log/pages"
@@ -15,7 +17,7 @@ import { decode, eventId, type RecordedEvent } from "../event/EventCodec.js"
 import { retryTransient } from "../shell/retry.js"
 import { InvalidInput } from "./input.js"
 
-export type { ConsumeOptions, Done, FeedRange }
+export type { ConsumeOptions, Done, FeedRange, Redelivered }
 
 /** An event in the feed. Its session and its `id` name it for good. */
 export interface FedEvent extends RecordedEvent {
@@ -71,6 +73,17 @@ export class ConsumerFailed extends Schema.TaggedError<ConsumerFailed>()("Consum
   }
 }
 
+/** A consumer, as a port of stores calls it. */
+const handling = (group: string, handle: Consumer) => {
+  const failed = (cause: unknown) => new ConsumerFailed({ group, cause })
+  return (page: ReadonlyArray<FedRecord>): Effect.Effect<Done, ConsumerFailed> =>
+    Effect.tryPromise({ try: async () => handle(page.map(fedOf)), catch: failed }).pipe(
+      Effect.flatMap((done) =>
+        Effect.isEffect(done) ? Effect.mapError(done, failed) : Effect.succeed(done),
+      ),
+    )
+}
+
 /**
  * Consumes the feed of a store as one of a group: what `consume` of a memory does, for a program that has only the store.
  *
@@ -92,17 +105,26 @@ export const consume = (
   group: string,
   handle: Consumer,
   options?: ConsumeOptions,
-): Effect.Effect<void, ConsumerFailed | LogError> => {
-  const failed = (cause: unknown) => new ConsumerFailed({ group, cause })
-  return consumed(
-    log,
-    group,
-    (page) =>
-      Effect.tryPromise({ try: async () => handle(page.map(fedOf)), catch: failed }).pipe(
-        Effect.flatMap((done) =>
-          Effect.isEffect(done) ? Effect.mapError(done, failed) : Effect.succeed(done),
-        ),
-      ),
-    options,
-  )
-}
+): Effect.Effect<void, ConsumerFailed | LogError> => consumed(log, group, handling(group, handle), options)
+
+/**
+ * Hands over what a group has given up, each event once, in a call of its own.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @param handle - what is done with an event, such as a webhook
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Memory } from "@memfold/core"
+ * import { Stream } from "effect"
+ *
+ * export const again = (log: EventLog.Service) =>
+ *   Stream.runCollect(Memory.redeliver(log, "crm", ([event]) => console.log(event?.session)))
+ * ```
+ */
+export const redeliver = (
+  log: EventLog,
+  group: string,
+  handle: Consumer,
+): Stream.Stream<Redelivered, LogError> => redelivered(log, group, handling(group, handle))

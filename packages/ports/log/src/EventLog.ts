@@ -8,5 +8,7 @@ export {
   givenUp,
   groupLog,
   reasonOf,
+  redeliver,
+  type Redelivered,
 } from "./consume.js"
 export { feed, type FeedRange, notArchived, records, sessions, storedLog, versionOf } from "./pages.js"

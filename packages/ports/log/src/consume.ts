@@ -154,18 +154,24 @@ const turn = <E, R>(
     const giveUp = (page: ReadonlyArray<FedRecord>, error: unknown) =>
       Effect.gen(function* () {
         const reason = reasonOf(error)
-        const letters = page.map(({ record: { session, version }, position }): GivenUp => ({
+        const notes = page.map(({ record: { session, version }, position }): GivenUp => ({
           session,
           version,
           position,
           attempts: attempts ?? 1,
           reason,
         }))
-        const entries = letters.map((letter) => ({ type: givenUpType, data: JSON.stringify(letter) }))
-        at = yield* alone((until) => own.add(at, entries, { position: kept, until }))
+        const entries = notes.map((letter) => ({ type: givenUpType, data: JSON.stringify(letter) }))
+        const position = page.at(-1)!.position
+        yield* alone((until) =>
+          Effect.map(own.add(at, entries, { position, until }), (added) => {
+            at = added
+            kept = position
+          }),
+        )
         yield* Effect.annotateLogs(
           Effect.logWarning("events of the feed were given up; the group goes on behind them"),
-          { group, events: letters.length, session: letters[0]?.session },
+          { group, events: notes.length, session: notes[0]?.session },
         )
       })
     const handled = (page: ReadonlyArray<FedRecord>): Effect.Effect<Done, LogError | TurnLost | E, R> =>
@@ -274,8 +280,11 @@ const endOf = ({ feedEnd }: Service): Effect.Effect<string | null, LogError> =>
     reason: "the store does not say where its feed ends; begin at the start",
   })
 
+/** The kind of the rows of what was given up and is done since; each has the version of its record in the log of the group as its key. */
+const redelivered = "redelivered"
+
 /**
- * The events that a group has given up, the oldest first.
+ * The events that a group has given up and that {@link redeliver} has not handed over since, the oldest first.
  *
  * @param log - the store
  * @param group - the name of the group
@@ -293,7 +302,77 @@ export const givenUp = (
   log: Service,
   group: string,
 ): Stream.Stream<GivenUp & Pick<LogRecord, "time">, LogError> =>
-  records(storedLog(log), groupLog(group)).pipe(
-    Stream.filter(({ type }) => type === givenUpType),
-    Stream.map(({ data, time }) => ({ ...(JSON.parse(data) as GivenUp), time })),
+  Stream.map(letters(log, group), ({ version: _version, letter }) => letter)
+
+const letters = (log: Service, group: string) =>
+  Stream.unwrap(
+    Effect.map(storedLog(log).projections.get(groupLog(group), redelivered), (rows) => {
+      const done = new Set(rows.map(({ key }) => key))
+      return records(storedLog(log), groupLog(group)).pipe(
+        Stream.filter(({ type, version }) => type === givenUpType && !done.has(String(version))),
+        Stream.map(({ version, data, time }) => ({
+          version,
+          letter: { ...(JSON.parse(data) as GivenUp), time },
+        })),
+      )
+    }),
   )
+
+/** What came of an event that a group had given up: it was taken, is gone from the store, or has failed again and stays given up. */
+export interface Redelivered extends Pick<GivenUp, "session" | "version"> {
+  readonly outcome: "delivered" | "gone" | "failed"
+  /** Why it failed: the `reason` of its error, or the name. */
+  readonly reason?: string
+}
+
+/**
+ * Hands over what a group has given up, each event once, the oldest first, also while the group goes on. What was taken is no longer given
+ * up, so that a run behind this one, or behind one that was killed, has the rest.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @param handle - what is done with an event
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ * import { Console } from "effect"
+ *
+ * export const again = (log: EventLog.Service) =>
+ *   EventLog.redeliver(log, "crm", ([fed]) => Console.log(fed?.record.session))
+ * ```
+ */
+export const redeliver = <E = never, R = never>(
+  log: Service,
+  group: string,
+  handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<unknown, E, R>,
+): Stream.Stream<Redelivered, LogError, R> => {
+  const own = storedLog(log)
+  const session = groupLog(group)
+  /** Beside the records of the group, whose consumer keeps its turn. */
+  const note = (letterAt: number): Effect.Effect<void, LogError> =>
+    Effect.flatMap(own.head(session), (head) =>
+      head === null
+        ? Effect.void
+        : own.projections.put(session, head, [
+            { kind: redelivered, rows: [{ key: String(letterAt), data: "" }] },
+          ]),
+    ).pipe(Effect.catchTag("VersionConflict", () => Effect.suspend(() => note(letterAt))))
+  return Stream.mapEffect(letters(log, group), ({ version: letterAt, letter }) => {
+    const { version, position } = letter
+    const range = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
+    return Effect.gen(function* () {
+      const [record] = yield* Effect.catchIf(
+        log.read(letter.session, range),
+        ({ refused }) => refused === "erased",
+        () => Effect.succeed([]),
+      )
+      if (record !== undefined) yield* handle([{ record, position }])
+      return { outcome: record === undefined ? ("gone" as const) : ("delivered" as const) }
+    }).pipe(
+      Effect.catchAll((error) => Effect.succeed({ outcome: "failed" as const, reason: reasonOf(error) })),
+      Effect.tap(({ outcome }) => (outcome === "failed" ? Effect.void : note(letterAt))),
+      Effect.map((done): Redelivered => ({ session: letter.session, version, ...done })),
+    )
+  })
+}

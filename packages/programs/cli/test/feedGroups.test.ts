@@ -112,12 +112,13 @@ describe.each(stores)("a group on %s", (_, open) => {
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
 
-it("posts events with the signature of Standard Webhooks, tries again, and gives up what is never taken", async () => {
+it("posts events with the signature of Standard Webhooks, tries again, gives up what is not taken, and posts that again when it is asked to", async () => {
   const store = `sqlite:${join(folder, "webhook.db")}`
   const memory = createMemory({ store })
   for (const session of ["one", "refused", "two"]) await memory.append(session, said(`to ${session}`))
   await memory.close()
   const posted: Array<string> = []
+  let hasRecovered = false
   const server = createServer((request, response) => {
     let body = ""
     request.setEncoding("utf8").on("data", (text: string) => void (body += text))
@@ -129,7 +130,7 @@ it("posts events with the signature of Standard Webhooks, tries again, and gives
         .digest("base64")
       const { type, data } = JSON.parse(body) as { type: string; data: { session: string; event: object } }
       posted.push(`${type} ${data.session} ${String(signature === `v1,${signed}`)} ${String(id)}`)
-      response.writeHead(data.session === "refused" ? 500 : 204).end()
+      response.writeHead(data.session === "refused" && !hasRecovered ? 500 : 204).end()
     })
   })
   await once(server.listen(0, "127.0.0.1"), "listening")
@@ -166,9 +167,30 @@ it("posts events with the signature of Standard Webhooks, tries again, and gives
   expect(more).toEqual([])
   for (const text of [ran.out, ran.err, JSON.stringify(letter)])
     for (const hidden of ["to refused", "path-is-secret", secret]) expect(text).not.toContain(hidden)
-  // Nothing is posted again.
+  // Nothing is posted again, until it is asked for.
   await posting(...call)
   expect(posted).toHaveLength(4)
+  const again = async () => {
+    const { code, out } = await posting(...call, "--redeliver", "--json")
+    return { code, said: lines(out) }
+  }
+  const failing = await again()
+  expect(failing.code).toBe(1)
+  expect(failing.said).toMatchObject([
+    { type: "redelivered", session: "refused", version: 1, outcome: "failed", reason: letter!["reason"] },
+    { type: "redelivery", delivered: 0, gone: 0, failed: 1 },
+  ])
+  hasRecovered = true
+  const recovered = await again()
+  expect(recovered.code).toBe(0)
+  expect(recovered.said).toEqual([
+    { type: "redelivered", session: "refused", version: 1, outcome: "delivered" },
+    { type: "redelivery", delivered: 1, gone: 0, failed: 0 },
+  ])
+  expect((await again()).said).toEqual([{ type: "redelivery", delivered: 0, gone: 0, failed: 0 }])
+  // It has the id of its first delivery.
+  expect(posted.slice(4).map((line) => line.split(" ").at(-1))).toEqual([ids[1], ids[1]])
+  expect((await memfold("feed", "--store", store, "--group", "crm", "--given-up", "--json")).out).toBe("")
 })
 
 it("says what a webhook needs", async () => {
@@ -183,4 +205,6 @@ it("says what a webhook needs", async () => {
     "MEMFOLD_NONE",
   )
   expect(await wrong("--group", "g", "--after", "1")).toContain("--after")
+  expect(await wrong("--redeliver")).toContain("--group")
+  expect(await wrong("--group", "g", "--redeliver")).toContain("--webhook")
 })

@@ -3,7 +3,7 @@ import { Options } from "@effect/cli"
 import { EventLog, Memory, OptionGroup } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
 import { color, date, inWords, json as toJson, shownId, table } from "../terminal/terminal.js"
-import { UsageError } from "./failure.js"
+import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { eventRecord } from "./records.js"
 
@@ -60,18 +60,15 @@ const showGivenUp = (log: EventLog.Service, group: string, json: boolean) =>
     )
   })
 
-/** Posts the events to a webhook. The secret is in the environment, where no list of processes shows it. */
-const posting = (
-  log: EventLog.Service,
-  {
-    group,
-    url,
-    secretIn,
-    ...how
-  }: { group: string; url: string; secretIn: string } & EventLog.ConsumeOptions,
-) =>
+/** The webhook of a call. Its secret is in the environment, where no list of processes shows it. */
+const webhookOf = (url: string, secretEnv: Option.Option<string>) =>
   Effect.gen(function* () {
-    const post = yield* Effect.try({
+    if (Option.isNone(secretEnv))
+      return yield* new UsageError({
+        problem: "--webhook needs --secret-env NAME, the variable with its secret",
+      })
+    const secretIn = secretEnv.value
+    return yield* Effect.try({
       try: () => Memory.webhook({ url, secret: process.env[secretIn] ?? "" }),
       catch: (error) =>
         error instanceof Memory.InvalidOption
@@ -83,7 +80,28 @@ const posting = (
             })
           : new UsageError({ problem: String(error) }),
     })
-    yield* Memory.consume(log, group, post, { ...how, batch: 1 })
+  })
+
+/** Posts again what a group has given up. */
+const postAgain = (log: EventLog.Service, group: string, post: Memory.Consumer, json: boolean) =>
+  Effect.gen(function* () {
+    const sums = { delivered: 0, gone: 0, failed: 0 }
+    yield* Stream.runForEach(Memory.redeliver(log, group, post), (one) => {
+      sums[one.outcome]++
+      const { session, version, outcome, reason } = one
+      const why = reason === undefined ? "" : `: ${shownId(reason)}`
+      return Console.log(
+        json
+          ? toJson({ type: "redelivered", ...one })
+          : `${outcome === "failed" ? color.red(outcome) : outcome}  ${shownId(session)}  ${version}${why}`,
+      )
+    })
+    yield* Console.log(
+      json
+        ? toJson({ type: "redelivery", ...sums })
+        : `${sums.delivered} delivered, ${sums.gone} gone from the store, ${sums.failed} failed`,
+    )
+    if (sums.failed > 0) return yield* new Findings()
   })
 
 export const command = options.command(
@@ -118,17 +136,21 @@ export const command = options.command(
       "The environment variable with the secret of the webhook, whsec_ and base64.",
     ),
     givenUp: options.flag("given-up", "List what the group has given up, and why."),
+    redeliver: options.flag(
+      "redeliver",
+      "Post to --webhook once more what the group has given up; what is taken is no longer given up.",
+    ),
     ...options.numbers(numbers),
     follow: options.flag("follow", "Wait for new events, until you end it."),
     json: options.json,
   },
-  ({ store, after, follow, json, group, from, webhook, secretEnv, givenUp, ...given }) =>
+  ({ store, after, follow, json, group, from, webhook, secretEnv, givenUp, redeliver, ...given }) =>
     Effect.gen(function* () {
       yield* options.allowed(numbers, given)
       const log = yield* EventLog.EventLog
       if (Option.isNone(group)) {
-        if (Option.isSome(webhook) || givenUp)
-          return yield* new UsageError({ problem: "--webhook and --given-up need --group NAME" })
+        if (Option.isSome(webhook) || givenUp || redeliver)
+          return yield* new UsageError({ problem: "--webhook, --given-up and --redeliver need --group NAME" })
         const range = Option.match(after, { onNone: () => ({}), onSome: (position) => ({ after: position }) })
         return yield* Stream.runForEach(EventLog.feed(log, { ...range, follow }), printed(json))
       }
@@ -138,23 +160,17 @@ export const command = options.command(
         })
       if (givenUp) return yield* showGivenUp(log, group.value, json)
       const how = { follow, from, lease: given.lease * 1_000 }
-      if (Option.isNone(webhook))
+      if (Option.isNone(webhook)) {
+        if (redeliver) return yield* new UsageError({ problem: "--redeliver needs --webhook URL" })
         return yield* EventLog.consume(
           log,
           group.value,
           (page) => Effect.forEach(page, printed(json), { discard: true }),
           how,
         )
-      if (Option.isNone(secretEnv))
-        return yield* new UsageError({
-          problem: "--webhook needs --secret-env NAME, the variable with its secret",
-        })
-      yield* posting(log, {
-        group: group.value,
-        url: webhook.value,
-        secretIn: secretEnv.value,
-        attempts: given.attempts,
-        ...how,
-      })
+      }
+      const post = yield* webhookOf(webhook.value, secretEnv)
+      if (redeliver) return yield* postAgain(log, group.value, post, json)
+      yield* Memory.consume(log, group.value, post, { ...how, attempts: given.attempts, batch: 1 })
     }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
 )
