@@ -15,6 +15,7 @@ import { remember } from "./remember/index.js"
 import { scale } from "./scale.js"
 import { search } from "./search.js"
 import { service } from "./serve/index.js"
+import { stampede } from "./stampede.js"
 import { stores } from "./stores.js"
 import { studio } from "./studio/index.js"
 import { turn } from "./turn/index.js"
@@ -48,6 +49,7 @@ const withArguments = new Map<string, (args: ReadonlyArray<string>) => Promise<b
   ["neighbours", neighbours],
   ["scale", scale],
   ["serve", service],
+  ["stampede", stampede],
   ["studio", studio],
 ]).get(first ?? "")
 // Other names behind "serve" and "studio" are benchmarks, and their options begin with dashes.

@@ -194,7 +194,7 @@ export const projections = (
           Effect.die,
         )
       if (session !== undefined) return dropOf(session)
-      const names = EventLog.sessions({ list: listSessions(connection, prefix) })
+      const names = EventLog.logs({ list: listSessions(connection, prefix) })
       return Stream.runForEach(names, (info) => dropOf(info.session))
     },
   }

@@ -162,6 +162,25 @@ describe("consume", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.merge(InMemoryEventLog.layer, echoing))),
   )
 
+  it.effect("no list and no feed has what the program notes about the store", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      const memory = yield* Memory.make(manual)
+      yield* memory.append("chat", said(1))
+      for (const prefix of Object.values(EventLog.noted))
+        yield* log.append(`${prefix}x`, [{ time: 0, type: "Noted", schemaVersion: 1, data: "{}" }], {
+          expectedVersion: 0,
+          batchId: "b",
+        })
+      const found: Array<string> = []
+      yield* memory.consume("a", (events) => void found.push(...events.map(name)), { follow: false })
+      const fed = yield* Stream.runCollect(memory.feed({ follow: false }))
+      const sessions = yield* Stream.runCollect(memory.sessions)
+      const all = [...found, ...[...fed].map(name), ...[...sessions].map(({ session }) => session)]
+      expect(all).toEqual(["chat 1", "chat 1", "chat"])
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(InMemoryEventLog.layer, echoing))),
+  )
+
   it.effect("hands over what it gave up once more, beside a consumer that keeps its turn", () =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog

@@ -11,4 +11,4 @@ export {
   redeliver,
   type Redelivered,
 } from "./consume.js"
-export { feed, type FeedRange, notArchived, records, sessions, storedLog, versionOf } from "./pages.js"
+export { feed, type FeedRange, logs, notArchived, records, sessions, storedLog, versionOf } from "./pages.js"

@@ -32,6 +32,29 @@ export const markOf = (session: string): string => `${archivedPrefix}${session}`
 export const markedBy = (id: string): string | null =>
   id.startsWith(archivedPrefix) ? id.slice(archivedPrefix.length) : null
 
+/** What the ids of logs begin with in which the program notes how it works on a store: they say nothing about a conversation. */
+export const noted = {
+  /** How far the groups of the feed have come. */
+  feed: "memfold:feed:",
+  /** Which events of a session are in an archive. */
+  segments: "memfold:segments:",
+} as const
+
+const notedPrefixes = Object.values(noted)
+
+/**
+ * Whether a log is one in which the program notes how it works on the store, which is in no list of sessions, in no feed and in no copy.
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * console.log(EventLog.isNotes(EventLog.groupLog("crm"))) // true
+ * ```
+ */
+export const isNotes = (session: string): boolean =>
+  notedPrefixes.some((prefix) => session.startsWith(prefix))
+
 /** The schema version of a record whose data are in an archive: its `data` say where. */
 export const movedSchema = -1
 

@@ -6,13 +6,15 @@
  * written at its own record: a consumer that was frozen, and whose turn another one has taken, can keep nothing any more.
  */
 import { Chunk, Clock, Data, Duration, Effect, Random, Schedule, Stream } from "effect"
-import { type FeedRange, feed, records, storedLog } from "./pages.js"
+import { fed, type FeedRange, records, storedLog } from "./pages.js"
 import {
   type FedRecord,
   LogError,
   type LogPosition,
   type LogRecord,
+  isNotes,
   type NewRecord,
+  noted,
   type Service,
 } from "./port.js"
 
@@ -49,7 +51,6 @@ export interface GivenUp {
   readonly reason: string
 }
 
-const prefix = "memfold:feed:"
 const givenUpType = "FeedGivenUp"
 
 /**
@@ -62,7 +63,7 @@ const givenUpType = "FeedGivenUp"
  * console.log(EventLog.groupLog("warehouse")) // memfold:feed:warehouse
  * ```
  */
-export const groupLog = (group: string): string => `${prefix}${group}`
+export const groupLog = (group: string): string => `${noted.feed}${group}`
 
 /**
  * Why a call failed, as the log of a group tells it: the `reason` of an error, or its name. Its message may quote what was said, which no
@@ -181,12 +182,12 @@ const turn = <E, R>(
             Effect.retry({ times: attempts - 1, schedule: pauses }),
             Effect.catchAll((error) => giveUp(page, error)),
           )
-    const reading = feed(log, { ...range, ...(kept === null ? {} : { after: kept }) }, batch).pipe(
+    const reading = fed(log, { ...range, ...(kept === null ? {} : { after: kept }) }, batch).pipe(
       Stream.runForEachChunk((chunk) =>
         Effect.gen(function* () {
-          // What groups write is no news to any of them: they would never come to the end.
+          // What groups write is no news to any of them, but they go on behind it: they would never come to the end.
           const all = Chunk.toReadonlyArray(chunk)
-          const page = all.filter(({ record }) => !record.session.startsWith(prefix))
+          const page = all.filter(({ record }) => !isNotes(record.session))
           const end = all.at(-1)?.position ?? kept
           if (page.length === 0) {
             if (!isPending) kept = end

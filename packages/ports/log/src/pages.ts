@@ -2,6 +2,7 @@
 import { Chunk, type Duration, Effect, Either, Option, Stream } from "effect"
 import {
   type FedRecord,
+  isNotes,
   LogError,
   markOf,
   movedSchema,
@@ -136,6 +137,15 @@ export const foldRecords = <A, E>(
 export const versionOf = (log: Pick<Service, "head">, session: string): Effect.Effect<number, LogError> =>
   Effect.map(log.head(session), (head) => head?.version ?? 0)
 
+/** All logs of a store in the order of `compareSessionIds`, those with notes of the program as well ({@link isNotes}), read page by page. */
+export const logs = (log: Pick<Service, "list">, owner?: string): Stream.Stream<SessionInfo, LogError> =>
+  Stream.paginateChunkEffect(undefined as SessionPosition | undefined, (after) =>
+    Effect.map(log.list({ owner, after, limit: pageSize }), (page) => [
+      Chunk.fromIterable(page),
+      page.length < pageSize ? Option.none() : Option.fromNullable(page.at(-1)),
+    ]),
+  )
+
 /**
  * All sessions of a store in the order of `compareSessionIds`, or the sessions of an owner, the newest activity first, read page
  * by page. A session that becomes active while an owner's list is read moves to the front, and may be missed.
@@ -152,12 +162,7 @@ export const versionOf = (log: Pick<Service, "head">, session: string): Effect.E
  * ```
  */
 export const sessions = (log: Pick<Service, "list">, owner?: string): Stream.Stream<SessionInfo, LogError> =>
-  Stream.paginateChunkEffect(undefined as SessionPosition | undefined, (after) =>
-    Effect.map(log.list({ owner, after, limit: pageSize }), (page) => [
-      Chunk.fromIterable(page),
-      page.length < pageSize ? Option.none() : Option.fromNullable(page.at(-1)),
-    ]),
-  )
+  Stream.filter(logs(log, owner), ({ session }) => !isNotes(session))
 
 /** The log as the store has it, below the layer that seals what is kept; the log itself where there is no such layer. */
 export const storedLog = (log: Service): Service => log.stored ?? log
@@ -207,6 +212,14 @@ export interface FeedRange {
  * ```
  */
 export const feed = (
+  log: Pick<Service, "feed">,
+  range?: FeedRange,
+  limit?: number,
+): Stream.Stream<FedRecord, LogError> =>
+  Stream.filter(fed(log, range, limit), ({ record }) => !isNotes(record.session))
+
+/** {@link feed}, with the records of notes. */
+export const fed = (
   log: Pick<Service, "feed">,
   { after, follow = true, pollInterval = "250 millis" }: FeedRange = {},
   limit = 64,

@@ -141,6 +141,28 @@ describe("memfold archive", () => {
     expect(replayed).toMatchObject({ code: 0 })
     const whole = await memfold("export", "--store", place, "--session", "long")
     const said = await memfold("context", "long", "--store", place)
+    expect(await memfold("feed", "--store", place, "--group", "crm")).toMatchObject({ code: 0, err: "" })
+    const everything = await memfold("export", "--store", place)
+    const from = ["--store", place]
+    const reads: ReadonlyArray<ReadonlyArray<string>> = [
+      ["sessions", ...from, "--json"],
+      ["export", ...from],
+      ["export", ...from, "--session", "long"],
+      ["events", "long", ...from, "--json"],
+      ["context", "long", ...from, "--at", "150", "--json"],
+      ["recall", "number 3 of this talk", ...from, "--session", "long", "--json"],
+      ["summaries", "long", ...from, "--json"],
+      ["trace", "long", ...from, "--message", "3", "--json"],
+      ["facts", "long", ...from, "--json"],
+      ["audit", "long", ...from, "--json"],
+      ["feed", ...from, "--json"],
+    ]
+    const before = []
+    for (const call of reads) {
+      const read = await memfold(...call)
+      expect({ call, code: read.code, err: read.err }).toEqual({ call, code: 0, err: "" })
+      before.push(read)
+    }
     const segments = ["archive", "--store", place, "--segments", "--keep-versions", "100", "--to", "./parts"]
 
     expect((await memfold(...segments)).out).toContain("1 planned")
@@ -149,8 +171,25 @@ describe("memfold archive", () => {
     expect(archived("parts")).toHaveLength(1)
 
     expect(await memfold("context", "long", "--store", place)).toEqual(said)
-    const cut = await memfold("export", "--store", place, "--session", "long")
-    expect([cut.code, cut.err]).toEqual([2, expect.stringContaining("are in an archive")])
+    const refused: Array<string> = []
+    for (const [at, call] of reads.entries()) {
+      const { code, out, err } = await memfold(...call)
+      if (code === 0) expect(out).toBe(before[at]!.out)
+      else {
+        refused.push(call[0]!)
+        expect([code, err]).toEqual([2, expect.stringMatching(/are in an archive; .*--archive/)])
+      }
+      if (call[0] === "sessions") continue
+      expect({ call, ...(await memfold(...call, "--archive", "./parts")) }).toEqual({ call, ...before[at]! })
+    }
+    const needOldEvents = ["export", "export", "events", "context", "feed"]
+    expect(refused).toEqual(expect.arrayContaining(needOldEvents))
+    // What the program notes about the store itself is no session of it, and goes into no copy.
+    expect(everything.out).not.toContain("memfold:")
+    const copied = ["copy", "--from", place, "--to", "sqlite:copied.db"]
+    expect((await memfold(...copied)).code).toBe(1)
+    expect((await memfold(...copied, "--archive", "./parts")).code).toBe(0)
+    expect((await memfold("export", "--store", "sqlite:copied.db")).out).toBe(everything.out)
     expect((await memfold("verify", "--store", place)).code).toBe(1)
     expect((await memfold("verify", "--store", place, "--archive", "./parts")).code).toBe(0)
 

@@ -1,6 +1,6 @@
 /** Pages of sessions, filtered by title and time. */
 import { problem, type schemas } from "@memfold/client/api"
-import type { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
 
@@ -24,6 +24,7 @@ const parse = (cursor: string): EventLog.SessionPosition | null => {
 const isWanted =
   ({ title, activeFrom = Number.NEGATIVE_INFINITY, activeTo = Number.POSITIVE_INFINITY }: Query) =>
   (info: EventLog.SessionInfo): boolean =>
+    !EventLog.isNotes(info.session) &&
     (title === undefined || (info.title ?? "").toLowerCase().includes(title.toLowerCase())) &&
     info.updatedTime >= activeFrom &&
     info.updatedTime < activeTo

@@ -90,7 +90,7 @@ export const retainSegments = (
   archive: Archive,
   { owner, ...options }: SegmentOptions & { readonly owner?: string | undefined } = {},
 ): Stream.Stream<SegmentsRetained, EventLog.LogError> =>
-  EventLog.sessions(log, owner).pipe(
+  EventLog.logs(log, owner).pipe(
     Stream.mapEffect(({ session }) =>
       Effect.gen(function* () {
         const noted = notedBy(session)

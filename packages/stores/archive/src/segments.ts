@@ -31,7 +31,7 @@ export const mostAgain = 4
 /** The most characters of data in a segment: it is read as a whole. */
 const mostCharacters = 4_000_000
 
-const notePrefix = "memfold:segments:"
+const notePrefix = EventLog.noted.segments
 
 /** The session whose segments a log notes; `null` for another log. */
 export const notedBy = (id: string): string | null =>

@@ -279,7 +279,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     move,
     moveOwner: (owner, name) =>
       Stream.mapEffect(EventLog.sessions({ list }, owner), ({ session }) => move(session, name)),
-    rebalance: EventLog.sessions({ list }).pipe(
+    rebalance: EventLog.logs({ list }).pipe(
       Stream.mapEffect(({ session, owner = null }) =>
         Effect.gen(function* () {
           const place = yield* places.settle(session)

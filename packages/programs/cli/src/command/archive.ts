@@ -10,28 +10,13 @@ import {
   type SegmentsRetained,
   type Rule,
   Rules,
-  withArchive,
 } from "@memfold/archive"
 import { withoutSecrets } from "@memfold/catalog"
 import { EventLog } from "@memfold/core"
-import { Console, Duration, Effect, Either, type Layer, Option, Schedule, Schema, Stream } from "effect"
+import { Console, Duration, Effect, Either, Option, Schedule, Schema, Stream } from "effect"
 import { clean, color, json as toJson, several } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
-
-/** The archive behind a store, for commands that serve conversations. */
-export const archive = options.optionalText(
-  "archive",
-  "PLACE",
-  "Where archived sessions are, so that they come back when they are opened: a folder, or s3://BUCKET/PREFIX.",
-)
-
-/** A store, with the archive that an option names behind it. */
-export const behindOption = <E>(
-  store: Layer.Layer<EventLog.EventLog, E | EventLog.LogError>,
-  place: Option.Option<string>,
-): Layer.Layer<EventLog.EventLog, E | EventLog.LogError> =>
-  Option.match(place, { onNone: () => store, onSome: (archive) => withArchive(store, archive) })
 
 const opened = (place: string) =>
   Effect.mapError(openArchive(place), ({ reason }) => new UsageError({ problem: reason }))
@@ -201,7 +186,7 @@ export const command = options.command(
         return
       }
       if ((yield* once) > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.existingStore(given.store, { readonly: !given.run }))),
+    }).pipe(Effect.provide(options.existingStore(given, { readonly: !given.run }))),
 )
 
 export const restore = options.command(
@@ -228,5 +213,5 @@ export const restore = options.command(
           ? toJson({ type: "restored", session, restored: isBack })
           : clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`),
       )
-    }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
+    }).pipe(Effect.provide(options.existingStore({ store }, { readonly: false }))),
 )

@@ -108,7 +108,7 @@ export const command = options.command(
   "Compact a session now, whether that is due or not; exit code 1 if the summarizer fails.",
   {
     session: Args.text({ name: "SESSION" }),
-    store: options.store,
+    ...options.stored,
     strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
     set: options.set,
     settings: options.settings,
@@ -136,14 +136,14 @@ export const command = options.command(
       if (given.dryRun) {
         const preview = yield* asking(asked, (memory) => memory.preview(session, { takeOver })).pipe(
           Effect.provideService(Summarizer.Summarizer, summarizer),
-          Effect.provide(options.existingStore(url)),
+          Effect.provide(options.existingStore(given)),
         )
         const shown = given.json ? [toJson(previewRecord(session, preview))] : previewLines(preview)
         return yield* Effect.forEach(shown, (line) => Console.log(line), { discard: true })
       }
       const outcome = yield* asking(asked, (memory) => memory.compact(session, { takeOver })).pipe(
         Effect.provideService(Summarizer.Summarizer, summarizer),
-        Effect.provide(options.existingStore(url, { readonly: false })),
+        Effect.provide(options.existingStore(given, { readonly: false })),
       )
       const printed = given.json ? [toJson(record(session, outcome))] : lines(outcome)
       yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })

@@ -19,11 +19,11 @@ const chosen = options.repeatedText(
   "Only this session; may be repeated. All sessions by default.",
 )
 
-const opened = (store: string, given?: Parameters<typeof options.openStore>[1]) =>
-  Effect.map(
-    Effect.flatMap(options.openStore(store, given), (layer) => Layer.build(layer)),
-    (context) => Context.get(context, EventLog.EventLog),
-  )
+const opened = <E>(layer: Layer.Layer<EventLog.EventLog, E>) =>
+  Effect.map(Layer.build(layer), (context) => Context.get(context, EventLog.EventLog))
+
+/** A store that is written to, and made where there is none. */
+const target = (store: string) => Effect.flatMap(options.openStore(store), opened)
 
 /** The sessions named on the command line, or all of them. Fails if a named session is missing. */
 const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<string>) =>
@@ -162,9 +162,10 @@ export const copy = options.command(
     from: options.storeText("from", "The store to copy from."),
     to: options.storeText("to", "The store to copy to; created if missing."),
     session: chosen,
+    archive: options.archive,
     json: options.json,
   },
-  ({ from, to, session, json }) =>
+  ({ from, to, session, archive, json }) =>
     Effect.gen(function* () {
       const memory = isMemory(from) ? "from" : isMemory(to) ? "to" : null
       if (memory !== null) {
@@ -174,9 +175,9 @@ export const copy = options.command(
       if (isSameStore(from, to)) {
         return yield* new UsageError({ problem: "--from and --to are the same store" })
       }
-      const source = yield* opened(from, { create: false, readonly: true })
+      const source = yield* opened(options.existingStore({ store: from, archive }))
       const sessions = yield* sessionsOf(source, from, session)
-      yield* copyAll(sessions, sourceOf(source), yield* opened(to), { json, kept: true })
+      yield* copyAll(sessions, sourceOf(source), yield* target(to), { json, kept: true })
     }).pipe(Effect.scoped),
 )
 
@@ -208,7 +209,7 @@ export const exportCommand = options.command(
   "Write sessions as JSON Lines, to a file or to standard output.",
   {
     file: Args.text({ name: "FILE" }).pipe(Args.optional),
-    store: options.store,
+    ...options.stored,
     session: chosen,
     owner: options.owner.pipe(
       Options.withDescription(
@@ -221,7 +222,7 @@ export const exportCommand = options.command(
       "Why; the audit trails of the owner, or of the sessions that are named, get the export.",
     ),
   },
-  ({ file, store, session, owner, reason }) =>
+  ({ file, store, archive, session, owner, reason }) =>
     Effect.gen(function* () {
       if (Option.isSome(owner) && session.length > 0)
         return yield* new UsageError({ problem: "give --session or --owner, not both" })
@@ -230,7 +231,9 @@ export const exportCommand = options.command(
         : session.map((name) => ({ session: name }))
       if (Option.isSome(reason) && subjects.length === 0)
         return yield* new UsageError({ problem: "--reason goes with --owner or --session" })
-      const log = yield* opened(store, { create: false, readonly: Option.isNone(reason) })
+      const log = yield* opened(
+        options.existingStore({ store, archive }, { readonly: Option.isNone(reason) }),
+      )
       const sessions = Option.isSome(owner)
         ? sessionsOfOwner(log, owner.value)
         : yield* sessionsOf(log, store, session)
@@ -260,7 +263,7 @@ export const importExport = (
     if (missing !== undefined) {
       return yield* new UsageError({ problem: `there is no session "${missing}" in ${file}` })
     }
-    yield* copyAll(Stream.fromIterable(asked), exported, yield* opened(store), {
+    yield* copyAll(Stream.fromIterable(asked), exported, yield* target(store), {
       json: given.json,
       kept: !isMemory(store),
     })

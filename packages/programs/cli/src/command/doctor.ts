@@ -157,5 +157,5 @@ export const command = options.command(
           yield* Console.log(`nothing was found that is open in ${clean(withoutSecrets(store))}`)
       }
       if (found.length > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.existingStore(store))),
+    }).pipe(Effect.provide(options.existingStore({ store }))),
 )

@@ -165,10 +165,10 @@ export const command = options.command(
       "FILE",
       "With rebuild: a module whose default export is an extractor, or a function from { messages } to facts.",
     ),
-    store: options.store,
+    ...options.stored,
     json: options.json,
   },
-  ({ words, owner, at, always, asOf, sample, right, wrong, extractor, store, json }) => {
+  ({ words, owner, at, always, asOf, sample, right, wrong, extractor, json, ...stored }) => {
     const act = isAct(words[0]) ? words[0] : null
     const isAudit = act === "audit"
     const judges = right.length + wrong.length > 0
@@ -180,7 +180,7 @@ export const command = options.command(
         return yield* new UsageError({ problem: "--right and --wrong belong to memfold facts audit" })
       if (Option.isSome(extractor) && act !== "rebuild")
         return yield* new UsageError({ problem: "--extractor belongs to memfold facts rebuild" })
-      if (session !== undefined) yield* options.requireSession(session, store)
+      if (session !== undefined) yield* options.requireSession(session, stored.store)
       if (act !== null && !isAudit) {
         const given = Option.getOrUndefined(yield* Effect.transposeMapOption(extractor, labExtractor))
         const of = session === undefined ? "owner" : "session"
@@ -227,7 +227,7 @@ export const command = options.command(
       )
     }).pipe(
       Effect.provide(
-        options.quietMemory(store, {
+        options.quietMemory(stored, {
           readonly: !judges && (act === null || isAudit || act === "diff"),
           layers: memoryLayers(),
         }),

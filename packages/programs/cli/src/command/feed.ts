@@ -108,7 +108,7 @@ export const command = options.command(
   "feed",
   "Print the events of all sessions in one order, and with --follow new ones as they come; or post them to a webhook. The position of an event, in --json, goes on behind it, and with --group the store keeps it.",
   {
-    store: options.store,
+    ...options.stored,
     after: options.optionalText(
       "after",
       "POSITION",
@@ -144,7 +144,7 @@ export const command = options.command(
     follow: options.flag("follow", "Wait for new events, until you end it."),
     json: options.json,
   },
-  ({ store, after, follow, json, group, from, webhook, secretEnv, givenUp, redeliver, ...given }) =>
+  ({ store, archive, after, follow, json, group, from, webhook, secretEnv, givenUp, redeliver, ...given }) =>
     Effect.gen(function* () {
       yield* options.allowed(numbers, given)
       const log = yield* EventLog.EventLog
@@ -172,5 +172,5 @@ export const command = options.command(
       const post = yield* webhookOf(webhook.value, secretEnv)
       if (redeliver) return yield* postAgain(log, group.value, post, json)
       yield* Memory.consume(log, group.value, post, { ...how, attempts: given.attempts, batch: 1 })
-    }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
+    }).pipe(Effect.provide(options.existingStore({ store, archive }, { readonly: false }))),
 )

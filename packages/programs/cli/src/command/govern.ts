@@ -51,8 +51,8 @@ const detailOf = (entry: Audit.AuditEntry): string =>
 export const audit = options.command(
   "audit",
   "Show who did what with a session or an owner, without a text of a conversation, and check the chain of the audit trail.",
-  { ...subject, store: options.store, json: options.json },
-  ({ store, json, ...given }) =>
+  { ...subject, ...options.stored, json: options.json },
+  ({ json, ...given }) =>
     Effect.gen(function* () {
       const about = yield* subjectOf(given)
       const memory = yield* Memory.Memory
@@ -87,7 +87,7 @@ export const audit = options.command(
           )
       }
       if (broken.length > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.quietMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory(given))),
 )
 
 const reason = options.optionalText("reason", "TEXT", "Why; it stands in the receipt and in the audit.")
@@ -138,7 +138,7 @@ export const erase = options.command(
           (destroyTime === null ? "" : `, destroyed at ${timeOf(destroyTime)} UTC`),
       )
       yield* Console.log(color.dim(`not proven: ${notProven.join("; ")}`))
-    }).pipe(Effect.provide(options.quietMemory(store, { readonly: false }))),
+    }).pipe(Effect.provide(options.quietMemory({ store }, { readonly: false }))),
 )
 
 export const hold = options.command(
@@ -163,5 +163,5 @@ export const hold = options.command(
           `${"owner" in about ? `owner "${about.owner}"` : `session "${about.session}"`}: ${end ? "not held any more" : `held (${why ?? ""})`}`,
         ),
       )
-    }).pipe(Effect.provide(options.quietMemory(store, { readonly: false }))),
+    }).pipe(Effect.provide(options.quietMemory({ store }, { readonly: false }))),
 )

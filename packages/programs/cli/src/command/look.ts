@@ -74,14 +74,14 @@ export const sessions = options.command(
           ["left", "right", "left", "left", "left", "left"],
         ),
       )
-    }).pipe(Effect.provide(options.existingStore(store))),
+    }).pipe(Effect.provide(options.existingStore({ store }))),
 )
 
 export const events = options.command(
   "events",
   "Print the log of a session, one event per line.",
-  { session, store: options.store, json: options.json },
-  ({ session, store, json }) =>
+  { session, ...options.stored, json: options.json },
+  ({ session, store, archive, json }) =>
     Effect.gen(function* () {
       yield* options.requireSession(session, store)
       const log = yield* EventLog.EventLog
@@ -93,7 +93,7 @@ export const events = options.command(
                 color.dim(oneLine(record.data, columns() - 50)),
         ),
       )
-    }).pipe(Effect.provide(options.existingStore(store))),
+    }).pipe(Effect.provide(options.existingStore({ store, archive }))),
 )
 
 /** The user and the scope whose facts the session shares with other sessions. */
@@ -172,7 +172,7 @@ export const context = options.command(
   "Show what the model gets now, or what it got at an earlier event, without messages that a request recalls.",
   {
     session,
-    store: options.store,
+    ...options.stored,
     time: options.optionalInteger("at", "VERSION", "The context as it was at this version of the session."),
     format: Options.choice("format", contextFormats).pipe(
       Options.optional,
@@ -224,7 +224,7 @@ export const context = options.command(
       yield* Console.log(color.dim(`\n${several(context.messages.length, "message")} for the model`))
     }).pipe(
       Effect.provide(
-        Layer.unwrapEffect(styleOf(given)).pipe(Layer.provideMerge(options.existingStore(given.store))),
+        Layer.unwrapEffect(styleOf(given)).pipe(Layer.provideMerge(options.existingStore(given))),
       ),
     ),
 )

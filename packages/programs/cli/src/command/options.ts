@@ -1,5 +1,6 @@
 /** Options that several commands share. */
 import { Command, HelpDoc, Options, ValidationError } from "@effect/cli"
+import { withArchive } from "@memfold/archive"
 import { EventLog, type Guard, Memory, Message, OptionGroup, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
@@ -133,6 +134,28 @@ export const store = storeText(
   "store",
   "The store: the path of a SQLite file, memory:, redis://HOST, or postgres://HOST/DATABASE.",
 )
+
+/** The archive behind a store. */
+export const archive = optionalText(
+  "archive",
+  "PLACE",
+  "Where archived sessions and old events of the store are: a folder, or s3://BUCKET/PREFIX.",
+)
+
+/** A store that is read, and the archive behind it. To be handed to {@link existingStore} or {@link quietMemory}. */
+export const stored = { store, archive }
+
+export interface Stored {
+  readonly store: string
+  readonly archive?: Option.Option<string>
+}
+
+/** A store, with the archive that an option names behind it. */
+export const behind = <E>(
+  store: Layer.Layer<EventLog.EventLog, E | EventLog.LogError>,
+  place: Option.Option<string>,
+): Layer.Layer<EventLog.EventLog, E | EventLog.LogError> =>
+  Option.match(place, { onNone: () => store, onSome: (archive) => withArchive(store, archive) })
 
 export const owner = Options.text("owner").pipe(Options.withPseudoName("ID"), Options.optional)
 
@@ -317,14 +340,14 @@ export const openStore = (
 
 /** The layer of a store that must exist. It is not changed, unless `readonly` is `false`. */
 export const existingStore = (
-  url: string,
+  { store, archive = Option.none() }: Stored,
   { readonly = true } = {},
 ): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> =>
-  Layer.unwrapEffect(openStore(url, { create: false, readonly }))
+  behind(Layer.unwrapEffect(openStore(store, { create: false, readonly })), archive)
 
 /** A memory over an existing store, which is only read by default. It does not compact, so its strategy and its summarizer do not matter. */
 export const quietMemory = (
-  url: string,
+  stored: Stored,
   {
     readonly = true,
     layers = Layer.empty,
@@ -332,7 +355,7 @@ export const quietMemory = (
 ): Layer.Layer<Memory.Memory | EventLog.EventLog, EventLog.LogError | UnknownName> =>
   Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
     Layer.provide([ExtractiveSummarizer.layer(), layers]),
-    Layer.provideMerge(existingStore(url, { readonly })),
+    Layer.provideMerge(existingStore(stored, { readonly })),
   )
 
 /** Fails unless the store has this session. The error lists sessions that it has. */

@@ -34,7 +34,7 @@ export const command = options.command(
   "Search what was said in a session, or in all sessions of an owner.",
   {
     query: Args.text({ name: "QUERY" }).pipe(Args.withDescription("A question, or the words to search for.")),
-    store: options.store,
+    ...options.stored,
     session: options.optionalText("session", "ID", "Search this session."),
     owner: options.owner.pipe(Options.withDescription("Search all sessions of this owner.")),
     ...options.numbers(numbers),
@@ -51,7 +51,7 @@ export const command = options.command(
     ),
     json: options.json,
   },
-  ({ query, store, session, owner, tokens, after, before, timeZone, json }) =>
+  ({ query, store, archive, session, owner, tokens, after, before, timeZone, json }) =>
     Effect.gen(function* () {
       const times = {
         ...(yield* timeOf("after", after)),
@@ -89,7 +89,7 @@ export const command = options.command(
       )
       for (const name of unreadable)
         yield* Console.error(clean(`memfold: session "${name}" has a damaged event, and was not searched`))
-    }).pipe(Effect.provide(options.quietMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory({ store, archive }))),
 )
 
 /** A search in one session. Each message names its session, as in a search of an owner's sessions. */

@@ -33,11 +33,11 @@ export const command = options.command(
   "repair",
   "Repair what can be repaired in stored logs, and list what cannot; exit code 1 if anything is left.",
   {
-    store: options.store,
+    ...options.stored,
     session: options.optionalText("session", "ID", "Only this session; all sessions by default."),
     json: options.json,
   },
-  ({ store, session, json }) =>
+  ({ store, archive, session, json }) =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
       if (Option.isSome(session)) yield* options.requireSession(session.value, store)
@@ -64,5 +64,5 @@ export const command = options.command(
           : `${several(sums.sessions, "session")}: ${sums.mended} mended, ${sums.left} left`,
       )
       if (sums.left > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.existingStore(store, { readonly: false }))),
+    }).pipe(Effect.provide(options.existingStore({ store, archive }, { readonly: false }))),
 )

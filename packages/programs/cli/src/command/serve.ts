@@ -5,7 +5,6 @@ import type { ServeOptions, StoredToken } from "@memfold/server"
 import { Console, Effect, Either, Option } from "effect"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
 import { withArchive } from "@memfold/archive"
-import { archive } from "./archive.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { spend, spendOf } from "./spend.js"
@@ -175,7 +174,7 @@ export const command = options.command(
       "URL",
       "An OpenTelemetry collector for traces and metrics (OTLP over HTTP); OTEL_EXPORTER_OTLP_ENDPOINT by default.",
     ),
-    archive,
+    archive: options.archive,
     guard: options.guard,
     ...options.trust,
     ...spend,

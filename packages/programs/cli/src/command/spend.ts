@@ -131,5 +131,5 @@ export const command = options.command(
           ["left", "left", "right", "right", "right", "left"],
         ),
       )
-    }).pipe(Effect.provide(options.existingStore(given.store))),
+    }).pipe(Effect.provide(options.existingStore(given))),
 )

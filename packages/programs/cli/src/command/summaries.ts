@@ -47,8 +47,8 @@ const row = (summary: Session.SummaryRecord): ReadonlyArray<Cell> => [
 export const command = options.command(
   "summaries",
   "List every summary a session ever had, with its status.",
-  { session: Args.text({ name: "SESSION" }), store: options.store, json: options.json },
-  ({ session, store, json }) =>
+  { session: Args.text({ name: "SESSION" }), ...options.stored, json: options.json },
+  ({ session, store, archive, json }) =>
     Effect.gen(function* () {
       yield* options.requireSession(session, store)
       const memory = yield* Memory.Memory
@@ -66,5 +66,5 @@ export const command = options.command(
           ["left", "right", "left", "left", "right", "left", "right", "left", "left"],
         ),
       )
-    }).pipe(Effect.provide(options.quietMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory({ store, archive }))),
 )

@@ -52,7 +52,7 @@ export const command = options.command(
   "Show which messages each sentence of a summary rests on; exit code 1 if no message supports one of them.",
   {
     session: Args.text({ name: "SESSION" }),
-    store: options.store,
+    ...options.stored,
     text: Options.text("text").pipe(
       Options.optional,
       Options.withDescription("Trace this text; by default the active summary is traced."),
@@ -65,7 +65,7 @@ export const command = options.command(
     ),
     json: options.json,
   },
-  ({ session, store, json, ...what }) =>
+  ({ session, store, archive, json, ...what }) =>
     Effect.gen(function* () {
       const given = [Option.isSome(what.text), Option.isSome(what.summary), Option.isSome(what.message)]
       if (given.filter(Boolean).length > 1)
@@ -92,5 +92,5 @@ export const command = options.command(
           ]
       yield* Effect.forEach(lines, (line) => Console.log(line), { discard: true })
       if (wrong > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.quietMemory(store))),
+    }).pipe(Effect.provide(options.quietMemory({ store, archive }))),
 )

@@ -1,7 +1,6 @@
 /** `memfold verify` */
 import { EventLog, Verify } from "@memfold/core"
 import { Console, Effect, Stream } from "effect"
-import { archive, behindOption } from "./archive.js"
 import { Findings } from "./failure.js"
 import { type Finding, integrity, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
@@ -10,8 +9,8 @@ import { clean, color, progress, progressDone, several, json as toJson } from ".
 export const command = options.command(
   "verify",
   "Check every stored log against the laws; exit code 1 if there are findings.",
-  { store: options.store, archive, json: options.json },
-  ({ store, archive: archived, json }) =>
+  { ...options.stored, json: options.json },
+  ({ store, archive, json }) =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
       let erased = 0
@@ -27,7 +26,7 @@ export const command = options.command(
           ),
         )
       }
-      yield* Stream.runForEach(EventLog.sessions(log), (info) =>
+      yield* Stream.runForEach(EventLog.logs(log), (info) =>
         Effect.gen(function* () {
           sums.sessions++
           progress(`session ${sums.sessions}: "${info.session}", ${several(info.version, "event")}`)
@@ -72,5 +71,5 @@ export const command = options.command(
             "a search brings it up in the background, and says meanwhile how much it has not searched.",
         )
       if (sums.findings > 0) return yield* new Findings()
-    }).pipe(Effect.provide(behindOption(options.existingStore(store), archived))),
+    }).pipe(Effect.provide(options.existingStore({ store, archive }))),
 )

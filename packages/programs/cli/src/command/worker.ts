@@ -13,7 +13,6 @@ import { type OpenQueue, type QueueError, queueOf, type UnknownName } from "@mem
 import { Console, Duration, Effect, type Layer } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { clean, json as toJson } from "../terminal/terminal.js"
-import { archive, behindOption } from "./archive.js"
 import { lines, record } from "./compact.js"
 import type { UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -109,7 +108,7 @@ export const command = options.command(
   "worker",
   "Compact the sessions that a queue names, until the process is ended.",
   {
-    store: options.store,
+    ...options.stored,
     queue,
     queueName,
     strategy: options.strategy.pipe(Options.withDefault("break-even")),
@@ -118,7 +117,6 @@ export const command = options.command(
     environmentPrefix: options.environmentPrefix,
     summarizer: options.summarizerOrFile,
     ...options.numbers(numbers),
-    archive,
     ...options.trust,
     ...spend,
     json: options.json,
@@ -136,7 +134,7 @@ export const command = options.command(
       const summarizer = yield* labSummarizer(given.summarizer)
       const asked = { ...(yield* spendOf(given)), ...options.trustOf(given) }
       const opened = yield* options.openStore(given.store, { retryFor: "15 seconds" })
-      const store = behindOption(opened, given.archive)
+      const store = options.behind(opened, given.archive)
       const openQueue = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
       const { json } = given
       const parts = { strategy, summarizer, concurrency, shutdown, lease, sweep, json, memory: asked }

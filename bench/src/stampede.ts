@@ -1,0 +1,167 @@
+/**
+ * A stampede: `npm run bench -- stampede [--sessions N] [--stores sqlite,postgres]`. Turns of two messages and a context come for all
+ * sessions at once: first again and again to a process that has them all; then, with its model down until the compaction of each session has
+ * failed and is due again, to a new process with empty caches, on a server that was killed and started again, while the model stays down.
+ */
+import { type EventLog, Memory, Message, Summarizer } from "@memfold/core"
+import * as PostgresEventLog from "@memfold/store-postgres"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+import { Duration, Effect, type Layer, Logger, LogLevel } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { setTimeout } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { startServer } from "./load/server.js"
+import { sessionOf, turnOf } from "./load/talk.js"
+import { claim, median, told } from "./measure.js"
+
+const options = {
+  sessions: { type: "string", default: "1000" },
+  stores: { type: "string", default: "sqlite,postgres" },
+  // Of a process that the run starts.
+  url: { type: "string" },
+  model: { type: "string", default: "up" },
+  "back-off": { type: "string", default: "60000" },
+  rounds: { type: "string", default: "1" },
+  from: { type: "string", default: "0" },
+} as const
+
+/** What a process has seen: the turns of all sessions at once, in milliseconds for each round, and how many sessions have failed. */
+interface Seen {
+  readonly rounds: ReadonlyArray<number>
+  readonly failed: number
+}
+
+/** A model that answers after 50 milliseconds, or is down. */
+const modelThat = (isUp: boolean): Summarizer.Service => ({
+  name: "model",
+  summarize: ({ session }) =>
+    Effect.zipRight(
+      Effect.sleep("50 millis"),
+      isUp
+        ? Effect.succeed({ text: "The customer asked for the order. ".repeat(20) })
+        : new Summarizer.SummarizerError({ session, reason: "unavailable", detail: "the model is down" }),
+    ),
+})
+
+const storeAt = (url: string): Layer.Layer<EventLog.EventLog, EventLog.LogError> =>
+  url.startsWith("postgres:") ? PostgresEventLog.layer({ url }) : SqliteEventLog.layer({ filename: url })
+
+/** Takes rounds of turns for all sessions at once. */
+const takeTurns = (given: {
+  readonly url: string
+  readonly sessions: number
+  readonly isUp: boolean
+  readonly backOff: number
+  readonly rounds: number
+  readonly from: number
+}): Promise<Seen> =>
+  Effect.gen(function* () {
+    const memory = yield* Memory.make({
+      strategy: RollingBuffer({ bufferSize: 4 }),
+      compaction: { mode: "background", backOff: Duration.millis(given.backOff) },
+    })
+    const names = Array.from({ length: given.sessions }, (_, at) => sessionOf(at))
+    // The store is open, and has no session in its caches.
+    yield* memory.state("nobody")
+    const turn = (session: string, at: number) => {
+      const [asked, answered] = turnOf(session, at)
+      const messages = [Message.user(asked!.content), Message.assistant(answered!.content)]
+      return Effect.zipRight(memory.append(session, messages), memory.context(session))
+    }
+    const rounds: Array<number> = []
+    for (let round = 0; round < given.rounds; round++) {
+      const began = performance.now()
+      yield* Effect.forEach(names, (name) => turn(name, given.from + round), {
+        concurrency: "unbounded",
+        discard: true,
+      })
+      rounds.push(performance.now() - began)
+    }
+    if (!given.isUp) yield* Effect.sleep("5 seconds")
+    const states = yield* Effect.forEach(names, (name) => memory.state(name))
+    return { rounds, failed: states.filter(({ failures }) => failures !== null).length }
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(storeAt(given.url)),
+    Effect.provideService(Summarizer.Summarizer, modelThat(given.isUp)),
+    Logger.withMinimumLogLevel(LogLevel.None),
+    Effect.runPromise,
+  )
+
+/** {@link takeTurns} in a process of its own. */
+const inProcess = async (args: Readonly<Record<string, string>>): Promise<Seen> => {
+  const flags = Object.entries(args).flatMap(([name, value]) => [`--${name}`, value])
+  const child = spawn(process.execPath, [process.argv[1]!, "stampede", ...flags], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  return JSON.parse(await text(child.stdout)) as Seen
+}
+
+/** Runs a store and prints. Returns whether the ratio is within its bound. */
+const inStore = async (
+  name: string,
+  url: string,
+  sessions: number,
+  restart: () => Promise<void>,
+): Promise<boolean> => {
+  const of = { url, sessions: String(sessions) }
+  const steady = await inProcess({ ...of, rounds: "14" })
+  const failing = await inProcess({ ...of, rounds: "5", from: "14", model: "down", "back-off": "1000" })
+  await restart()
+  // Every retry is due by then.
+  await setTimeout(3_000)
+  const cold = await inProcess({ ...of, rounds: "4", from: "19", model: "down" })
+  const each = (millis: number) => Math.round(sessions / (millis / 1_000))
+  const shown = (millis: number) => `${each(millis).toLocaleString("en-US")}/s`
+  const warm = median(steady.rounds.slice(2))
+  const [first = 0, ...later] = cold.rounds
+  console.log(`\n${name}: turns of ${sessions.toLocaleString("en-US")} sessions, all at once`)
+  told("steady, the model answers and compactions run", shown(warm))
+  told("sessions whose compaction had failed and was due again", String(failing.failed))
+  told("all cold after a restart, the model is down", shown(first))
+  told("the rounds behind that, the model is down", later.map(shown).join(", "))
+  return claim("steady against cold (two thirds are 1.5)", first / warm, 1.5)
+}
+
+/** Measures and prints. Returns whether every ratio is within its bound. */
+export const stampede = async (args: ReadonlyArray<string>): Promise<boolean> => {
+  const { values } = parseArgs({ args: [...args], options })
+  const sessions = Number(values.sessions)
+  const { url } = values
+  if (url !== undefined) {
+    const seen = await takeTurns({
+      url,
+      sessions,
+      isUp: values.model === "up",
+      backOff: Number(values["back-off"]),
+      rounds: Number(values.rounds),
+      from: Number(values.from),
+    })
+    process.stdout.write(JSON.stringify(seen))
+    return true
+  }
+  const outcomes: Array<boolean> = []
+  for (const kind of values.stores.split(",")) {
+    const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
+    try {
+      if (kind === "sqlite") {
+        outcomes.push(await inStore("SQLite", join(folder, "chats.db"), sessions, async () => {}))
+        continue
+      }
+      const server = await startServer("postgres", folder)
+      try {
+        outcomes.push(await inStore("PostgreSQL", server.url, sessions, server.restart))
+      } finally {
+        await server.end()
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    }
+  }
+  return outcomes.every(Boolean)
+}
