@@ -26,6 +26,7 @@ const laws = (name: string, numRuns: number, options: () => Options) => {
     timeLimit: 60_000,
     layer: fresh,
     reopen: fresh,
+    replace: false,
   })
 }
 

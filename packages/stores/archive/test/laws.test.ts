@@ -19,6 +19,7 @@ const log = Effect.flatMap(InMemoryEventLog.make, (inner) => behind(inner, folde
 eventLogLaws({
   name: "a store with an archive behind it",
   layer: () => Layer.effect(EventLog.EventLog, log),
+  replace: false,
   numRuns: often(4, 100),
 })
 
@@ -28,6 +29,7 @@ const segmented = (inner: EventLog.Service) =>
 eventLogLaws({
   name: "a store whose old events move behind every write",
   layer: () => Layer.effect(EventLog.EventLog, Effect.flatMap(InMemoryEventLog.make, segmented)),
+  replace: false,
   numRuns: often(4, 100),
 })
 
@@ -41,5 +43,6 @@ eventLogLaws({
         segmented,
       ),
     ),
+  replace: false,
   numRuns: often(2, 30),
 })

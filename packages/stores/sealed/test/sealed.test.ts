@@ -28,7 +28,11 @@ const { newFolder, newKeyring } = folders()
 const shared = newKeyring()
 lawSuite(
   "a sealed log in memory",
-  eventLogProperties({ layer: () => sealed(InMemoryEventLog.layer, shared), numRuns: often(2, 50) }),
+  eventLogProperties({
+    layer: () => sealed(InMemoryEventLog.layer, shared),
+    replace: false,
+    numRuns: often(2, 50),
+  }),
   { timeout: often(120_000, 900_000), timeLimit: 60_000 },
 )
 lawSuite(
@@ -36,6 +40,7 @@ lawSuite(
   eventLogProperties({
     layer: () => sealed(sqlite({ filename: ":memory:" }), shared),
     reopen: () => sealed(sqlite({ filename: join(newFolder(), "chats.db") }), shared),
+    replace: false,
     numRuns: often(1, 20),
   }),
   { timeout: often(120_000, 900_000), timeLimit: 60_000 },

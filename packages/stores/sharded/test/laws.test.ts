@@ -21,11 +21,13 @@ eventLogLaws({
   name: "three shards in memory, by session",
   numRuns: often(20, 200),
   layer: () => inMemory({}),
+  replace: false,
 })
 eventLogLaws({
   name: "three shards in memory, by owner",
   numRuns: often(20, 200),
   layer: () => inMemory({ place: "owner" }),
+  replace: false,
 })
 
 const { server } = postgresServers()
@@ -56,5 +58,6 @@ eventLogLaws({
   timeout: often(120_000, 900_000),
   timeLimit: 60_000,
   layer: fresh,
+  replace: false,
   ...(deep ? { reopen: fresh } : {}),
 })

@@ -4,7 +4,7 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 import { batchHash } from "./batchHash.js"
 import * as Batcher from "./batcher.js"
 import { type Database, integer, lockSession, type Row, type Run, textOrNull } from "./Database.js"
@@ -272,11 +272,28 @@ export const appending = (
   /** Replaces the data of records. */
   const replaceRecords = (run: Run, id: number, replaced: ReadonlyArray<EventLog.RewrittenRecord>) =>
     Effect.forEach(
-      replaced,
-      ({ version, schemaVersion, data, checksum }) =>
+      Array.chop(replaced, (rest) => {
+        let characters = 0
+        const end = rest.findIndex(({ data }, at) =>
+          (characters += data.length) > most.characters ? at > 0 : at === most.records,
+        )
+        return Array.splitAt(rest, end < 0 ? rest.length : end)
+      }),
+      (some) =>
         run(
-          "UPDATE events SET schema_version = ?, data = ?, checksum = ? WHERE id = CAST(? AS BIGINT) << 32 | ?",
-          [schemaVersion, data, checksum ?? null, id, version],
+          `UPDATE events SET schema_version = CAST(value ->> 1 AS INTEGER), data = value ->> 2, checksum = CAST(value ->> 3 AS BIGINT)
+           FROM ${dialect.elements} WHERE events.id = CAST(? AS BIGINT) << 32 | CAST(value ->> 0 AS BIGINT)`,
+          [
+            JSON.stringify(
+              some.map(({ version, schemaVersion, data, checksum }) => [
+                version,
+                schemaVersion,
+                data,
+                checksum ?? null,
+              ]),
+            ),
+            id,
+          ],
         ),
       { discard: true },
     )

@@ -9,6 +9,7 @@ import { ownerLaws } from "./laws/owners.js"
 import { projectionLaws } from "./laws/projections.js"
 import { raceLaws } from "./laws/races.js"
 import { readLaws } from "./laws/read.js"
+import { replaceLaws } from "./laws/replace.js"
 import { rewriteLaws } from "./laws/rewrite.js"
 import { sessionLaws } from "./laws/sessions.js"
 
@@ -34,6 +35,7 @@ export const eventLogProperties = (options: EventLogPropertiesOptions): Readonly
     ownerLaws,
     projectionLaws,
     rewriteLaws,
+    replaceLaws,
     feedLaws,
     durabilityLaws,
     modelLaws,

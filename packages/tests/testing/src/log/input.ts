@@ -14,12 +14,14 @@ export type LogLayer = Layer.Layer<EventLog.EventLog, unknown>
  * - `reopen`: for a store that outlives its process, a function that returns a layer over a new file or database each
  *   time it is called; building that layer again opens the same file or database again
  * - `feed` (`true`): whether the store has a feed
+ * - `replace` (`true`): whether the store has `replace`, by which an archive takes old events out of it
  * - `numRuns` (100): how many inputs each law is checked with; laws that move much data use fewer
  */
 export interface EventLogPropertiesOptions {
   readonly layer: LogLayer | (() => LogLayer)
   readonly reopen?: (() => LogLayer) | undefined
   readonly feed?: boolean | undefined
+  readonly replace?: boolean | undefined
   readonly numRuns?: number | undefined
 }
 

@@ -344,6 +344,22 @@ const rowMutants: ReadonlyArray<Mutant> = [
     rewrite: (session, rewritten, records, options) =>
       keepingRows(log, session, "notes", log.rewrite(session, rewritten, records, options)),
   })),
+  store("replaces data behind another head", "L12: data are replaced in place", (log) => ({
+    replace: (session, replaced) =>
+      Effect.flatMap(headOf(log, session), (head) => log.replace!(session, replaced, head)),
+  })),
+  store("keeps the checksum of what is replaced", "L12: data are replaced in place", (log) => ({
+    replace: (session, replaced, at) =>
+      log.replace!(
+        session,
+        replaced.map((one) => ({ checksum: 7, ...one })),
+        at,
+      ),
+  })),
+  store("drops rows with what is replaced", "L12: data are replaced in place", (log) => ({
+    replace: (session, replaced, at) =>
+      Effect.zipRight(log.replace!(session, replaced, at), log.projections.drop("snapshot", session)),
+  })),
   store("leaves summaries after a rewrite", "L15: a rewrite, a deletion and a drop", (log) => ({
     rewrite: (session, rewritten, records, options) =>
       keepingRows(log, session, "summary", log.rewrite(session, rewritten, records, options)),
