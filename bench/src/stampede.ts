@@ -63,7 +63,11 @@ const takeTurns = (given: {
   Effect.gen(function* () {
     const memory = yield* Memory.make({
       strategy: RollingBuffer({ bufferSize: 4 }),
-      compaction: { mode: "background", backOff: Duration.millis(given.backOff) },
+      compaction: {
+        mode: "background",
+        backOff: Duration.millis(given.backOff),
+        ...(given.backOff < 60_000 ? { summarizerRetries: 0 } : {}),
+      },
     })
     const names = Array.from({ length: given.sessions }, (_, at) => sessionOf(at))
     // The store is open, and has no session in its caches.
@@ -82,9 +86,14 @@ const takeTurns = (given: {
       })
       rounds.push(performance.now() - began)
     }
-    if (!given.isUp) yield* Effect.sleep("5 seconds")
-    const states = yield* Effect.forEach(names, (name) => memory.state(name))
-    return { rounds, failed: states.filter(({ failures }) => failures !== null).length }
+    const failed = Effect.map(
+      Effect.forEach(names, (name) => memory.state(name)),
+      (states) => states.filter(({ failures }) => failures !== null).length,
+    )
+    const isFailing = given.backOff < 60_000
+    for (let left = 120; isFailing && left > 0 && (yield* failed) < given.sessions; left--)
+      yield* Effect.sleep("1 second")
+    return { rounds, failed: yield* failed }
   }).pipe(
     Effect.scoped,
     Effect.provide(storeAt(given.url)),

@@ -14,6 +14,8 @@ type Pass = (data: Buffer, link: Link) => boolean
 export interface Relay {
   readonly port: number
   readonly url: string
+  /** The port that new connections go to. */
+  target: number
   /** The connections that are open. */
   readonly links: ReadonlySet<Link>
   /** What clients say. */
@@ -32,7 +34,7 @@ export const relays = (): ((target: number) => Promise<Relay>) => {
   return async (target) => {
     const links = new Set<Link>()
     const listening = createServer((client) => {
-      const link: Link = { client, server: connect(target, "127.0.0.1") }
+      const link: Link = { client, server: connect(relay.target, "127.0.0.1") }
       const { server } = link
       links.add(link)
       const close = () => {
@@ -49,6 +51,7 @@ export const relays = (): ((target: number) => Promise<Relay>) => {
     const relay: Relay = {
       port,
       url: `redis://127.0.0.1:${port}`,
+      target,
       links,
       up: () => true,
       down: () => true,
