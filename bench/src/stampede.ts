@@ -119,12 +119,12 @@ const inStore = async (
   restart: () => Promise<void>,
 ): Promise<boolean> => {
   const of = { url, sessions: String(sessions) }
-  const steady = await inProcess({ ...of, rounds: "14" })
-  const failing = await inProcess({ ...of, rounds: "5", from: "14", model: "down", "back-off": "1000" })
+  const steady = await inProcess({ ...of, rounds: "8" })
+  const failing = await inProcess({ ...of, rounds: "5", from: "8", model: "down", "back-off": "1000" })
   await restart()
   // Every retry is due by then.
   await setTimeout(3_000)
-  const cold = await inProcess({ ...of, rounds: "4", from: "19", model: "down" })
+  const cold = await inProcess({ ...of, rounds: "4", from: "13", model: "down" })
   const each = (millis: number) => Math.round(sessions / (millis / 1_000))
   const shown = (millis: number) => `${each(millis).toLocaleString("en-US")}/s`
   const warm = median(steady.rounds.slice(2))
@@ -134,7 +134,9 @@ const inStore = async (
   told("sessions whose compaction had failed and was due again", String(failing.failed))
   told("all cold after a restart, the model is down", shown(first))
   told("the rounds behind that, the model is down", later.map(shown).join(", "))
-  return claim("steady against cold (two thirds are 1.5)", first / warm, 1.5)
+  const all = cold.rounds.reduce((sum, time) => sum + time, 0) / cold.rounds.length
+  claim("steady against all four rounds after the restart", all / warm, Number.POSITIVE_INFINITY)
+  return claim("steady against all cold (two thirds are 1.5)", first / warm, 1.5)
 }
 
 /** Measures and prints. Returns whether every ratio is within its bound. */
