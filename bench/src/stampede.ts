@@ -90,8 +90,8 @@ const takeTurns = (given: {
       Effect.forEach(names, (name) => memory.state(name)),
       (states) => states.filter(({ failures }) => failures !== null).length,
     )
-    const isFailing = given.backOff < 60_000
-    for (let left = 120; isFailing && left > 0 && (yield* failed) < given.sessions; left--)
+    const seconds = given.backOff < 60_000 ? 120 : 0
+    for (let left = seconds; left > 0 && (yield* failed) < given.sessions; left--)
       yield* Effect.sleep("1 second")
     return { rounds, failed: yield* failed }
   }).pipe(

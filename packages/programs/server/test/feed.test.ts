@@ -1,6 +1,9 @@
 /** The feed of all sessions over HTTP: pages, the stream, and consumers and services that end in between. */
 import { createClient } from "@memfold/client"
+import { EventLog } from "@memfold/core"
 import { storeFile } from "@memfold/harness/storeFile"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { makeToken } from "../src/index.js"
 import { ask, started, turn } from "./services.js"
@@ -81,4 +84,30 @@ it("shows a tenant its own sessions alone, by the names that it knows", async ()
     expect(fed.session).toBe("chat")
     break
   }
+})
+
+it("has nothing of what the program notes about the store, and neither have lists of sessions", async () => {
+  const store = storeFile()
+  const { url } = await started({ store })
+  const memory = createClient({ url })
+  await memory.append("chat", turn(1))
+  await memory.append("zoo", turn(2))
+  await Effect.gen(function* () {
+    const log = yield* SqliteEventLog.make({ filename: store.replace("sqlite:", "") })
+    for (const prefix of Object.values(EventLog.noted))
+      yield* log.append(`${prefix}x`, [{ time: 0, type: "Noted", schemaVersion: 1, data: "{}" }], {
+        expectedVersion: 0,
+        batchId: "b",
+      })
+  }).pipe(Effect.scoped, Effect.runPromise)
+  const listed: Array<string> = []
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const { body } = await ask(`${url}/v1/sessions?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`)
+    const page = body as unknown as { sessions: ReadonlyArray<{ session: string }>; next: string | null }
+    listed.push(...page.sessions.map(({ session }) => session))
+    cursor = page.next
+  }
+  expect(listed).toEqual(["chat", "zoo"])
+  const { events } = await memory.feedPage()
+  expect(new Set(events.map(({ session }) => session))).toEqual(new Set(["chat", "zoo"]))
 })
