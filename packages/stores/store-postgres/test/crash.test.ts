@@ -1,6 +1,6 @@
 /** Servers that are killed or replaced, and connections that are lost: what was acknowledged is there, once (law L14). */
 import { EventLog } from "@memfold/core"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { all, crowd, found, records } from "@memfold/harness/crowd"
 import { often } from "@memfold/harness/depth"
@@ -44,6 +44,41 @@ describe("a server that is killed", () => {
         expect(yield* found(log, writers)).toEqual({ lost: 0, double: 0, disorder: 0 })
         expect(writers.count()).toBeGreaterThan(kills * 20)
         console.log(`${kills} kills of a server, ${writers.count()} acknowledged appends: lost 0, double 0`)
+      }),
+    )
+  })
+
+  it("is read on by a group of the feed, which misses no event", async () => {
+    const killed = await server({ config })
+    await withLog({ url: killed.url, retryFor: "1 minute" }, (log) =>
+      Effect.gen(function* () {
+        const writers = yield* crowd(log, sessions)
+        const taken = new Map(sessions.map((session): [string, Array<number>] => [session, []]))
+        const handle = (page: ReadonlyArray<EventLog.FedRecord>) =>
+          Effect.sync(() => {
+            for (const { record } of page) taken.get(record.session)!.push(record.version)
+          })
+        const group = yield* Effect.forkScoped(
+          EventLog.consume(log, "g", handle, { pollInterval: "50 millis", lease: "2 seconds" }),
+        )
+        const seen = () => [...taken.values()].reduce((sum, { length }) => sum + length, 0)
+        for (let kill = 0; kill < kills; kill++) {
+          const enough = seen() + 30
+          yield* Effect.promise(() => eventually("the group reads on", async () => seen() >= enough, 60))
+          yield* Effect.promise(killed.kill)
+          yield* Effect.promise(killed.start)
+        }
+        yield* writers.stop
+        for (const session of sessions) {
+          const versions = (yield* all(EventLog.records(log, session))).map(({ version }) => version)
+          const distinct = () => [...new Set(taken.get(session))]
+          yield* Effect.promise(() =>
+            eventually("the group is at the end", async () => distinct().length === versions.length, 60),
+          )
+          // What was not kept when the server was killed comes again, behind which the order is that of the session.
+          expect(distinct()).toEqual(versions)
+        }
+        yield* Fiber.interrupt(group)
       }),
     )
   })
