@@ -9,4 +9,11 @@ const folder = mkdtempSync(join(tmpdir(), "file-log-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const empty = () => layer(mkdtempSync(join(folder, "log-")))
-eventLogLaws({ name: "one file for each session", layer: empty, reopen: empty, numRuns: 10, feed: false })
+eventLogLaws({
+  name: "one file for each session",
+  layer: empty,
+  reopen: empty,
+  numRuns: 10,
+  feed: false,
+  replace: false,
+})

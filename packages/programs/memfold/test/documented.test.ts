@@ -125,7 +125,12 @@ describe.each(shared)("%s", (name) => {
     const { ids } = Memory.operations[name]
     const [, parameters = ""] = /\.\w+\((.*?)\): /su.exec(partsOf("effects", name).declaration) ?? []
     const named = [...parameters.matchAll(/(?:^|, )(\w+)\??: /gu)].map(([, parameter = ""]) => parameter)
-    const kinds: Readonly<Record<string, string>> = { session: "session", to: "session", owner: "owner" }
+    const kinds: Readonly<Record<string, string>> = {
+      session: "session",
+      to: "session",
+      owner: "owner",
+      id: "owner",
+    }
     expect(named.flatMap((one) => kinds[one] ?? [])).toEqual(ids)
     expect(named.slice(0, ids.length).every((one) => one in kinds)).toBe(true)
   })

@@ -14,7 +14,8 @@ export interface BranchOperations<F extends Face> {
   /**
    * Goes on from an earlier place with other messages, all or nothing: for a page whose user edits a message. The messages before
    * `from` stay, and `messages` come behind them. What was said behind the place stays in the log as a branch, to which `checkout`
-   * returns. The newest summary that covers nothing beyond the place is in force; none is written again.
+   * returns. The newest summary that covers nothing beyond the place is in force, and without messages, the newest one that leaves the
+   * last message before the place to the context; none is written again.
    *
    * @param session - the id of the session
    * @param from - the first message to replace: its index (see `messages`), or `{ version }` of the event that appended it

@@ -115,6 +115,7 @@ export interface FactOperations<F extends Face> {
    * What would come, go and change if the facts that were learned anew were taken now.
    *
    * @param id - the owner; with `of: "session"`, a session that has none
+   * @param options - `of`: what the id names
    * @returns `null` if none were learned anew, or they were taken or dropped
    * @throws LayersError: the memory layers failed
    *

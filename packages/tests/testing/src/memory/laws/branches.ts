@@ -70,7 +70,8 @@ export const branchCoverageLaw = (kit: MemoryKit): Law =>
     explanation:
       "A summarizer repeats every word it reads. Whatever is edited, asked again, undone and returned to, also in the middle\n" +
       "of what a summary covers: each segment says only words of messages that the branch has, up to where the segment ends.\n" +
-      "After an edit, the summary in force is the newest one that covers nothing beyond the place.",
+      "After an edit, the summary in force is the newest one that covers nothing beyond the place; where nothing is said behind\n" +
+      "the place, the newest one that leaves the last message before it to the context, for a request has to have it.",
     numRuns: kit.numRuns,
     arbitrary: inputs(kit, false),
     describe,
@@ -82,12 +83,14 @@ export const branchCoverageLaw = (kit: MemoryKit): Law =>
           const { coveredTo, total, summary } = await world.run(memory.state(session))
           if (summary !== null) covered.set(summary.id, page.shown.slice(0, coveredTo))
           if (step.act === "edit" || step.act === "regenerate") {
-            const kept = page.shown.slice(0, total - (step.act === "edit" ? step.count : 0))
+            const added = step.act === "edit" ? step.count : 0
+            const kept = page.shown.slice(0, total - added)
             const best = (await world.run(memory.summaries(session)))
               .filter(
                 ({ id, status, coveredTo: end }) =>
                   status !== "invalid" &&
                   isPrefix(covered.get(id), kept) &&
+                  (added > 0 || end < kept.length) &&
                   // A call that is the end is open again, and not covered.
                   !(end === kept.length && hasOpenCall(kept)),
               )
