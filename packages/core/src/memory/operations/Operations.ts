@@ -6,6 +6,7 @@ import type { Face } from "./Face.js"
 import type { FactOperations } from "./FactOperations.js"
 import type { GovernanceOperations } from "./GovernanceOperations.js"
 import type { LogOperations } from "./LogOperations.js"
+import type { RebuildOperations } from "./RebuildOperations.js"
 import type { SearchOperations } from "./SearchOperations.js"
 import type { SessionOperations } from "./SessionOperations.js"
 
@@ -17,6 +18,7 @@ export type {
   FactOperations,
   GovernanceOperations,
   LogOperations,
+  RebuildOperations,
   SearchOperations,
   SessionOperations,
 }
@@ -36,6 +38,7 @@ export interface Operations<F extends Face>
     ConversationOperations<F>,
     BranchOperations<F>,
     FactOperations<F>,
+    RebuildOperations<F>,
     SearchOperations<F>,
     CompactionOperations<F>,
     LogOperations<F>,
