@@ -11,8 +11,8 @@ export interface Material extends MemoryLayers.CompletedTurns {
 }
 
 /**
- * A fact as an extractor finds it, about the user unless it says a `layer`. It is taken only if each quote stands in a message that was read, byte for byte (in NFC). A fact
- * about the user needs the user's own words.
+ * A fact as an extractor finds it, about the user unless it says a `layer`. It is taken only if each quote stands in a message that was
+ * read, byte for byte (in NFC). A fact about the user needs the user's own words.
  *
  * - `quote`: what was said, word for word; the value may say it in other words
  * - `kind`: a word for what it is; `fact` by default

@@ -78,18 +78,19 @@ type Charged = Parameters<MemoryLayers.Rebuilding["learn"]>[2]["charged"]
 type Facts = ReadonlyArray<Session.KnownFact>
 
 /**
- * Whether a fact may be learned anew: from a message that a fact was redacted from only what is known, since nobody can compare it with
+ * The facts that may be learned anew: from a message that a fact was redacted from only what is known, since nobody can compare it with
  * what was erased.
  */
-const isOpen = (
-  fact: Event.Fact,
+const open = (
+  facts: ReadonlyArray<Event.Fact>,
   redactions: Session.SessionState["redactions"],
   known: ReadonlyArray<Session.KnownFact>,
-): boolean => {
+): ReadonlyArray<Event.Fact> => {
   const places = new Set(redactions.map(MemoryLayers.placeOf))
-  return (
-    !(fact.sources ?? []).some((source) => places.has(MemoryLayers.placeOf(source))) ||
-    known.some((old) => MemoryLayers.isLearnedAgain(old, fact))
+  return facts.filter(
+    (fact) =>
+      !(fact.sources ?? []).some((source) => places.has(MemoryLayers.placeOf(source))) ||
+      known.some((old) => MemoryLayers.isLearnedAgain(old, fact)),
   )
 }
 
@@ -174,7 +175,7 @@ const learnAnew = (
       })
       const redactions = [...logs.values()].flatMap((one) => one.redactions)
       const known = [...inForce.values()].flat()
-      const facts = found.facts.filter((fact) => isOpen(fact, redactions, known))
+      const facts = open(found.facts, redactions, known)
       const ended = found.ended ?? []
       const before = learned.get(session) ?? { facts: [], ended: [] }
       learned.set(session, {
@@ -231,7 +232,7 @@ const write = (
       const events = rebuilt.map((one): Event.FactsRebuilt => {
         const { session } = one
         const { facts, ended } = standing(one, redactions, session, (index) => versions.get(session)?.[index])
-        return { ...one, facts: facts.filter((fact) => isOpen(fact, redactions, known)), ended }
+        return { ...one, facts: open(facts, redactions, known), ended }
       })
       const { answer } = yield* sessions.transact(home, (now) =>
         now.version === version ? { events, answer: true } : { events: [], answer: false },

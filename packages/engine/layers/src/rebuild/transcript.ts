@@ -1,6 +1,6 @@
 /** What was said in a session, and the batches in which facts were learned from it. */
 import { type Event, type EventCodec, MemoryLayers, Session } from "@memfold/core"
-import { Effect, Stream } from "effect"
+import { Effect, Stream, Struct } from "effect"
 import { byOf, type Extractor } from "../Extractor.js"
 
 /** Turns that are read in one batch, as they were when facts were learned from them first. */
@@ -36,24 +36,9 @@ export const learnedFrom = (event: EventCodec.AnyEvent): ReadonlyArray<string> =
 }
 
 /** A state without its messages. */
-export const withoutMessages = ({
-  session,
-  version,
-  startTime,
-  clears,
-  description,
-  gaps,
-  facts,
-  redactions,
-}: Session.SessionState): Session.SessionState => ({
-  ...Session.empty(session),
-  version,
-  startTime,
-  clears,
-  description,
-  gaps,
-  facts,
-  redactions,
+export const withoutMessages = (state: Session.SessionState): Session.SessionState => ({
+  ...Session.empty(state.session),
+  ...Struct.pick(state, "version", "startTime", "clears", "description", "gaps", "facts", "redactions"),
 })
 
 interface Learned extends Unit {
