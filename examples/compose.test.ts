@@ -51,7 +51,7 @@ describe("the page", () => {
   it("shows each policy as it is, and each is shown", () => {
     expect(files).toHaveLength(4)
     for (const file of files) {
-      const code = readFileSync(new URL(file, import.meta.url), "utf8")
+      const code = readFileSync(new URL(`./${file}`, import.meta.url), "utf8")
       expect(blocks).toContain(code)
       expect(code.split("\n").length).toBeLessThan(20)
     }

@@ -7,6 +7,8 @@
  * - `folder-order`: in the sources of `@memfold/core`, a module imports only from its own folder and from folders before it in
  *   the list below. So there are no cycles, and the folders are read in this order.
  * - `class-lines`: a class and an interface have at most so many lines, comments included, as functions have.
+ * - `known-inputs`: a path beside a module begins with a literal, and is written `new URL(PATH, import.meta.url)`. From that it is known
+ *   which results of tests a changed file makes stale (`tests/inputs.mjs`).
  * - `shell-only`: in the sources of `@memfold/core`, fibers, ticks and operations called unsafe appear in the shell only.
  */
 import { existsSync } from "node:fs"
@@ -157,6 +159,24 @@ const classLines = (context) => {
   return { ClassDeclaration: check, ClassExpression: check, TSInterfaceDeclaration: check }
 }
 
+const knownInputs = (context) => ({
+  NewExpression: ({ callee, arguments: [path, base], ...node }) => {
+    if (callee.name !== "URL" || base?.object?.type !== "MetaProperty") return
+    if (path.type !== "Literal" && path.type !== "TemplateLiteral")
+      context.report({
+        node: { ...node, callee },
+        message: "begin the path with a literal: the results of tests are kept by it",
+      })
+  },
+  MemberExpression: (node) => {
+    if (node.object.type === "MetaProperty" && /^(?:dir|file)name$/u.test(node.property.name))
+      context.report({
+        node,
+        message: "write `new URL(PATH, import.meta.url)`: the results of tests are kept by it",
+      })
+  },
+})
+
 export default {
   meta: { name: "memfold" },
   rules: {
@@ -164,6 +184,7 @@ export default {
     floors: { create: onFloors },
     "class-lines": { meta: { schema: [{ type: "number" }] }, create: classLines },
     "folder-order": { create: folderOrder },
+    "known-inputs": { create: knownInputs },
     "shell-only": { create: shellOnly },
   },
 }

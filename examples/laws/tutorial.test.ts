@@ -20,7 +20,7 @@ describe("the tutorial", () => {
   const files = readdirSync(new URL(".", import.meta.url)).filter((name) => name !== "tutorial.test.ts")
 
   it.each(files)("shows %s as it is", (name) => {
-    const code = readFileSync(new URL(name, import.meta.url), "utf8").trim()
+    const code = readFileSync(new URL(`./${name}`, import.meta.url), "utf8").trim()
     expect(page).toContain(`\`\`\`ts\n${code}\n\`\`\``)
   })
 

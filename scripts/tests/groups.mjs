@@ -63,6 +63,12 @@ export const groups = [
     ],
   },
   {
+    name: "libraries",
+    about: "adapters with the libraries that they are for, on servers as strict as the providers",
+    quick: false,
+    files: ["packages/adapters/*/test/**/*.test.ts", "bench/**/*.test.ts"],
+  },
+  {
     name: "pages",
     about: "documents, examples and tables, which rest on the whole repository",
     quick: true,

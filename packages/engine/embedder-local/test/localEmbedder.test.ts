@@ -2,13 +2,13 @@ import { execFile } from "node:child_process"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { pathToFileURL } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
 import type * as Local from "../src/index.js"
 
 /** The model runs in a thread of its own, which loads the build. */
-const built = async (folder = join(import.meta.dirname, "..")) =>
+const built = async (folder = fileURLToPath(new URL("..", import.meta.url))) =>
   (await import(pathToFileURL(join(folder, "dist/index.js")).href)) as typeof Local
 
 const deep = process.env["MEMFOLD_TEST_DEPTH"] === "deep"

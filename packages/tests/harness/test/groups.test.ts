@@ -1,12 +1,13 @@
 /** The groups of tests: each file is in one, and a result is kept while all that the file imports is unchanged. */
 import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
 import { build, createFilter } from "vite"
 import { expect, it } from "vitest"
 import { groupOf, groups, noTests } from "../../../../scripts/tests/groups.mjs"
 import { makeInputs } from "../../../../scripts/tests/inputs.mjs"
 import { testFiles } from "../../../../scripts/tests/results.mjs"
 
-const root = join(import.meta.dirname, "../../../..")
+const root = fileURLToPath(new URL("../../../..", import.meta.url))
 const inputs = makeInputs()
 const tests = inputs.files.filter((file) => file.endsWith(".test.ts"))
 const planned = testFiles()

@@ -10,6 +10,7 @@ import * as fc from "fast-check"
 import { createMemory } from "memfold"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
 interface Listener {
@@ -156,7 +157,7 @@ const listeners: ReadonlyArray<Listener> = [
 /** The seed of the run. */
 const { seed = 1 } = fc.readConfigureGlobal()
 
-const packages = join(import.meta.dirname, "../../..")
+const packages = fileURLToPath(new URL("../../..", import.meta.url))
 
 /** The source files below a folder, without tests and installed packages, named from the folder. */
 const sources = (folder: string, within = ""): ReadonlyArray<string> =>

@@ -1,10 +1,11 @@
 /** What an editor shows of a setting is what the command line and the forms say of it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import type { Strategy } from "@memfold/core"
 
-const folder = join(import.meta.dirname, "../../../strategies")
+const folder = fileURLToPath(new URL("../../../strategies", import.meta.url))
 
 const isDefinition = (one: unknown): one is Strategy.Definition<object> =>
   typeof one === "function" && "strategyName" in one

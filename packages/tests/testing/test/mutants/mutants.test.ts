@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { branchMutants } from "./branches.js"
 import { type EngineMutant, engineMutants } from "./engines.js"
@@ -99,8 +100,8 @@ describe("a service that", () => {
 })
 
 it("the page says what was found", async () => {
-  const file = "../../../../../docs/mutants.md"
-  if (deep) return expect(page(found)).toMatchFileSnapshot(file)
-  const written = rowsOf(readFileSync(new URL(file, import.meta.url), "utf8"))
+  const file = new URL("../../../../../docs/mutants.md", import.meta.url)
+  if (deep) return expect(page(found)).toMatchFileSnapshot(fileURLToPath(file))
+  const written = rowsOf(readFileSync(file, "utf8"))
   expect(written).toEqual(expect.arrayContaining([...rowsOf(page(found))]))
 })
