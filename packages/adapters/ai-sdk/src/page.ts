@@ -1,5 +1,5 @@
 /** The page of a session: what a page sends is compared with the stored conversation, and a page reads the conversation. */
-import { asStored, branchWith, freeze, isSame, pagesBack, type StoredSession } from "@memfold/codec"
+import { asStored, freeze, goBack, isSame, pagesBack, type StoredSession } from "@memfold/codec"
 import type { Memory, Message } from "@memfold/core"
 import type { UIMessage } from "ai"
 import { Either } from "effect"
@@ -125,7 +125,9 @@ export class Page {
     const isFromStart = isList && options.shows !== "end"
     const isFar = given.length > 1 || messageId !== undefined || isOther
     const inForce = await this.newestWith(ids, isFar, isFromStart)
-    const isBack = isList && (await this.goBack(given, inForce))
+    const answer = given.findLast(({ role }) => role === "assistant")
+    const isAnswer = (message: Message.Message, index: number) => this.idAt(message, index) === answer?.id
+    const isBack = isList && answer !== undefined && (await goBack(this.stored, isAnswer, inForce))
     const newest = isBack ? await this.newestWith(ids, isFar, isFromStart) : inForce
     const { from, kept, added, unseen } = changeOf(given, newest, {
       idOf: this.idOf,
@@ -170,21 +172,6 @@ export class Page {
       freeze(fresh).json,
     )
     await this.stored.append(fresh, { idempotencyKey })
-  }
-
-  /** Goes back to the branch of the newest answer that a page shows, if the branch in force does not have it: another page has left it. */
-  private async goBack(
-    given: ReadonlyArray<UIMessage>,
-    { messages, from }: NewestMessages,
-  ): Promise<boolean> {
-    const { memory, id } = this.stored
-    const answer = given.findLast(({ role }) => role === "assistant")
-    const isAnswer = (message: Message.Message, index: number) => this.idAt(message, index) === answer?.id
-    if (answer === undefined || messages.some((one, at) => isAnswer(one, from + at))) return false
-    const branch = await branchWith(memory, id, isAnswer)
-    if (branch === undefined) return false
-    await memory.checkout(id, branch)
-    return true
   }
 
   /** Takes back the newest answer, or the answer that a message of the page is or asks for. */

@@ -67,5 +67,5 @@ export { argumentsOf, objectArguments, objectOf, rawArguments, valueIn } from ".
 export { type Answer, type AskedModel, type ModelOptions, modelSummarizer } from "./modelSummarizer.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
 export { wellFormed } from "./wellFormed.js"
-export { BranchLeft, branchWith, type PlaceOfCall, isLeft } from "./leftBranch.js"
+export { BranchLeft, goBack, type PlaceOfCall, isLeft } from "./leftBranch.js"
 export { pagesBack, type PagesBackOptions } from "./pagesBack.js"

@@ -67,26 +67,8 @@ const sharedWith = (branches: ReadonlyArray<Memory.BranchInfo>, left: Memory.Bra
   return at === undefined ? 0 : Math.min(shared, own.get(at.id)!)
 }
 
-/**
- * The branch with a message that the branch in force does not have, the newest one: another page has left it, or a page shows an
- * earlier state again. `undefined` if no branch has it.
- *
- * @param memory - what to read with
- * @param session - the id of the session
- * @param isWanted - whether a message is that message, by its index on its branch
- *
- * @example
- * ```ts
- * import { branchWith } from "@memfold/codec"
- * import { type Memory, Message } from "@memfold/core"
- *
- * export const goBackTo = async (memory: Memory.Neutral, session: string, answer: string) => {
- *   const branch = await branchWith(memory, session, (message) => Message.text(message) === answer)
- *   if (branch !== undefined) await memory.checkout(session, branch)
- * }
- * ```
- */
-export const branchWith = async (
+/** The newest left branch with a message that the branch in force does not have; `undefined` if no branch has the message. */
+const branchWith = async (
   memory: Pick<Memory.Neutral, "branches" | "messages">,
   session: string,
   isWanted: (message: Message.Message, index: number) => boolean,
@@ -100,4 +82,38 @@ export const branchWith = async (
     }
   }
   return undefined
+}
+
+/** A session, and what to read it with. */
+interface BranchedSession {
+  readonly memory: Pick<Memory.Neutral, "branches" | "checkout" | "messages">
+  readonly id: string
+}
+
+/**
+ * Goes back to the newest branch with a message that a page shows, if the branch in force does not have the message: another page has
+ * left that branch, or the page shows an earlier state again. Returns whether it did.
+ *
+ * @param isShown - whether a message is the shown one, by its index on its branch
+ * @param newest - the messages of the branch in force that were read
+ *
+ * @example
+ * ```ts
+ * import { goBack, type StoredSession } from "@memfold/codec"
+ * import { Message } from "@memfold/core"
+ *
+ * export const showAgain = async (session: StoredSession, answer: string) =>
+ *   goBack(session, (message) => Message.text(message) === answer, await session.newestPage())
+ * ```
+ */
+export const goBack = async (
+  { memory, id }: BranchedSession,
+  isShown: (message: Message.Message, index: number) => boolean,
+  { messages, from }: Pick<Memory.MessagePage, "messages" | "from">,
+): Promise<boolean> => {
+  if (messages.some((one, position) => isShown(one, from + position))) return false
+  const branch = await branchWith(memory, id, isShown)
+  if (branch === undefined) return false
+  await memory.checkout(id, branch)
+  return true
 }

@@ -474,6 +474,20 @@ describe("a page that sends its messages", () => {
     ])
   })
 
+  it("goes back to an earlier answer that the page shows again", async () => {
+    await using memory = inMemory()
+    const model = scripted([calls("one"), ...["First.", "Second.", "Third."].map((text) => ({ text }))])
+    const agent = new Agent(settings(model, memory))
+    await agent.generate([asked("u1", "One?")], thread)
+    const before = await messagesOf(memory, "chat")
+    await agent.generate([asked("u1", "One?")], thread)
+    expect(await stored(memory)).toEqual(["user: One?", "assistant: Second."])
+    await agent.generate([...before, asked("u2", "Two?")], thread)
+    const all = ["user: One?", "assistant: tool-call call-one", "tool: tool-result call-one"]
+    expect(await stored(memory)).toEqual([...all, "assistant: First.", "user: Two?", "assistant: Third."])
+    expect(await memory.branches("chat")).toHaveLength(2)
+  })
+
   it("has a conversation without ids stored once, however often it is sent", async () => {
     await using memory = inMemory()
     const model = scripted(["a", "b", "c", "d"].map((text) => ({ text })))

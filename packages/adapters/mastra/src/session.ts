@@ -3,6 +3,7 @@ import { changeOf, resentBehind, textsBehind, withUnseen } from "@memfold/ai-sdk
 import {
   asStored,
   type ContextParts,
+  goBack,
   isSame,
   lateResults,
   type PlaceOfCall,
@@ -30,6 +31,9 @@ const isEmpty = ({ role, parts }: Message.Message): boolean => role !== "user" &
 /** The messages that a message of Mastra stands for, without steps in which nothing was said. */
 const decoded = (message: MastraDBMessage): Messages =>
   Either.getOrThrowWith(decodeMessages([message]), (error) => error).filter((one) => !isEmpty(one))
+
+/** The id of a stored message for Mastra. */
+const idAt = (message: Message.Message, index: number): string => idOf(message) ?? positionId(index)
 
 const idsOf = (results: ReadonlyArray<Message.ToolResult>): Array<string> => results.map(({ id }) => id)
 
@@ -239,15 +243,22 @@ export class MastraSession {
     const sent = (await Promise.all(given.map((one) => this.sentMessage(one)))).filter(
       ({ messages }) => messages.length > 0,
     )
-    const idAt = (message: Message.Message, index: number) => idOf(message) ?? positionId(index)
     const ids = new Set(sent.map((one) => one.id))
-    let { messages, from, before, total } = await memory.messages(id, { limit: 100 + sent.length })
+    const limit = 100 + sent.length
+    let { messages, from, before, total } = await memory.messages(id, { limit })
     if (total === 0) return { known: [] }
     const isNamed = () => messages.some((one, position) => ids.has(idAt(one, from + position)))
     if (!isNamed()) {
       const known = knownByText(sent, messages)
       if (known.isAnswered) await memory.regenerate(id)
-      if (known.ids.length > 0 || sent.length < 2 || before === null) return { known: known.ids }
+      if (known.ids.length > 0 || sent.length < 2) return { known: known.ids }
+    }
+    const answer = sent.findLast(({ role }) => role === "assistant")?.id
+    const isAnswer = (message: Message.Message, index: number) => idAt(message, index) === answer
+    if (answer !== undefined && (await goBack(this.stored, isAnswer, { messages, from })))
+      ({ messages, from, before } = await memory.messages(id, { limit }))
+    if (!isNamed()) {
+      if (before === null) return { known: [] }
       const page = await memory.messages(id, { limit: farBack, before })
       messages = [...page.messages, ...messages]
       ;({ from } = page)
