@@ -67,5 +67,6 @@ export { argumentsOf, objectArguments, objectOf, rawArguments, valueIn } from ".
 export { type Answer, type AskedModel, type ModelOptions, modelSummarizer } from "./modelSummarizer.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
 export { wellFormed } from "./wellFormed.js"
-export { BranchLeft, goBack, type PlaceOfCall, isLeft } from "./leftBranch.js"
+export { goBack } from "./goBack.js"
+export { BranchLeft, type PlaceOfCall, isLeft } from "./leftBranch.js"
 export { pagesBack, type PagesBackOptions } from "./pagesBack.js"

@@ -68,7 +68,7 @@ const sharedWith = (branches: ReadonlyArray<Memory.BranchInfo>, left: Memory.Bra
 }
 
 /** The newest left branch with a message that the branch in force does not have; `undefined` if no branch has the message. */
-const branchWith = async (
+export const branchWith = async (
   memory: Pick<Memory.Neutral, "branches" | "messages">,
   session: string,
   isWanted: (message: Message.Message, index: number) => boolean,
@@ -82,38 +82,4 @@ const branchWith = async (
     }
   }
   return undefined
-}
-
-/** A session, and what to read it with. */
-interface BranchedSession {
-  readonly memory: Pick<Memory.Neutral, "branches" | "checkout" | "messages">
-  readonly id: string
-}
-
-/**
- * Goes back to the newest branch with a message that a page shows, if the branch in force does not have the message: another page has
- * left that branch, or the page shows an earlier state again. Returns whether it did.
- *
- * @param isShown - whether a message is the shown one, by its index on its branch
- * @param newest - the messages of the branch in force that were read
- *
- * @example
- * ```ts
- * import { goBack, type StoredSession } from "@memfold/codec"
- * import { Message } from "@memfold/core"
- *
- * export const showAgain = async (session: StoredSession, answer: string) =>
- *   goBack(session, (message) => Message.text(message) === answer, await session.newestPage())
- * ```
- */
-export const goBack = async (
-  { memory, id }: BranchedSession,
-  isShown: (message: Message.Message, index: number) => boolean,
-  { messages, from }: Pick<Memory.MessagePage, "messages" | "from">,
-): Promise<boolean> => {
-  if (messages.some((one, position) => isShown(one, from + position))) return false
-  const branch = await branchWith(memory, id, isShown)
-  if (branch === undefined) return false
-  await memory.checkout(id, branch)
-  return true
 }
