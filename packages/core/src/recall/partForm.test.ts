@@ -11,10 +11,11 @@ const place = { session: "s", version: 90, batchId: "b" }
 const part = fc
   .record({
     from: fc.nat({ max: 5_000_000 }),
+    isExact: fc.boolean(),
     messages: fc.array(
       fc.record({
         behind: fc.oneof(fc.nat({ max: 3 }), fc.nat()),
-        time: fc.oneof(fc.nat(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+        time: fc.oneof(fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true })),
         terms: fc.dictionary(
           fc.string({ unit: "binary", minLength: 1, maxLength: 20 }),
           fc.integer({ min: 1, max: 300 }),
@@ -23,10 +24,10 @@ const part = fc
       { maxLength: 40 },
     ),
   })
-  .map(({ from, messages }): Part => {
+  .map(({ from, isExact, messages }): Part => {
     const postings = new Map<string, Array<number>>()
     const [versions, lengths]: [Array<number>, Array<number>] = [[], []]
-    const times = messages.map(({ time }) => time)
+    const times = messages.map(({ time }) => (isExact ? Math.trunc(time % 2 ** 42) + 0 : time))
     for (const [at, { behind, terms }] of messages.entries()) {
       versions.push((versions.at(-1) ?? 0) + 1 + behind)
       const own = Object.entries(terms)

@@ -2,9 +2,10 @@
  * The projection rows of a part of an index, as bytes in base 64: its head, and its buckets of terms. The checksum of a row
  * includes its place, so a damaged or misplaced row is never used.
  *
- * A head has the version of the terms, the index of the first message, and for each message its
- * distance in versions to the previous message, its number of terms, and its time in eight bytes. A bucket has terms in order. A term has its postings:
- * the distance in messages to the previous posting, and the count. Numbers take seven bits in a byte, the lowest first.
+ * A head has the version of the terms, the index of the first message, and for each message its distance in versions to the previous message,
+ * its number of terms, and its time: the distance to the previous time, or eight bytes where a time is no whole number of milliseconds. A
+ * bucket has terms in order. A term has its postings: the distance in messages to the previous posting and the count as one number. Numbers take
+ * seven bits in a byte, the lowest first.
  */
 import { Either, Encoding } from "effect"
 import { crc32 } from "../event/checksum.js"
@@ -15,7 +16,7 @@ import { atOnce, type Steps } from "../search/steps.js"
 import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
-const formVersion = 4
+const formVersion = 5
 
 /** How many terms a bucket has on average: fewer make more rows, more take longer to look through. */
 const bucketSize = 32
@@ -45,6 +46,12 @@ export const headKey = ({ version }: Pick<StoredPart, "version">): string => `${
 /** The key of the row with a bucket of a part. */
 export const bucketKey = ({ version }: Pick<StoredPart, "version">, bucket: number): string =>
   `${version}.${bucket}`
+
+/** Counts below this stand beside the distance of a posting, and larger ones behind it: most terms occur once in a message. */
+const countsBeside = 4
+
+/** Whether the distance between two times can be written as a number. */
+const isWhole = (time: number): boolean => Number.isInteger(time) && Math.abs(time) < 2 ** 50
 
 /** The keys of all rows of a part. */
 export const keysOf = (part: StoredPart): ReadonlyArray<string> => [
@@ -77,6 +84,16 @@ class Writer {
     this.bytes[this.length++] = rest
   }
 
+  /** A whole number of any sign: those near 0 are short. */
+  signed(value: number): void {
+    this.number(value < 0 ? -2 * value - 1 : 2 * value)
+  }
+
+  posting(distance: number, count: number): void {
+    this.number(distance * countsBeside + Math.min(count, countsBeside) - 1)
+    if (count >= countsBeside) this.number(count - countsBeside)
+  }
+
   /** Any number, in eight bytes. */
   double(value: number): void {
     if (this.length + 8 > this.bytes.length) this.grow()
@@ -84,8 +101,10 @@ class Writer {
     this.length += 8
   }
 
-  text(value: string): void {
-    this.number(value.length)
+  /** A term, and in how many messages it is: mostly in one. */
+  term(value: string, messages: number): void {
+    this.number(2 * value.length + (messages === 1 ? 0 : 1))
+    if (messages !== 1) this.number(messages)
     for (let at = 0; at < value.length; at++) this.number(value.charCodeAt(at))
   }
 
@@ -122,21 +141,50 @@ class Reader {
     }
   }
 
+  signed(): number {
+    const value = this.number()
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+  }
+
   double(): number {
     this.at += 8
     const { buffer, byteOffset, byteLength } = this.bytes
     return this.at > byteLength ? 0 : new DataView(buffer, byteOffset).getFloat64(this.at - 8)
   }
 
-  text(): string {
-    let text = ""
-    for (let length = this.number(); length > 0; length--) text += String.fromCharCode(this.number())
-    return text
+  /** A term, and in how many messages it is. */
+  term(): readonly [term: string, messages: number] {
+    const first = this.number()
+    const messages = first % 2 === 0 ? 1 : this.number()
+    let term = ""
+    for (let length = Math.floor(first / 2); length > 0; length--) term += String.fromCharCode(this.number())
+    return [term, messages]
   }
 
-  /** Skips `count` numbers. */
-  skip(count: number): void {
-    for (let left = count; left > 0 && this.hasMore; this.at++) if (this.bytes[this.at]! < 0x80) left--
+  /** Reads `count` postings into a list, from the number of a message on. */
+  postings(count: number, from: number): Array<number> {
+    const list: Array<number> = []
+    let index = from
+    for (let left = count; left > 0 && this.hasMore; left--) {
+      const value = this.number()
+      const beside = (value % countsBeside) + 1
+      index += Math.floor(value / countsBeside)
+      list.push(index, beside < countsBeside ? beside : countsBeside + this.number())
+    }
+    return list
+  }
+
+  private skipNumber(): void {
+    while (this.bytes[this.at++]! >= 0x80);
+  }
+
+  /** Skips `count` postings. */
+  skipPostings(count: number): void {
+    for (let left = count; left > 0 && this.hasMore; left--) {
+      const isBehind = this.bytes[this.at]! % countsBeside === countsBeside - 1
+      this.skipNumber()
+      if (isBehind) this.skipNumber()
+    }
   }
 }
 
@@ -163,11 +211,13 @@ export function* encodeInSteps(
   const part = { version, batchId, buckets }
   const at = { ...part, session }
   const head = new Writer()
-  for (const value of [formVersion, termsVersion, from, versions.length]) head.number(value)
+  const isExact = times.every(isWhole)
+  for (const value of [formVersion, termsVersion, from, versions.length, isExact ? 1 : 0]) head.number(value)
   for (const [position, version] of versions.entries()) {
     head.number(version - (versions[position - 1] ?? 0))
     head.number(lengths[position]! - (lengths[position - 1] ?? 0))
-    head.double(times[position]!)
+    if (isExact) head.signed(times[position]! - (times[position - 1] ?? 0))
+    else head.double(times[position]!)
   }
   const inBuckets = Array.from({ length: buckets }, (): Array<string> => [])
   for (const term of postings.keys()) inBuckets[hashOf(term) % buckets]!.push(term)
@@ -176,13 +226,11 @@ export function* encodeInSteps(
     if (bucket % bucketsPerStep === 0) yield
     const writer = new Writer()
     for (const term of terms.toSorted()) {
-      writer.text(term)
       const list = postings.get(term)!
-      writer.number(list.length / 2)
+      writer.term(term, list.length / 2)
       let before = from
       for (let position = 0; position < list.length; position += 2) {
-        writer.number(list[position]! - before)
-        writer.number(list[position + 1]!)
+        writer.posting(list[position]! - before, list[position + 1]!)
         before = list[position]!
       }
     }
@@ -207,13 +255,13 @@ export const decodeHead = (session: string, part: StoredPart, head: string | und
   const reader = new Reader(bytesOf(head))
   if (!reader.isSound(placeOf({ ...part, session }, "head"))) return null
   if (reader.number() !== formVersion || reader.number() !== termsVersion) return null
-  const [from, count] = [reader.number(), reader.number()]
+  const [from, count, isExact] = [reader.number(), reader.number(), reader.number() === 1]
   const [versions, times, lengths]: [Array<number>, Array<number>, Array<number>] = [[], [], []]
-  let [version, length] = [0, 0]
+  let [version, length, time] = [0, 0, 0]
   for (let position = 0; position < count; position++) {
     versions.push((version += reader.number()))
     lengths.push((length += reader.number()))
-    times.push(reader.double())
+    times.push(isExact ? (time += reader.signed()) : reader.double())
   }
   return { from, versions, times, lengths }
 }
@@ -236,19 +284,9 @@ export const decodeBucket = (
   const reader = new Reader(bytesOf(data))
   if (!reader.isSound(placeOf(place, `${bucket}`))) return false
   while (reader.hasMore) {
-    const term = reader.text()
-    const count = reader.number()
-    if (wanted !== undefined && !wanted.has(term)) {
-      reader.skip(2 * count)
-      continue
-    }
-    const list: Array<number> = []
-    let index = from
-    for (let position = 0; position < count; position++) {
-      index += reader.number()
-      list.push(index, reader.number())
-    }
-    into.set(term, list)
+    const [term, messages] = reader.term()
+    if (wanted === undefined || wanted.has(term)) into.set(term, reader.postings(messages, from))
+    else reader.skipPostings(messages)
   }
   return true
 }
