@@ -1,6 +1,7 @@
 /** The stored form of events, as users of the package see it. */
 export { checksumOf } from "./event/checksum.js"
 export {
+  batchIdOf,
   DamagedEvent,
   decode,
   encode,

@@ -95,7 +95,16 @@ export class DamagedEvent extends Schema.TaggedError<DamagedEvent>()("DamagedEve
 export const eventId = ({ batchId, version }: Pick<LogRecord, "batchId" | "version">): string =>
   `${batchId}.${version}`
 
-/** The batch id of a stored event, taken from its id. */
+/**
+ * The batch id of a stored event, taken from its id: events that came in one append have one.
+ *
+ * @example
+ * ```ts
+ * import { EventCodec } from "@memfold/core"
+ *
+ * console.log(EventCodec.batchIdOf({ id: "turn-7.12", version: 12 })) // "turn-7"
+ * ```
+ */
 export const batchIdOf = ({ id, version }: Pick<RecordedEvent, "id" | "version">): string =>
   id.slice(0, -1 - String(version).length)
 

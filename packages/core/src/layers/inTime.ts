@@ -13,7 +13,7 @@ import type { KnownFact } from "../session/SessionState.js"
  * - `endedBy`: the id of the fact that has taken its place
  * - `conflicts`: the ids of facts that say something else of the subject and are true at the time, up to ten
  */
-export interface FactInTime extends KnownFact {
+export interface FactInTime extends Omit<KnownFact, "notEnded"> {
   readonly observed?: ReadonlyArray<string>
   readonly endedBy?: string
   readonly conflicts?: ReadonlyArray<string>
@@ -133,8 +133,9 @@ const factOf = (interval: Interval, isSingle: boolean): FactInTime => {
   const { facts, cut, from } = interval
   const [first] = facts as [KnownFact]
   const until = endOf(interval)
-  if (facts.length === 1 && cut === null && first.ended === undefined) return first
-  const { validFrom: _from, validUntil: _until, ended: _ended, ...rest } = first
+  const isPlain = first.ended === undefined && first.notEnded === undefined
+  if (facts.length === 1 && cut === null && isPlain) return first
+  const { validFrom: _from, validUntil: _until, ended: _ended, notEnded: _notEnded, ...rest } = first
   const sources = facts.flatMap((fact) => fact.sources ?? [])
   const distinct = new Map(sources.map((source) => [sameText(source), source]))
   const lowest = facts.reduce<Origin | undefined>(

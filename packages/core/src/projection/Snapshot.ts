@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 15
+export const foldVersion = 16
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -63,6 +63,8 @@ const MessageCounts = Schema.Struct({
 })
 
 const Branch = Schema.Struct({ id: Count, parent: Schema.NullOr(Count), from: Count })
+
+const End = FactEnded.pipe(Schema.pick("until", "timeSource", "source"))
 
 /** A sequence is stored as its elements and the position of the first one. */
 const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
@@ -150,7 +152,8 @@ export const Stored = Schema.Struct({
     Schema.Struct({
       ...Fact.fields,
       time: Schema.Number,
-      ended: Schema.optional(FactEnded.pipe(Schema.pick("until", "timeSource", "source"))),
+      ended: Schema.optional(End),
+      notEnded: Schema.optional(Schema.Array(End)),
       retracted: Schema.optional(Schema.Boolean),
       confirmed: Schema.optional(Schema.Boolean),
     }),

@@ -98,12 +98,14 @@ export interface Running {
  *
  * - `time`: when it was learned, in milliseconds since the epoch
  * - `ended`: when it was ended, and where that was said
+ * - `notEnded`: ends that were said in a message, and that somebody has taken back
  * - `retracted`: it was never true
  * - `confirmed`: somebody has judged that it is true
  */
 export interface KnownFact extends Fact {
   readonly time: number
   readonly ended?: Pick<FactEnded, "until" | "timeSource" | "source"> | undefined
+  readonly notEnded?: ReadonlyArray<Pick<FactEnded, "until" | "timeSource" | "source">> | undefined
   readonly retracted?: boolean | undefined
   readonly confirmed?: boolean | undefined
 }

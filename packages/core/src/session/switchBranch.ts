@@ -102,9 +102,14 @@ const isOfConversation = (before: SessionState, { clears, branch, branches }: Se
 const withChanges = (facts: SessionState["facts"], now: SessionState["facts"]): SessionState["facts"] => {
   const changed = new Map(now.map((fact) => [fact.id, fact]))
   return facts.map((fact) => {
-    const { retracted, confirmed, ended } = changed.get(fact.id) ?? fact
+    const { retracted, confirmed, ended, notEnded } = changed.get(fact.id) ?? fact
+    const { ended: then, ...open } = fact
+    const isTakenBack = notEnded?.some(
+      ({ source }) => source?.event === then?.source?.event && source?.session === then?.source?.session,
+    )
     return {
-      ...fact,
+      ...(isTakenBack ? open : fact),
+      ...(notEnded === undefined ? {} : { notEnded }),
       ...(retracted === true ? { retracted } : {}),
       ...(confirmed === true ? { confirmed } : {}),
       ...(ended !== undefined && ended.source === undefined ? { ended } : {}),

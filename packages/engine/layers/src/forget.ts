@@ -89,8 +89,7 @@ export const forget = (
     yield* log
       .rewrite(home, rewritten, records, {
         expectedVersion: last.version,
-        // The id of an event is its batch id, followed by a dot and its version.
-        lastBatchId: last.id.slice(0, -`.${last.version}`.length),
+        lastBatchId: EventCodec.batchIdOf(last),
         batchId,
         projections,
       })

@@ -66,17 +66,17 @@ const listeners: ReadonlyArray<Listener> = [
   },
   // A request has no fields but its own, so each operation is attacked by itself. An append is what reaches most of the service.
   ...[
-    { path: "messages", body: { messages: [said], owner: "ann", settings: {} }, answered: 201, share: 3 },
-    { path: "edit", body: { messages: [said], from: 0 }, answered: 200, share: 1 },
-    { path: "recall", body: { query: "Hello", tokens: 100 }, answered: 200, share: 1 },
-  ].map(({ path, body, answered, share }): Listener => ({
+    { path: "messages", body: { messages: [said], owner: "ann", settings: {} }, answered: 201 },
+    { path: "edit", body: { messages: [said], from: 0 }, answered: 200 },
+    { path: "recall", body: { query: "Hello", tokens: 100 }, answered: 200 },
+  ].map(({ path, body, answered }): Listener => ({
     file: "programs/server/src/serve.ts",
     set: ` with ${path}`,
     paths: [...Array.from({ length: 5 }, () => `/v1/sessions/s/${path}`), "/v1/sessions/s%2F%zz"],
     body,
     answered,
     neverFails: true,
-    count: often(120 * share, 2_000 * share),
+    count: often(360, 6_000),
     start: async () => {
       const service = await serve({ store: "memory:", port: 0, log: "none", timeout: "5 seconds" })
       await fetch(`${service.url}/v1/sessions/s/messages`, {

@@ -4,7 +4,7 @@ import { Clock, Effect } from "effect"
 import { isLeftSource, isWithin, sessionOfFact } from "../identity.js"
 import { layers } from "../places.js"
 import { onBranch, type SharedLogs } from "../SharedLogs.js"
-import { withoutMessages } from "./transcript.js"
+import { isLearnedFor, withoutMessages } from "./transcript.js"
 
 /** A log, and the events that put what was learned anew in its place. */
 export interface LogPlan {
@@ -39,6 +39,7 @@ const contentsOf = (fact: Event.Fact | Session.KnownFact): string => {
   const {
     time: _time,
     ended: _ended,
+    notEnded: _notEnded,
     retracted: _retracted,
     confirmed: _confirmed,
     ...rest
@@ -57,10 +58,14 @@ const isSame = (old: Session.KnownFact, fact: Event.Fact, end: Ended): boolean =
 
 /** What became of a fact that another one takes the place of: what people have said of it holds of the other one. */
 const carried = (
-  { retracted, ended, confirmed }: Session.KnownFact,
+  { retracted, ended, notEnded = [], confirmed }: Session.KnownFact,
   fact: string,
   reason: string,
 ): ReadonlyArray<Event.Event> => [
+  ...notEnded.flatMap((end): ReadonlyArray<Event.Event> => [
+    { _tag: "FactEnded", fact, reason, ...end },
+    { _tag: "FactReverted", fact },
+  ]),
   ...(ended !== undefined && ended.source === undefined
     ? [{ _tag: "FactEnded" as const, fact, reason, until: ended.until, timeSource: ended.timeSource }]
     : []),
@@ -173,7 +178,9 @@ export const planOf = (
     const olds = states.flatMap((state) =>
       factsIn(state).flatMap((fact): ReadonlyArray<Old> => {
         const read = readOf.get(sessionOfFact(fact) ?? "")
-        return read !== undefined && isWithin(fact, read.state, read.rebuilt.toVersion)
+        return read !== undefined &&
+          isLearnedFor(fact, state.session) &&
+          isWithin(fact, read.state, read.rebuilt.toVersion)
           ? [{ log: state.session, fact }]
           : []
       }),

@@ -332,6 +332,65 @@ describe("learning anew", () => {
     }),
   )
 
+  it.scoped("reads what a fork has copied in the session that it comes from", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* spoken(log, reads("old", /diet|plan|city/))
+      yield* memory.fork("one", "copy")
+      for (const text of ["", "color = red"]) {
+        if (text !== "") yield* memory.append("copy", [Message.user(text), Message.assistant("Noted.")])
+        const before = yield* factsOf(memory)
+        const { come, go, change } = yield* memory.rebuildFacts("ann")
+        expect([come, go, change]).toEqual([[], [], []])
+        yield* memory.takeFacts("ann")
+        expect(yield* factsOf(memory)).toEqual(before)
+      }
+      const { extractor, asked } = reads("new", /color/)
+      expect(told((yield* memory.rebuildFacts("ann", { extractor })).come)).toEqual([
+        'color: red "color = red"',
+      ])
+      expect(asked.filter(([session]) => session === "copy")).toEqual([["copy", 6, 8]])
+    }),
+  )
+
+  it.scoped("leaves an end taken back that somebody has taken back", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const named = (name: string): Extractor => ({
+        name,
+        isFree: true,
+        extract: ({ messages, known }) =>
+          Effect.succeed(
+            messages.flatMap((message): ReadonlyArray<NewFact> => {
+              const quote = Message.text(message)
+              if (message.role !== "user") return []
+              const fact = { layer: "user" as const, predicate: "diet", value: "vegan" }
+              return quote === "vegan no more"
+                ? [{ ...fact, quote, ended: known.length > 0 }]
+                : [{ ...fact, quote: name === "new" ? "vega" : quote }]
+            }),
+          ),
+      })
+      const memory = yield* open(log, { extractor: named("old") })
+      for (const text of ["vegan", "vegan no more"])
+        yield* memory.append("one", [Message.user(text), Message.assistant("Noted.")], { owner: "ann" })
+      const ended = Effect.map(memory.factsOf("ann", { at: null }), (facts) =>
+        facts.map(({ validUntil }) => validUntil !== undefined),
+      )
+      expect(yield* ended).toEqual([true])
+      const [fact] = yield* memory.factsOf("ann", { at: null })
+      yield* memory.revertFact("one", fact?.id ?? "")
+      expect((yield* memory.rebuildFacts("ann")).change).toEqual([])
+      expect(Object.keys((yield* memory.factsOf("ann"))[0] ?? {})).not.toContain("notEnded")
+      for (const name of ["new", "old", "new"]) {
+        const { come, go, change } = yield* memory.rebuildFacts("ann", { extractor: named(name) })
+        expect([name, come, go, change.length]).toEqual([name, [], [], 1])
+        yield* memory.takeFacts("ann")
+        expect(yield* ended).toEqual([false])
+      }
+    }),
+  )
+
   it.scoped("goes on where taking was cut off, at any write", () =>
     Effect.gen(function* () {
       const whole = yield* InMemoryEventLog.make

@@ -9,7 +9,14 @@ import { find, type Teaching } from "../learn.js"
 import { allFacts, layers } from "../places.js"
 import type { SharedLogs } from "../SharedLogs.js"
 import { afterEvents, planOf } from "./plan.js"
-import { learnedFrom, readTurns, type Transcript, transcriptOf, withoutMessages } from "./transcript.js"
+import {
+  isLearnedFor,
+  learnedFrom,
+  readTurns,
+  type Transcript,
+  transcriptOf,
+  withoutMessages,
+} from "./transcript.js"
 
 /** What learning anew works with. */
 export interface RebuildingParts {
@@ -94,6 +101,22 @@ const open = (
   )
 }
 
+/** The ends that nobody has taken back of the fact that is learned again. */
+const standingEnds = (
+  ended: ReadonlyArray<Event.FactEnded>,
+  facts: ReadonlyArray<Event.Fact>,
+  known: Facts,
+): ReadonlyArray<Event.FactEnded> =>
+  ended.filter(({ fact: id, source }) => {
+    const fact = facts.find((one) => one.id === id)
+    return !known.some(
+      (old) =>
+        fact !== undefined &&
+        MemoryLayers.isLearnedAgain(old, fact) &&
+        old.notEnded?.some((end) => isOnePlace(end.source, source)) === true,
+    )
+  })
+
 const countedWith = (
   counts: Readonly<Record<string, number>> = {},
   more: Readonly<Record<string, number>> = {},
@@ -102,6 +125,9 @@ const countedWith = (
   for (const [why, count] of Object.entries(more)) if (count > 0) sum[why] = (sum[why] ?? 0) + count
   return sum
 }
+
+const isOnePlace = (one: Event.FactSource | undefined, other: Event.FactSource | undefined): boolean =>
+  one !== undefined && other !== undefined && MemoryLayers.placeOf(one) === MemoryLayers.placeOf(other)
 
 /** The batches of all sessions, in the order in which they were learned from first. */
 const unitsOf = ({ sessions }: RebuildingParts, home: string, transcripts: ReadonlyArray<Transcript>) =>
@@ -138,9 +164,9 @@ const learnAnew = (
     const { sessions, shared, teaching } = parts
     const rebuild = String(yield* Random.nextIntBetween(1, Number.MAX_SAFE_INTEGER))
     const bySession = new Map(transcripts.map((one) => [one.state.session, one]))
-    const isRebuilt = (fact: Event.Fact): boolean => {
+    const isRebuilt = (fact: Event.Fact, log: string): boolean => {
       const read = bySession.get(sessionOfFact(fact) ?? "")
-      return read !== undefined && isWithin(fact, read.state, read.toVersion)
+      return read !== undefined && isLearnedFor(fact, log) && isWithin(fact, read.state, read.toVersion)
     }
     /** The logs as they would be, and the facts in force of each. */
     const logs = new Map<string, Session.SessionState>()
@@ -150,7 +176,7 @@ const learnAnew = (
         const known = logs.get(log)
         if (known !== undefined) return known
         const now = withoutMessages(yield* sessions.load(log))
-        const seeded = { ...now, facts: now.facts.filter((fact) => !isRebuilt(fact)) }
+        const seeded = { ...now, facts: now.facts.filter((fact) => !isRebuilt(fact, log)) }
         logs.set(log, seeded)
         inForce.set(log, now.facts)
         return seeded
@@ -176,7 +202,8 @@ const learnAnew = (
       const redactions = [...logs.values()].flatMap((one) => one.redactions)
       const known = [...inForce.values()].flat()
       const facts = open(found.facts, redactions, known)
-      const ended = found.ended ?? []
+      const learnedNow = [...[...logs.values()].flatMap((one) => one.facts), ...facts]
+      const ended = standingEnds(found.ended ?? [], learnedNow, known)
       const before = learned.get(session) ?? { facts: [], ended: [] }
       learned.set(session, {
         facts: [...before.facts, ...facts],

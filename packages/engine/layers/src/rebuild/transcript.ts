@@ -1,7 +1,9 @@
 /** What was said in a session, and the batches in which facts were learned from it. */
-import { type Event, type EventCodec, MemoryLayers, Session } from "@memfold/core"
+import { type Event, EventCodec, MemoryLayers, Session } from "@memfold/core"
 import { Effect, Stream, Struct } from "effect"
 import { byOf, type Extractor } from "../Extractor.js"
+import { isHome } from "../homes.js"
+import { sessionOfFact } from "../identity.js"
 
 /** Turns that are read in one batch, as they were when facts were learned from them first. */
 export interface Unit {
@@ -34,6 +36,10 @@ export const learnedFrom = (event: EventCodec.AnyEvent): ReadonlyArray<string> =
     ? event.facts.flatMap(({ sources = [] }) => sources.map(MemoryLayers.placeOf))
     : []
 }
+
+/** Whether a log has a fact that was learned for it, and no copy that a fork has brought. */
+export const isLearnedFor = (fact: Event.Fact, log: string): boolean =>
+  isHome(log) || sessionOfFact(fact) === log
 
 /** A state without its messages. */
 export const withoutMessages = (state: Session.SessionState): Session.SessionState => ({
@@ -88,7 +94,10 @@ const unitsFor = (extractor: Extractor, batches: ReadonlyArray<Learned>): Readon
   return units
 }
 
-/** Reads a session; `null` if nothing was learned from it. */
+/**
+ * Reads a session; `null` if nothing was learned from it. Turns that came into a fork with what was learned from them are read in the
+ * session that they come from.
+ */
 export const transcriptOf = (
   sessions: Session.Sessions,
   extractor: Extractor,
@@ -100,9 +109,12 @@ export const transcriptOf = (
     if (version === 0) return null
     const [versions, times]: [Array<number>, Array<number>] = [[], []]
     let learned: Array<Learned> = []
+    let [firstBatch, copied] = ["", 0]
     yield* Stream.runForEach(sessions.events(session, { toVersion: version }), ({ event, ...recorded }) =>
       Effect.sync(() => {
         const { time } = recorded
+        const batch = EventCodec.batchIdOf(recorded)
+        if (recorded.version === 1) firstBatch = batch
         if (event._tag === "MessageAppended" || event._tag === "DamagedMessage") {
           if (!Session.isOnBranch(gaps, recorded.version)) return
           versions.push(recorded.version)
@@ -110,11 +122,16 @@ export const transcriptOf = (
         } else if (event._tag === "SessionCleared") learned = []
         else if (event._tag === "FactsLearned" && event.session === undefined)
           learned.push({ from: event.from, to: event.to, time, by: event.by })
+        // Only a fork begins with what was learned.
+        if (event._tag === "FactsLearned" && batch === firstBatch)
+          copied = Math.max(copied, Math.min(event.to, versions.length))
       }),
     )
     const end = Math.min(Math.max(learnedTo, coveredTo), versions.length)
-    if (end === 0) return null
+    if (end <= copied) return null
     const batches = batchesTo(end, learned, (index) => times[index] ?? 0)
+      .filter(({ to }) => to > copied)
+      .map((batch) => ({ ...batch, from: Math.max(batch.from, copied) }))
     return {
       state: withoutMessages({ ...state, coveredTo, learnedTo }),
       versions,

@@ -68,6 +68,7 @@ const step = fc.oneof(
       as: fc.constantFrom("ended" as const, "retracted" as const, "redacted" as const, "reverted" as const),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("fork" as const) }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -140,6 +141,8 @@ interface Past {
   finds: "all" | "x"
   /** Whether the facts are what the extractor that finds all has found. */
   isWhole: boolean
+  /** Whether the second session began as a copy of the first one. */
+  isForked: boolean
 }
 
 const checkFacts = async (world: World, memory: Memory.Service, { said, redacted, isChanged }: Past) => {
@@ -224,6 +227,15 @@ const rebuild = async (world: World, memory: Memory.Service, past: Past, { by, n
   }
 }
 
+/** Redacts the messages with a word: a fork has copies of them. */
+const redactWord = async (world: World, memory: Memory.Service, name: string) => {
+  for (const session of sessions) {
+    const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
+    for (const [index, message] of messages.entries())
+      if (wordsOf(Message.text(message)).includes(name)) await world.run(memory.redact(session, index))
+  }
+}
+
 /** Does one step; `next` numbers what is said. */
 const take = async (world: World, memory: Memory.Service, past: Past, one: Step, owned: boolean) => {
   const { said, redacted } = past
@@ -240,16 +252,25 @@ const take = async (world: World, memory: Memory.Service, past: Past, one: Step,
     const session = sessions[one.saying.session]!
     const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
     const index = one.turn * 2
+    // What the other copy still says is a fact of the copy that was learned from.
+    past.isChanged ||= past.isForked
     if (index < messages.length) await world.run(memory.edit(session, index, say(one.saying)))
   } else if (one.type === "redact") {
-    const session = sessions[one.session]!
-    const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
+    const { messages } = await world.run(memory.messages(sessions[one.session]!, { limit: 1_000 }))
     const turn = one.turn % Math.max(Math.floor(messages.length / 2), 1)
     const message = messages[turn * 2]
     if (message === undefined) return
-    for (const index of [turn * 2, turn * 2 + 1])
-      if (index < messages.length) await world.run(memory.redact(session, index))
-    for (const name of wordsOf(Message.text(message))) redacted.add(name)
+    for (const name of wordsOf(Message.text(message))) {
+      await redactWord(world, memory, name)
+      redacted.add(name)
+    }
+    past.isChanged ||= past.isForked
+  } else if (one.type === "fork") {
+    const [from, to] = sessions
+    const [origin, copy] = await Promise.all([world.run(memory.state(from)), world.run(memory.state(to))])
+    if (!owned || origin.version === 0 || copy.version > 0) return
+    await world.run(memory.fork(from, to))
+    past.isForked = true
   } else if (one.type === "rebuild") {
     if (owned) await rebuild(world, memory, past, one)
   } else {
@@ -312,6 +333,7 @@ export const factProperties = ({
             isChanged: false,
             finds: "all",
             isWhole: true,
+            isForked: false,
           }
           const open = () =>
             world.open({ strategy, compaction: { mode: "inline" }, layers: layers(playedBy(past)) })
