@@ -4,7 +4,7 @@ import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, TestContext } from "effect"
-import { readdirSync } from "node:fs"
+import { cpSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
 import { inFolder, lines } from "@memfold/harness/program"
@@ -91,6 +91,34 @@ describe("memfold archive", () => {
       "in the store already",
     )
     expect((await memfold("restore", "none", "--store", store, "--from", "./cold")).code).toBe(2)
+  })
+
+  it("leaves what each command reads of a session as it was, where --archive names the archive", async () => {
+    const reads: ReadonlyArray<ReadonlyArray<string>> = [
+      ["export", "--session", "ann/2"],
+      ["export", "--owner", "ann"],
+      ["events", "ann/2", "--json"],
+      ["context", "ann/2", "--json"],
+      ["recall", "my name", "--session", "ann/2", "--json"],
+      ["recall", "my name", "--owner", "ann", "--json"],
+      ["summaries", "ann/2", "--json"],
+      ["trace", "ann/2", "--message", "0", "--json"],
+      ["facts", "ann/2", "--json"],
+      ["facts", "--owner", "ann", "--json"],
+      ["audit", "ann/2", "--json"],
+      ["compact", "ann/2", "--dry-run", "--json"],
+    ]
+    for (const [at, call] of reads.entries()) {
+      // Reading brings it back, so each command has a copy.
+      const copy = `read-${at}`
+      for (const name of ["chats.db", "cold"])
+        cpSync(join(folder, name), join(folder, copy, name), { recursive: true })
+      const [place, from] = [`sqlite:${copy}/chats.db`, `./${copy}/cold`]
+      const read = await memfold(...call, "--store", place, "--archive", from)
+      expect({ call, code: read.code, err: read.err }).toEqual({ call, code: 0, err: "" })
+      expect((await memfold("restore", "ann/2", "--store", place, "--from", from)).code).toBe(0)
+      expect({ call, ...(await memfold(...call, "--store", place)) }).toEqual({ call, ...read })
+    }
   })
 
   it("takes rules from a file: the first that applies decides; a deleted session leaves the archive, too", async () => {

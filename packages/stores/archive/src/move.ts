@@ -10,7 +10,7 @@ import { EventLog } from "@memfold/log"
 import { Clock, Effect, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { copySession } from "./copy.js"
-import { mark, markedAt, unmark } from "./marks.js"
+import { checkMovable, mark, markedAt, unmark } from "./marks.js"
 import { sourceOf } from "./Source.js"
 import { settle } from "./segments.js"
 import { keyOf, readObject, readSession, sourceOfStored, writeObject } from "./stored.js"
@@ -48,9 +48,7 @@ export const archiveSession = (
   session: string,
 ): Effect.Effect<Archived, EventLog.LogError | ArchiveError | Session.SessionError> =>
   Effect.gen(function* () {
-    const held = (yield* log.erasure?.held(session) ?? Effect.succeed(null))?.message
-    if (held !== undefined)
-      return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
+    yield* checkMovable(log, session)
     const head = yield* log.head(session)
     // Whoever brings it back needs one object alone.
     yield* bringBack(log, archive, session)

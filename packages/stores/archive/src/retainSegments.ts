@@ -3,6 +3,7 @@ import { Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Effect, Stream } from "effect"
 import type { Archive, ArchiveError } from "./Archive.js"
+import { checkMovable } from "./marks.js"
 import { type Moved, moveUpTo, notedBy, notReplaced, settle } from "./segments.js"
 import { segmentsIn } from "./withSegments.js"
 
@@ -40,9 +41,7 @@ export const archiveSegments = (
   { keepVersions = 1_000, size = 500, dryRun = false }: SegmentOptions = {},
 ): Effect.Effect<Moved, EventLog.LogError | ArchiveError | Session.SessionError> =>
   Effect.gen(function* () {
-    const held = (yield* log.erasure?.held(session) ?? Effect.succeed(null))?.message
-    if (held !== undefined)
-      return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
+    yield* checkMovable(log, session)
     const store = EventLog.storedLog(log)
     if (store.replace === undefined) return yield* notReplaced(session)
     const segmented = (yield* segmentsIn(archive))(store)

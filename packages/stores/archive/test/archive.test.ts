@@ -8,6 +8,7 @@ import { join } from "node:path"
 import {
   type Archive,
   ArchiveError,
+  archiveSegments,
   archiveSession,
   behind,
   folderArchive,
@@ -34,6 +35,19 @@ it.effect("a bucket has a name", () =>
         message: expect.stringContaining("name of a bucket"),
       })
     }
+  }),
+)
+
+it.effect("what memfold keeps for itself stays in the store, since nobody brings it back", () =>
+  Effect.gen(function* () {
+    const log = yield* InMemoryEventLog.make
+    const archive = folderArchive(folder())
+    yield* fill(log, "memfold:user:ann")
+    for (const move of [archiveSession, archiveSegments]) {
+      const refused = yield* Effect.flip(move(log, archive, "memfold:user:ann"))
+      expect(refused.message).toContain("it is what memfold keeps for itself")
+    }
+    expect(yield* archive.list).toEqual([])
   }),
 )
 

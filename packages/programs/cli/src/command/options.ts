@@ -338,12 +338,17 @@ export const openStore = (
       ),
   )
 
-/** The layer of a store that must exist. It is not changed, unless `readonly` is `false`. */
+/**
+ * The layer of a store that must exist. It is not changed, unless `readonly` is `false`; with an archive, a session that is read comes
+ * back into it.
+ */
 export const existingStore = (
   { store, archive = Option.none() }: Stored,
   { readonly = true } = {},
-): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> =>
-  behind(Layer.unwrapEffect(openStore(store, { create: false, readonly })), archive)
+): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> => {
+  const isRead = readonly && Option.isNone(archive)
+  return behind(Layer.unwrapEffect(openStore(store, { create: false, readonly: isRead })), archive)
+}
 
 /** A memory over an existing store, which is only read by default. It does not compact, so its strategy and its summarizer do not matter. */
 export const quietMemory = (
