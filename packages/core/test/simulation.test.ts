@@ -36,6 +36,8 @@ describe("the simulation", () => {
     [1509, "a subscriber hears the start of a session that is deleted by then"],
     [18667, "an engine that keeps no time sees the lease of a clock that is a year ahead"],
     [5254, "a memory is closed in the step in which a compaction begins to write"],
+    [525, "three compactions failed in a row, after which a cap of the context holds"],
+    [217, "a summary covers a system prompt of which a newer form is shown"],
     [2038, "a session was deleted, grew to its old length and was deleted again while it was read"],
   ])("keeps all laws at seed %i, where %s", (seed) => {
     const { failed } = simulateAll(seed, 1, nothing)

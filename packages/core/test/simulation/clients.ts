@@ -533,7 +533,8 @@ const contextsOf = (engine: Engine, state: Session.SessionState): ReadonlyArray<
   const whole = Render.render(state)
   if (maxMessages === undefined || state.uncovered.length <= maxMessages) return [whole]
   const capped = Render.render(state, strategy.context)
-  if (compaction.mode === "off") return [capped]
+  // After three failures in a row, nobody waits for a summary any more.
+  if (compaction.mode === "off" || (state.failures?.count ?? 0) >= 3) return [capped]
   const waits = state.running !== null || state.failures !== null || state.total < state.pausedUntil
   return waits ? [whole] : [capped, whole]
 }

@@ -1,12 +1,12 @@
 /** What the texts of summaries must have in them: the summarizer of the simulation writes down what it has read. */
-import { alwaysShown, type NaiveSession } from "@memfold/testing/oracle"
+import { type NaiveSession, shownFormsTo } from "@memfold/testing/oracle"
 import { marksIn, marksOf } from "./talk.js"
 import { must } from "./violation.js"
 
 /** Checks that each segment has every message it covers, and no other (law L4). */
 export const checkSegments = (session: string, naive: NaiveSession): void => {
   const { active, dropped, messages, pruned } = naive
-  const shown = alwaysShown(naive)
+  const shown = shownFormsTo(naive, active?.coveredTo ?? 0)
   const cut = new Set(
     pruned.flatMap(({ index, part }) => marksOf(messages[index]?.message.parts[part] ?? null)),
   )

@@ -15,7 +15,7 @@ export {
 } from "./context.js"
 export type { Contents } from "./context.js"
 export { boundaries, boundaryBefore, turnComplete, turnStarts } from "./groups.js"
-export { alwaysShown, readSession, stateFinding } from "./session.js"
+export { readSession, shownFormsTo, stateFinding } from "./session.js"
 export type { Finding, NaiveSession, NaiveSummary } from "./session.js"
 export { makeSigner } from "./signing.js"
 export type { Signer } from "./signing.js"

@@ -226,7 +226,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
 }
 
 /** The indices of the messages that are always shown verbatim: pinned ones and leading system messages, in whole groups. */
-export const alwaysShown = ({ messages, boundaries }: NaiveSession): ReadonlySet<number> => {
+const alwaysShown = ({ messages, boundaries }: NaiveSession): ReadonlySet<number> => {
   const preamble = messages.findIndex(({ message }) => message.role !== "system")
   const isPinned = (index: number) =>
     messages[index]?.message.pinned === true || preamble === -1 || index < preamble
@@ -252,20 +252,32 @@ const isSamePrompt = (one: Message.Message, other: Message.Message): boolean => 
   return 3 * (head + tail) >= 2 * Math.max(a.length, b.length)
 }
 
-/** The indices of the covered messages that are always shown, with the newest form of each system prompt. */
-const pinnedTo = (read: NaiveSession, coveredTo: number): ReadonlyArray<number> => {
-  const shown = [...alwaysShown(read)].filter((index) => index < coveredTo)
+/** The forms of each covered message that is always shown: of a system prompt, the newest one is shown, and stands at the end. */
+const formsTo = (read: NaiveSession, coveredTo: number): ReadonlyArray<ReadonlyArray<number>> => {
+  const forms = [...alwaysShown(read)].filter((index) => index < coveredTo).map((index) => [index])
   const messageAt = (index: number) => read.messages[index]!.message
   for (let index = 0; index < coveredTo; index++) {
-    if (messageAt(index).role !== "system" || shown.includes(index)) continue
-    const at = shown.findIndex(
-      (one) =>
-        one < index && messageAt(one).pinned !== true && isSamePrompt(messageAt(one), messageAt(index)),
-    )
-    if (at !== -1) shown[at] = index
+    if (messageAt(index).role !== "system" || forms.some((form) => form.at(-1) === index)) continue
+    const form = forms.find((one) => {
+      const newest = one.at(-1)!
+      return (
+        newest < index &&
+        messageAt(newest).pinned !== true &&
+        isSamePrompt(messageAt(newest), messageAt(index))
+      )
+    })
+    form?.push(index)
   }
-  return shown
+  return forms
 }
+
+/** The indices of the covered messages that are always shown, with the newest form of each system prompt. */
+const pinnedTo = (read: NaiveSession, coveredTo: number): ReadonlyArray<number> =>
+  formsTo(read, coveredTo).map((form) => form.at(-1)!)
+
+/** The indices of the covered messages that no summary needs: those always shown, and every form of a system prompt that is. */
+export const shownFormsTo = (read: NaiveSession, coveredTo: number): ReadonlySet<number> =>
+  new Set(formsTo(read, coveredTo).flat())
 
 /** An output after a pruning: its two ends with the note between them. A short output stays whole. */
 const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): string =>
