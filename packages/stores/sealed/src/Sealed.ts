@@ -3,10 +3,10 @@
  * times, sizes, and types of events and rows.
  */
 import { EventLog } from "@memfold/log"
-import { Effect, Layer, Schedule, type Scope } from "effect"
+import { Effect, Either, Layer, Schedule, type Scope } from "effect"
 import { erase, heldOf, hold, restoreKeys } from "./erase.js"
 import { forms, isHidden, kindOf } from "./forms.js"
-import { type Key, type Keyring, KeyringError } from "./Keyring.js"
+import { type Keyring, KeyringError } from "./Keyring.js"
 import { hiddenKey } from "./seal.js"
 import { describedBy, failure, ofKeyring, type Operation, sealer } from "./sealer.js"
 
@@ -20,7 +20,7 @@ import { describedBy, failure, ofKeyring, type Operation, sealer } from "./seale
 export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Service => {
   const own = sealer(log, keyring)
   const { keysNow, forgetting, unlessErased } = own
-  const { openRecord, openRow, openTitle, sealBatch, sealChanges, sealRewritten } = forms(own)
+  const { openEach, openRecords, openRows, openTitles, sealBatch, sealChanges, sealRewritten } = forms(own)
 
   const describedIn = (session: string) =>
     Effect.map(log.projections.get(session, "description"), ([stored]) => describedBy(stored?.data).owner)
@@ -66,16 +66,14 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
     ({ after, limit }) =>
       Effect.gen(function* () {
         const page = yield* feed({ after, limit })
-        const asked = new Map<string, Key | null>()
-        const opened = yield* Effect.forEach(page, ({ record, position }) =>
-          Effect.map(openRecord(record.session, asked)(record), (text) => [{ record: text, position }]).pipe(
-            Effect.catchIf(
-              (error) => error.refused === "erased",
-              () => Effect.succeed([]),
-            ),
-          ),
-        )
-        const found = opened.flat()
+        const opened = yield* openEach(page.map(({ record }) => [record.session, record]))
+        const kept = page.flatMap(({ position }, at) => {
+          const text = opened[at]!
+          return Either.isLeft(text) && text.left.refused === "erased"
+            ? []
+            : [Either.map(text, (record) => ({ record, position }))]
+        })
+        const found = yield* Either.all(kept)
         const last = page.at(-1)
         return found.length > 0 || last === undefined
           ? found
@@ -89,27 +87,21 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
         forgetting(session, log.append(session, batch.records, batch.options)),
       ),
     read: (session, page) =>
-      Effect.flatMap(log.read(session, page), (records) =>
-        Effect.forEach(records, openRecord(session, new Map())),
-      ),
+      Effect.flatMap(log.read(session, page), (records) => openRecords(session, records)),
     head: (session) => Effect.zipRight(unlessErased("head", session), log.head(session)),
     stored: EventLog.storedLog(log),
     over: (stored) => sealLog(stored, keyring),
     erasure,
     list: (options) =>
-      Effect.flatMap(log.list(options), (found) => {
-        const asked = new Map<string, Key | null>()
-        return Effect.forEach(found, (info) => {
-          const { title, ...rest } = info
-          // A list is for people who look for something else, too: what was erased has no title in it.
-          return title === undefined
-            ? Effect.succeed(info)
-            : Effect.match(openTitle(info.session, title, asked), {
-                onFailure: () => rest,
-                onSuccess: (shown) => ({ ...rest, ...(shown === null ? {} : { title: shown }) }),
-              })
-        })
-      }),
+      Effect.flatMap(log.list(options), (found) =>
+        Effect.map(openTitles(found.map(({ session, title = null }) => [session, title])), (titles) =>
+          found.map(({ title, ...rest }, at) => {
+            const shown = titles[at]!
+            // A list is for people who look for something else, too: what was erased has no title in it.
+            return title === undefined || Either.isLeft(shown) ? rest : { ...rest, title: shown.right }
+          }),
+        ),
+      ),
     // Also what was erased can be deleted: nobody has to read it for that.
     delete: (session, at) => Effect.zipRight(unlessHeld("delete", session), log.delete(session, at)),
     rewrite: (session, rewritten, records, options) =>
@@ -141,7 +133,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
               ? { keys: yield* hiddenKeys(session, filter.keys) }
               : filter,
           )
-          return yield* Effect.forEach(rows, openRow(session, kind, new Map()))
+          return yield* openRows(session, kind, rows)
         }),
       put: (session, at, given) =>
         Effect.flatMap(keysNow("projections", session, false, given), (keys) =>

@@ -4,6 +4,8 @@ import { join } from "node:path"
 import {
   dueBy,
   dueDone,
+  type Found,
+  isNewest,
   noteDue,
   placeIn,
   placeOf,
@@ -35,6 +37,9 @@ export interface FolderKeyring extends Keyring {
   readonly rewrap: Effect.Effect<number, KeyringError>
 }
 
+/** Keys of so many holders are kept as they were last read. */
+const mostKnown = 10_000
+
 const isInUse = ({ revoked, destroyed }: KeyInfo): boolean => revoked === null && destroyed === null
 const isRevoked = ({ revoked, destroyed }: KeyInfo): boolean => revoked !== null && destroyed === null
 
@@ -63,30 +68,28 @@ const unlessHeld =
           refused: "held",
         })
 
-/**
- * A keyring in a folder.
- *
- * @param options - the folder, and the root that wraps the keys
- *
- * @example
- * ```ts
- * import { fileRoot, folderKeyring } from "@memfold/sealed"
- *
- * const keyring = folderKeyring({ folder: "keys/owners", root: fileRoot("keys/root.key") })
- * ```
- */
-export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions): FolderKeyring => {
-  const { keyOf, rewrapped, withNew, forget } = wrapping(root, earlierRoots)
-
+/** Reading and changing the keys of holders in a folder. */
+const filesOf = (folder: string, root: Root) => {
   const attempt = <A>(operation: Operation, subject: string, run: () => A) =>
     Effect.try({ try: run, catch: failed(operation, subject) })
+  /** Keys as they were last read, by the place of their holder. Whether they are the newest, two looks at the folder say. */
+  const known = new Map<string, Found>()
   const read = (operation: Operation, subject: string, place: string) =>
-    attempt(operation, subject, () => readKeys(join(folder, place)))
+    attempt(operation, subject, () => {
+      const before = known.get(place)
+      if (before !== undefined && isNewest(join(folder, place), before)) return before.stored
+      const found = readKeys(join(folder, place))
+      if (known.size >= mostKnown) known.clear()
+      known.set(place, found)
+      return found.stored
+    })
   /** Reads to change: what a killed process has left goes first, so that a key that is destroyed is in no file. */
   const readTidied = (operation: Operation, subject: string, place: string) =>
-    Effect.tap(read(operation, subject, place), ({ left }) =>
-      attempt(operation, subject, () => shredLeft(join(folder, place), left)),
-    )
+    attempt(operation, subject, () => {
+      const found = readKeys(join(folder, place))
+      shredLeft(join(folder, place), found.left)
+      return found
+    })
 
   /** Changes the keys of a holder, again if another process has changed them meanwhile. Without a change, nothing is written. */
   const change = (
@@ -107,6 +110,25 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
         if (isWritten) return after
       }
     })
+  return { attempt, read, readTidied, change }
+}
+
+/**
+ * A keyring in a folder.
+ *
+ * @param options - the folder, and the root that wraps the keys
+ *
+ * @example
+ * ```ts
+ * import { fileRoot, folderKeyring } from "@memfold/sealed"
+ *
+ * const keyring = folderKeyring({ folder: "keys/owners", root: fileRoot("keys/root.key") })
+ * ```
+ */
+export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions): FolderKeyring => {
+  const { keyOf, rewrapped, withNew, forget } = wrapping(root, earlierRoots)
+
+  const { attempt, read, readTidied, change } = filesOf(folder, root)
 
   const newest = (operation: Operation, stored: Stored): Effect.Effect<Key, KeyringError> =>
     keyOf(operation, stored, stored.keys.findLast(isInUse)!)
@@ -123,27 +145,37 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
     })
   }
 
+  const places = new Map<string, string>()
   const of = (holder: Holder) => {
     const name = nameOf(holder)
+    const place = places.get(name) ?? placeOf(name)
+    if (places.size >= mostKnown) places.clear()
+    places.set(name, place)
     return {
       change: (operation: Operation, decide: Decide) => change(operation, name, decide),
-      read: Effect.map(read("find", name, placeOf(name)), ({ stored }) => stored),
+      read: (operation: Operation) => read(operation, name, place),
     }
   }
 
   return {
     current: (holder) =>
-      Effect.flatMap(of(holder).change("current", made), (stored) => newest("current", stored)),
+      Effect.gen(function* () {
+        const stored = yield* of(holder).read("current")
+        return yield* newest(
+          "current",
+          stored?.keys.some(isInUse) === true ? stored : yield* of(holder).change("current", made),
+        )
+      }),
     find: (id) =>
       Effect.gen(function* () {
         const place = placeIn(id)
-        const stored = place === null ? null : (yield* read("find", id, place)).stored
+        const stored = place === null ? null : yield* read("find", id, place)
         const found = stored?.keys.find((key) => key.id === id && isInUse(key))
         if (stored !== null && found !== undefined) return yield* keyOf("find", stored, found)
         forget(id)
         return null
       }),
-    list: (holder) => Effect.map(of(holder).read, (stored) => (stored === null ? [] : infos(stored))),
+    list: (holder) => Effect.map(of(holder).read("find"), (stored) => (stored === null ? [] : infos(stored))),
     rotate: (holder) =>
       Effect.flatMap(
         of(holder).change("rotate", (stored, now) => withNew("rotate", stored, now)),
@@ -209,12 +241,12 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
           Effect.succeed(stored.hold === hold ? stored : { ...stored, hold }),
         ),
       ),
-    held: (holder) => Effect.map(of(holder).read, (stored) => stored?.hold ?? null),
+    held: (holder) => Effect.map(of(holder).read("find"), (stored) => stored?.hold ?? null),
     rewrap: Effect.gen(function* () {
       const places = yield* attempt("rotate", folder, () => placesIn(folder))
       let count = 0
       for (const place of places) {
-        const { stored } = yield* read("rotate", folder, place)
+        const stored = yield* read("rotate", folder, place)
         if (stored === null || stored.root === root.id) continue
         yield* change("rotate", stored.holder, (keys) => rewrapped("rotate", keys))
         count++

@@ -1,9 +1,8 @@
 /** Records, rows and titles as the store gets them, and as they were. */
 import type { EventLog } from "@memfold/log"
 import type { ProjectionChange, ProjectionRow } from "@memfold/log/EventLog"
-import { Effect } from "effect"
-import type { Key } from "./Keyring.js"
-import { hiddenKey, sealedIn, sealText, type SessionKeys } from "./seal.js"
+import { Effect, Either } from "effect"
+import { type BoundText, hiddenKey, sealTexts, type SessionKeys } from "./seal.js"
 import { describedBy, type Operation, type Sealer } from "./sealer.js"
 
 /** The kind of rows that a store makes readable for people: under another word, it keeps them as they are. */
@@ -21,9 +20,15 @@ const placeOfRow = (session: string, kind: string, key: string): string =>
   JSON.stringify(["row", session, kind, key])
 const placeOfTitle = (session: string): string => JSON.stringify(["title", session])
 
-/** A record with what its checksum is, as one text: the checksum of a text tells of the text. */
-const withChecksum = ({ data, checksum }: { readonly data: string; readonly checksum?: number }): string =>
-  `${checksum ?? ""}\n${data}`
+/** A record as a text that is bound to its place. Its checksum is in the text, of which it tells. */
+const boundRecord = (
+  session: string,
+  version: number,
+  { type, schemaVersion, data, checksum }: Omit<EventLog.NewRecord, "time">,
+): BoundText => ({
+  text: `${checksum ?? ""}\n${data}`,
+  about: placeOfRecord(session, version, type, schemaVersion),
+})
 
 const withoutChecksum = (text: string): { readonly data: string; readonly checksum?: number } => {
   const end = text.indexOf("\n")
@@ -31,36 +36,59 @@ const withoutChecksum = (text: string): { readonly data: string; readonly checks
   return { data: text.slice(end + 1), ...(checksum === "" ? {} : { checksum: Number(checksum) }) }
 }
 
+/** A record with the text that its data has. One from before the store was sealed is as it was. */
+const withText = (record: EventLog.LogRecord, text: string): EventLog.LogRecord => {
+  if (text === record.data) return record
+  const { checksum: _checksum, ...rest } = record
+  return { ...rest, ...withoutChecksum(text) }
+}
+
+/** A row with the text that its data has. One from before the store was sealed has its key as it is. */
+const shownRow = (kind: string, row: ProjectionRow, text: string): ProjectionRow => {
+  const end = isHidden(kind) && text !== row.data ? text.indexOf("\n") : -1
+  return end === -1 ? { ...row, data: text } : { ...row, key: text.slice(0, end), data: text.slice(end + 1) }
+}
+
 /** How records, rows and titles are sealed and opened. */
 export const forms = ({ keysNow, open }: Sealer) => {
-  const openRecord = (session: string, asked: Map<string, Key | null>) => (record: EventLog.LogRecord) => {
-    const { version, type, schemaVersion, data, checksum: _checksum, ...rest } = record
-    const about = placeOfRecord(session, version, type, schemaVersion)
-    return sealedIn(data) === null
-      ? Effect.succeed(record)
-      : Effect.map(open("read", session, data, about, asked), (text) => ({
-          ...rest,
-          version,
-          type,
-          schemaVersion,
-          ...withoutChecksum(text),
-        }))
+  /** Opens records, each of its session, in one step. */
+  const openEach = (records: ReadonlyArray<readonly [session: string, record: EventLog.LogRecord]>) =>
+    Effect.map(
+      open(
+        "read",
+        records.map(([session, { version, type, schemaVersion, data }]) => ({
+          session,
+          data,
+          about: () => placeOfRecord(session, version, type, schemaVersion),
+        })),
+      ),
+      (texts) => texts.map((text, at) => Either.map(text, (shown) => withText(records[at]![1], shown))),
+    )
+  const openRecords = (session: string, records: ReadonlyArray<EventLog.LogRecord>) =>
+    Effect.flatMap(openEach(records.map((record) => [session, record])), Either.all)
+
+  const sealDescription = (session: string, keys: SessionKeys, row: ProjectionRow): ProjectionRow => {
+    const { owner, title } = describedBy(row.data)
+    const titles = title === null ? [] : sealTexts(keys, [{ text: title, about: placeOfTitle(session) }])
+    return { ...row, data: JSON.stringify({ owner, title: titles[0] ?? null }) }
   }
 
-  const sealRow =
-    (session: string, kind: string, keys: SessionKeys) =>
-    (row: ProjectionRow): ProjectionRow => {
-      if (isHidden(kind)) {
-        const key = hiddenKey(keys, row.key)
-        const data = sealText(keys, `${row.key}\n${row.data}`, placeOfRow(session, kind, key))
-        return { ...row, key, data }
-      }
-      if (kind !== "description")
-        return { ...row, data: sealText(keys, row.data, placeOfRow(session, kind, row.key)) }
-      const { owner, title } = describedBy(row.data)
-      const hidden = title === null ? null : sealText(keys, title, placeOfTitle(session))
-      return { ...row, data: JSON.stringify({ owner, title: hidden }) }
-    }
+  const sealRows = (
+    session: string,
+    kind: string,
+    keys: SessionKeys,
+    rows: ReadonlyArray<ProjectionRow>,
+  ): ReadonlyArray<ProjectionRow> => {
+    if (kind === "description") return rows.map((row) => sealDescription(session, keys, row))
+    const texts = rows.map(({ key, data }) =>
+      isHidden(kind) ? { key: hiddenKey(keys, key), text: `${key}\n${data}` } : { key, text: data },
+    )
+    const sealed = sealTexts(
+      keys,
+      texts.map(({ key, text }) => ({ text, about: placeOfRow(session, kind, key) })),
+    )
+    return rows.map((row, at) => ({ ...row, key: texts[at]!.key, data: sealed[at]! }))
+  }
 
   const sealChanges = (session: string, keys: SessionKeys, changes: ReadonlyArray<ProjectionChange>) =>
     changes.map((change) => ({
@@ -69,30 +97,37 @@ export const forms = ({ keysNow, open }: Sealer) => {
         ? {}
         : { drop: change.drop.map((key) => hiddenKey(keys, key)) }),
       kind: kindOf(change.kind),
-      rows: change.rows.map(sealRow(session, change.kind, keys)),
+      rows: sealRows(session, change.kind, keys, change.rows),
     }))
 
-  const openTitle = (session: string, title: string | null, asked: Map<string, Key | null>) =>
-    title === null ? Effect.succeed(null) : open("list", session, title, placeOfTitle(session), asked)
+  /** Opens titles, each of its session; a session without one has none. */
+  const openTitles = (titles: ReadonlyArray<readonly [session: string, title: string | null]>) =>
+    open(
+      "list",
+      titles.map(([session, title]) => ({ session, data: title ?? "", about: () => placeOfTitle(session) })),
+    )
 
-  const openRow = (session: string, kind: string, asked: Map<string, Key | null>) => (row: ProjectionRow) => {
-    if (kind !== "description")
-      return Effect.map(
-        open("projections", session, row.data, placeOfRow(session, kind, row.key), asked),
-        (data) => {
-          // A row from before the store was sealed has its key, and its data, as they are.
-          const end = isHidden(kind) && sealedIn(row.data) !== null ? data.indexOf("\n") : -1
-          return end === -1
-            ? { ...row, data }
-            : { ...row, key: data.slice(0, end), data: data.slice(end + 1) }
-        },
-      )
+  const openDescription = (session: string, row: ProjectionRow) => {
     const { owner, title } = describedBy(row.data)
-    return Effect.map(openTitle(session, title, asked), (shown) => ({
-      ...row,
-      data: JSON.stringify({ owner, title: shown }),
-    }))
+    return Effect.flatMap(openTitles([[session, title]]), ([shown]) =>
+      Effect.map(shown!, (text) => ({
+        ...row,
+        data: JSON.stringify({ owner, title: title === null ? null : text }),
+      })),
+    )
   }
+
+  const openRows = (session: string, kind: string, rows: ReadonlyArray<ProjectionRow>) =>
+    kind === "description"
+      ? Effect.forEach(rows, (row) => openDescription(session, row))
+      : Effect.flatMap(
+          open(
+            "projections",
+            rows.map(({ key, data }) => ({ session, data, about: () => placeOfRow(session, kind, key) })),
+          ),
+          (texts) =>
+            Either.all(texts.map((text, at) => Either.map(text, (data) => shownRow(kind, rows[at]!, data)))),
+        )
 
   const sealBatch = (
     operation: Operation,
@@ -100,36 +135,34 @@ export const forms = ({ keysNow, open }: Sealer) => {
     records: ReadonlyArray<EventLog.NewRecord>,
     options: EventLog.AppendOptions,
   ) =>
-    Effect.map(keysNow(operation, session, options.expectedVersion === 0, options.projections), (keys) => ({
-      keys,
-      records: records.map(({ checksum, data, ...rest }, at) => ({
-        ...rest,
-        data: sealText(
-          keys,
-          withChecksum({ data, ...(checksum === undefined ? {} : { checksum }) }),
-          placeOfRecord(session, options.expectedVersion + 1 + at, rest.type, rest.schemaVersion),
-        ),
-      })) as [EventLog.NewRecord, ...Array<EventLog.NewRecord>],
-      options:
-        options.projections === undefined
-          ? options
-          : { ...options, projections: sealChanges(session, keys, options.projections) },
-    }))
+    Effect.map(keysNow(operation, session, options.expectedVersion === 0, options.projections), (keys) => {
+      const sealed = sealTexts(
+        keys,
+        records.map((record, at) => boundRecord(session, options.expectedVersion + 1 + at, record)),
+      )
+      return {
+        keys,
+        records: records.map(({ checksum: _checksum, ...rest }, at) => ({
+          ...rest,
+          data: sealed[at]!,
+        })) as [EventLog.NewRecord, ...Array<EventLog.NewRecord>],
+        options:
+          options.projections === undefined
+            ? options
+            : { ...options, projections: sealChanges(session, keys, options.projections) },
+      }
+    })
 
   /** New data of a stored record, as the store gets it. */
   const sealRewritten = (
     session: string,
     keys: SessionKeys,
-    { version, schemaVersion, data, checksum }: EventLog.RewrittenRecord,
+    rewritten: EventLog.RewrittenRecord,
     type: string,
-  ): EventLog.RewrittenRecord => ({
-    version,
-    schemaVersion,
-    data: sealText(
-      keys,
-      withChecksum({ data, ...(checksum === undefined ? {} : { checksum }) }),
-      placeOfRecord(session, version, type, schemaVersion),
-    ),
-  })
-  return { openRecord, openRow, openTitle, sealBatch, sealChanges, sealRewritten }
+  ): EventLog.RewrittenRecord => {
+    const { version, schemaVersion } = rewritten
+    const [data = ""] = sealTexts(keys, [boundRecord(session, version, { ...rewritten, type })])
+    return { version, schemaVersion, data }
+  }
+  return { openEach, openRecords, openRows, openTitles, sealBatch, sealChanges, sealRewritten }
 }

@@ -3,7 +3,16 @@
  * keys of a holder at once, one writes the number, and the other decides again.
  */
 import { createHash, randomBytes } from "node:crypto"
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import type { KeyInfo } from "./Keyring.js"
 
@@ -84,9 +93,26 @@ export interface Found {
   /** The number of the newest keys; 0 if there are none. */
   readonly number: number
   readonly stored: Stored | null
+  /** When the file of the newest keys was written, and which one it is; `""` if there are none. */
+  readonly mark: string
   /** Files that a killed process has left: earlier keys, and keys that were not written to their end. */
   readonly left: ReadonlyArray<string>
 }
+
+/** What tells a file from another one under its name; `""` if there is none. */
+const markOf = (path: string): string => {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined ? "" : `${found.ino} ${found.mtimeMs}`
+}
+
+const pathOf = (folder: string, number: number): string => join(folder, `${number}.json`)
+
+/**
+ * Whether no newer keys were written since some were found. Files go away once a newer one is there, the oldest first: while one is there,
+ * and none with the next number, it is the newest.
+ */
+export const isNewest = (folder: string, { number, mark }: Found): boolean =>
+  number > 0 && !existsSync(pathOf(folder, number + 1)) && markOf(pathOf(folder, number)) === mark
 
 /** The newest keys of a holder. */
 export const readKeys = (folder: string): Found => {
@@ -94,10 +120,12 @@ export const readKeys = (folder: string): Found => {
     const files = filesIn(folder)
     const [newest = ""] = files
     const number = numberOf(newest)
-    if (number === 0) return { number, stored: null, left: files }
+    if (number === 0) return { number, stored: null, mark: "", left: files }
     try {
+      // Before it is read: of a file that is changed meanwhile, the mark is another one.
+      const mark = markOf(join(folder, newest))
       const stored = JSON.parse(readFileSync(join(folder, newest), "utf8")) as Stored
-      return { number, stored, left: files.slice(1) }
+      return { number, stored, mark, left: files.slice(1) }
     } catch (error) {
       // Another process has written the next one meanwhile, and removes this one, or has overwritten it.
       if (!isMissing(error) && newest === tried) throw error
@@ -117,11 +145,11 @@ const shred = (path: string): void => {
 }
 
 /**
- * Removes what a killed process has left. A draft of a process that lives is written again; it is not overwritten, since the newest
- * keys may be the file itself under another name.
+ * Removes what a killed process has left, the oldest keys first. A draft of a process that lives is written again; it is not overwritten,
+ * since the newest keys may be the file itself under another name.
  */
 export const shredLeft = (folder: string, left: ReadonlyArray<string>): void => {
-  for (const name of left)
+  for (const name of left.toReversed())
     if (numberOf(name) > 0) shred(join(folder, name))
     else rmSync(join(folder, name), { force: true })
 }
@@ -132,7 +160,7 @@ export const writeKeys = (folder: string, number: number, stored: Stored): boole
   const draft = join(folder, `draft-${randomBytes(6).toString("hex")}`)
   writeFileSync(draft, JSON.stringify(stored), { mode: 0o600, flush: true })
   try {
-    linkSync(draft, join(folder, `${number}.json`))
+    linkSync(draft, pathOf(folder, number))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST" && !isMissing(error)) throw error
     return false

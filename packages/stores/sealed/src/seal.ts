@@ -1,10 +1,17 @@
 /** Sealing a text: AES-256-GCM, with what the text is bound to. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto"
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+} from "node:crypto"
 
 /** The keys of a session, derived from the key of its holder. */
 export interface SessionKeys {
   readonly id: string
-  readonly seal: Uint8Array
+  readonly seal: KeyObject
   readonly nonce: Uint8Array
   /** Hides the keys of rows that tell of a text. */
   readonly rows: Uint8Array
@@ -13,30 +20,39 @@ export interface SessionKeys {
 /** Derives the keys of a session: a key that leaks opens one session, and no other of its holder. */
 export const sessionKeys = (id: string, key: Uint8Array, session: string): SessionKeys => {
   const bytes = new Uint8Array(hkdfSync("sha256", key, session, "memfold sealed 1", 96))
-  return { id, seal: bytes.subarray(0, 32), nonce: bytes.subarray(32, 64), rows: bytes.subarray(64) }
+  const seal = createSecretKey(bytes.subarray(0, 32))
+  return { id, seal, nonce: bytes.subarray(32, 64), rows: bytes.subarray(64) }
 }
 
 /** A key of a row that says nothing: without the keys of the session, nobody finds which word it stands for. */
 export const hiddenKey = ({ rows }: SessionKeys, key: string): string =>
   createHmac("sha256", rows).update(key).digest("base64url").slice(0, 22)
 
+/** A text, and what it is bound to: opening it elsewhere fails. */
+export interface BoundText {
+  readonly text: string
+  readonly about: string
+}
+
 /**
- * Seals a text. Equal texts at equal places are sealed equally, so that a batch that is sent again is the same batch: the nonce is a
- * keyed hash of the text and its place, and no nonce is used for two texts.
- *
- * @param about - what the text is bound to: opening it elsewhere fails
+ * Seals texts. Equal texts at equal places are sealed equally, so that a batch that is sent again is the same batch: the nonces follow from
+ * one keyed hash of all texts and places, and no nonce is used for two texts.
  */
-export const sealText = ({ id, seal, nonce: key }: SessionKeys, text: string, about: string): string => {
-  const bound = Buffer.from(about)
-  const nonce = createHmac("sha256", key)
-    .update(`${bound.length}:`)
-    .update(bound)
-    .update(text)
-    .digest()
-    .subarray(0, 12)
-  const cipher = createCipheriv("aes-256-gcm", seal, nonce).setAAD(bound)
-  const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()])
-  return JSON.stringify({ sealed: id, text: bytes.toString("base64") })
+export const sealTexts = (
+  { id, seal, nonce: key }: SessionKeys,
+  texts: ReadonlyArray<BoundText>,
+): ReadonlyArray<string> => {
+  const hash = createHmac("sha256", key)
+  for (const { text, about } of texts) hash.update(`${about.length}:${text.length}:${about}${text}`)
+  const first = hash.digest().subarray(0, 12)
+  const start = first.readUInt32BE(8)
+  return texts.map(({ text, about }, at) => {
+    const nonce = Buffer.from(first)
+    nonce.writeUInt32BE((start ^ at) >>> 0, 8)
+    const cipher = createCipheriv("aes-256-gcm", seal, nonce).setAAD(Buffer.from(about))
+    const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()])
+    return `{"sealed":${JSON.stringify(id)},"text":"${bytes.toString("base64")}"}`
+  })
 }
 
 /** A sealed text: the id of its key, and its bytes. */
@@ -59,12 +75,15 @@ export const sealedIn = (data: string): SealedText | null => {
 }
 
 /** The text again; `null` if it was changed, moved, or sealed with another key. */
-export const openText = ({ seal }: SessionKeys, { bytes }: SealedText, about: string): string | null => {
+export const unsealed = ({ seal }: SessionKeys, bytes: Buffer, about: string): string | null => {
   try {
     const decipher = createDecipheriv("aes-256-gcm", seal, bytes.subarray(0, 12))
       .setAAD(Buffer.from(about))
       .setAuthTag(bytes.subarray(-16))
-    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8")
+    const text = decipher.update(bytes.subarray(12, -16))
+    // It gives no more bytes, and throws if these are not what was sealed.
+    decipher.final()
+    return text.toString("utf8")
   } catch {
     return null
   }

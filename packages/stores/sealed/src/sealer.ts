@@ -1,9 +1,9 @@
 /** Whose key seals a text, and how it is opened again. */
 import { EventLog } from "@memfold/log"
 import type { ProjectionChange } from "@memfold/log/EventLog"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import type { Holder, Key, Keyring, KeyringError } from "./Keyring.js"
-import { openText, sealedIn, type SessionKeys, sessionKeys } from "./seal.js"
+import { sealedIn, type SealedText, type SessionKeys, sessionKeys, unsealed } from "./seal.js"
 
 /** What failed, as errors name it. */
 export type Operation =
@@ -56,6 +56,14 @@ const mostRemembered = 1_000_000
 
 /** Keys that are derived are kept for so many sessions. */
 const mostKept = 10_000
+
+/** Data of a session as it is stored. */
+export interface Stored {
+  readonly session: string
+  readonly data: string
+  /** What it is bound to, if it is sealed. */
+  readonly about: () => string
+}
 
 /** How texts of sessions are sealed and opened. */
 export const sealer = (log: EventLog.Service, keyring: Keyring) => {
@@ -117,43 +125,48 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
         onSuccess: ({ id, bytes }) => keysOf(id, bytes, session),
       }),
     ).pipe(
-      // Behind the key: of an erasure that comes in between, the check tells.
-      Effect.zipLeft(isNew ? Effect.void : unlessErased(operation, session)),
+      // Behind the key: of an erasure that comes in between, the check tells. The key itself was in use just now.
+      Effect.tap(({ id }) =>
+        isNew || newestKeys.get(session) === id ? Effect.void : unlessErased(operation, session),
+      ),
       Effect.tap(({ id }) => Effect.sync(() => used(session, id))),
     )
-  /**
-   * The text that stored data has. Data from before the store was sealed is text already.
-   *
-   * @param asked - the keys that were asked for in this read: each is asked for once, and never kept for the next read
-   */
-  const open = (
+  const openText = (
     operation: Operation,
-    session: string,
-    data: string,
-    about: string,
-    asked: Map<string, Key | null>,
-  ) => {
-    const found = sealedIn(data)
-    if (found === null) return Effect.succeed(data)
-    return Effect.gen(function* () {
-      const known = asked.get(found.key)
-      const key =
-        known === undefined
-          ? yield* Effect.mapError(keyring.find(found.key), ofKeyring(operation, session))
-          : known
-      asked.set(found.key, key)
-      used(session, found.key)
-      if (key === null) return yield* erased(operation, session, found.key)
-      const text = openText(keysOf(key.id, key.bytes, session), found, about)
-      if (text === null)
-        return yield* failure(
-          operation,
-          session,
-          `sealed data was changed, or comes from another place (key ${found.key})`,
-        )
-      return text
-    })
+    { session, about }: Stored,
+    { key: id, bytes }: SealedText,
+    key: Key | null,
+  ): Either.Either<string, EventLog.LogError> => {
+    used(session, id)
+    if (key === null) return Either.left(erased(operation, session, id))
+    const text = unsealed(keysOf(id, key.bytes, session), bytes, about())
+    const reason = `sealed data was changed, or comes from another place (key ${id})`
+    return text === null ? Either.left(failure(operation, session, reason)) : Either.right(text)
   }
+  /**
+   * The texts that stored data has, or why one has none. Each key is asked for once, and never kept for the next read. Data from before
+   * the store was sealed is text already.
+   */
+  const open = (operation: Operation, stored: ReadonlyArray<Stored>) =>
+    Effect.suspend(() => {
+      const found = stored.map(({ data }) => sealedIn(data))
+      const ids = new Set(found.flatMap((sealed) => (sealed === null ? [] : [sealed.key])))
+      return Effect.map(
+        Effect.forEach(ids, (id) => Effect.map(Effect.either(keyring.find(id)), (key) => [id, key] as const)),
+        (asked) => {
+          const keys = new Map(asked)
+          return stored.map((one, at) => {
+            const sealed = found[at] ?? null
+            return sealed === null
+              ? Either.right(one.data)
+              : Either.flatMap(
+                  Either.mapLeft(keys.get(sealed.key)!, ofKeyring(operation, one.session)),
+                  (key) => openText(operation, one, sealed, key),
+                )
+          })
+        },
+      )
+    })
   /** After a write that was refused, another process may have given the session another owner. */
   const forgetting = <A, E>(session: string, write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.tapError(write, () => Effect.sync(() => holders.delete(session)))

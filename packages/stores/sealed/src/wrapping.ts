@@ -28,19 +28,20 @@ export const wrapping = (root: Root, earlierRoots: ReadonlyArray<Root>) => {
   const wrap = async (holder: string, id: string, bytes: Uint8Array): Promise<string> =>
     text(await root.wrap(bytes, `${holder} ${id}`))
 
-  const keyOf = (operation: Operation, { holder, root: by }: Stored, { id, wrapped }: StoredKey) =>
-    Effect.tryPromise({
-      try: async () => {
-        const known = unwrapped.get(id)
-        if (known !== undefined) return known
-        const wrapper = roots.get(by)
-        if (wrapper === undefined) throw new Error(`it was wrapped by the root "${by}", which is not given`)
-        const bytes = await wrapper.unwrap(Buffer.from(wrapped ?? "", "base64"), `${holder} ${id}`)
-        const key = { id, bytes }
-        unwrapped.set(id, key)
-        return key
-      },
-      catch: failed(operation, holder),
+  const unwrap = async ({ holder, root: by }: Stored, { id, wrapped }: StoredKey): Promise<Key> => {
+    const wrapper = roots.get(by)
+    if (wrapper === undefined) throw new Error(`it was wrapped by the root "${by}", which is not given`)
+    const bytes = await wrapper.unwrap(Buffer.from(wrapped ?? "", "base64"), `${holder} ${id}`)
+    const key = { id, bytes }
+    unwrapped.set(id, key)
+    return key
+  }
+  const keyOf = (operation: Operation, stored: Stored, key: StoredKey): Effect.Effect<Key, KeyringError> =>
+    Effect.suspend(() => {
+      const known = unwrapped.get(key.id)
+      return known === undefined
+        ? Effect.tryPromise({ try: () => unwrap(stored, key), catch: failed(operation, stored.holder) })
+        : Effect.succeed(known)
     })
 
   /** The keys as the root wraps them: a file has one root. */

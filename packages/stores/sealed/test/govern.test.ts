@@ -5,11 +5,10 @@ import { echo, memoryOver, pairs } from "@memfold/harness/engine"
 import { Clock, Deferred, Effect, Either, Fiber, type Scope, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
 import fs from "node:fs"
-import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { type Keyring, sealing, sealLog } from "../src/index.js"
-import { folders } from "./support.js"
+import { filesDyingAt, folders } from "./support.js"
 
 const { newFolder, newKeyring } = folders()
 
@@ -213,39 +212,6 @@ describe("an erased owner", () => {
       }),
     ))
 })
-
-/**
- * The file system of a process that is killed at one of its writes, counted from 0: of a file it writes the first half, and nothing
- * happens any more.
- */
-const filesDyingAt = (step: number) => {
-  const names = ["writeFileSync", "linkSync", "rmSync", "mkdirSync"] as const
-  const before = Object.fromEntries(names.map((name) => [name, fs[name]]))
-  let calls = 0
-  for (const name of names) {
-    const call = fs[name] as (...given: ReadonlyArray<unknown>) => unknown
-    const dying = (...given: ReadonlyArray<unknown>): unknown => {
-      if (calls++ < step) return call(...given)
-      const [path, content, ...rest] = given
-      if (
-        calls === step + 1 &&
-        name === "writeFileSync" &&
-        (typeof content === "string" || content instanceof Uint8Array)
-      )
-        call(path, content.slice(0, content.length >> 1), ...rest)
-      throw new Error("killed")
-    }
-    Object.assign(fs, { [name]: dying })
-  }
-  syncBuiltinESMExports()
-  return {
-    calls: () => calls,
-    restart: () => {
-      Object.assign(fs, before)
-      syncBuiltinESMExports()
-    },
-  }
-}
 
 /** What stands in the files of a keyring. */
 const inFiles = (folder: string): string =>
