@@ -9,6 +9,7 @@ const notProven = [
   "vectors in an index of its own, logs of a provider, and what an application has printed or stored itself",
   "facts about a project or workspace that were learned in these sessions, in copies of the store from before",
   "backups of the keyring: destroy them as well",
+  "sessions that were theirs and have another owner now: nobody can read them either, and they are not named here",
 ]
 
 /** The digest of the records of a session, as they are stored. */
@@ -77,11 +78,12 @@ export const erase = (
   Effect.gen(function* () {
     const time = yield* Clock.currentTimeMillis
     const destroyTime = after === undefined ? null : time + after
-    const revoke = (holder: Holder) =>
-      Effect.catchAll(keyring.revoke(holder, destroyTime), (error) =>
+    const orHeld = (holder: Holder, change: ReturnType<Keyring["destroy"]>) =>
+      Effect.catchAll(change, (error) =>
         // A hold that came meanwhile has its own error.
         Effect.zipRight(unlessHeld(keyring, [holder]), Effect.fail(error)),
       )
+    const revoke = (holder: Holder) => orHeld(holder, keyring.revoke(holder, destroyTime))
     const before = holdersOf(owner, yield* sessionsOf(log, owner, also))
     yield* unlessHeld(keyring, before)
     return yield* Effect.gen(function* () {
@@ -92,7 +94,7 @@ export const erase = (
       const keys = [ownKeys, ...(yield* Effect.forEach(holders.slice(1), revoke))]
       yield* unlessHeld(keyring, holders)
       const erased = yield* Effect.forEach(sessions, (session) => erasedSession(log, session))
-      if (after === 0) yield* keyring.destroyDue
+      if (after === 0) yield* Effect.forEach(holders, (holder) => orHeld(holder, keyring.destroy(holder)))
       return { owner, actor, reason, time, destroyTime, sessions: erased, keys: keys.flat(), notProven }
     }).pipe(Effect.tapErrorTag("Held", () => Effect.ignore(changeKeys(log, owner, keyring.restore, also))))
   })

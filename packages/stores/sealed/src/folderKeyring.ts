@@ -68,6 +68,15 @@ const unlessHeld =
           refused: "held",
         })
 
+/**
+ * Does something with the keys of each of some holders, and returns with how many it was done. One whose keys cannot be read or changed keeps
+ * no other one waiting: it fails behind them.
+ */
+const ofAll = <A>(places: ReadonlyArray<A>, change: (place: A) => Effect.Effect<boolean, KeyringError>) =>
+  Effect.flatMap(Effect.partition(places, change), ([[failure], done]) =>
+    failure === undefined ? Effect.succeed(done.filter(Boolean).length) : Effect.fail(failure),
+  )
+
 /** Reading and changing the keys of holders in a folder. */
 const filesOf = (folder: string, root: Root) => {
   const attempt = <A>(operation: Operation, subject: string, run: () => A) =>
@@ -215,25 +224,27 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
       ),
     destroyDue: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      let count = 0
-      for (const { name, place } of yield* attempt("destroy", folder, () => dueBy(folder, now))) {
-        const { stored } = yield* readTidied("destroy", folder, place)
-        const isDue = (key: KeyInfo): boolean => isRevoked(key) && key.due !== null && key.due <= now
-        if (stored !== null && stored.keys.some(isDue)) {
-          if (stored.hold !== null) continue
-          const { keys } = yield* change(
-            "destroy",
-            stored.holder,
-            unlessHeld("destroy", (before, destroyed) =>
-              changed(before, isDue, { destroyed, wrapped: null }),
-            ),
-          )
-          if (keys.some(isDue)) continue
-          count++
-        }
-        yield* attempt("destroy", folder, () => dueDone(folder, name))
-      }
-      return count
+      const isDue = (key: KeyInfo): boolean => isRevoked(key) && key.due !== null && key.due <= now
+      const due = yield* attempt("destroy", folder, () => dueBy(folder, now))
+      return yield* ofAll(due, ({ name, place }) =>
+        Effect.gen(function* () {
+          const { stored } = yield* readTidied("destroy", folder, place)
+          const hasAny = stored !== null && stored.keys.some(isDue)
+          if (hasAny) {
+            if (stored.hold !== null) return false
+            const { keys } = yield* change(
+              "destroy",
+              stored.holder,
+              unlessHeld("destroy", (before, destroyed) =>
+                changed(before, isDue, { destroyed, wrapped: null }),
+              ),
+            )
+            if (keys.some(isDue)) return false
+          }
+          yield* attempt("destroy", folder, () => dueDone(folder, name))
+          return hasAny
+        }),
+      )
     }),
     hold: (holder, hold) =>
       Effect.asVoid(
@@ -242,16 +253,17 @@ export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions
         ),
       ),
     held: (holder) => Effect.map(of(holder).read("find"), (stored) => stored?.hold ?? null),
-    rewrap: Effect.gen(function* () {
-      const places = yield* attempt("rotate", folder, () => placesIn(folder))
-      let count = 0
-      for (const place of places) {
-        const stored = yield* read("rotate", folder, place)
-        if (stored === null || stored.root === root.id) continue
-        yield* change("rotate", stored.holder, (keys) => rewrapped("rotate", keys))
-        count++
-      }
-      return count
-    }),
+    rewrap: Effect.flatMap(
+      attempt("rotate", folder, () => placesIn(folder)),
+      (places) =>
+        ofAll(places, (place) =>
+          Effect.gen(function* () {
+            const stored = yield* read("rotate", folder, place)
+            if (stored === null || stored.root === root.id) return false
+            yield* change("rotate", stored.holder, (keys) => rewrapped("rotate", keys))
+            return true
+          }),
+        ),
+    ),
   }
 }

@@ -1,11 +1,12 @@
 /** Keyrings of several processes over one folder: each sees at once what another one has changed, also one that was killed. */
+import { InMemoryEventLog } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import type { FolderKeyring, Holder } from "../src/index.js"
+import { erase, fileRoot, type FolderKeyring, folderKeyring, type Holder } from "../src/index.js"
 import { filesDyingAt, folders } from "./support.js"
 
 const { newFolder, newKeyring } = folders()
@@ -79,3 +80,44 @@ it("see what the others have changed, at once", () =>
     ),
     { numRuns: often(40, 2_000) },
   ))
+
+it.each(["{", '{"holder":"owner:bad","root":"root-0","hold":null,"keys":[]'])(
+  "destroys and wraps the keys of all others where the file of one says %s",
+  (damaged) =>
+    Effect.gen(function* () {
+      const folder = newFolder()
+      const keyring = newKeyring(folder)
+      const owners = Array.from({ length: 6 }, (_, at): Holder => ({ owner: `owner-${at}` }))
+      const bad: Holder = { owner: "bad" }
+      for (const holder of [bad, ...owners]) {
+        yield* keyring.current(holder)
+        yield* keyring.revoke(holder, holder === owners[5] ? null : 0)
+      }
+      const [{ id } = { id: "" }] = yield* keyring.list(bad)
+      const place = join(folder, "owners", id.slice(0, 32))
+      for (const name of fs.readdirSync(place)) fs.writeFileSync(join(place, name), damaged)
+      const inner = yield* InMemoryEventLog.make
+      const receipt = yield* erase(inner, keyring, {
+        owner: "owner-5",
+        actor: "dpo",
+        reason: "asked for",
+        after: 0,
+      })
+      expect(receipt.keys).toHaveLength(1)
+      expect(yield* Effect.either(keyring.destroyDue)).toMatchObject({ left: { _tag: "KeyringError" } })
+      const left = yield* Effect.forEach(owners, (holder) => keyring.list(holder))
+      expect(left.flat().map(({ destroyed }) => destroyed === null)).toEqual(owners.map(() => false))
+      const next = folderKeyring({
+        folder: join(folder, "owners"),
+        root: fileRoot(join(folder, "next.key")),
+        earlierRoots: [fileRoot(join(folder, "root.key"))],
+      })
+      expect(yield* Effect.either(next.rewrap)).toMatchObject({ left: { _tag: "KeyringError" } })
+      for (const holder of owners) {
+        const [key = { id: "" }] = yield* next.list(holder)
+        const [name = ""] = fs.readdirSync(join(folder, "owners", key.id.slice(0, 32)))
+        const file = fs.readFileSync(join(folder, "owners", key.id.slice(0, 32), name), "utf8")
+        expect(file).toContain(fileRoot(join(folder, "next.key")).id)
+      }
+    }).pipe(Effect.runPromise),
+)
