@@ -7,21 +7,37 @@ import {
   hkdfSync,
   type KeyObject,
 } from "node:crypto"
+import type { Key } from "./Keyring.js"
 
-/** The keys of a session, derived from the key of its holder. */
+/** The keys of a session, derived from the keys of its holders. */
 export interface SessionKeys {
-  readonly id: string
+  /** The ids of the keys that they are derived from: of its holder now, and of its holders before. */
+  readonly ids: readonly [string, ...Array<string>]
   readonly seal: KeyObject
   readonly nonce: Uint8Array
   /** Hides the keys of rows that tell of a text. */
   readonly rows: Uint8Array
 }
 
-/** Derives the keys of a session: a key that leaks opens one session, and no other of its holder. */
-export const sessionKeys = (id: string, key: Uint8Array, session: string): SessionKeys => {
-  const bytes = new Uint8Array(hkdfSync("sha256", key, session, "memfold sealed 1", 96))
-  const seal = createSecretKey(bytes.subarray(0, 32))
-  return { id, seal, nonce: bytes.subarray(32, 64), rows: bytes.subarray(64) }
+const derived = (key: Uint8Array, session: string): Uint8Array =>
+  new Uint8Array(hkdfSync("sha256", key, session, "memfold sealed 1", 96))
+
+/**
+ * Derives the keys of a session: a key that leaks opens one session, and no other of its holder.
+ *
+ * @param key - of its holder now, whose alone the names of rows follow from: who looks for a row may not know the earlier ones
+ * @param earlier - of holders that it had before: without each of them, nothing is opened
+ */
+export const sessionKeys = (key: Key, earlier: ReadonlyArray<Key>, session: string): SessionKeys => {
+  const own = derived(key.bytes, session)
+  const bytes =
+    earlier.length === 0 ? own : derived(Buffer.concat([key, ...earlier].map((one) => one.bytes)), session)
+  return {
+    ids: [key.id, ...earlier.map(({ id }) => id)],
+    seal: createSecretKey(bytes.subarray(0, 32)),
+    nonce: bytes.subarray(32, 64),
+    rows: own.subarray(64),
+  }
 }
 
 /** A key of a row that says nothing: without the keys of the session, nobody finds which word it stands for. */
@@ -39,25 +55,26 @@ export interface BoundText {
  * one keyed hash of all texts and places, and no nonce is used for two texts.
  */
 export const sealTexts = (
-  { id, seal, nonce: key }: SessionKeys,
+  { ids: [id, ...also], seal, nonce: key }: SessionKeys,
   texts: ReadonlyArray<BoundText>,
 ): ReadonlyArray<string> => {
   const hash = createHmac("sha256", key)
   for (const { text, about } of texts) hash.update(`${about.length}:${text.length}:${about}${text}`)
   const first = hash.digest().subarray(0, 12)
   const start = first.readUInt32BE(8)
+  const named = `{"sealed":${JSON.stringify(id)}${also.length === 0 ? "" : `,"also":${JSON.stringify(also)}`}`
   return texts.map(({ text, about }, at) => {
     const nonce = Buffer.from(first)
     nonce.writeUInt32BE((start ^ at) >>> 0, 8)
     const cipher = createCipheriv("aes-256-gcm", seal, nonce).setAAD(Buffer.from(about))
     const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()])
-    return `{"sealed":${JSON.stringify(id)},"text":"${bytes.toString("base64")}"}`
+    return `${named},"text":"${bytes.toString("base64")}"}`
   })
 }
 
-/** A sealed text: the id of its key, and its bytes. */
+/** A sealed text: the ids of its keys, and its bytes. */
 export interface SealedText {
-  readonly key: string
+  readonly ids: SessionKeys["ids"]
   readonly bytes: Buffer
 }
 
@@ -65,10 +82,10 @@ export interface SealedText {
 export const sealedIn = (data: string): SealedText | null => {
   if (!data.startsWith('{"sealed":')) return null
   try {
-    const { sealed: key, text } = JSON.parse(data) as { readonly sealed?: unknown; readonly text?: unknown }
-    if (typeof key !== "string" || typeof text !== "string") return null
+    const { sealed, also = [], text } = JSON.parse(data) as Readonly<Record<string, unknown>>
+    if (typeof sealed !== "string" || typeof text !== "string" || !Array.isArray(also)) return null
     const bytes = Buffer.from(text, "base64")
-    return bytes.length < 28 ? null : { key, bytes }
+    return bytes.length < 28 ? null : { ids: [sealed, ...also.map(String)], bytes }
   } catch {
     return null
   }

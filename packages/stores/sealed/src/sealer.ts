@@ -68,11 +68,11 @@ export interface Stored {
 /** How texts of sessions are sealed and opened. */
 export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   const derived = new Map<string, SessionKeys>()
-  const keysOf = (id: string, bytes: Uint8Array, session: string): SessionKeys => {
-    const name = `${id} ${session}`
+  const keysOf = (key: Key, earlier: ReadonlyArray<Key>, session: string): SessionKeys => {
+    const name = `${[key, ...earlier].map(({ id }) => id).join(" ")} ${session}`
     const known = derived.get(name)
     if (known !== undefined) return known
-    const keys = sessionKeys(id, bytes, session)
+    const keys = sessionKeys(key, earlier, session)
     if (derived.size >= mostKept) derived.clear()
     derived.set(name, keys)
     return keys
@@ -82,25 +82,29 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
    * event, so whoever appends at the newest version knows it: after a conflict it is read again.
    */
   const holders = new Map<string, Holder>()
-  /** The key that the newest text was sealed with that this process knows of a session. */
-  const newestKeys = new Map<string, string>()
-  const used = (session: string, id: string): void => {
-    newestKeys.delete(session)
-    newestKeys.set(session, id)
-    if (newestKeys.size > mostRemembered) newestKeys.delete(newestKeys.keys().next().value ?? session)
+  /** The keys that texts of a session are sealed with that this process knows. */
+  const usedKeys = new Map<string, ReadonlyArray<string>>()
+  const used = (session: string, ids: ReadonlyArray<string>): void => {
+    const before = usedKeys.get(session) ?? []
+    const found = ids.filter((id) => !before.includes(id))
+    if (found.length === 0) return
+    usedKeys.delete(session)
+    usedKeys.set(session, [...before, ...found])
+    if (usedKeys.size > mostRemembered) usedKeys.delete(usedKeys.keys().next().value ?? session)
   }
+  /** Some keys of a session. Fails if one is out of use. */
+  const inUse = (operation: Operation, session: string, ids: ReadonlyArray<string>) =>
+    Effect.forEach(ids, (id) =>
+      Effect.flatMap(Effect.mapError(keyring.find(id), ofKeyring(operation, session)), (key) =>
+        key === null ? erased(operation, session, id) : Effect.succeed(key),
+      ),
+    )
   /**
    * Fails if a session is sealed with a key that is out of use. Whoever knows what was said in it, in a cache, must neither show it nor
    * write it again under another key.
    */
   const unlessErased = (operation: Operation, session: string) =>
-    Effect.suspend(() => {
-      const id = newestKeys.get(session)
-      if (id === undefined) return Effect.void
-      return Effect.flatMap(Effect.mapError(keyring.find(id), ofKeyring(operation, session)), (key) =>
-        key === null ? erased(operation, session, id) : Effect.void,
-      )
-    })
+    Effect.suspend(() => inUse(operation, session, usedKeys.get(session) ?? []))
   const holderOf = (session: string, isNew: boolean, changes: ReadonlyArray<ProjectionChange> = []) =>
     Effect.gen(function* () {
       const given = changes.findLast(({ kind }) => kind === "description")
@@ -113,34 +117,51 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
       holders.set(session, holder)
       return holder
     })
+  /**
+   * The keys that seal what is written now. A session that has passed from one owner to another is sealed with keys of both from then on:
+   * what rests on words of the first one, such as a summary, is gone with each of them.
+   */
   const keysNow = (
     operation: Operation,
     session: string,
     isNew: boolean,
     changes?: ReadonlyArray<ProjectionChange>,
   ) =>
-    Effect.flatMap(holderOf(session, isNew, changes), (holder) =>
-      Effect.mapBoth(keyring.current(holder), {
-        onFailure: ofKeyring(operation, session),
-        onSuccess: ({ id, bytes }) => keysOf(id, bytes, session),
-      }),
-    ).pipe(
+    Effect.gen(function* () {
+      const holder = yield* holderOf(session, isNew, changes)
+      const failed = Effect.mapError(ofKeyring(operation, session))
+      const key = yield* failed(keyring.current(holder))
+      if (isNew) usedKeys.delete(session)
+      const others = (usedKeys.get(session) ?? []).filter((id) => id !== key.id)
+      used(session, [key.id])
+      if (others.length === 0) return keysOf(key, [], session)
       // Behind the key: of an erasure that comes in between, the check tells. The key itself was in use just now.
-      Effect.tap(({ id }) =>
-        isNew || newestKeys.get(session) === id ? Effect.void : unlessErased(operation, session),
-      ),
-      Effect.tap(({ id }) => Effect.sync(() => used(session, id))),
-    )
+      const found = yield* inUse(operation, session, others.toSorted())
+      const own = yield* failed(Effect.zip(keyring.list(holder), keyring.list({ session })))
+      const isOwn = new Set(own.flat().map(({ id }) => id))
+      return keysOf(
+        key,
+        found.filter(({ id }) => !isOwn.has(id)),
+        session,
+      )
+    })
   const openText = (
     operation: Operation,
     { session, about }: Stored,
-    { key: id, bytes }: SealedText,
-    key: Key | null,
+    { ids, bytes }: SealedText,
+    keys: ReadonlyMap<string, Either.Either<Key | null, KeyringError>>,
   ): Either.Either<string, EventLog.LogError> => {
-    used(session, id)
-    if (key === null) return Either.left(erased(operation, session, id))
-    const text = unsealed(keysOf(id, key.bytes, session), bytes, about())
-    const reason = `sealed data was changed, or comes from another place (key ${id})`
+    used(session, ids)
+    const found: Array<Key> = []
+    for (const id of ids) {
+      const key = keys.get(id)!
+      if (Either.isLeft(key)) return Either.left(ofKeyring(operation, session)(key.left))
+      if (key.right === null) return Either.left(erased(operation, session, id))
+      found.push(key.right)
+    }
+    const [key, ...earlier] = found
+    const text = unsealed(keysOf(key!, earlier, session), bytes, about())
+    const reason = `sealed data was changed, or comes from another place (key ${ids.join(", ")})`
     return text === null ? Either.left(failure(operation, session, reason)) : Either.right(text)
   }
   /**
@@ -150,19 +171,14 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   const open = (operation: Operation, stored: ReadonlyArray<Stored>) =>
     Effect.suspend(() => {
       const found = stored.map(({ data }) => sealedIn(data))
-      const ids = new Set(found.flatMap((sealed) => (sealed === null ? [] : [sealed.key])))
+      const ids = new Set(found.flatMap((sealed) => sealed?.ids ?? []))
       return Effect.map(
         Effect.forEach(ids, (id) => Effect.map(Effect.either(keyring.find(id)), (key) => [id, key] as const)),
         (asked) => {
           const keys = new Map(asked)
           return stored.map((one, at) => {
             const sealed = found[at] ?? null
-            return sealed === null
-              ? Either.right(one.data)
-              : Either.flatMap(
-                  Either.mapLeft(keys.get(sealed.key)!, ofKeyring(operation, one.session)),
-                  (key) => openText(operation, one, sealed, key),
-                )
+            return sealed === null ? Either.right(one.data) : openText(operation, one, sealed, keys)
           })
         },
       )

@@ -182,6 +182,59 @@ describe("an erased owner", () => {
       { numRuns: often(6, 100) },
     ))
 
+  it("is gone from sessions that have another owner now, with all that rests on what was said before", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            process: fc.nat({ max: 1 }),
+            owner: fc.constantFrom("ann", "ben", "cid"),
+            behind: fc.subarray(["compact", "recall", "context", "rotate"] as const),
+          }),
+          { minLength: 2, maxLength: 5 },
+        ),
+        fc.constantFrom("ann", "ben", "cid"),
+        (turns, erased) =>
+          run(
+            Effect.gen(function* () {
+              const { store, folder, keyring, memories, memory } = yield* processes(2)
+              for (const { process, owner, behind } of turns) {
+                const own = memories[process]!
+                yield* own.describe("chat", { owner, title: `About ${owner}` })
+                const words = `word-of-${owner} is there. `.repeat(20)
+                yield* own.append("chat", [Message.user(words), Message.assistant(words)])
+                if (behind.includes("compact")) yield* own.compact("chat")
+                if (behind.includes("recall")) yield* own.recall("chat", "word")
+                if (behind.includes("context")) for (const each of memories) yield* each.context("chat")
+                if (behind.includes("rotate")) yield* keyring.rotate({ owner })
+              }
+              yield* memory.erase(erased, { reason: "asked for", after: 0 })
+              const hasSpoken = turns.some(({ owner }) => owner === erased)
+              const fresh = yield* memoryOver(sealLog(store, newKeyring(folder)), options)
+              for (const each of [...memories, fresh])
+                for (const read of reads(each).slice(0, 6))
+                  expect(yield* refusalOf(read)).toMatch(hasSpoken ? /"chat".*erased/ : "done")
+              // Whoever has the store and every key that is left opens it piece by piece.
+              const apart = () => sealLog(store, newKeyring(folder))
+              const pieces: ReadonlyArray<Effect.Effect<unknown, Error>> = [
+                ...Array.from({ length: (yield* store.head("chat"))!.version }, (_, at) =>
+                  apart().read("chat", {
+                    fromVersion: at + 1,
+                    toVersion: at + 1,
+                    reverse: false,
+                    limit: 1,
+                  }),
+                ),
+                ...["snapshot", "summary", "index"].map((kind) => apart().projections.get("chat", kind)),
+              ]
+              const opened = yield* Effect.forEach(pieces, Effect.either)
+              expect(JSON.stringify(opened.map(Either.getOrNull))).not.toContain(`word-of-${erased}`)
+            }),
+          ),
+      ),
+      { numRuns: often(25, 400) },
+    ))
+
   it("is told by an audit whose chain holds, also once the keys are destroyed, and which has no text", () =>
     run(
       Effect.gen(function* () {
