@@ -118,6 +118,17 @@ describe("the facts of an extraction", () => {
 })
 
 describe("what an extractor makes up", () => {
+  const text = (given: string): Message.Part => ({ type: "text", text: given })
+  const file: Message.Part = {
+    type: "file",
+    mediaType: "text/plain",
+    uri: "data:text/plain,You%20like%20jam",
+  }
+  const unknown: Message.Part = {
+    type: "opaque",
+    provider: "openai-responses",
+    data: { type: "x", text: "jam" },
+  }
   const refusedOf = (fact: Partial<NewFact>, changes?: Partial<Ground>) =>
     Object.keys(factsFrom([{ ...plain("x"), ...fact }], changes).refused)
 
@@ -146,6 +157,19 @@ describe("what an extractor makes up", () => {
     const jam = { ...plain("jam"), quote: "You like jam" }
     expect(factsFrom([jam], { turns }).refused).toEqual({ "from-tool": 1 })
     expect(factsFrom([jam], { turns, toolResults: true }).facts).toMatchObject([{ origin: "tool" }])
+  })
+
+  it.each<readonly [string, string, Message.Message]>([
+    ["a document that the user attaches", "retrieved", { role: "user", parts: [text("See"), file] }],
+    ["what an application has found", "retrieved", Message.user("You like jam", { origin: "retrieved" })],
+    ["a page that an application has read", "external", Message.user("You like jam", { origin: "external" })],
+    ["data of an unknown type", "external", { role: "assistant", parts: [text("Yes"), unknown] }],
+    ["a tool that nobody reads", "user", Message.result({ id: "c1", output: "You like jam" })],
+  ])("has the origin of %s among the messages that it names, which is %s", (_what, origin, read) => {
+    const told = [Message.user("a diet"), read]
+    const turns = { state: sessionOf(told), from: 0, to: 2, messages: told }
+    const named = { ...plain("jam"), from: 0, to: 2 }
+    expect(factsFrom([named], { turns }).facts).toMatchObject([{ text: "jam", origin }])
   })
 
   it("is compared in NFC, and half a character is nowhere", () => {

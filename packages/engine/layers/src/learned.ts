@@ -100,9 +100,10 @@ const rangeOf = (
   const first = isQuoted ? Math.min(...quoted) : named.from
   const last = isQuoted ? Math.max(...quoted) + 1 : named.to
   const read = messages.slice(first - from, last - from).flatMap((message: Message.Message, position) => {
-    const origin = Origin.of(message)
     if (quoted.has(first + position) || isQuoted) return []
-    return Origin.isMaterial(origin) && !toolResults ? [] : [origin]
+    // Results of tools are all that an extractor does not read: attached documents and pages of a provider's search are read.
+    const seen = message.parts.filter(({ type }) => toolResults || type !== "tool-result")
+    return seen.map((part) => Origin.ofPart(message, part))
   })
   const origin = Origin.lowest([...evidence.map((one) => one.origin), ...read]) ?? "external"
   return { from: first, to: last, origin }
