@@ -19,7 +19,7 @@ import { describedBy, failure, ofKeyring, type Operation, sealer } from "./seale
  */
 export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Service => {
   const own = sealer(log, keyring)
-  const { keysNow, forgetting, unlessErased } = own
+  const { keysNow, forgetting, deleted, unlessErased } = own
   const { openEach, openRecords, openRows, openTitles, sealBatch, sealChanges, sealRewritten } = forms(own)
 
   const describedIn = (session: string) =>
@@ -103,7 +103,10 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
         ),
       ),
     // Also what was erased can be deleted: nobody has to read it for that.
-    delete: (session, at) => Effect.zipRight(unlessHeld("delete", session), log.delete(session, at)),
+    delete: (session, at) =>
+      Effect.zipRight(unlessHeld("delete", session), log.delete(session, at)).pipe(
+        Effect.tap((isDone) => Effect.sync(() => isDone && deleted(session))),
+      ),
     rewrite: (session, rewritten, records, options) =>
       Effect.gen(function* () {
         yield* unlessHeld("rewrite", session)

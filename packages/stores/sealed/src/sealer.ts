@@ -186,7 +186,12 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   /** After a write that was refused, another process may have given the session another owner. */
   const forgetting = <A, E>(session: string, write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.tapError(write, () => Effect.sync(() => holders.delete(session)))
-  return { keysNow, open, forgetting, unlessErased }
+  /** A session that is deleted has no keys. */
+  const deleted = (session: string): void => {
+    holders.delete(session)
+    usedKeys.delete(session)
+  }
+  return { keysNow, open, forgetting, deleted, unlessErased }
 }
 
 /** How texts of sessions are sealed and opened. */

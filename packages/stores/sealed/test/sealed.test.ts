@@ -241,6 +241,9 @@ describe("a keyring in a folder", () => {
         // Who comes back begins anew.
         yield* appended(log, "b", ["new"], "ann")
         expect(yield* log.read("b", all)).toHaveLength(1)
+        // What is deleted is no more, and not refused.
+        expect(yield* log.delete("a")).toBe(true)
+        expect(yield* log.head("a")).toBeNull()
       }),
     ))
 
