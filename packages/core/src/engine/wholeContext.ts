@@ -37,7 +37,7 @@ const summaryAt = (
 
 /**
  * A context with the positions of what a request is about; `null` if the context does not show all of it, or shows
- * something else in between: messages that a cap or an open group leaves out, facts, a part of the summary.
+ * something else in between: messages that a cap or an open group leaves out, or that cannot be read, facts, a part of the summary.
  *
  * @param context - The context of the state, as a model would get it now.
  * @param state - The state.
@@ -51,7 +51,7 @@ export const wholeContext = (
   const { messages, sources, layout, cacheMarks } = context
   const missing = layout.some(
     (section) =>
-      (section.section === "gap" || section.section === "open") &&
+      (section.section === "gap" || section.section === "open" || section.section === "unreadable") &&
       section.from < to &&
       section.to > messagesFrom,
   )

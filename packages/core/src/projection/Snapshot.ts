@@ -110,7 +110,8 @@ export const Stored = Schema.Struct({
   supersededCount: Count,
   damaged: Schema.Array(Schema.Struct({ version: Count, summary: Schema.NullOr(Schema.String) })),
   invalidatedAt: Count,
-  unreadable: Schema.Array(Schema.Struct({ index: Count, version: Count, setAside: Schema.Boolean })),
+  unreadable: Schema.Array(Schema.Struct({ index: Count, version: Count })),
+  setAside: Schema.Array(Count),
   running: Schema.NullOr(
     Schema.Struct({
       compaction: Schema.String,

@@ -73,11 +73,10 @@ export interface FrontMoment {
   readonly question: string | null
 }
 
-/** A message that cannot be read. `setAside`: an event says that the session goes on without it. */
+/** A message that cannot be read. */
 export interface Unreadable {
   readonly index: number
   readonly version: number
-  readonly setAside: boolean
 }
 
 /** The running compaction, which has the session's lock. It compacts the messages `[from, to)`. */
@@ -207,6 +206,8 @@ export interface SessionState extends MessageCounts {
   readonly invalidatedAt: number
   /** The uncovered messages that cannot be read, each with the version of its event. */
   readonly unreadable: ReadonlyArray<Unreadable>
+  /** The versions of the unreadable messages, of all branches, of which an event says that the session goes on without them. */
+  readonly setAside: ReadonlyArray<number>
   readonly running: Running | null
   /** The failures since the last successful compaction, if there are any. */
   readonly failures: Failures | null
@@ -286,6 +287,7 @@ export const empty = (session: string): SessionState => ({
   damaged: [],
   invalidatedAt: 0,
   unreadable: [],
+  setAside: [],
   running: null,
   failures: null,
   pausedUntil: 0,

@@ -609,7 +609,8 @@ describe("SessionCleared", () => {
         })
         const clears = before.clears + 1
         const begun = clearedAt(events.length + 1)
-        expect(said(cleared)).toEqual(said({ ...begun, clears, description: before.description }))
+        const { description, setAside } = before
+        expect(said(cleared)).toEqual(said({ ...begun, clears, description, setAside }))
         expect(cleared.version).toBe(events.length + 1)
       }),
     )

@@ -242,7 +242,7 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     ({ version }): Reducer =>
     (state) => ({
       ...state,
-      unreadable: state.unreadable.map((one) => (one.version === version ? { ...one, setAside: true } : one)),
+      setAside: [...state.setAside, version],
     }),
   SessionCleared:
     (): Reducer =>
@@ -264,7 +264,7 @@ const reducerOf = Match.typeTags<AnyEvent>()({
       damaged(state, { version, summary: null }),
   DamagedMessage: (): Reducer => (state, recorded) => ({
     ...messageAppended(state, { message: unreadable, tokens: 0 }, recorded),
-    unreadable: [...state.unreadable, { index: state.total, version: recorded.version, setAside: false }],
+    unreadable: [...state.unreadable, { index: state.total, version: recorded.version }],
   }),
   UnknownEvent: (): Reducer => (state) => state,
 })
@@ -318,6 +318,7 @@ const messageAppended = (
     damaged: state.damaged,
     invalidatedAt: state.invalidatedAt,
     unreadable: state.unreadable,
+    setAside: state.setAside,
     running: state.running,
     failures: state.failures,
     pausedUntil: state.pausedUntil,
@@ -339,7 +340,7 @@ const messageAppended = (
 
 /** A cleared session is as an empty one, but for its owner and title. */
 const cleared = (
-  { session, clears, description, invalidatedAt }: SessionState,
+  { session, clears, description, invalidatedAt, setAside }: SessionState,
   version: number,
 ): SessionState => {
   const before = empty(session)
@@ -348,6 +349,7 @@ const cleared = (
     clears: clears + 1,
     description,
     invalidatedAt,
+    setAside,
     covered: { ...before.covered, version },
     branch: { ...before.branch, id: version },
     gaps: gapsBefore(version),

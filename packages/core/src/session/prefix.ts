@@ -270,11 +270,11 @@ const startsBehind = (
  * messages after it may have been produced behind its summary. Nor are those after a message that cannot be read.
  */
 export const boundPartsValid = (
-  { prefix: { validFrom }, damaged, unreadable, coveredTo }: SessionState,
+  { prefix: { validFrom }, damaged, unreadable, setAside, coveredTo }: SessionState,
   { index, bound }: Entry,
   head: string,
 ): boolean =>
   index >= validFrom &&
   bound?.head === head &&
   damaged.length === 0 &&
-  !unreadable.some((one) => !one.setAside && one.index >= coveredTo && one.index < index)
+  !unreadable.some((one) => !setAside.includes(one.version) && one.index >= coveredTo && one.index < index)

@@ -147,6 +147,7 @@ export const switchBranch = (
     redactions: state.redactions,
     damaged: state.damaged,
     invalidatedAt: state.invalidatedAt,
+    setAside: state.setAside,
     supersededCount: state.supersededCount,
     lastCompactionTime: state.lastCompactionTime,
     running: before === state ? cut.running : null,

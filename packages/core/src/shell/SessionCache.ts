@@ -14,6 +14,8 @@ export interface CachedSession {
   newest: StateInLog | null
   /** The version of the newest snapshot that was read or stored; `null` if there is none. */
   snapshotVersion: number | null
+  /** The versions of the messages that cannot be read, of which this process has told. */
+  readonly told: Set<number>
 }
 
 /** Whether a snapshot is worthwhile after an event: a commit makes the state small, and a switch is costly to fold again. */
@@ -55,19 +57,40 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
 
   /** What is cached of a session, moved to the end of the queue for eviction. */
   const cachedOf = (session: string): CachedSession => {
-    const cached = cache.get(session) ?? { newest: null, snapshotVersion: null }
+    const cached = cache.get(session) ?? { newest: null, snapshotVersion: null, told: new Set() }
     cache.delete(session)
     cache.set(session, cached)
     if (cache.size > capacity) cache.delete(cache.keys().next().value ?? session)
     return cached
   }
 
+  /** One line for each message that cannot be read, and that no repair has set aside, once the session is on a branch with it. */
+  const tellUnreadable = (
+    { told }: CachedSession,
+    { session, unreadable, setAside }: SessionState,
+  ): Effect.Effect<void> =>
+    Effect.forEach(
+      unreadable.filter(({ version }) => !told.has(version) && !setAside.includes(version)),
+      ({ index, version }) =>
+        Effect.logError(
+          "a message cannot be read, and the session goes on without it; `memfold verify` says more",
+        ).pipe(
+          Effect.annotateLogs({ session, message: index, version }),
+          Effect.andThen(() => void told.add(version)),
+        ),
+      { discard: true },
+    )
+
   /** Caches a state. A slow read must not replace a newer state that a writer has cached meanwhile. */
-  const remember = (cached: CachedSession, before: StateInLog | null, read: StateInLog): StateInLog => {
+  const remember = (
+    cached: CachedSession,
+    before: StateInLog | null,
+    read: StateInLog,
+  ): Effect.Effect<StateInLog> => {
     const { newest } = cached
     if (newest === before || newest === null || read.state.version >= newest.state.version)
       cached.newest = read
-    return read
+    return Effect.as(tellUnreadable(cached, read.state), read)
   }
 
   const openAnew = (session: string, cached: CachedSession): Effect.Effect<StateInLog, SessionError> =>
@@ -77,7 +100,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
       cached.snapshotVersion = snapshotVersion
       if (read.state.summary !== null) yield* tellRestored(session)
       if (before === null) yield* checkActiveRow(log, read.state)
-      return remember(cached, before, read)
+      return yield* remember(cached, before, read)
     })
 
   /** The newest state. It asks for the head of the log first: mostly nothing is new. */
@@ -90,7 +113,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
         if (head?.version === newest.state.version && head.batchId === newest.batchId)
           return Effect.succeed(newest)
         return Effect.flatMap(readOn(log, newest), (read) =>
-          read === null ? openAnew(session, cached) : Effect.succeed(remember(cached, newest, read)),
+          read === null ? openAnew(session, cached) : remember(cached, newest, read),
         )
       })
     })
@@ -135,7 +158,8 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
         const isDue =
           (isFar && events.some(isLandmark)) ||
           events.some((event) => isReturn(event, next.state, events.length))
-        return isDue ? saveSnapshot(cached, next, isFar) : Effect.void
+        const told = tellUnreadable(cached, next.state)
+        return isDue ? Effect.zipRight(told, saveSnapshot(cached, next, isFar)) : told
       }),
     forget: (session) => void cache.delete(session),
   }

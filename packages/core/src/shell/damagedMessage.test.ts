@@ -1,9 +1,21 @@
 /** Messages that cannot be read where they are stored: the session goes on without them, and says so. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Logger, Stream } from "effect"
+import { Effect, Either, Logger, type Scope, Stream } from "effect"
+import * as fc from "fast-check"
+import { often } from "@memfold/harness/depth"
 import { echo, pairs, said } from "@memfold/harness/engine"
 import { withoutSnapshots, withRecords } from "@memfold/harness/logs"
-import { EventLog, InMemoryEventLog, Memory, Message, Repair, Session, Summarizer, Verify } from "../index.js"
+import {
+  EventLog,
+  InMemoryEventLog,
+  Memory,
+  Message,
+  type Render,
+  Repair,
+  Session,
+  Summarizer,
+  Verify,
+} from "../index.js"
 
 /** A log whose records can be damaged, and whose snapshots are gone. */
 const damageable = Effect.map(InMemoryEventLog.make, (real) => {
@@ -98,7 +110,7 @@ describe("a message that cannot be read", () => {
       ])
       const { coveredTo, unreadable } = yield* memory.state("s")
       expect(coveredTo).toBeGreaterThan(2)
-      expect(unreadable).toEqual([{ index: 1, version: 2, setAside: false }])
+      expect(unreadable).toEqual([{ index: 1, version: 2 }])
       expect(asked[0]!.slice(0, 3)).toEqual([
         Message.text(said(1)[0]!),
         "[A message is missing here: it cannot be read.]",
@@ -162,11 +174,146 @@ describe("a message that cannot be read", () => {
       const memory = yield* engine(log)
       yield* memory.append("s", said(1, 5))
       const state = yield* memory.state("s")
-      expect(state.unreadable).toEqual([{ index: 1, version: 2, setAside: true }])
+      expect(state).toMatchObject({ unreadable: [{ index: 1, version: 2 }], setAside: [2] })
       const events = [...(yield* Stream.runCollect(memory.events("s")))]
       expect(Session.fold(Session.empty("s"), events)).toEqual(state)
     }),
   )
+})
+
+/** What a conversation goes through while its messages are damaged. */
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("append" as const), count: fc.integer({ min: 1, max: 5 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("edit" as const), at: fc.nat({ max: 12 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("checkout" as const), branch: fc.nat({ max: 5 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("damage" as const), message: fc.nat({ max: 12 }) }) },
+  { weight: 2, arbitrary: fc.constant({ do: "compact" as const }) },
+  { weight: 2, arbitrary: fc.constant({ do: "repair" as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: "clear" as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: "undo" as const }) },
+)
+
+type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
+
+/** Each message of the branch in force that cannot be read, by its index and the version of its event. */
+const damagedOn = (memory: Memory.Service, broken: ReadonlySet<number>) =>
+  Effect.gen(function* () {
+    const { gaps } = yield* memory.state("s")
+    const events = [...(yield* Stream.runCollect(memory.events("s")))]
+    return events
+      .filter(({ event }) => event._tag === "MessageAppended" || event._tag === "DamagedMessage")
+      .filter(({ version }) => !gaps.some(({ from, to }) => from <= version && version <= to))
+      .flatMap(({ version }, index) => (broken.has(version) ? [{ index, version }] : []))
+  })
+
+const placesNamed = ({ layout }: Render.Context) =>
+  layout
+    .flatMap(({ section, from, to }) =>
+      section === "unreadable" ? Array.from({ length: to - from }, (_, place) => from + place) : [],
+    )
+    .toSorted((one, other) => one - other)
+
+/** Plays steps; after each, what cannot be read is named where it is, told once, and no summarizer takes a conversation for whole. */
+const playDamaged = (steps: ReadonlyArray<Step>) =>
+  Effect.gen(function* () {
+    const { log, broken } = yield* damageable
+    const aside = new Set<number>()
+    let told: Array<number> = []
+    const logger = Logger.make(({ logLevel, annotations }) => {
+      if (logLevel._tag === "Error")
+        told.push(Number([...annotations].find(([name]) => name === "version")?.[1]))
+    })
+    let missing: ReadonlyArray<number> = []
+    /** How many messages are missing for a summarizer, of how many it reads that, and whether a context hides it. */
+    const asked: Array<readonly [gone: number, said: number, isTold: boolean]> = []
+    const watched: Summarizer.Service = {
+      ...echo,
+      asksInContext: true,
+      summarize: (request) => {
+        const gone = missing.filter((index) => request.messagesFrom <= index && index < request.to).length
+        const said = (messages: ReadonlyArray<Message.Message>) =>
+          texts(messages).filter((text) => text.includes("A message is missing here")).length
+        asked.push([gone, said(request.messages), request.wholeContext === undefined || gone === 0])
+        if (request.context !== undefined) asked.push([gone, said(request.context.messages), true])
+        return echo.summarize(request)
+      },
+    }
+    let memory = yield* engine(log, watched)
+    const seen = new Set<number>()
+    const reopen = Effect.gen(function* () {
+      memory = yield* engine(log, watched)
+      seen.clear()
+      told = []
+    })
+    let count = 0
+    const damage = (message: number) =>
+      Effect.gen(function* () {
+        const events = [...(yield* Stream.runCollect(memory.events("s")))]
+        const sound = events.filter(({ event }) => event._tag === "MessageAppended")
+        const hit = sound[message % Math.max(sound.length, 1)]
+        if (hit !== undefined) broken.add(hit.version)
+        yield* reopen
+      })
+    const repair = Effect.gen(function* () {
+      expect((yield* Repair.repair(log, "s")).left).toEqual([])
+      for (const version of broken) aside.add(version)
+      yield* reopen
+    })
+    const act = (
+      one: Step,
+    ): Effect.Effect<unknown, Memory.MemoryError | { readonly _tag: string }, Scope.Scope> => {
+      switch (one.do) {
+        case "append":
+          return memory.append("s", said(one.count, (count += 8)))
+        case "edit":
+          return memory.edit("s", one.at, said(1, (count += 8)))
+        case "checkout":
+          return Effect.flatMap(memory.branches("s"), (branches) =>
+            memory.checkout("s", branches[one.branch % branches.length]!.id),
+          )
+        case "damage":
+          return damage(one.message)
+        case "repair":
+          return repair
+        case "compact":
+          return memory.compact("s", { which: "due" })
+        case "clear":
+          return memory.clear("s")
+        case "undo":
+          return memory.undo("s")
+      }
+    }
+    const logged = Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    for (const one of steps) {
+      missing = (yield* damagedOn(memory, broken)).map(({ index }) => index)
+      const done = yield* logged(Effect.either(act(one)))
+      if (Either.isLeft(done)) expect(done.left._tag).toBe("UnknownMessage")
+      expect(asked.filter(([gone, said, isTold]) => gone !== said || !isTold)).toEqual([])
+      const context = yield* logged(memory.context("s"))
+      const damaged = yield* damagedOn(memory, broken)
+      expect(placesNamed(context)).toEqual(damaged.map(({ index }) => index))
+      expect((yield* memory.messages("s", { limit: 200 })).unreadable).toEqual(
+        damaged.map(({ index }) => index),
+      )
+      for (const { version } of damaged) if (!aside.has(version)) seen.add(version)
+      expect(told.toSorted((one, other) => one - other)).toEqual(
+        [...seen].toSorted((one, other) => one - other),
+      )
+    }
+  }).pipe(Effect.scoped)
+
+describe("messages that cannot be read, on any branch", () => {
+  it("are named where they are, told once, and missing for every summarizer", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24 }), (steps) =>
+        Effect.runPromise(playDamaged([{ do: "append", count: 5 }, ...steps])),
+      ),
+      { numRuns: often(25, 1_000) },
+    )
+  })
 })
 
 describe("reasoning behind a message that cannot be read", () => {

@@ -194,17 +194,6 @@ const readState = (
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
   })
 
-/** One line for each message that cannot be read, and that no repair has set aside. */
-const tellUnreadable = ({ session, unreadable }: SessionState): Effect.Effect<void> =>
-  Effect.forEach(
-    unreadable.filter(({ setAside }) => !setAside),
-    ({ index, version }) =>
-      Effect.logError(
-        "a message cannot be read, and the session goes on without it; `memfold verify` says more",
-      ).pipe(Effect.annotateLogs({ session, message: index, version })),
-    { discard: true },
-  )
-
 /** Called with states on the way to the one that is read. */
 export type Visit = (state: SessionState) => void
 
@@ -225,10 +214,7 @@ export const openSession = (
       const newest = head.version
       const opened: OpenedSession = yield* readState(log, session, { to, newest, visit })
       const { version } = opened.read.state
-      if (version >= Math.min(newest, to ?? newest)) {
-        if (to === undefined) yield* tellUnreadable(opened.read.state)
-        return opened
-      }
+      if (version >= Math.min(newest, to ?? newest)) return opened
       // Another head, or the first one: the session may have been deleted, and begun anew, in between.
       if (lost?.version === newest && lost.batchId === head.batchId) {
         const detail = `it is missing, while the session is at version ${newest}; restore the log from a backup`

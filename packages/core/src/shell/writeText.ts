@@ -169,6 +169,9 @@ const callFor = (
       return !inside && boundaryBefore(before, reached(position)) === reached(position)
     }
 
+    const isMissing = (index: number | null | undefined) =>
+      before.unreadable.some((one) => one.index === index)
+
     /** The messages of the chunks `[position, end)` as a conversation; `null` if messages or groups are divided. */
     const contextOf = (position: number, end: number): Conversation | null => {
       // The conversation has its material in it.
@@ -181,7 +184,9 @@ const callFor = (
       const paired = (all: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
         const { entries, emptied } = leaveOutUnpaired(all, null, "leave-out")
         const shown = entries.filter(({ index }) => !emptied.includes(index)).map(bound.check)
-        return pairResults(shown.filter(bound.hasRest)).map(({ message }) => message)
+        return pairResults(shown.filter(bound.hasRest)).map(({ message, source }) =>
+          isMissing(source) ? missingMessage : message,
+        )
       }
       const earlier = whole ?? asSummary(writers, { part, from, text, providerData })
       return {
@@ -198,7 +203,6 @@ const callFor = (
         ? yield* writers.contextOf(before, writers.strategy)
         : null
 
-    const isMissing = (index: number | undefined) => before.unreadable.some((one) => one.index === index)
     let finished = start
     let text = start.text
     let providerData = start.providerData
