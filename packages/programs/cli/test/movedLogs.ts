@@ -2,6 +2,7 @@
 import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { Effect, type Scope, Stream } from "effect"
 import { memoryOver as over, pairs } from "@memfold/harness/engine"
+import { withRecords } from "@memfold/harness/logs"
 
 /** A memory over a log, with a strategy that compacts two messages at a time. */
 export const memoryOver = (log: EventLog.Service) =>
@@ -22,6 +23,18 @@ export const filled = Effect.gen(function* () {
   yield* memory.redact("one", 1)
   return log
 })
+
+/** A log as a store would give it that has lost an event, or has another one in its place. */
+export const damaged = (
+  log: EventLog.Service,
+  version: number,
+  change: "lost" | "changed",
+): EventLog.Service =>
+  withRecords(log, (records) =>
+    records
+      .filter((record) => change === "changed" || record.version !== version)
+      .map((record) => (record.version === version ? { ...record, data: "{}" } : record)),
+  )
 
 /** All records of a session. */
 export const read = (log: EventLog.Service, session: string) =>

@@ -1,8 +1,10 @@
 /** Checks records as they are read: a damaged log is not copied as if it were whole. */
 import { EventCodec } from "@memfold/core"
 import { EventLog } from "@memfold/log"
-import { Effect, Stream } from "effect"
+import { Effect, Either, Stream } from "effect"
 import type { Source } from "./Source.js"
+
+const nothing: ReadonlySet<number> = new Set()
 
 const broken = (session: string, reason: string): EventLog.LogError =>
   new EventLog.LogError({
@@ -42,21 +44,41 @@ export const readToEnd = (
     }),
   )
 
+/** The versions of the messages of which an event says that the session goes on without them. */
+const setAsideIn = (
+  source: Pick<Source, "records">,
+  session: string,
+): Effect.Effect<ReadonlySet<number>, EventLog.LogError> =>
+  source.records(session).pipe(
+    Stream.filter(({ type }) => type === "MessageSetAside"),
+    Stream.runFold(new Set<number>(), (found, record) => {
+      const event = Either.getOrNull(EventCodec.decode(record))?.event
+      return event?._tag === "MessageSetAside" ? found.add(event.version) : found
+    }),
+  )
+
 /**
  * Reads records in order. Fails if one is missing or damaged. A damaged summary is passed on, because the fold ignores
- * it.
+ * it; and so is a damaged message that a repair has set aside, because nothing else is left to do about it.
  */
 export const readSound = (
   source: Pick<Source, "records" | "version">,
   session: string,
   options: Pick<EventLog.ReadOptions, "fromVersion" | "toVersion"> = {},
 ): Stream.Stream<EventLog.LogRecord, EventLog.LogError> =>
-  readToEnd(source, session, options).pipe(
-    Stream.mapAccumEffect(options.fromVersion ?? 1, (seq, record) => {
-      if (record.version !== seq) return broken(session, `event ${seq} is missing`)
-      const { type, checksum } = record
-      const whole = checksum === undefined || checksum === EventCodec.checksumOf(record)
-      if (!whole && type !== "SummaryCommitted") return broken(session, `event ${seq} is damaged`)
-      return Effect.succeed([seq + 1, record] as const)
-    }),
+  Stream.unwrap(
+    Effect.map(Effect.cached(setAsideIn(source, session)), (setAside) =>
+      readToEnd(source, session, options).pipe(
+        Stream.mapAccumEffect(options.fromVersion ?? 1, (seq, record) => {
+          const { version, type, checksum } = record
+          if (version !== seq) return broken(session, `event ${seq} is missing`)
+          const passed = Effect.succeed([seq + 1, record] as const)
+          const whole = checksum === undefined || checksum === EventCodec.checksumOf(record)
+          if (whole || type === "SummaryCommitted") return passed
+          return Effect.flatMap(type === "MessageAppended" ? setAside : Effect.succeed(nothing), (known) =>
+            known.has(version) ? passed : broken(session, `event ${seq} is damaged`),
+          )
+        }),
+      ),
+    ),
   )

@@ -1,7 +1,8 @@
 /** Sessions that leave the store and come back, whatever ends in between. */
 import { describe, expect, it } from "@effect/vitest"
-import { EventLog, InMemoryEventLog, Message, Verify } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message, Repair, Verify } from "@memfold/core"
 import { said } from "@memfold/harness/engine"
+import { withRecords } from "@memfold/harness/logs"
 import { Effect, Either, Exit, Stream, TestClock } from "effect"
 import { statSync } from "node:fs"
 import { join } from "node:path"
@@ -208,6 +209,25 @@ describe("a session that is archived", () => {
       yield* memory.append("chat", Message.user("on"))
       expect((yield* memory.state("chat")).total).toBe(before.total + 1)
       expect(yield* Verify.session(log, "chat")).toEqual([])
+    }),
+  )
+
+  it.scoped("may have a damaged message that a repair has set aside", () =>
+    Effect.gen(function* () {
+      const archive = folderArchive(folder())
+      const stored = yield* InMemoryEventLog.make
+      yield* fill(stored, "chat")
+      const log = withRecords(stored, (records) =>
+        records.map((record) => (record.version === 2 ? { ...record, data: "{" } : record)),
+      )
+      expect(yield* Effect.flip(archiveSession(log, archive, "chat"))).toHaveProperty(
+        "reason",
+        expect.stringContaining("event 2 is damaged"),
+      )
+      yield* Repair.repair(log, "chat")
+      const before = yield* linesOf(log, "chat")
+      expect(yield* archiveSession(log, archive, "chat")).toMatchObject({ outcome: "moved" })
+      expect(yield* linesOf(yield* behind(log, archive), "chat")).toEqual(before)
     }),
   )
 

@@ -1,18 +1,10 @@
-import { EventLog, InMemoryEventLog, Message, Verify } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message, Repair, Verify } from "@memfold/core"
 import { Effect, Logger, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { snapshotOf, withoutSnapshots, withProjections, withRecords } from "@memfold/harness/logs"
 import { copySession, sourceOf } from "@memfold/archive"
 import { exportLines } from "./exported.js"
-import { memoryOver, filled, read, run } from "../../test/movedLogs.js"
-
-/** A log as a store would give it that has lost an event, or has another one in its place. */
-const damaged = (log: EventLog.Service, version: number, change: "lost" | "changed"): EventLog.Service =>
-  withRecords(log, (records) =>
-    records
-      .filter((record) => change === "changed" || record.version !== version)
-      .map((record) => (record.version === version ? { ...record, data: "{}" } : record)),
-  )
+import { damaged, memoryOver, filled, read, run } from "../../test/movedLogs.js"
 
 describe("a log that is damaged", () => {
   const cases = [
@@ -49,6 +41,20 @@ describe("a log that is damaged", () => {
         expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
         const lines = exportLines(from, Stream.make("one"))
         expect(yield* Effect.flip(Stream.runDrain(lines))).toMatchObject({ reason })
+      }),
+    ))
+
+  it("(its damaged message is set aside) is copied as it is, and goes on there", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [damaged(yield* filled, 4, "changed"), yield* InMemoryEventLog.make]
+        expect((yield* Repair.repair(from, "one")).left).toEqual([])
+        yield* copySession(sourceOf(from), to, "one")
+        expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
+        expect(yield* Verify.session(to, "one")).toEqual([])
+        const [there, here] = [yield* memoryOver(to), yield* memoryOver(from)]
+        expect(yield* there.context("one")).toEqual(yield* here.context("one"))
+        expect((yield* there.messages("one")).unreadable).toEqual([3])
       }),
     ))
 

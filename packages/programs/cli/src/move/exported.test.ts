@@ -1,4 +1,4 @@
-import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message, Repair, Verify } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { copySession } from "@memfold/archive"
 import { exportLines, openExport } from "./exported.js"
-import { memoryOver, filled, read, run } from "../../test/movedLogs.js"
+import { damaged, memoryOver, filled, read, run } from "../../test/movedLogs.js"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-move-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -41,6 +41,21 @@ describe("an export", () => {
           expect(yield* read(to, session)).toEqual(yield* read(from, session))
         }
         expect(yield* exported(to)).toEqual(yield* exported(from))
+      }),
+    ))
+
+  it("has a damaged message that is set aside as it is, and no other one", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [damaged(yield* filled, 4, "changed"), yield* InMemoryEventLog.make]
+        expect(yield* Effect.flip(exported(from))).toHaveProperty(
+          "reason",
+          expect.stringContaining("event 4 is damaged"),
+        )
+        for (const session of ["one", 'two\n"2"']) yield* Repair.repair(from, session)
+        yield* copySession(yield* openExport(fileOf(yield* exported(from))), to, "one")
+        expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
+        expect(yield* Verify.session(to, "one")).toEqual([])
       }),
     ))
 
