@@ -13,7 +13,7 @@ const limits = { steps: 6, step: 160 }
 
 /** A heading, or a line that introduces steps: alone, or with the first of them behind a colon. */
 const title =
-  /^(?:(?:the |my |our |your )?next steps?|(?:the |my |our |your )?plan|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|计划|計劃|待办(?:事项)?|待辦(?:事項)?)\s*(?:is|are|是|如下)?\s*(?:[:：]\s*(.*))?$/iu
+  /^(?:(?:the |my |our |your )?next steps?|(?:the |my |our |your )?plan|to[ -]?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|计划|計劃|待办(?:事项)?|待辦(?:事項)?)\s*(?:is|are|是|如下)?\s*(?:[:：]\s*(.*))?$/iu
 
 /** A plan behind other sentences of its line: only with a colon or "to", since "the plan" is also just a word. */
 const inside =
@@ -32,14 +32,31 @@ const divided = (line: Line): ReadonlyArray<Line> => {
 
 const will = "(?:i|we)(?:['’]ll| will|(?: am| are|['’]m|['’]re) going to)(?! need\\b)"
 
+/** What somebody means to do, whether they will, have to or want to. */
+const means = `(?:${will}|(?:i|we)(?: still)? (?:need|have|want|intend) to|(?:i|we) (?:should|must)|let['’]s)`
+
+/** A word that begins no step: "I have to say", "I want to know". */
+const noStep = "(?!(?:be|know|say|see|ask|admit|understand|hear|think|thank)\\b)"
+
+/** What may stand in front. */
+const lead = "^(?:(?:so|now|ok(?:ay)?|today|tomorrow|later),? )?"
+
+const we = "(?:我|我们|我們|咱们|咱們)"
+const later = "(?:再|然后|然後|之后|之後|接着|接著|随后|隨後|最后|最後)"
+
 /** Sentences that say in which order things will be done: "We'll first call Bob, then …", 我们先…，然后…. */
 const inTurn = [
-  `^(?:so,? |now,? |ok(?:ay)?,? )?${will} (?:first|next|start (?:by|with)|begin (?:by|with))\\b`,
-  `^${will} (?!be )[^,]{4,}(?: first)?(?:,(?: and)?| and) then\\b`,
-  `^(?:first(?: of all|ly)?|next|after (?:that|this)|afterwards|finally),? (?:${will}|(?:i|we)(?: still)? (?:need|have) to)\\b`,
+  `${lead}${means} (?:first|next|start (?:by|with)|begin (?:by|with))\\b`,
+  `${lead}${means} ${noStep}[^,]{4,}(?: first)?(?:,(?: and)?| and) then\\b`,
+  `^(?:first(?: of all|ly)?|next|as a (?:next|last) step|after (?:that|this)|afterwards|finally),? (?:${will}|(?:i|we)(?: still)? (?:need|have) to)\\b`,
+  `^(?:then|(?:once|after) [^,]{4,60}), ?${will} ${noStep}`,
+  `^then ${will} ${noStep}`,
   `^(?:i|we) still (?:need|have) to\\b`,
-  "^(?:首先[，,]?)?(?:我|我们|我們|咱们|咱們)?(?:首先|(?:会|會|将|將|要|得|准备|準備|打算)?先)[^了过過]{2,}(?:再|然后|然後|之后|之後|接着|接著|最后|最後)[^了过過]{2,}$",
-  "^(?:我|我们|我們)(?:还|還)(?:需要|要|得)[^了过過]{2,}$",
+  `^(?:首先[，,]?)?${we}?(?:首先|(?:会|會|将|將|要|得|准备|準備|打算)?先)[^了过過]{2,}${later}[^了过過]{2,}$`,
+  `^(?:今天|明天|后天|後天|下周|下週)?[，,]?${we}(?:会|會|将|將|要|得|准备|準備|打算)[^了过過]{2,}[，,]${later}[^了过過]{2,}$`,
+  `^(?:接下来|接下來|${later})[，,]?${we}(?:会|會|将|將|要|得|再|准备|準備|打算|需要)[^了过過]{2,}$`,
+  `^${we}(?:还|還)(?:需要|要|得)[^了过過]{2,}$`,
+  "^(?:还|還)剩下?[^了过過]{2,}(?:没|沒)(?:做|完成)$",
 ].map((form) => new RegExp(form, "iu"))
 
 /** What is not going to be done, or was only supposed, is no step. */
@@ -49,8 +66,25 @@ const comesInTurn = (text: string): boolean =>
   !notMeant.test(text) && inTurn.some((form) => form.test(text.replace(/[.。!！]$/u, "")))
 
 /** A sentence that says what comes next. */
-const sentence =
-  /^(?:(?:so,? |then,? |now,? )?(?:the |my |our |your )?(?:(?:next step|plan) is (?:to )?|next steps (?:are|will be) (?:now )?to )|(?:i|we)(?: am|['’]m| are|['’]re)? plan(?:ning)? to |my plan is (?:to )?|todo\s*[:：-]\s*|to-do\s*[:：-]\s*|下一步(?:是|要|将|將|我们|我們|准备|準備|打算)[，,]?|(?:我|我们|我們)(?:打算|计划|計劃)|接下来(?:我们|要|需要|打算|计划)[，,]?)(.{4,})$/iu
+const sentence = new RegExp(
+  `^(?:${[
+    "(?:so,? |then,? |now,? )?(?:the |my |our |your )?(?:(?:next step|plan) is (?:to )?|(?:next (?:step|thing(?: to do)?)|plan(?: for [^.]{1,40}?)?) (?:is|will be) to |next steps (?:are|will be) (?:now )?to )",
+    "(?:what|all that)(?:['’]s| is| still)? (?:left|remains|to do)(?: to do| now)? is to ",
+    "it (?:only |still )?remains to (?!be )",
+    "next up(?: is|:) ",
+    "(?:i|we)(?: am|['’]m| are|['’]re)? plan(?:ning)? (?:to|on) ",
+    "(?:i|we) intend to ",
+    "my plan is (?:to )?",
+    "todo\\s*[:：-]\\s*",
+    "to-do\\s*[:：-]\\s*",
+    "下一步(?:是|要|将|將|我们|我們|准备|準備|打算)[，,]?",
+    `${we}(?:打算|计划|計劃)`,
+    `(?:${we}的)?(?:计划|計劃)是(?!好|对|對|什么|什麼)`,
+    "(?:接下来|接下來)(?:我们|我們|要|需要|打算|计划|計劃)[，,]?",
+    "剩下的(?:工作|步骤|步驟|任务|任務)?(?:就)?是",
+  ].join("|")})(.{4,})$`,
+  "iu",
+)
 
 const stepsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
   const steps: Array<string> = []

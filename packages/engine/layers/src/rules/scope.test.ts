@@ -160,6 +160,41 @@ describe("plan", () => {
     expect(of(user("go on"), assistant(text))).toBe(expected)
   })
 
+  it.each([
+    "The next step will be to call Bob",
+    "The next thing to do is to call Bob",
+    "The plan for tomorrow is to call Bob",
+    "As a next step, I'll call Bob",
+    "Let's first fix the build and then deploy",
+    "Let’s start by fixing the build",
+    "We should first call Bob, then email Ann",
+    "We need to call Bob first and then deploy",
+    "I have to call Bob, then email Ann",
+    "I want to call Bob first, then email Ann",
+    "Tomorrow I'll call Bob and then deploy",
+    "Once the tests pass, we'll deploy to staging",
+    "After the review, we're going to deploy",
+    "Then we'll deploy to production",
+    "What remains is to deploy the service",
+    "What's left to do is to deploy the service",
+    "All that is left is to deploy the service",
+    "It remains to deploy the service",
+    "Next up is the deployment of the service",
+    "We plan on deploying on Friday",
+    "We intend to deploy on Friday",
+    "接下来我会先修复构建，然后部署",
+    "接下來我們要部署到測試環境",
+    "之后我会部署到测试环境",
+    "然后我们再部署到生产环境",
+    "明天我会给鲍勃打电话，然后发邮件",
+    "计划是先打电话，再发邮件",
+    "我们的计划是周五部署",
+    "剩下的工作是部署服务",
+    "还剩下部署服务没做",
+  ])("in a sentence: %j", (text) => {
+    expect(of(user("go on"), assistant(`All good. ${text}.`))).toBe(`Plan: ${text}`)
+  })
+
   it("is also what a user plans", () => {
     expect(of(user("I plan to move the database on Friday."), assistant("Good."))).toBe(
       "Plan: I plan to move the database on Friday",
@@ -183,6 +218,19 @@ describe("plan", () => {
       "If it fails, we'll first call Bob, then deploy.",
       "We'll be late, and then they were gone.",
       "Then I will never come back.",
+      "Then I'll be in Rome.",
+      "Then you'll call Bob.",
+      "I have to say that it broke and then worked.",
+      "I want to know what came first, and then why.",
+      "It remains to be seen.",
+      "The next step was to call Bob.",
+      "You could first run the tests, then deploy.",
+      "Once the tests had passed, we deployed.",
+      "What was left is gone.",
+      "之后我部署了服务。",
+      "然后我们就到了罗马。",
+      "明天我会来。",
+      "我们的计划是什么？",
       "First, the tests ran. Then they failed.",
       "We first called Bob, then moved it.",
       "Next, we looked at the logs.",
