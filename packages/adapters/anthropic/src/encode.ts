@@ -30,9 +30,6 @@ export interface Encoded extends AnthropicConversation {
   readonly omitted: ReadonlyArray<Codec.Omitted>
 }
 
-/** The text in place of the output of a failed call that has none: the API refuses an empty error. */
-const emptyError = "(No output)"
-
 interface Block {
   readonly fields: Codec.Fields
   readonly message: number
@@ -199,7 +196,7 @@ class BlockWriter {
     const plain = result.content === undefined && following.length === 0
     if (!plain && blocks.length > 0) return { content: blocks }
     if (result.output === "" || (!plain && blocks.length === 0)) {
-      if (result.isError === true && !this.exact) return { content: emptyError }
+      if (result.isError === true && !this.exact) return { content: Codec.noOutput }
       if (form.content !== undefined) return form.content === "absent" ? {} : { content: [] }
     }
     return { content: form.content === "blocks" ? blocks : result.output }

@@ -34,6 +34,7 @@ export { Omissions, type Omitted } from "./Omitted.js"
 export {
   type Limits,
   messagesToSend,
+  noOutput,
   opening,
   redactedThinking,
   type Sendable,

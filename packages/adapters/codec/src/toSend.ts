@@ -16,11 +16,16 @@ export const unsaid = "(This message has no text.)"
 /** What stands for images that a request has no room for. */
 const imageLeftOut = "(An image is left out here: a request has room for the newest ones alone.)"
 
+/** What stands for the output of a failed call that has none: Anthropic refuses an error without words. */
+export const noOutput = "(No output)"
+
 /** What of a conversation a request can have. */
 export interface Limits {
   readonly server: Server
   /** The most characters of a tool's name. */
   readonly longestName?: 64 | 128
+  /** Whether the API has no mark for a failed call, so that its result may be empty. */
+  readonly marksNoErrors?: true
 }
 
 /** Messages, and what was left out of them. */
@@ -35,6 +40,18 @@ const named = <Part extends Message.Part>(part: Part, longest: 64 | 128): Part =
   const { name } = part as { readonly name?: string }
   const sent = name === undefined ? undefined : toolName(name, longest)
   return sent === name ? part : { ...part, name: sent }
+}
+
+/** A result without texts that say nothing: Anthropic refuses them in a list, and an error that has nothing else. */
+const spoken = (part: Message.Part, marksErrors: boolean): Message.Part => {
+  if (part.type !== "tool-result") return part
+  const { content, ...result } = part
+  const said = content?.filter((one) => one.type !== "text" || one.text.trim() !== "")
+  const isWhole = said?.length === content?.length
+  const isSilent = (said ?? []).length === 0 && result.output.trim() === ""
+  if (isSilent && marksErrors && result.isError === true) return { ...result, output: noOutput }
+  if (isWhole) return part
+  return said === undefined || said.length === 0 ? result : { ...result, content: said }
 }
 
 const isImage = (part: Message.Part): boolean =>
@@ -76,7 +93,7 @@ const withNewestImages = (messages: ReadonlyArray<Message.Message>, most: number
 
 /**
  * The messages of a context within what requests can have: calls in messages of the assistant alone, names that every API takes,
- * and no more images than the server takes. Every message stays in its place.
+ * results that say something or nothing at all, and no more images than the server takes. Every message stays in its place.
  *
  * @param context - the messages of a context
  * @param limits - the server, and how long names of tools can be; 64 characters without it
@@ -92,11 +109,11 @@ const withNewestImages = (messages: ReadonlyArray<Message.Message>, most: number
  */
 export const sendable = (
   context: ReadonlyArray<Message.Message>,
-  { server, longestName = 64 }: Limits,
+  { server, longestName = 64, marksNoErrors }: Limits,
 ): Sendable => {
   const placed = withoutMisplacedCalls(context)
   const fitting = placed.messages.map((message) => {
-    const parts = message.parts.map((part) => named(part, longestName))
+    const parts = message.parts.map((part) => spoken(named(part, longestName), marksNoErrors !== true))
     return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts }
   })
   if (server.images === undefined) return { messages: fitting, omitted: placed.omitted }

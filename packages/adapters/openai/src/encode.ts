@@ -362,7 +362,9 @@ export function* encodingInSteps(
   const encoder = new Encoder(options)
   const { server } = encoder
   const isExact = options.exact === true
-  const placed = isExact ? { messages, omitted: [] } : Codec.sendable(messages, { server })
+  const placed = isExact
+    ? { messages, omitted: [] }
+    : Codec.sendable(messages, { server, marksNoErrors: true })
   yield
   encoder.omissions.all.push(...placed.omitted)
   const encoded = yield* Codec.mapped(placed.messages, (one, position) => encoder.encode(one, position))

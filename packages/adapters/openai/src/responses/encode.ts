@@ -248,7 +248,11 @@ const speakerOf = ({ type, role }: Codec.Fields): Codec.Speaker => {
 
 /** The messages within the limits of a server. The Agents SDK sends the same items to Chat Completions. */
 const limited = (given: ReadonlyArray<Message.Message>, server: Codec.Server): Codec.Sendable =>
-  Codec.sendable(given, { server, longestName: server === Codec.servers.openai ? 128 : 64 })
+  Codec.sendable(given, {
+    server,
+    longestName: server === Codec.servers.openai ? 128 : 64,
+    marksNoErrors: true,
+  })
 
 const fieldsOf = ({ fields }: Item): Codec.Fields => fields
 

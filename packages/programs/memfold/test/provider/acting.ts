@@ -3,7 +3,15 @@
  * moment. Every context, at every version, is checked against the rules of every provider; reasoning is signed for the
  * request it answers, and checked in all later ones.
  */
-import { EchoSummarizer, type EventLog, Memory, Message, type Strategy, Summarizer } from "@memfold/core"
+import {
+  EchoSummarizer,
+  type EventLog,
+  Memory,
+  Message,
+  type Render,
+  type Strategy,
+  Summarizer,
+} from "@memfold/core"
 import { Effect } from "effect"
 import { TranscriptClock } from "@memfold/lab"
 import { account, type Target, targets } from "./targets.js"
@@ -52,9 +60,18 @@ const asks = (messages: ReadonlyArray<Message.Message>): boolean => {
   return last.parts.some((part) => part.type === "tool-result" && calls.has(part.id))
 }
 
-/** The messages as the next request has them: a request ends with the user's words, or with the results of tools. */
-const asRequest = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> =>
-  asks(messages) ? messages : [...messages, Message.user("Go on.")]
+/** The messages as the next request has them: it ends with the user's words, or with the results of tools. */
+const asRequest = (
+  memory: Memory.Service,
+  session: string,
+  { messages }: Pick<Render.Context, "messages">,
+): Effect.Effect<ReadonlyArray<Message.Message>, Memory.MemoryError> =>
+  asks(messages)
+    ? Effect.succeed(messages)
+    : Effect.map(
+        memory.context(session, { draft: { messages: [Message.user("Go on.")] } }),
+        (context) => context.messages,
+      )
 
 /** The message of the assistant with this reasoning in place of its own. */
 const thinking = (message: Message.Message, text: string, signature: string): Message.Message => ({
@@ -90,7 +107,7 @@ export const play = (
     const check = Effect.gen(function* () {
       const context = yield* memory.context(session)
       const { version } = yield* memory.state(session)
-      const asked = asRequest(context.messages)
+      const asked = yield* asRequest(memory, session, context)
       for (const { format, request, violations, mismatches } of formats) {
         const body = yield* Effect.promise(async () => request(asked))
         count.contexts++
@@ -110,7 +127,7 @@ export const play = (
     const answered = (message: Message.Message, at: number) =>
       Effect.gen(function* () {
         const context = yield* memory.context(session)
-        const asked = asRequest(context.messages)
+        const asked = yield* asRequest(memory, session, context)
         const unsigned = { ...message, parts: message.parts.filter((part) => part.type !== "reasoning") }
         // Who says more without being asked has no request that this could be the answer to.
         if (anthropic === undefined || asked !== context.messages) return { message: unsigned, context }
