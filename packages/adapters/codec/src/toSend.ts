@@ -57,6 +57,14 @@ const spoken = (part: Message.Part, marksErrors: boolean): Message.Part => {
 const isImage = (part: Message.Part): boolean =>
   part.type === "file" && part.mediaType.toLowerCase().startsWith("image/")
 
+/** How many images a message has, those in results of tools included. */
+const imagesIn = ({ parts }: Pick<Message.Message, "parts">): number =>
+  parts.reduce(
+    (sum, part) =>
+      sum + (part.type === "tool-result" ? imagesIn({ parts: part.content ?? [] }) : isImage(part) ? 1 : 0),
+    0,
+  )
+
 /** The messages with their newest images, as many as a request can have. */
 const withNewestImages = (messages: ReadonlyArray<Message.Message>, most: number): Sendable => {
   let left = most
@@ -88,7 +96,32 @@ const withNewestImages = (messages: ReadonlyArray<Message.Message>, most: number
       const parts = shown(message.parts, position)
       return parts === message.parts ? message : { ...message, parts }
     })
-  return { messages: omitted.length === 0 ? messages : written.toReversed(), omitted }
+  if (omitted.length === 0) return { messages, omitted }
+  return withoutMovedThoughts(written.toReversed(), messages.map(imagesIn), { gone: omitted, most })
+}
+
+/**
+ * The messages without the bound parts that were produced before an image came for which an earlier one has made room: what stands
+ * before them is another conversation now.
+ */
+const withoutMovedThoughts = (
+  messages: ReadonlyArray<Message.Message>,
+  images: ReadonlyArray<number>,
+  { gone, most }: { readonly gone: ReadonlyArray<Omitted>; readonly most: number },
+): Sendable => {
+  const omitted = [...gone]
+  let before = 0
+  return {
+    messages: messages.map((message, position) => {
+      const isMoved = Math.min(gone.length, before) > Math.max(before - most, 0)
+      before += images[position]!
+      if (!isMoved || !message.parts.some(Message.isBound)) return message
+      for (const part of message.parts)
+        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
+      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
+    }),
+    omitted,
+  }
 }
 
 /**

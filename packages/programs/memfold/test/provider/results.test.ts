@@ -1,4 +1,4 @@
-/** Results that say little or nothing, and turns that a provider has paused: every provider takes them in every format. */
+/** Results that say little or nothing, turns that a provider has paused, and images over a limit: every provider takes them in every format. */
 import { InMemoryEventLog, Message } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { describe, expect, it } from "vitest"
@@ -59,5 +59,19 @@ describe("a turn that Anthropic has paused", () => {
   ])("%s", async (_, more) => {
     const paused: Message.Message = { role: "assistant", parts: [text("I look."), search] }
     expect(await refusedIn([Message.user("Look."), paused, ...more])).toEqual([])
+  })
+})
+
+describe("images over a limit", () => {
+  it("leave no reasoning behind one that a newer image has made room for", async () => {
+    for (const count of [1, 99, 100, 101]) {
+      const first: Message.Message = { role: "user", parts: Array.from({ length: count }, () => image) }
+      const result: Message.Message = {
+        role: "tool",
+        parts: [{ type: "tool-result", id: "c1", output: "", content: [image] }],
+      }
+      const said = [first, call, result, Message.assistant("Seen."), { ...first, parts: [image] }]
+      expect(await refusedIn([...said, Message.assistant("Seen."), Message.user("Thanks.")])).toEqual([])
+    }
   })
 })
