@@ -31,6 +31,16 @@ export const branchMutants: ReadonlyArray<EngineMutant> = [
     from: "state.total > 0 && isOnBranch",
     to: "state.clears === now.clears && isOnBranch",
   }),
+  rare("keeps a summary of the question that is asked again", "L3", {
+    file: "session/switchBranch.ts",
+    from: "coveredTo < index || index === 0",
+    to: "coveredTo <= index",
+  }),
+  mutant("looks for the last message where others come behind it, too", "L3", {
+    file: "memory/branching.ts",
+    from: "isEnd ? shows : () => true",
+    to: "shows",
+  }),
   mutant("forgets what earlier edits have left", "L4: every message of the branch", {
     file: "session/branches.ts",
     from: "...gaps.filter(({ from }) => from <= version),",

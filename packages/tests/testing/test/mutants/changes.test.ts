@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { adapterMutants } from "./adapters.js"
 import { branchMutants } from "./branches.js"
 import { engineMutants } from "./engines.js"
 import { factMutants } from "./facts.js"
@@ -28,6 +29,7 @@ describe("the places that mutants change", () => {
     ["facts", factMutants],
     ["readers", readerMutants],
     ["the service", rimMutants],
+    ["adapters", adapterMutants],
   ])("%s", (_, mutants) => {
     expect(mutants.length).toBeGreaterThan(0)
     const changes = mutants.flatMap(({ changes }) => changes)

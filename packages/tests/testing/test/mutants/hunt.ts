@@ -8,7 +8,7 @@ import type { EngineMutant } from "./engines.js"
 import type { Caught } from "./Mutant.js"
 import type { RimMutant } from "./rim.js"
 
-/** Where the engine is, the messages and the log that it runs on, the readers of transcripts, and the service with its proxy. */
+/** Where the engine is, the messages and the log that it runs on, the readers of transcripts, the service with its proxy, and the adapters. */
 export const sources = [
   "packages/core/src",
   "packages/engine",
@@ -16,6 +16,7 @@ export const sources = [
   "packages/ports/message/src",
   "packages/programs/cli/src",
   "packages/programs",
+  "packages",
 ]
 
 /** Makes the changes, or fails: a mutant must not quietly become the original. */
@@ -70,7 +71,7 @@ export const huntByLaws = async (
   return JSON.parse(answer) as Caught | null
 }
 
-/** Runs the test of the service that names the fault; `null` if it passes. */
+/** Runs the test of the service, or of an adapter, that names the fault; `null` if it passes. */
 export const huntByTests = async (mutant: RimMutant): Promise<Caught | null> => {
   const { resolve } = createRequire(import.meta.url)
   const vitest = join(dirname(resolve("vitest/package.json")), "vitest.mjs")

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { adapterMutants } from "./adapters.js"
 import { branchMutants } from "./branches.js"
 import { type EngineMutant, engineMutants } from "./engines.js"
 import { factMutants } from "./facts.js"
@@ -97,6 +98,16 @@ describe("a service that", () => {
   it.each(deep ? rimMutants : rimMutants.slice(0, 1))("$name", { timeout: 600_000 }, async (mutant) => {
     note("a service", mutant.name, await huntByTests(mutant))
   })
+})
+
+describe("an adapter that", () => {
+  it.each(deep ? adapterMutants : adapterMutants.slice(0, 1))(
+    "$name",
+    { timeout: 600_000 },
+    async (mutant) => {
+      note("an adapter", mutant.name, await huntByTests(mutant))
+    },
+  )
 })
 
 it("the page says what was found", async () => {

@@ -1,4 +1,4 @@
-/** Vitest over the service and the proxy with a fault, which `MEMFOLD_MUTANT` has; see `huntByTests`. */
+/** Vitest over the service, the proxy and the adapters with a fault, which `MEMFOLD_MUTANT` has; see `huntByTests`. */
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import type { EngineMutant } from "./engines.js"
@@ -12,7 +12,7 @@ export default defineConfig({
   resolve: { conditions: ["@memfold/source"] },
   ssr: { resolve: { conditions: ["@memfold/source"], externalConditions: ["@memfold/source"] } },
   test: {
-    include: ["packages/programs/server/test/*.test.ts"],
+    include: ["packages/programs/server/test/*.test.ts", "packages/adapters/*/src/*.test.ts"],
     setupFiles: ["./scripts/tests/seed.ts"],
     provide: { seed: 1 },
     isolate: false,

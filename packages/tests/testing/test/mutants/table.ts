@@ -26,7 +26,7 @@ export const page = (rows: ReadonlyArray<Row>): string => {
 
 A law that nothing can break says nothing. Each of these ${rows.length} parts has one deliberate fault, and the law beside it finds
 the fault in at most 200 runs, or 1,500 for rare ones. The engines are copies of the real one with one line changed; the
-simulation finds their faults, and there a run is a seed; the laws of a memory find the faults of branches and of origins, and tests of the service those of a service, by their names. \`liveness\` means that something never ends.
+simulation finds their faults, and there a run is a seed; the laws of a memory find the faults of branches and of origins, and tests of the service and of the codecs those of a service and of an adapter, by their names. \`liveness\` means that something never ends.
 \`packages/tests/testing/test/mutants\` writes this page and fails if a fault is not found.
 
 ${sections.join("\n")}`
