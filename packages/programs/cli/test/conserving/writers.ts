@@ -183,7 +183,9 @@ const claudeCode = (conversation: Conversation): string => {
       const head = compacted.keeps === 0 ? undefined : firsts.at(-compacted.keeps)
       const tail = chain.last
       first ??= tail
-      const logicalParentUuid = conversation.isLoose ? first : tail
+      // Right behind a rewind, only the row that it went back to says that there was one.
+      const isBehindRewind = conversation.left?.after === compacted.after - 1
+      const logicalParentUuid = conversation.isLoose && !isBehindRewind ? first : tail
       chain.last = null
       chain.add({
         type: "system",
