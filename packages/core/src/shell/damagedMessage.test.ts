@@ -4,7 +4,7 @@ import { Effect, Either, Logger, type Scope, Stream } from "effect"
 import * as fc from "fast-check"
 import { often } from "@memfold/harness/depth"
 import { echo, pairs, said } from "@memfold/harness/engine"
-import { withoutSnapshots, withRecords } from "@memfold/harness/logs"
+import { withProjections, withRecords } from "@memfold/harness/logs"
 import {
   EventLog,
   InMemoryEventLog,
@@ -17,14 +17,16 @@ import {
   Verify,
 } from "../index.js"
 
-/** A log whose records can be damaged, and whose snapshots are gone. */
+/** A log whose records can be damaged. It keeps no snapshots, which would have the messages as they were. */
 const damageable = Effect.map(InMemoryEventLog.make, (real) => {
   const broken = new Set<number>()
-  const log = withoutSnapshots(
-    withRecords(real, (records) =>
-      records.map((record) => (broken.has(record.version) ? { ...record, data: '{"text":"secret' } : record)),
-    ),
+  const records = withRecords(real, (all) =>
+    all.map((record) => (broken.has(record.version) ? { ...record, data: '{"text":"secret' } : record)),
   )
+  const log = withProjections(records, {
+    get: (session, kind, filter) =>
+      kind.endsWith("snapshot") ? Effect.succeed([]) : real.projections.get(session, kind, filter),
+  })
   return { log, broken }
 })
 
