@@ -7,8 +7,12 @@ export {
   type GivenUp,
   givenUp,
   groupLog,
+  keepTurn,
   reasonOf,
   redeliver,
   type Redelivered,
+  takeTurn,
+  type Turn,
+  TurnLost,
 } from "./consume.js"
 export { feed, type FeedRange, logs, notArchived, records, sessions, storedLog, versionOf } from "./pages.js"

@@ -74,8 +74,16 @@ export const reasonOf = (error: unknown): string => {
   return typeof reason === "string" ? reason : typeof name === "string" ? name : "a failure without a name"
 }
 
-/** Another consumer of the group has taken over. */
-class TurnLost extends Data.TaggedError("TurnLost") {}
+/** Another consumer of the group has taken over: this one can keep nothing any more, and what it has not kept comes to the other one. */
+export class TurnLost extends Data.TaggedError("TurnLost") {}
+
+/** The turn of a consumer. */
+export interface Turn {
+  /** What is kept in this turn is kept at this record of the group's log. */
+  readonly at: LogPosition
+  /** How far the group has come; `null` at the start. */
+  readonly position: string | null
+}
 
 /** How far a group has come, and until when its consumer has its turn, in milliseconds since the epoch. */
 interface Cursor {
@@ -131,17 +139,91 @@ const groupIn = (log: Service, group: string) => {
   }
 }
 
+/** The lease of a turn that says none. */
+const defaultLease = "30 seconds"
+
+/**
+ * Takes the turn of a group, for a consumer that reads the feed itself and keeps how far it is with {@link keepTurn}.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @param options - where a new group begins, and how long the turn lasts if nothing is kept
+ * @param mine - the batch id of a turn that this consumer had before: it does not wait for itself
+ * @returns the turn; `null` while another consumer has it
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ * import { Effect } from "effect"
+ *
+ * export const isMine = (log: EventLog.Service) =>
+ *   Effect.map(EventLog.takeTurn(log, "crm", { lease: "1 minute" }), (turn) => turn !== null)
+ * ```
+ */
+export const takeTurn = (
+  log: Service,
+  group: string,
+  { from = "start", lease = defaultLease }: Pick<ConsumeOptions, "from" | "lease"> = {},
+  mine?: string,
+): Effect.Effect<Turn | null, LogError> => {
+  const own = groupIn(log, group)
+  return Effect.gen(function* () {
+    const { head, cursor } = yield* own.find
+    const now = yield* Clock.currentTimeMillis
+    if (cursor !== null && cursor.until > now && head?.batchId !== mine) return null
+    const position = cursor !== null ? cursor.position : from === "end" ? yield* endOf(log) : null
+    const until = now + Duration.toMillis(lease)
+    const at = yield* own.add(head, [{ type: "FeedTaken", data: "{}" }], { position, until })
+    return { at, position }
+  }).pipe(Effect.catchTag("TurnLost", () => Effect.succeed(null)))
+}
+
+/**
+ * Keeps how far a group has come, and its turn for another lease.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @param at - the record of the turn
+ * @param kept - the position of the last event that is done, where the group stays by default; and for how long from now the turn lasts:
+ *   with 0, it ends
+ * @returns how far the group has come. Fails with `TurnLost` if another consumer has taken over, and for a position that is none of the store
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * export const ended = (log: EventLog.Service, turn: EventLog.Turn, position: string) =>
+ *   EventLog.keepTurn(log, "crm", turn.at, { done: position, lease: 0 })
+ * ```
+ */
+export const keepTurn = (
+  log: Service,
+  group: string,
+  at: LogPosition,
+  { done, lease = defaultLease }: { readonly done?: string; readonly lease?: Duration.DurationInput } = {},
+): Effect.Effect<string | null, LogError | TurnLost> => {
+  const own = groupIn(log, group)
+  return Effect.gen(function* () {
+    // A position that cannot be read on from would end the group for good.
+    if (done !== undefined) yield* Stream.runHead(fed(log, { after: done, follow: false }, 1))
+    const position = done ?? (yield* own.find).cursor?.position ?? null
+    const now = yield* Clock.currentTimeMillis
+    yield* own.keep(at, { position, until: now + Duration.toMillis(lease) })
+    return position
+  })
+}
+
 /** One turn of a consumer: reads until it is ended, fails, or loses its turn. */
 const turn = <E, R>(
   log: Service,
   group: string,
   handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<Done, E, R>,
   { batch, lease, attempts, ...range }: ConsumeOptions,
-  taken: { readonly at: LogPosition; readonly position: string | null },
+  taken: Turn,
 ): Effect.Effect<void, LogError | TurnLost | E, R> =>
   Effect.gen(function* () {
     const own = groupIn(log, group)
-    const term = Duration.toMillis(lease ?? "30 seconds")
+    const term = Duration.toMillis(lease ?? defaultLease)
     const one = yield* Effect.makeSemaphore(1)
     let [at, kept] = [taken.at, taken.position]
     /** Something that has come is not done: what is kept does not go past it. */
@@ -230,23 +312,17 @@ export const consume = <E = never, R = never>(
   handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<Done, E, R>,
   options: ConsumeOptions = {},
 ): Effect.Effect<void, LogError | E, R> => {
-  const { from = "start", follow = true, lease = "30 seconds" } = options
-  const own = groupIn(log, group)
+  const { follow = true } = options
   /** The record of this consumer's last turn: it does not wait for itself. */
   let mine = ""
-  /** Takes the turn; `null` while another consumer has it. */
-  const take = Effect.gen(function* () {
-    const { head, cursor } = yield* own.find
-    const now = yield* Clock.currentTimeMillis
-    if (cursor !== null && cursor.until > now && head?.batchId !== mine) return null
-    const position = cursor !== null ? cursor.position : from === "end" ? yield* endOf(log) : null
-    const until = now + Duration.toMillis(lease)
-    const at = yield* own.add(head, [{ type: "FeedTaken", data: "{}" }], { position, until })
-    mine = at.batchId
-    return { at, position }
-  })
-  const turns: Effect.Effect<void, LogError | E, R> = Effect.flatMap(take, (taken) =>
-    taken === null ? new TurnLost() : turn(log, group, handle, options, taken),
+  const take = Effect.suspend(() => takeTurn(log, group, options, mine))
+  const turns: Effect.Effect<void, LogError | E, R> = Effect.flatMap(
+    take,
+    (taken): Effect.Effect<void, LogError | TurnLost | E, R> => {
+      if (taken === null) return new TurnLost()
+      mine = taken.at.batchId
+      return turn(log, group, handle, options, taken)
+    },
   ).pipe(
     Effect.catchIf(
       (error): error is TurnLost => error instanceof TurnLost,

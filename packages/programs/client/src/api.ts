@@ -82,6 +82,7 @@ const under =
   (path = ""): Place<Ids> => ({ path: `${start}${path}`, ...(schema && { schema }) })
 
 const all = under<never>("/v1")
+const consumers = under("/v1/feed/groups/:group", schemas.GroupPath)
 const session = under("/v1/sessions/:session", schemas.Session)
 const owner = under("/v1/owners/:owner", schemas.OwnerPath)
 const fact = under("/v1/sessions/:session/facts/:fact", schemas.FactPath)
@@ -90,9 +91,9 @@ const fact = under("/v1/sessions/:session/facts/:fact", schemas.FactPath)
 const exact = (schema: Schema.Schema.AnyNoContext): Schema.Schema.AnyNoContext =>
   schema.annotations({ parseOptions: { onExcessProperty: "error" } })
 
-/** Declares routes for which a caller needs a right. */
+/** Declares routes for which a caller needs rights. */
 const needs =
-  <Needed extends Reading | Writing | Erasing, Provided>(right: Context.Tag<Needed, Provided>) =>
+  <const Asked extends typeof Reading | typeof Writing | typeof Erasing>(...rights: ReadonlyArray<Asked>) =>
   <const Method extends HttpMethod.HttpMethod, const Name extends string, Ids, Given extends Route>(
     method: Method,
     name: Name,
@@ -103,8 +104,8 @@ const needs =
       HttpApiEndpoint.make(method)(name, path) as unknown as HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
     )
       .addSuccess(answer, { status })
-      .middleware(right)
       .annotateContext(OpenApi.annotations({ description: about }))
+    for (const right of rights) made = made.middleware(right as typeof Reading)
     if (schema !== undefined) made = made.setPath(schema)
     if (query !== undefined) made = made.setUrlParams(exact(query))
     if (headers !== undefined) made = made.setHeaders(headers)
@@ -119,13 +120,14 @@ const needs =
       In<Given, "headers">,
       In<Given, "answer">,
       typeof Problems.Type,
-      Needed
+      Context.Tag.Identifier<Asked>
     >
   }
 
 const reads = needs(Reading)
 const writes = needs(Writing)
 const erases = needs(Erasing)
+const readsAndWrites = needs<typeof Reading | typeof Writing>(Reading, Writing)
 
 const group = <const Name extends string, Routes extends HttpApiEndpoint.HttpApiEndpoint.Any>(
   name: Name,
@@ -422,6 +424,12 @@ const log = group("log", [
     answer: schemas.FeedPage,
     about:
       "The events of all sessions in one order, at least once: a page, or with `Accept: text/event-stream` the stored events and then new ones as they come, whose `id` is the position. With `Last-Event-ID`, it goes on behind that position",
+  }),
+  readsAndWrites("POST", "consume", consumers(), {
+    body: schemas.Consume,
+    answer: schemas.Consumed,
+    about:
+      "The feed for one of a group of consumers. The service keeps how far the group has come; one consumer has its turn at a time, and another one takes over when it ends, or asks for nothing for as long as its lease. Who has lost its turn is told so with 409",
   }),
 ])
 

@@ -80,14 +80,14 @@ const isPassing = (error: unknown): boolean =>
     : typeof error === "object" && error !== null && "_tag" in error && error._tag === "RequestError"
 
 /** An argument is wrong; nothing was sent. */
-const refused = (detail: string) => new ServiceError({ status: null, detail, error: "InvalidInput" })
+export const refused = (detail: string) => new ServiceError({ status: null, detail, error: "InvalidInput" })
 
 /**
  * An id, as it stands in a path.
  *
  * @param kind - what it is the id of, for the error
  */
-export const inPath = (kind: "session" | "owner" | "fact", id: string): string => {
+export const inPath = (kind: "session" | "owner" | "fact" | "group", id: string): string => {
   if (typeof id !== "string" || id.trim() === "")
     throw refused(`The id of a${kind === "owner" ? "n" : ""} ${kind} is required: a text that is not empty`)
   // A path drops them, in any encoding.
@@ -122,7 +122,7 @@ export interface Calls {
   readonly authorization: Readonly<Record<string, string>>
   readonly fetch: typeof globalThis.fetch
   /** Sends a request once. */
-  readonly once: <A, E>(request: Effect.Effect<A, E>) => Promise<A>
+  readonly once: <A, E>(request: Effect.Effect<A, E>, signal?: AbortSignal) => Promise<A>
   /** Sends a request that may be sent twice: a read, or a write with a key. */
   readonly safely: <A, E>(request: Effect.Effect<A, E>) => Promise<A>
 }
@@ -149,8 +149,8 @@ export const makeCalls = (given: ClientOptions): Calls => {
       Duration.max(delay, Duration.seconds(isProblem(error) ? (error.retryAfter ?? 0) : 0)),
     ),
   )
-  const once = async <A, E>(request: Effect.Effect<A, E>): Promise<A> => {
-    const exit = await Effect.runPromiseExit(request)
+  const once: Calls["once"] = async (request, signal) => {
+    const exit = await Effect.runPromiseExit(request, signal && { signal })
     if (Exit.isSuccess(exit)) return exit.value
     throw errorOf(Cause.squash(exit.cause))
   }

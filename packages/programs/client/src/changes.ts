@@ -15,7 +15,8 @@ export interface ChangesSource {
 /** How long a client waits before it connects again, in milliseconds: at first, and at the most. */
 const pauses = { first: 250, most: 10_000 }
 
-const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+/** Waits, or returns at once when it is stopped. */
+export const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve()
     const timer = setTimeout(resolve, milliseconds)

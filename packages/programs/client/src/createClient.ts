@@ -1,6 +1,7 @@
 /** The client with Promises, made from the declaration of the service. Its users need no Effect. */
 import { type Calls, type ClientOptions, inPath, makeCalls, type WriteOptions, written } from "./call.js"
 import { followChanges } from "./changes.js"
+import { consume, type Consumer, type ConsumeOptions } from "./consume.js"
 import { eventsIn } from "./exported.js"
 import type * as schemas from "./schemas.js"
 
@@ -365,6 +366,13 @@ export const createClient = <
      */
     feed: ({ after, signal }: { readonly after?: string; readonly signal?: AbortSignal } = {}) =>
       follow<schemas.FedEvent>("/v1/feed", signal, after),
+    /**
+     * The events of all sessions, for one of a group of consumers: the service keeps how far the group has come, by what `handle` returns. One
+     * consumer has its turn at a time, and another one takes over when it ends or is killed. It goes on over services that start again, and
+     * ends when the signal is aborted, or `handle` fails.
+     */
+    consume: (group: string, handle: Consumer, options: ConsumeOptions = {}) =>
+      consume(calls, group, handle, options),
     /** A page of the feed; `wait` seconds for an event where there is none. `after` of the answer asks for the next page. */
     feedPage: (query: OperationOptions<typeof schemas.FeedQuery> = {}) =>
       safely(requests.log.feed({ urlParams: query, headers: {} })),

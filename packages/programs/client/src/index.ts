@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export type { ClientOptions, WriteOptions } from "./call.js"
+export type { ConsumeOptions, Consumer } from "./consume.js"
 export {
   type Client,
   createClient,

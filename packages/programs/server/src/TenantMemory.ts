@@ -2,14 +2,7 @@
  * The memory as one tenant sees it: with the sessions and the owners of this tenant, and no way to name others. In the store, their
  * ids begin with the name of the tenant and a slash, which no name of a tenant has. Handlers get nothing but this.
  */
-import {
-  type Audit,
-  type EventCodec,
-  type EventLog,
-  Memory,
-  type MemoryLayers,
-  type Session,
-} from "@memfold/core"
+import { type Audit, type EventCodec, EventLog, Memory, type MemoryLayers, type Session } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
 import { Effect, Stream } from "effect"
 import { problemOf } from "./failure.js"
@@ -32,12 +25,23 @@ export interface ListRequest {
 
 /**
  * The memory of a tenant: the operations of a memory, and lists of sessions. A transaction of an application is in its own process, so
- * `within` has no request, and `look` and `consume` are for programs that have the store.
+ * `within` has no request, and `look` and `consume` are for programs that have the store: a consumer over HTTP takes its turn and keeps it by itself.
  */
 export interface TenantMemory extends Omit<
   Memory.Service,
   "sessions" | "sessionsOf" | "within" | "look" | "consume"
 > {
+  /** Takes the turn of a group of the feed: see `EventLog.takeTurn`. */
+  readonly takeTurn: (
+    group: string,
+    options: Parameters<typeof EventLog.takeTurn>[2],
+  ) => Effect.Effect<EventLog.Turn | null, EventLog.LogError>
+  /** Keeps the turn of a group: see `EventLog.keepTurn`. */
+  readonly keepTurn: (
+    group: string,
+    at: EventLog.LogPosition,
+    options: Parameters<typeof EventLog.keepTurn>[3],
+  ) => Effect.Effect<string | null, EventLog.LogError | EventLog.TurnLost>
   /** Sessions in the order of the store: see `EventLog.ListOptions`. */
   readonly list: (
     request: ListRequest,
@@ -68,9 +72,13 @@ export const tenantMemory = (
     actor === null ? served.memory : { ...served.memory, ...Memory.actedBy(served.memory, () => actor) }
   const spentOf = (scope: Memory.SpendScope, name: string) =>
     Effect.map(memory.state(Memory.spendLog(scope, name)), ({ spent }) => spent)
-  if (tenant === null) return { ...memory, list: (request) => log.list(request), spent: spentOf }
-  const prefix = `${tenant}/`
+  const prefix = tenant === null ? "" : `${tenant}/`
   const inside = (id: string): string => `${prefix}${id}`
+  const turns: Pick<TenantMemory, "takeTurn" | "keepTurn"> = {
+    takeTurn: (group, options) => EventLog.takeTurn(log, inside(group), options),
+    keepTurn: (group, at, options) => EventLog.keepTurn(log, inside(group), at, options),
+  }
+  if (tenant === null) return { ...memory, ...turns, list: (request) => log.list(request), spent: spentOf }
   const outside = (id: string): string => (id.startsWith(prefix) ? id.slice(prefix.length) : id)
   const owned = <Change extends Described>(change: Change): Change =>
     typeof change.owner === "string" ? { ...change, owner: inside(change.owner) } : change
@@ -115,6 +123,7 @@ export const tenantMemory = (
   const { sessionsOf: _sessionsOf, look: _look, ...named } = Memory.withPrefix(memory, prefix)
   return {
     ...named,
+    ...turns,
     append: (session, messages, options = {}) => named.append(session, messages, owned(options)),
     describe: (session, change) => named.describe(session, owned(change)),
     recallOf: (owner, query, options = {}) =>

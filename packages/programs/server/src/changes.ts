@@ -5,7 +5,7 @@
 import { HttpServerResponse } from "@effect/platform"
 import type { EventCodec, Memory } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
-import { Cause, Duration, Effect, Fiber, Option, Stream } from "effect"
+import { Cause, Chunk, Duration, Effect, Fiber, Option, Stream } from "effect"
 import { given } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
@@ -219,6 +219,17 @@ const readFeed = (memory: TenantMemory, place: FeedPlace) =>
     )
     return { text, last }
   }).pipe(reading.withPermits(1))
+
+/** The first events behind a place, so many at most. */
+export const feedPage = (
+  memory: TenantMemory,
+  place: FeedPlace,
+  limit: number,
+): Effect.Effect<ReadonlyArray<Memory.FedEvent>, Memory.MemoryError> =>
+  Effect.map(
+    Stream.runCollect(Stream.take(memory.feed({ ...given(place), follow: false }), limit)),
+    Chunk.toReadonlyArray,
+  )
 
 /** Waits until there is an event behind a place. */
 export const fedBehind = (

@@ -35,7 +35,11 @@ const unavailable: Readonly<Record<string, string>> = {
 }
 
 /** What a store refuses for good is no failure. */
-const refusals: Readonly<Record<string, string>> = { erased: "Erased", held: "Held" }
+const refusals: Readonly<Record<string, readonly [status: Status, name: string]>> = {
+  erased: [409, "Erased"],
+  held: [409, "Held"],
+  position: [400, "InvalidInput"],
+}
 
 const isProblem = (error: unknown): error is Problem =>
   typeof error === "object" &&
@@ -87,8 +91,8 @@ export const problemOf = (error: unknown): Problem => {
   const name = nameOf(error)
   const given = typeof error === "object" && error !== null && "session" in error ? error.session : undefined
   const session = typeof given === "string" && given !== "" ? given : undefined
-  const refused = refusals[(error as { readonly refused?: "erased" | "held" } | null)?.refused ?? ""]
-  if (refused !== undefined) return problem(409, refused, sentence(error), session)
+  const refused = refusals[(error as { readonly refused?: string } | null)?.refused ?? ""]
+  if (refused !== undefined) return problem(...refused, sentence(error), session)
   const later = unavailable[name]
   if (later !== undefined) return problem(503, name, later, session)
   if (name === "Overloaded") {

@@ -53,6 +53,54 @@ export const FeedPage = Schema.Struct({
   ),
 }).annotations({ identifier: "FeedPage" })
 
+export const GroupPath = Schema.Struct({
+  group: described(Schema.String.pipe(Schema.pattern(/\S/)), "The name of a group of consumers"),
+})
+
+/** What a consumer of a group asks for. */
+export const Consume = Schema.Struct({
+  turn: optional(
+    Schema.String,
+    "The `turn` of the answer before. Without one, the turn of the group is taken, once no other consumer has it",
+  ),
+  done: optional(
+    Schema.String,
+    "The `position` of the last event that is done: it is kept, and what is behind it comes",
+  ),
+  after: optional(
+    Schema.String,
+    "The `position` behind which to read on, for who has not done yet what came: none of it is kept",
+  ),
+  limit: optional(
+    Schema.Int.pipe(Schema.between(0, 1000)),
+    "The most events of the answer, 0 to 1,000; 100 by default. With 0, `done` and the turn are kept",
+  ),
+  wait: optional(
+    Schema.Int.pipe(Schema.between(0, 30)),
+    "How many seconds to wait for the turn and for an event, 0 to 30; 0 by default",
+  ),
+  lease: optional(
+    Schema.Number.pipe(Schema.between(0, 3600)),
+    "For how many seconds from the answer on the turn is kept, 0 to 3,600; 30 by default. With 0, it ends",
+  ),
+  from: optional(
+    Schema.Literal("start", "end"),
+    "Where a new group begins: with the first event of the store (`start`, the default), or with what comes from now on",
+  ),
+})
+
+export const Consumed = Schema.Struct({
+  turn: described(
+    Schema.NullOr(Schema.String),
+    "The turn, for the next request; `null` while another consumer has it, and where it was ended",
+  ),
+  events: Schema.Array(FedEvent),
+  after: described(
+    Schema.NullOr(Schema.String),
+    "Where to read on: the position of the last event, or where the group is; `null` at the start",
+  ),
+}).annotations({ identifier: "Consumed" })
+
 export const EventPage = Schema.Struct({ events: Schema.Array(RecordedEvent) }).annotations({
   identifier: "EventPage",
 })

@@ -3,11 +3,12 @@ import { HttpApiBuilder, HttpServerRequest } from "@effect/platform"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import type { EventCodec } from "@memfold/core"
 import { Chunk, Duration, Effect, Stream } from "effect"
-import { changes, fedBehind, feed, type FeedPlace, type Steps } from "../changes.js"
+import { changes, fedBehind, feed, feedPage, type FeedPlace, type Steps } from "../changes.js"
 import { problemOf } from "../failure.js"
 import { onePlace } from "../limits.js"
 import { given } from "../requests.js"
 import { problemFor } from "../TenantMemory.js"
+import { consumed } from "../turns.js"
 import { type Serving, using } from "./operation.js"
 
 const crowded = problem(503, "Busy", "As many subscribe to changes as may; end others, or come again later")
@@ -54,9 +55,7 @@ export const log = (serving: Serving) =>
           Effect.gen(function* () {
             const { headers: all } = yield* HttpServerRequest.HttpServerRequest
             const after = headers["last-event-id"] ?? asked
-            const page = Stream.runCollect(
-              Stream.take(memory.feed({ ...given({ after }), follow: false }), limit),
-            )
+            const page = feedPage(memory, { after }, limit)
             if (all["accept"]?.includes("text/event-stream") === true) {
               // What is wrong with the position is a problem of this response.
               yield* Stream.runHead(memory.feed({ ...given({ after }), follow: false }))
@@ -69,14 +68,23 @@ export const log = (serving: Serving) =>
                 problemFor: (error) => problemFor(tenant, error),
               })
             }
-            let events = Chunk.toReadonlyArray(yield* page)
+            let events = yield* page
             if (events.length === 0 && wait > 0) {
               yield* onePlace(serving.subscribers, tenant ?? "", crowded)
               const over = Effect.raceFirst(Effect.sleep(Duration.seconds(wait)), serving.closing)
               yield* Effect.raceFirst(Effect.asVoid(fedBehind(memory, { after })), over)
-              events = Chunk.toReadonlyArray(yield* page)
+              events = yield* page
             }
             return { events: events.map(shown), after: events.at(-1)?.position ?? after ?? null }
+          }),
+        ),
+      )
+      .handle("consume", ({ path: { group }, payload: request }) =>
+        run((memory, tenant) =>
+          Effect.gen(function* () {
+            if ((request.wait ?? 0) > 0) yield* onePlace(serving.subscribers, tenant ?? "", crowded)
+            const asked = yield* consumed(memory, { group, request, closing: serving.closing })
+            return { ...asked, events: asked.events.map(shown) }
           }),
         ),
       )
