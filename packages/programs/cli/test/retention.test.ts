@@ -4,7 +4,7 @@ import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, TestContext } from "effect"
-import { cpSync, readdirSync } from "node:fs"
+import { copyFileSync, cpSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
 import { inFolder, lines } from "@memfold/harness/program"
@@ -29,20 +29,31 @@ const archived = (name: string) => {
 
 const everything = ["ann/1", "ann/2", "bob/1", "legal/1"]
 
-/** Sessions of long ago: the clock of a test begins in 1970. */
-beforeAll(() =>
-  Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } })
-    for (const session of everything)
-      yield* memory.append(session, Message.user(`my name is ${session}`), { owner: session.split("/")[0]! })
-  }).pipe(
+/** Writes what was said long ago into a file: the clock of a test begins in 1970. */
+const longAgo = (file: string, write: (memory: Memory.Service) => Effect.Effect<unknown, Error>) =>
+  Effect.flatMap(Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }), write).pipe(
     Effect.scoped,
-    Effect.provide(SqliteEventLog.layer({ filename: join(folder, "chats.db") })),
+    Effect.provide(SqliteEventLog.layer({ filename: join(folder, file) })),
     Effect.provide(ExtractiveSummarizer.layer()),
     Effect.provide(TestContext.TestContext),
     Effect.runPromise,
+  )
+
+beforeAll(() =>
+  longAgo("chats.db", (memory) =>
+    Effect.forEach(everything, (session) =>
+      memory.append(session, Message.user(`my name is ${session}`), { owner: session.split("/")[0]! }),
+    ),
   ),
 )
+
+const saying = (count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, at) => `It is number ${at} of this talk.`)
+
+const talk = (count: number): string =>
+  saying(count)
+    .map((content, at) => JSON.stringify({ role: at % 2 === 0 ? "user" : "assistant", content }))
+    .join("\n")
 
 describe("memfold archive", () => {
   it("says what it would do, and changes nothing without --run", async () => {
@@ -152,15 +163,9 @@ describe("memfold archive", () => {
 
   it("with --segments moves the old events of a session that lives on, and memfold restore brings them back", async () => {
     const place = "sqlite:long.db"
-    const chat = Array.from({ length: 600 }, (_, at) =>
-      JSON.stringify({
-        role: at % 2 === 0 ? "user" : "assistant",
-        content: `It is number ${at} of this talk.`,
-      }),
-    )
     const replayed = await memfold(
       "replay",
-      file("long.jsonl", chat.join("\n")),
+      file("long.jsonl", talk(600)),
       "--store",
       place,
       "--session",
@@ -225,6 +230,58 @@ describe("memfold archive", () => {
     expect(back).toMatchObject({ code: 0, out: 'session "long" is back in the store\n' })
     expect(await memfold("export", "--store", place, "--session", "long")).toEqual(whole)
     expect(archived("parts")).toEqual([])
+  })
+
+  it("leaves commands that write as they were: with the archive, they do what they do on a store that has everything", async () => {
+    await longAgo("plain.db", (memory) =>
+      memory.append(
+        "old",
+        saying(200).map((text, at) => (at % 2 === 0 ? Message.user(text) : Message.assistant(text))),
+      ),
+    )
+    const long = file("written.jsonl", talk(600))
+    await memfold("replay", long, "--store", "sqlite:plain.db", "--session", "long")
+    copyFileSync(join(folder, "plain.db"), join(folder, "moved.db"))
+    const [plain, moved] = [
+      ["--store", "sqlite:plain.db"],
+      ["--store", "sqlite:moved.db", "--archive", "./written"],
+    ] as const
+    const move = (...how: ReadonlyArray<string>) =>
+      memfold("archive", "--store", "sqlite:moved.db", "--to", "./written", "--run", ...how)
+    expect((await move("--idle", "90 days")).out).toContain("1 moved")
+    expect((await move("--segments", "--keep-versions", "100")).out).toContain("1 moved")
+    for (const call of [
+      ["compact", "old"],
+      ["export", "--session", "old", "--reason", "asked for"],
+    ]) {
+      const { code, err } = await memfold(...call, "--store", "sqlite:moved.db")
+      expect({ call, code, err }).toEqual({
+        call,
+        code: 2,
+        err: expect.stringContaining("memfold:archived:old"),
+      })
+    }
+    const writes: ReadonlyArray<ReadonlyArray<string>> = [
+      ["compact", "old", "--json"],
+      ["compact", "long", "--json"],
+      ["compact", "long", "--json"],
+      ["export", "--session", "long", "--session", "old", "--reason", "asked for"],
+      ["repair", "--json"],
+      ["repair", "--json", "--session", "old"],
+      ["context", "old", "--json"],
+      ["context", "long", "--json"],
+    ]
+    // Ids and times of what is written now, and checksums over them.
+    const alike = (said: string) =>
+      said
+        .replaceAll(/\b(?:01[0-9a-z]{18}|[0-9a-f]{64})\b/g, "id")
+        .replaceAll(/\b\d{13}\b|(?<="checksum":)\d+/g, "0")
+    for (const call of writes) {
+      const [here, there] = [await memfold(...call, ...plain), await memfold(...call, ...moved)]
+      expect({ call, code: here.code, err: here.err }).toEqual({ call, code: 0, err: "" })
+      expect({ call, ...there, out: alike(there.out) }).toEqual({ call, ...here, out: alike(here.out) })
+    }
+    expect(await memfold("verify", ...moved)).toMatchObject({ code: 0 })
   })
 
   it("refuses what it cannot do, and says what to give", async () => {
