@@ -4,14 +4,16 @@ import * as fc from "fast-check"
 import {
   compareActivity,
   compareSessionIds,
+  type FedRecord,
   type ListOptions,
   LogError,
   type LogRecord,
   type PageOptions,
   type ReadOptions,
+  type Service,
   type SessionInfo,
 } from "./EventLog.js"
-import { foldRecords, records, sessions } from "./pages.js"
+import { feed, foldRecords, records, sessions } from "./pages.js"
 
 /** How many records or sessions a page has. */
 const pageSize = 512
@@ -224,4 +226,39 @@ describe("the sessions of a store", () => {
       expect(yield* Effect.flip(Stream.runCollect(sessions(log)))).toBe(error)
     }),
   )
+})
+
+describe("a feed", () => {
+  it("L19: is read in its order, and little at a time where its events are large", async () => {
+    const given = [
+      fc.integer({ min: 0, max: 200 }),
+      fc.constantFrom(2, 20_000, 300_000, 2_000_000),
+      fc.integer({ min: 1, max: 100 }),
+    ] as const
+    await fc.assert(
+      fc.asyncProperty(...given, async (count, size, limit) => {
+        const data = "x".repeat(size)
+        const all = Array.from({ length: count }, (_, at): FedRecord => ({
+          record: { ...recordAt(at + 1), data },
+          position: String(at + 1),
+        }))
+        const reads: Array<number> = []
+        const read: NonNullable<Service["feed"]> = ({ after = "0", limit: most }) =>
+          Effect.sync(() => {
+            const page = all.slice(Number(after), Number(after) + most)
+            reads.push(page.length)
+            return page
+          })
+        const found = feed({ feed: read }, { follow: false }, limit).pipe(
+          Stream.runCollect,
+          Effect.runPromise,
+        )
+        expect([...(await found)]).toEqual(all)
+        // Nothing is known about the first events; behind them, a page has a MiB, or one event.
+        for (const [at, length] of reads.entries())
+          expect(length).toBeLessThanOrEqual(Math.min(limit, at === 0 ? 8 : Math.max(1, 2 ** 20 / size)))
+        if (size === 2) expect(reads.length).toBeLessThanOrEqual(6 + count / limit)
+      }),
+    )
+  })
 })

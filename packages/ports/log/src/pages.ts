@@ -201,7 +201,7 @@ export interface FeedRange {
  *
  * @param log - the store
  * @param range - where to begin, and whether to wait at the end
- * @param limit - how many records are read at a time, and come in a chunk; 64 by default
+ * @param limit - the most records that are read at a time, and come in a chunk; 64 by default. Fewer are read where they are large
  *
  * @example
  * ```ts
@@ -218,6 +218,15 @@ export const feed = (
 ): Stream.Stream<FedRecord, LogError> =>
   Stream.filter(fed(log, range, limit), ({ record }) => !isNotes(record.session))
 
+/** How many records a reader of the feed begins with, and about how much text it then reads at a time, in UTF-16 code units. */
+const firstRead = { records: 8, text: 2 ** 20 }
+
+/** How many records are read behind a page: each may be as large as a request. */
+const nextRead = (page: ReadonlyArray<FedRecord>, size: number, limit: number): number => {
+  const text = page.reduce((sum, { record }) => sum + record.data.length, 1)
+  return Math.max(1, Math.min(limit, size * 2, Math.floor((page.length * firstRead.text) / text)))
+}
+
 /** {@link feed}, with the records of notes. */
 export const fed = (
   log: Pick<Service, "feed">,
@@ -229,16 +238,23 @@ export const fed = (
     return Stream.fail(
       new LogError({ operation: "feed", reason: "the store has no feed; subscribe to its sessions" }),
     )
-  const pageBehind = (from: string | undefined): Effect.Effect<ReadonlyArray<FedRecord>, LogError> =>
-    Effect.flatMap(read({ after: from, limit }), (page) =>
+  const pageBehind = (
+    from: string | undefined,
+    size: number,
+  ): Effect.Effect<ReadonlyArray<FedRecord>, LogError> =>
+    Effect.flatMap(read({ after: from, limit: size }), (page) =>
       page.length > 0 || !follow
         ? Effect.as(notMoved(page.map(({ record }) => record)), page)
-        : Effect.zipRight(Effect.sleep(pollInterval), pageBehind(from)),
+        : Effect.zipRight(Effect.sleep(pollInterval), pageBehind(from, size)),
     )
-  return Stream.paginateChunkEffect(after, (from) =>
-    Effect.map(pageBehind(from), (page) => [
+  const begin = { from: after, size: Math.min(limit, firstRead.records) }
+  return Stream.paginateChunkEffect(begin, ({ from, size }) =>
+    Effect.map(pageBehind(from, size), (page) => [
       Chunk.fromIterable(page),
-      Option.map(Option.fromNullable(page.at(-1)), ({ position }) => position),
+      Option.map(Option.fromNullable(page.at(-1)), ({ position }) => ({
+        from: position,
+        size: nextRead(page, size, limit),
+      })),
     ]),
   )
 }

@@ -373,7 +373,7 @@ export const createClient = <
      */
     consume: (group: string, handle: Consumer, options: ConsumeOptions = {}) =>
       consume(calls, group, handle, options),
-    /** A page of the feed; `wait` seconds for an event where there is none. `after` of the answer asks for the next page. */
+    /** A page of the feed, which is short where events are large; `wait` seconds for an event where there is none. `after` of the answer asks for the next page. */
     feedPage: (query: OperationOptions<typeof schemas.FeedQuery> = {}) =>
       safely(requests.log.feed({ urlParams: query, headers: {} })),
   }

@@ -5,7 +5,7 @@
 import { HttpServerResponse } from "@effect/platform"
 import type { EventCodec, Memory } from "@memfold/core"
 import type { Problem } from "@memfold/client/api"
-import { Cause, Chunk, Duration, Effect, Fiber, Option, Stream } from "effect"
+import { Cause, Duration, Effect, Fiber, Option, Stream } from "effect"
 import { given } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
@@ -220,16 +220,28 @@ const readFeed = (memory: TenantMemory, place: FeedPlace) =>
     return { text, last }
   }).pipe(reading.withPermits(1))
 
-/** The first events behind a place, so many at most. */
+/** How much text a page of the feed has, in UTF-16 code units; the event that goes beyond it is its last one. */
+const mostPage = 2 ** 22
+
+/** The first events behind a place: so many at most, and fewer where they are large. */
 export const feedPage = (
   memory: TenantMemory,
   place: FeedPlace,
   limit: number,
 ): Effect.Effect<ReadonlyArray<Memory.FedEvent>, Memory.MemoryError> =>
-  Effect.map(
-    Stream.runCollect(Stream.take(memory.feed({ ...given(place), follow: false }), limit)),
-    Chunk.toReadonlyArray,
-  )
+  Effect.gen(function* () {
+    const page: Array<Memory.FedEvent> = []
+    let size = 0
+    const there = Stream.take(memory.feed({ ...given(place), follow: false }), limit)
+    yield* Stream.runForEachWhile(there, (event) =>
+      Effect.sync(() => {
+        page.push(event)
+        size += JSON.stringify(event.event).length
+        return size <= mostPage
+      }),
+    )
+    return page
+  }).pipe(reading.withPermits(1))
 
 /** Waits until there is an event behind a place. */
 export const fedBehind = (

@@ -1,5 +1,5 @@
 /** The feed of all sessions over HTTP: pages, the stream, and consumers and services that end in between. */
-import { createClient } from "@memfold/client"
+import { createClient, type schemas } from "@memfold/client"
 import { EventLog } from "@memfold/core"
 import { storeFile } from "@memfold/harness/storeFile"
 import * as SqliteEventLog from "@memfold/store-sqlite"
@@ -110,4 +110,41 @@ it("has nothing of what the program notes about the store, and neither have list
   expect(listed).toEqual(["chat", "zoo"])
   const { events } = await memory.feedPage()
   expect(new Set(events.map(({ session }) => session))).toEqual(new Set(["chat", "zoo"]))
+})
+
+it("L19: answers with a page that is bounded by its text, and has all events page by page", async () => {
+  const { url } = await started()
+  const memory = createClient({ url })
+  const content = "a word or so ".repeat(2 ** 17)
+  for (let at = 0; at < 12; at++) await memory.append(`s${at % 3}`, { role: "user", content })
+  const expected: Array<string> = []
+  for (const name of ["s0", "s1", "s2"])
+    for (const { session, version } of await memory.events(name)) expected.push(`${session} ${version}`)
+  let mine: string | null = null
+  const pages = [
+    (after: string | null) => memory.feedPage({ limit: 1_000, ...(after !== null && { after }) }),
+    async (after: string | null) => {
+      const body = {
+        limit: 1_000,
+        ...(mine !== null && { turn: mine }),
+        ...(after !== null && { done: after }),
+      }
+      const answer = await ask(`${url}/v1/feed/groups/g`, { method: "POST", body })
+      const consumed = answer.body as unknown as typeof schemas.Consumed.Type
+      mine = consumed.turn
+      return consumed
+    },
+  ]
+  for (const page of pages) {
+    const found: Array<string> = []
+    for (let after: string | null = null; ;) {
+      const { events, after: next } = await page(after)
+      if (events.length === 0) break
+      // A page of 4 MiB, and the event that goes beyond it.
+      expect(JSON.stringify(events).length).toBeLessThan(2 ** 22 + content.length + 10_000)
+      found.push(...events.map(({ session, version }) => `${session} ${version}`))
+      after = next
+    }
+    expect(found.toSorted()).toEqual(expected.toSorted())
+  }
 })

@@ -31,7 +31,10 @@ export const FeedQuery = Schema.Struct({
     Schema.String,
     "The `position` of the last event that is done; from the first event by default",
   ),
-  limit: EventQuery.fields.limit,
+  limit: optional(
+    count.pipe(Schema.between(1, 1000)),
+    "The most events of the page, 1 to 1,000; 100 by default. It has fewer where they are large; an empty page is the end",
+  ),
   wait: optional(
     count.pipe(Schema.between(0, 30)),
     "How many seconds to wait for an event where there is none, 0 to 30; 0 by default",
