@@ -345,7 +345,7 @@ export const createClient = <
       ...conversationOperations<Message, Messages>(calls, inFormat),
       ...memoryOperations<Messages>(calls, inFormat),
     }),
-    /** A page of the events of a session. */
+    /** A page of the events of a session, which is short where events are large. */
     events: async (session: string, query: OperationOptions<typeof schemas.EventQuery> = {}) =>
       (await safely(requests.log.events({ path: at(session), urlParams: query }))).events,
     /**

@@ -220,28 +220,30 @@ const readFeed = (memory: TenantMemory, place: FeedPlace) =>
     return { text, last }
   }).pipe(reading.withPermits(1))
 
-/** How much text a page of the feed has, in UTF-16 code units; the event that goes beyond it is its last one. */
+/** How much text a page of events has, in UTF-16 code units; the event that goes beyond it is its last one. */
 const mostPage = 2 ** 22
 
-/** The first events behind a place: so many at most, and fewer where they are large. */
-export const feedPage = (
-  memory: TenantMemory,
-  place: FeedPlace,
+/** The first of some events: so many at most, and fewer where they are large. */
+export const pageOf = <Recorded extends EventCodec.RecordedEvent, E>(
+  events: Stream.Stream<Recorded, E>,
   limit: number,
-): Effect.Effect<ReadonlyArray<Memory.FedEvent>, Memory.MemoryError> =>
+): Effect.Effect<ReadonlyArray<Recorded>, E> =>
   Effect.gen(function* () {
-    const page: Array<Memory.FedEvent> = []
+    const page: Array<Recorded> = []
     let size = 0
-    const there = Stream.take(memory.feed({ ...given(place), follow: false }), limit)
-    yield* Stream.runForEachWhile(there, (event) =>
+    yield* Stream.runForEachWhile(Stream.take(events, limit), (recorded) =>
       Effect.sync(() => {
-        page.push(event)
-        size += JSON.stringify(event.event).length
+        page.push(recorded)
+        size += JSON.stringify(recorded.event).length
         return size <= mostPage
       }),
     )
     return page
   }).pipe(reading.withPermits(1))
+
+/** The first events behind a place. */
+export const feedPage = (memory: TenantMemory, place: FeedPlace, limit: number) =>
+  pageOf(memory.feed({ ...given(place), follow: false }), limit)
 
 /** Waits until there is an event behind a place. */
 export const fedBehind = (

@@ -10,7 +10,7 @@ export const EventQuery = Schema.Struct({
   reverse: optional(flag, "The newest first"),
   limit: optional(
     count.pipe(Schema.between(1, 1000)),
-    "The most events of the page, 1 to 1,000; 100 by default",
+    "The most events of the page, 1 to 1,000; 100 by default. It has fewer where they are large: the next one begins behind its last event",
   ),
 })
 

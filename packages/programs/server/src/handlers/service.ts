@@ -2,8 +2,8 @@
 import { HttpApiBuilder, HttpServerRequest } from "@effect/platform"
 import { api, Caller, problem, type schemas } from "@memfold/client/api"
 import type { EventCodec } from "@memfold/core"
-import { Chunk, Duration, Effect, Stream } from "effect"
-import { changes, fedBehind, feed, feedPage, type FeedPlace, type Steps } from "../changes.js"
+import { Duration, Effect, Stream } from "effect"
+import { changes, fedBehind, feed, feedPage, type FeedPlace, pageOf, type Steps } from "../changes.js"
 import { problemOf } from "../failure.js"
 import { onePlace } from "../limits.js"
 import { given } from "../requests.js"
@@ -26,12 +26,9 @@ export const log = (serving: Serving) =>
     return handlers
       .handle("events", ({ path: { session }, urlParams: { limit = 100, ...range } }) =>
         run((memory) =>
-          Effect.map(
-            Stream.runCollect(Stream.take(memory.events(session, given(range)), limit)),
-            (events) => ({
-              events: Chunk.toReadonlyArray(events).map(shown),
-            }),
-          ),
+          Effect.map(pageOf(memory.events(session, given(range)), limit), (events) => ({
+            events: events.map(shown),
+          })),
         ),
       )
       .handle("changes", ({ path: { session }, urlParams: { fromVersion }, headers }) =>

@@ -25,14 +25,25 @@ const load = async (
   }: { readonly signal: AbortSignal; readonly onPage: (events: ReadonlyArray<Recorded>) => void },
 ): Promise<void> => {
   const starts = Array.from({ length: Math.ceil(version / pageSize) }, (_, page) => page * pageSize + 1)
-  const page = (fromVersion: number) =>
-    ask<{ readonly events: ReadonlyArray<Recorded> }>(ofSession(session, "/events"), {
-      query: { fromVersion, toVersion: Math.min(fromVersion + pageSize - 1, version), limit: pageSize },
-      signal,
-    })
+  const page = async (start: number): Promise<ReadonlyArray<Recorded>> => {
+    const toVersion = Math.min(start + pageSize - 1, version)
+    const all: Array<Recorded> = []
+    // A page has fewer where events are large.
+    for (let fromVersion = start; fromVersion <= toVersion;) {
+      const { events } = await ask<{ readonly events: ReadonlyArray<Recorded> }>(
+        ofSession(session, "/events"),
+        { query: { fromVersion, toVersion, limit: pageSize }, signal },
+      )
+      const last = events.at(-1)
+      if (last === undefined) break
+      all.push(...events)
+      fromVersion = last.version + 1
+    }
+    return all
+  }
   const underWay = starts.slice(0, atOnce).map(page)
   for (let next = atOnce; underWay.length > 0; next++) {
-    const { events } = await underWay.shift()!
+    const events = await underWay.shift()!
     const start = starts[next]
     if (start !== undefined) underWay.push(page(start))
     onPage(events)
