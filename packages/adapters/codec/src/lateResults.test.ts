@@ -42,3 +42,14 @@ it("leaves what is in its place, and what answers nothing", () => {
   const again = lateResults([call, result, Message.user("Paint.")], [result])
   expect(again).toEqual({ keep: 3, added: [result] })
 })
+
+it("places a result that was stored late, too, where a place before it changes", () => {
+  const call = Message.call(["c", "a"].map((id) => ({ id, name: "ask", arguments: "{}" })))
+  const [c, a] = ["c", "a"].map((id) => Message.result({ id, output: "green" })) as [
+    Message.Message,
+    Message.Message,
+  ]
+  const user = Message.user("Paint.")
+  expect(lateResults([call, user, a], [c])).toEqual({ keep: 1, added: [c, a, user] })
+  expect(lateResults([call, user, a], [])).toEqual({ keep: 3, added: [] })
+})

@@ -63,7 +63,9 @@ export const lateResults = (
     for (const { id } of Message.results(message)) open.delete(id)
     for (const { id } of Message.calls(message)) open.set(id, message)
   }
-  return { keep, added: all.slice(keep) }
+  const placed = { keep, added: all.slice(keep) }
+  // What is stored again may have been late before.
+  return keep < stored.length ? lateResults(stored.slice(0, keep), placed.added) : placed
 }
 
 /** Whether messages have a result whose call is not among them: it may be a late one. */
