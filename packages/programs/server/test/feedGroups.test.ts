@@ -101,12 +101,12 @@ it("keeps the turn of who waits for an event, and gives it back when its connect
   const { url } = await started()
   const memory = createClient({ url })
   const consumer = asking(url)
-  const { turn: mine } = await consumer({ lease: 0.3 })
-  const waiting = consumer({ turn: mine, wait: 30, lease: 0.3 })
-  const other = async () => (await consumer({ lease: 0.3 })).turn
+  const { turn: mine } = await consumer({ lease: 3 })
+  const waiting = consumer({ turn: mine, wait: 30, lease: 3 })
+  const other = async () => (await consumer({ lease: 3 })).turn
   for (let looks = 0; looks < 5; looks++) {
     expect(await other()).toBeNull()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
   }
   await memory.append("one", turn(1).slice(0, 1))
   expect(sessionsOf(await waiting)).toEqual(["one"])
@@ -118,10 +118,10 @@ it("keeps the turn of who waits for an event, and gives it back when its connect
     signal: leaving.signal,
   }).catch(() => null)
   const theirs = asking(url, "other")
-  await vi.waitFor(async () => expect((await theirs({ from: "end", lease: 0 })).turn).toBeNull())
+  await vi.waitFor(async () => expect((await theirs({ from: "end", lease: 0 })).turn).toBeNull(), 60_000)
   leaving.abort()
   await left
-  await vi.waitFor(async () => expect((await theirs()).turn).not.toBeNull(), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await theirs()).turn).not.toBeNull(), 60_000)
 })
 
 it("refuses what is no turn and no position, and is not stuck by it", async () => {
@@ -210,19 +210,19 @@ describe("the client", () => {
           found.push(...events.map(({ session }) => `${who} ${session}`))
           await new Promise((resolve) => setTimeout(resolve, milliseconds))
         },
-        { lease: 0.4, signal },
+        { lease: 4, signal },
       )
-    const first = consumer("first", stop.signal, 1_500)
+    const first = consumer("first", stop.signal, 9_000)
     await vi.waitFor(() => expect(found).toEqual(["first one"]))
     const last = new AbortController()
     const second = consumer("second", last.signal, 0)
     await memory.append("two", turn(1).slice(0, 1))
-    await vi.waitFor(() => expect(found).toEqual(["first one", "first two"]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(found).toEqual(["first one", "first two"]), { timeout: 60_000 })
     stop.abort()
     await first
     await memory.append("three", turn(1).slice(0, 1))
     await vi.waitFor(() => expect(found).toEqual(["first one", "first two", "second three"]), {
-      timeout: 10_000,
+      timeout: 60_000,
     })
     last.abort()
     await second
@@ -251,7 +251,7 @@ describe("the client", () => {
             expect(await other({ turn: theirs, done: events[0]!.position, lease: 0 })).toMatchObject({
               status: 200,
             })
-          })
+          }, 60_000)
         if (event!.session === "two") stop.abort()
       },
       { batch: 1, lease: 0.3, signal: stop.signal },

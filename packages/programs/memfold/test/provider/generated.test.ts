@@ -91,7 +91,7 @@ describe("what providers accept, over generated conversations", () => {
             expect(byRule(played.refused)).toEqual([])
           },
         ),
-        { numRuns: often(2, 300), interruptAfterTimeLimit: often(60_000, 600_000) },
+        { numRuns: often(5, 300), interruptAfterTimeLimit: often(60_000, 600_000) },
       )
       console.log(
         `${name}: ${total.contexts} contexts, ${total.compactions} compactions, ${total.signed} answers with reasoning, sent back ${total.sentBack} times`,
