@@ -213,7 +213,7 @@ describe("the client", () => {
         { lease: 4, signal },
       )
     const first = consumer("first", stop.signal, 9_000)
-    await vi.waitFor(() => expect(found).toEqual(["first one"]))
+    await vi.waitFor(() => expect(found).toEqual(["first one"]), 60_000)
     const last = new AbortController()
     const second = consumer("second", last.signal, 0)
     await memory.append("two", turn(1).slice(0, 1))
