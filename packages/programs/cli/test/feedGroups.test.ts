@@ -32,8 +32,9 @@ const consumer = (store: string, more: ReadonlyArray<string>, onLine: (line: str
     "g",
     "--follow",
     "--json",
+    // A busy machine keeps it, and a consumer that is killed holds the others up for so long.
     "--lease",
-    "1",
+    "3",
     ...more,
   ]
   const running = spawn(process.execPath, args, { env: environment(), stdio: ["ignore", "pipe", "inherit"] })
@@ -98,7 +99,7 @@ describe.each(stores)("a group on %s", (_, open) => {
     await eventually(
       "all events come to the group",
       async () => [...expected].every((one) => found.has(one)),
-      120,
+      200,
     )
     expect([...found].toSorted()).toEqual([...expected].toSorted())
     expect(kills).toBeGreaterThan(5)
