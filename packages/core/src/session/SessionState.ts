@@ -104,7 +104,7 @@ export interface Running {
 export interface KnownFact extends Fact {
   readonly time: number
   readonly ended?: Pick<FactEnded, "until" | "timeSource" | "source"> | undefined
-  readonly notEnded?: ReadonlyArray<Pick<FactEnded, "until" | "timeSource" | "source">> | undefined
+  readonly notEnded?: ReadonlyArray<NonNullable<KnownFact["ended"]>> | undefined
   readonly retracted?: boolean | undefined
   readonly confirmed?: boolean | undefined
 }

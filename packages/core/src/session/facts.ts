@@ -73,10 +73,7 @@ export const withConfirmed = (facts: Facts, event: Named): Facts =>
 
 /** The facts without the newest change of one: a fact that is retracted is not ended any more, so its retraction is newer. */
 export const withReverted = (facts: Facts, event: Named): Facts =>
-  withChange(facts, event, ({ retracted, ended, ...fact }) =>
-    retracted === true && ended !== undefined
-      ? { ...fact, ended }
-      : ended?.source === undefined
-        ? fact
-        : { ...fact, notEnded: [...(fact.notEnded ?? []), ended] },
-  )
+  withChange(facts, event, ({ retracted, ended, ...fact }) => {
+    if (retracted === true) return ended === undefined ? fact : { ...fact, ended }
+    return ended?.source === undefined ? fact : { ...fact, notEnded: [...(fact.notEnded ?? []), ended] }
+  })

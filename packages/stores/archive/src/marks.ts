@@ -60,6 +60,9 @@ export const markedAt = (
 export const unmark = (log: EventLog.Service, session: string): Effect.Effect<void, EventLog.LogError> =>
   Effect.asVoid(log.delete(markOf(session)))
 
+/** Whether a log is what memfold keeps for itself. */
+export const isReserved = (session: string): boolean => session.startsWith("memfold:")
+
 /** Fails for a log that stays in the store: one that is held, and what memfold keeps for itself, which nobody brings back. */
 export const checkMovable = (
   log: EventLog.Service,
@@ -70,6 +73,5 @@ export const checkMovable = (
     if (held !== undefined)
       return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
     const reason = "it is what memfold keeps for itself; archive the sessions of users"
-    if (session.startsWith("memfold:"))
-      return yield* new EventLog.LogError({ operation: "archive", session, reason })
+    if (isReserved(session)) return yield* new EventLog.LogError({ operation: "archive", session, reason })
   })

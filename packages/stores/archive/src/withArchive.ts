@@ -3,6 +3,7 @@ import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Layer, Stream } from "effect"
 import type { Archive } from "./Archive.js"
+import { isReserved } from "./marks.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"
 import { asLogError, segmentsIn } from "./withSegments.js"
@@ -53,7 +54,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
     /** Brings a session back, unless it was seen in the store a moment ago. */
     const open = (operation: string, session: string): Effect.Effect<void, EventLog.LogError> =>
       Effect.gen(function* () {
-        if (session.startsWith("memfold:")) return
+        if (isReserved(session)) return
         const now = yield* Clock.currentTimeMillis
         if (now - (seen.get(session) ?? Number.NEGATIVE_INFINITY) < trust) return
         // Several operations of a context begin at once; the first one brings the session back.

@@ -104,11 +104,11 @@ const open = (
 /** The ends that nobody has taken back of the fact that is learned again. */
 const standingEnds = (
   ended: ReadonlyArray<Event.FactEnded>,
-  facts: ReadonlyArray<Event.Fact>,
+  factOf: (id: string) => Event.Fact | undefined,
   known: Facts,
 ): ReadonlyArray<Event.FactEnded> =>
   ended.filter(({ fact: id, source }) => {
-    const fact = facts.find((one) => one.id === id)
+    const fact = factOf(id)
     return !known.some(
       (old) =>
         fact !== undefined &&
@@ -202,8 +202,11 @@ const learnAnew = (
       const redactions = [...logs.values()].flatMap((one) => one.redactions)
       const known = [...inForce.values()].flat()
       const facts = open(found.facts, redactions, known)
-      const learnedNow = [...[...logs.values()].flatMap((one) => one.facts), ...facts]
-      const ended = standingEnds(found.ended ?? [], learnedNow, known)
+      const factOf = (id: string) =>
+        [...logs.values(), { facts }]
+          .flatMap((one): ReadonlyArray<Event.Fact> => one.facts)
+          .find((one) => one.id === id)
+      const ended = standingEnds(found.ended ?? [], factOf, known)
       const before = learned.get(session) ?? { facts: [], ended: [] }
       learned.set(session, {
         facts: [...before.facts, ...facts],

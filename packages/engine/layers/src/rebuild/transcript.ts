@@ -113,18 +113,18 @@ export const transcriptOf = (
     yield* Stream.runForEach(sessions.events(session, { toVersion: version }), ({ event, ...recorded }) =>
       Effect.sync(() => {
         const { time } = recorded
-        const batch = EventCodec.batchIdOf(recorded)
-        if (recorded.version === 1) firstBatch = batch
+        if (recorded.version === 1) firstBatch = EventCodec.batchIdOf(recorded)
         if (event._tag === "MessageAppended" || event._tag === "DamagedMessage") {
           if (!Session.isOnBranch(gaps, recorded.version)) return
           versions.push(recorded.version)
           times.push(time)
         } else if (event._tag === "SessionCleared") learned = []
-        else if (event._tag === "FactsLearned" && event.session === undefined)
+        else if (event._tag === "FactsLearned" && event.session === undefined) {
           learned.push({ from: event.from, to: event.to, time, by: event.by })
-        // Only a fork begins with what was learned.
-        if (event._tag === "FactsLearned" && batch === firstBatch)
-          copied = Math.max(copied, Math.min(event.to, versions.length))
+          // Only a fork begins with what was learned.
+          if (EventCodec.batchIdOf(recorded) === firstBatch)
+            copied = Math.max(copied, Math.min(event.to, versions.length))
+        }
       }),
     )
     const end = Math.min(Math.max(learnedTo, coveredTo), versions.length)

@@ -1,19 +1,7 @@
 /** Building blocks of the codecs with a fault, each made by changing a line. A law of theirs has to fail, by the name of its test. */
-import type { RimMutant } from "./rim.js"
+import { faultsIn, type RimMutant } from "./rim.js"
 
-/** A fault that a test beside the sources of the codecs' package finds. */
-const fault = (
-  name: string,
-  [test, law]: readonly [test: string, law: string],
-  file: string,
-  from: string,
-  to: string,
-): RimMutant => ({
-  name,
-  law,
-  test: `packages/adapters/codec/src/${test}.test.ts`,
-  changes: [{ file: `adapters/codec/src/${file}.ts`, from, to }],
-})
+const fault = faultsIn("packages/adapters/codec/src", "adapters/codec/src/")
 
 const turns = ["turns", "every turn L17"] as const
 const back = ["goBack", "a page that shows a branch which was left goes back"] as const

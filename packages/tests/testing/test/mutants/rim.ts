@@ -6,19 +6,23 @@ export interface RimMutant extends EngineMutant {
   readonly test: string
 }
 
-/** A fault that a test of the service finds. */
-const fault = (
-  name: string,
-  [test, law]: readonly [test: string, law: string],
-  file: string,
-  from: string,
-  to: string,
-): RimMutant => ({
-  name,
-  law,
-  test: `packages/programs/server/test/${test}.test.ts`,
-  changes: [{ file: `${file}.ts`, from, to }],
-})
+/** Makes faults of sources that tests in a folder find. */
+export const faultsIn =
+  (tests: string, sources = "") =>
+  (
+    name: string,
+    [test, law]: readonly [test: string, law: string],
+    file: string,
+    from: string,
+    to: string,
+  ): RimMutant => ({
+    name,
+    law,
+    test: `${tests}/${test}.test.ts`,
+    changes: [{ file: `${sources}${file}.ts`, from, to }],
+  })
+
+const fault = faultsIn("packages/programs/server/test")
 
 const rights = ["routes", "L21: every route asks for the rights that it declares"] as const
 const keys = ["speakers", "L20: two keys under one name have two conversations"] as const
