@@ -1,11 +1,15 @@
 /** The index of many sessions in the process, and the searches over it. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { Deferred, Effect, TestClock } from "effect"
 import * as fc from "fast-check"
 import { inspect } from "node:util"
 import { often } from "@memfold/harness/depth"
 import { echo, pairs } from "@memfold/harness/engine"
 import { EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "../index.js"
+import { redactMessage } from "../memory/erase.js"
+import { makeParts } from "../memory/MemoryParts.js"
+import { readState } from "../memory/readState.js"
+import { recallOf } from "../memory/recall.js"
 import { OwnedIndex } from "./OwnedIndex.js"
 import { beginning, lookUp, SessionIndex } from "./SessionIndex.js"
 
@@ -83,6 +87,16 @@ describe("the index of many sessions", () => {
     expect(owned.has(infoOf("b", 1))).toBe(false)
     owned.forget("a")
     expect(owned.put(infoOf("b", 1), "ann", indexOf([["graz", "linz"]]))).toBe(true)
+  })
+
+  it("refuses a session only as it is now, and has nothing of it", () => {
+    const owned = new OwnedIndex(100)
+    owned.put(infoOf("a", 1), "ann", indexOf([["graz"]]))
+    owned.refuse(infoOf("a", 2))
+    expect(owned.isRefused(infoOf("a", 2))).toBe(true)
+    expect(owned.isRefused(infoOf("a", 3))).toBe(false)
+    expect(owned.isRefused(infoOf("b", 2))).toBe(false)
+    expect(inspect(owned, { depth: null })).not.toContain("graz")
   })
 })
 
@@ -195,5 +209,99 @@ describe("a search over sessions that were searched before", () => {
         const { messages } = yield* (yield* engine(log)).recallOf("bob", "KX-4471")
         expect(messages.filter(({ text }) => text.includes("KX-4471"))).toHaveLength(2)
       }),
+  )
+})
+
+describe("the first search in many sessions of an owner", () => {
+  const sessions = 120
+  const each = 20
+
+  /** A log with many sessions, and a memory of another process. Behind a read of a session, `after` runs. */
+  const many = (after: (session: string) => Effect.Effect<void>) =>
+    Effect.gen(function* () {
+      const real = yield* InMemoryEventLog.make
+      const writer = yield* engine(real)
+      for (let at = 0; at < sessions; at++)
+        yield* writer.append(
+          `s${at}`,
+          Array.from({ length: each }, (_, index) => Message.user(`${word(at)} ${word(100 + index)}`)),
+          { owner: "ann" },
+        )
+      const log: EventLog.Service = {
+        ...real,
+        read: (session, page) => Effect.zipLeft(real.read(session, page), after(session)),
+      }
+      return { real, writer, memory: yield* engine(log) }
+    })
+
+  /** Searches until nothing is left out. */
+  const whole = (memory: Memory.Service, query: string) =>
+    Effect.repeat(memory.recallOf("ann", query), { while: (found) => found.unsearchedSessions !== undefined })
+
+  it.scoped("answers from the sessions that are indexed by then, and says how many are not", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const { real, memory } = yield* many((session) =>
+        session === "s25" ? Deferred.await(gate) : Effect.void,
+      )
+      const search = yield* Effect.fork(memory.recallOf("ann", word(103), { tokens: 10_000 }))
+      yield* Effect.repeatN(Effect.yieldNow(), 10_000)
+      yield* TestClock.adjust("300 millis")
+      const { unsearchedSessions, messages } = yield* search
+      expect(unsearchedSessions).toBe(1)
+      expect(new Set(messages.map(({ session }) => session)).size).toBe(sessions - 1)
+      yield* Deferred.succeed(gate, undefined)
+      expect(yield* whole(memory, word(25))).toEqual(yield* (yield* engine(real)).recallOf("ann", word(25)))
+    }),
+  )
+
+  it.scoped("keeps nothing of what is redacted while it is taken in", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      yield* (yield* engine(log)).append("s", Message.user("graz"), { owner: "ann" })
+      let redacted: Effect.Effect<unknown, unknown> = Effect.void
+      // Behind the last read of the search, before the session is in the index.
+      const parts = yield* makeParts({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
+        Effect.provideService(EventLog.EventLog, {
+          ...log,
+          read: (session, page) =>
+            Effect.tap(log.read(session, page), (records) => {
+              if (!records.some(({ type }) => type === "MessageAppended")) return Effect.void
+              const once = redacted
+              redacted = Effect.void
+              return Effect.orDie(once)
+            }),
+        }),
+        Effect.provideService(Summarizer.Summarizer, echo),
+      )
+      yield* readState(parts.sessions, "s")
+      redacted = redactMessage(parts, "s", 0)
+      yield* recallOf(parts, "ann", "graz")
+      expect(inspect(parts.reading.owned, { depth: null })).not.toContain("graz")
+    }),
+  )
+
+  it.scoped("comes to its end where many sessions are damaged, and names them", () =>
+    Effect.gen(function* () {
+      const { real, memory } = yield* many(() => Effect.void)
+      const names = Array.from({ length: sessions }, (_, at) => `s${at}`)
+      for (const name of names)
+        yield* real.rewrite(
+          name,
+          Array.from({ length: each + 1 }, (_, at) => ({
+            version: each + 1 - at,
+            schemaVersion: 1,
+            data: "{",
+            checksum: 1,
+          })),
+          [{ time: 0, type: "Later", schemaVersion: 1, data: "{}" }],
+          { expectedVersion: yield* EventLog.versionOf(real, name), batchId: `damage ${name}` },
+        )
+      for (let search = 0; search < 2; search++) {
+        const { unreadable, unsearchedSessions } = yield* memory.recallOf("ann", word(1))
+        expect(unsearchedSessions).toBeUndefined()
+        expect(unreadable.toSorted()).toEqual(names.toSorted())
+      }
+    }),
   )
 })

@@ -7,6 +7,7 @@ import type { SessionInfo } from "@memfold/log/EventLog"
 import type { Gap } from "../session/branches.js"
 import { inSteps } from "@memfold/log/breathe"
 import type { Postings } from "./FullTextIndex.js"
+import { Newest } from "./Newest.js"
 import type { SessionIndex } from "./SessionIndex.js"
 import { Vocabulary } from "./Vocabulary.js"
 
@@ -36,7 +37,13 @@ export interface Indexed extends Pick<Slot, "owner" | "lastId"> {
   readonly postings: Postings<never>
 }
 
-const isSame = (one: SessionInfo, other: SessionInfo): boolean =>
+/** What changes whenever a session does. */
+type Compared = "version" | "updatedTime" | "createdTime"
+
+/** How many refused sessions are known. */
+const mostRefused = 100_000
+
+const isSame = (one: Pick<SessionInfo, Compared>, other: SessionInfo): boolean =>
   one.version === other.version &&
   one.updatedTime === other.updatedTime &&
   one.createdTime === other.createdTime
@@ -87,14 +94,34 @@ export class OwnedIndex {
   private readonly slots = new Map<string, Slot>()
   private readonly vocabulary = new Vocabulary()
   private size = 0
+  /** Sessions that it cannot have as they are. */
+  private readonly refused = new Newest<Pick<SessionInfo, Compared>>(mostRefused)
+  private forgotten = 0
 
   /** @param capacity - how many postings it holds: a message has one for each different term */
   constructor(private readonly capacity: number) {}
+
+  /** How often a session was forgotten: what was read before may have words that are redacted now. */
+  get forgets(): number {
+    return this.forgotten
+  }
 
   /** Whether a session is in the index as it is now. */
   has(info: SessionInfo): boolean {
     const slot = this.slots.get(info.session)
     return slot !== undefined && isSame(slot.info, info)
+  }
+
+  /** Notes that a session cannot be taken in as it is now: it is damaged, there is no room for it, or the list is wrong about it. */
+  refuse({ session, version, updatedTime, createdTime }: SessionInfo): void {
+    this.drop(session)
+    this.refused.set(session, { version, updatedTime, createdTime })
+  }
+
+  /** Whether a session was refused as it is now. */
+  isRefused(info: SessionInfo): boolean {
+    const refused = this.refused.get(info.session)
+    return refused !== undefined && isSame(refused, info)
   }
 
   /**
@@ -107,7 +134,7 @@ export class OwnedIndex {
     owner: string | null,
     { lastId, gaps, versions, times, lengths, postings, size }: SessionIndex,
   ): boolean {
-    this.forget(info.session)
+    this.drop(info.session)
     if (this.size + size > this.capacity) return false
     const terms = Uint32Array.from(postings.keys(), (term) => this.vocabulary.add(term)).toSorted()
     const ends = new Uint32Array(terms.length)
@@ -136,6 +163,11 @@ export class OwnedIndex {
 
   /** Drops a session. Nothing that it said stays in the process. */
   forget(session: string): void {
+    this.forgotten++
+    this.drop(session)
+  }
+
+  private drop(session: string): void {
     const slot = this.slots.get(session)
     if (slot === undefined) return
     this.slots.delete(session)

@@ -9,6 +9,7 @@ import { choose, fewestTokens, type Searched } from "./choose.js"
 import type { Postings, Source } from "./FullTextIndex.js"
 import { build } from "./inProcess.js"
 import type { Indexed } from "./OwnedIndex.js"
+import { mostAtOnce } from "./Upkeep.js"
 import { type Reader, readerOf, sourceOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest } from "./recallMessages.js"
 import { asks } from "../search/marks.js"
@@ -24,8 +25,13 @@ export interface OwnedRecalledMessage extends RecalledMessage {
 
 /** The messages that were found in the sessions of an owner. The messages of a session stand together, in the order of its
  * conversation. */
-export interface OwnedRecalled extends Omit<Recalled, "messages"> {
+export interface OwnedRecalled extends Omit<Recalled, "messages" | "unsearched"> {
   readonly messages: ReadonlyArray<OwnedRecalledMessage>
+  /**
+   * How many sessions were not searched, or not as a whole, since their indexes are still being built. Search again later. Left out if
+   * all were.
+   */
+  readonly unsearchedSessions?: number
   /** The sessions that could not be searched, because one of their stored events is damaged. */
   readonly unreadable: ReadonlyArray<string>
 }
@@ -104,16 +110,47 @@ interface LookedUp {
   readonly open: () => Searched<SessionError | NotOwned>
 }
 
-/** Takes sessions into the index in the process, as far as they are new to it, or have changed. */
-const takeIn = ({ sessions, owned }: Reading, { session, version, ...rest }: SessionInfo) =>
+/** Takes a session into the index in the process. */
+const takeIn = ({ sessions, owned }: Reading, info: SessionInfo): Effect.Effect<void, SessionError> =>
   Effect.gen(function* () {
-    const info = { session, version, ...rest }
-    if (version > mostEvents || owned.has(info)) return
-    const state = yield* sessions.load(session)
+    const { forgets } = owned
+    const state = yield* sessions.load(info.session)
     const index = yield* build(sourceOf(sessions, state))
+    // What was redacted meanwhile may be in it.
+    if (owned.forgets !== forgets) return
     // Whoever has written since the list was read is looked up elsewhere, and taken in by the next search.
-    if (index.version === version) owned.put(info, state.description.owner, index)
-    else owned.forget(session)
+    if (index.version !== info.version || !owned.put(info, state.description.owner, index)) owned.refuse(info)
+  }).pipe(Effect.tapError((error) => Effect.sync(() => isUnreadable(error) && owned.refuse(info))))
+
+/** The sessions that the index in the process may have, and has not as they are now. */
+const missingOf = ({ owned }: Reading, listed: ReadonlyArray<SessionInfo>): ReadonlyArray<SessionInfo> =>
+  listed.filter((info) => info.version <= mostEvents && !owned.has(info) && !owned.isRefused(info))
+
+/** Does something for each session, and notes the damaged sessions. */
+type ForEach = <A>(
+  list: ReadonlyArray<SessionInfo>,
+  work: (info: SessionInfo) => Effect.Effect<A, SessionError>,
+) => Effect.Effect<ReadonlyArray<A | null>, SessionError>
+
+/**
+ * Takes sessions into the index in the process, as far as they are new to it, or have changed. Where they are many, it goes on behind
+ * the search.
+ *
+ * @returns the sessions that are not in it by then
+ */
+const takeAllIn = (
+  reading: Reading,
+  owner: string,
+  listed: ReadonlyArray<SessionInfo>,
+  forEach: ForEach,
+): Effect.Effect<ReadonlyArray<SessionInfo>, SessionError> =>
+  Effect.gen(function* () {
+    const missing = missingOf(reading, listed)
+    const work = forEach(missing, (info) => takeIn(reading, info))
+    if (missing.reduce((sum, { version }) => sum + version, 0) > mostAtOnce)
+      return (yield* reading.upkeep.takeIn(owner, Effect.asVoid(work))) ? [] : missingOf(reading, listed)
+    yield* work
+    return []
   })
 
 const search = (
@@ -122,23 +159,20 @@ const search = (
   { owner, query, tokens, time = null }: OwnedRequest,
 ): Effect.Effect<OwnedRecalled, SessionError | NotOwned> =>
   Effect.gen(function* () {
-    const { sessions, index, meaning, counter, owned, reranker } = reading
+    const { sessions, upkeep, meaning, counter, owned, reranker } = reading
     // The sessions were listed right before.
     yield* rest
     const terms = queryTermsOf(query)
     const speakers = speakersIn(query, terms)
     const marks = [asks, ...speakers]
     const damaged = new Set<string>()
+    const unsearched = new Set<string>()
     const isOfTimeAlone = terms.length === 0 && time?.only === true
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens)
       return { ...nothing, messages: [], unreadable: [] }
     yield* rest
     const breathe = breather(1)
-    /** Does something for each session, and notes the damaged sessions. */
-    const forEach = <A>(
-      list: ReadonlyArray<SessionInfo>,
-      work: (info: SessionInfo) => Effect.Effect<A, SessionError>,
-    ) =>
+    const forEach: ForEach = (list, work) =>
       Effect.forEach(
         list,
         (info) =>
@@ -166,7 +200,8 @@ const search = (
         const state = yield* ownState(session)
         const source = sourceOf(sessions, state)
         const before = state.total
-        const postings = yield* index.lookUp(source, { terms: [...terms, ...marks], before })
+        const postings = yield* upkeep.lookUp(source, { terms: [...terms, ...marks], before })
+        if (postings.lengths.length < before) unsearched.add(session)
         const reader = readerOf(sessions, state)
         const heading = headingOf(session, state.description.title ?? title ?? null)
         return { source, postings, open: () => ({ reader, postings, before, without: () => false, heading }) }
@@ -204,11 +239,8 @@ const search = (
         return ranked.length === 0 ? terms : ranked
       })
     if (!meaning.isOn)
-      yield* forEach(
-        listed.filter((info) => !owned.has(info)),
-        (info) => takeIn(reading, info),
-      )
-    const sound = listed.filter(({ session }) => !damaged.has(session))
+      for (const { session } of yield* takeAllIn(reading, owner, listed, forEach)) unsearched.add(session)
+    const sound = listed.filter(({ session }) => !damaged.has(session) && !unsearched.has(session))
     const current = meaning.isOn ? [] : sound.filter((info) => owned.has(info))
     const names = current.map(({ session }) => session)
     const elsewhere = new Map<string, LookedUp>()
@@ -241,5 +273,10 @@ const search = (
       list.map((one) => ({ session: known[source]!.source.session, ...one })),
     )
     const unreadable = listed.flatMap(({ session }) => (damaged.has(session) ? [session] : []))
-    return { messages, ...shown, unreadable }
+    return {
+      messages,
+      ...shown,
+      unreadable,
+      ...(unsearched.size === 0 ? {} : { unsearchedSessions: unsearched.size }),
+    }
   })

@@ -63,7 +63,11 @@ export const command = options.command(
       yield* options.allowed(numbers, { tokens })
       const memory = yield* Memory.Memory
       const found: RecallResult = Option.isSome(owner)
-        ? yield* memory.recallOf(owner.value, query, { tokens, ...times })
+        ? yield* whole(
+            memory.recallOf(owner.value, query, { tokens, ...times }),
+            ({ unsearchedSessions: left }) => left,
+            "sessions",
+          )
         : yield* searched(
             memory,
             Option.getOrElse(session, () => ""),
@@ -92,6 +96,25 @@ export const command = options.command(
     }).pipe(Effect.provide(options.quietMemory({ store, archive }))),
 )
 
+/**
+ * Searches again until nothing is left out: indexes are built meanwhile. The process would end before, and the next one begin again.
+ *
+ * @param leftOf - how much a search has left out
+ * @param what - what that counts
+ */
+const whole = <Found, E, R>(
+  search: Effect.Effect<Found, E, R>,
+  leftOf: (found: Found) => number | undefined,
+  what: string,
+): Effect.Effect<Found, E, R> =>
+  Effect.flatMap(search, (found) => {
+    const left = leftOf(found)
+    if (left === undefined) return Effect.succeed(found)
+    return Console.error(`memfold: indexing, ${left.toLocaleString("en-US")} ${what} are left`).pipe(
+      Effect.zipRight(Effect.delay(whole(search, leftOf, what), "300 millis")),
+    )
+  })
+
 /** A search in one session. Each message names its session, as in a search of an owner's sessions. */
 const searched = (
   memory: Memory.Service,
@@ -100,14 +123,10 @@ const searched = (
 ) =>
   Effect.gen(function* () {
     yield* options.requireSession(session, store)
-    // The index of a session that was imported is built now; the process would end before, and the next one begin again.
-    const { messages, text, tokens } = yield* Effect.repeat(
-      Effect.tap(memory.recall(session, query, request), ({ unsearched }) =>
-        unsearched === undefined
-          ? Effect.void
-          : Console.error(`memfold: indexing, ${unsearched.toLocaleString("en-US")} messages are left`),
-      ),
-      { while: ({ unsearched }) => unsearched !== undefined },
+    const { messages, text, tokens } = yield* whole(
+      memory.recall(session, query, request),
+      ({ unsearched }) => unsearched,
+      "messages",
     )
     return {
       text,

@@ -53,6 +53,10 @@ export const OwnerRecalled = Schema.Struct({
   ),
   ...foundIn,
   unreadable: Schema.Array(Schema.String),
+  unsearchedSessions: optional(
+    Schema.Number,
+    "How many sessions were not searched as a whole, since their indexes are still being built; search again",
+  ),
 }).annotations({ identifier: "OwnedRecalled" })
 
 const Source = Schema.Struct({

@@ -12,6 +12,13 @@ export interface Found {
   readonly score: number
 }
 
+/** How much is not searched yet, since its index is still being built. */
+export interface Unsearched {
+  readonly left: number
+  /** What `left` counts. */
+  readonly what: "message" | "session"
+}
+
 /** How many sessions are searched at once. */
 const atOnce = 4
 /** How long an excerpt is, and how much of it stands before the first word, in characters. */
@@ -19,6 +26,7 @@ const [excerptLength, before] = [200, 60]
 
 type Hits = {
   readonly unsearched?: number
+  readonly unsearchedSessions?: number
   readonly messages: ReadonlyArray<{
     readonly session?: string
     readonly index: number
@@ -56,13 +64,12 @@ export const excerptOf = (query: ReadonlySet<string>, text: string): string => {
 
 /**
  * Searches the messages of sessions: of each owner at once, and of sessions without an owner one by one. What cannot be searched is
- * left out. A session whose index is still being built is searched until all of it was; meanwhile, `indexing` hears how many messages are
- * left.
+ * left out. What is still being indexed is searched until all of it was; meanwhile, `indexing` hears how much is left.
  */
 export const searchWords = async (
   query: string,
   sessions: ReadonlyArray<schemas.SessionInfo>,
-  indexing: (unsearched: number) => void,
+  indexing: (left: Unsearched | null) => void,
 ): Promise<ReadonlyMap<string, Found>> => {
   const found = new Map<string, Found>()
   const asked = wordsIn(query)
@@ -74,19 +81,24 @@ export const searchWords = async (
   const owners = new Set(sessions.flatMap(({ owner }) => owner ?? []))
   const ownerless = sessions.filter(({ owner }) => owner === undefined)
   const body = { query, tokens: 2_000 }
-  const searches = [
-    ...[...owners].map((owner) => async () => {
-      const { messages } = await ask<Hits>("/v1/recall", { method: "POST", body: { ...body, owner } })
+  const whole = (what: Unsearched["what"], search: () => Promise<Hits>) => async (): Promise<void> => {
+    for (let left: number | undefined = 1; left !== undefined;) {
+      const { messages, unsearched, unsearchedSessions } = await search()
       for (const hit of messages) if (hit.session !== undefined) take(hit.session, hit)
-    }),
-    ...ownerless.map(({ session }) => async () => {
-      for (let left: number | undefined = 1; left !== undefined;) {
-        const { messages, unsearched } = await post<Hits>(session, "/recall", body)
-        for (const hit of messages) take(session, hit)
-        left = unsearched
-        indexing(left ?? 0)
-      }
-    }),
+      left = unsearchedSessions ?? unsearched
+      indexing(left === undefined ? null : { left, what })
+    }
+  }
+  const searches = [
+    ...[...owners].map((owner) =>
+      whole("session", () => ask<Hits>("/v1/recall", { method: "POST", body: { ...body, owner } })),
+    ),
+    ...ownerless.map(({ session }) =>
+      whole("message", async () => {
+        const found = await post<Hits>(session, "/recall", body)
+        return { ...found, messages: found.messages.map((hit) => ({ ...hit, session })) }
+      }),
+    ),
   ]
   const work = async (): Promise<void> => {
     for (let next = searches.shift(); next !== undefined; next = searches.shift())

@@ -7,7 +7,7 @@ import { ago, count, moment, several } from "../format.js"
 import { Problem } from "../parts/Notices.js"
 import { type Column, Table } from "../parts/Table.js"
 import { ask, ofSession, reasonOf } from "../service/ask.js"
-import { type Found, piecesOf, searchWords, wordsIn } from "../service/searchWords.js"
+import { type Found, piecesOf, searchWords, type Unsearched, wordsIn } from "../service/searchWords.js"
 
 /** How long a list stays before it is read again, in milliseconds for each page of it. */
 const refresh = 3_000
@@ -155,7 +155,7 @@ export const Sessions = () => {
   const [filter, setFilter] = useState("")
   const [words, setWords] = useState<Searched | null>(null)
   const [searching, setSearching] = useState(false)
-  const [unindexed, setUnindexed] = useState(0)
+  const [unindexed, setUnindexed] = useState<Unsearched | null>(null)
   const list = useSessions(pages)
   useEffect(() => void (document.title = "Sessions – memfold studio"), [])
   const searched = words?.of === filter ? words : null
@@ -198,9 +198,9 @@ export const Sessions = () => {
         <button disabled={wanted === "" || searching}>
           {!searching
             ? "Search messages"
-            : unindexed > 0
-              ? `Indexing, ${several(unindexed, "message")} left…`
-              : "Searching…"}
+            : unindexed === null
+              ? "Searching…"
+              : `Indexing, ${several(unindexed.left, unindexed.what)} left…`}
         </button>
       </form>
       <Problem>{list?.problem ?? null}</Problem>
