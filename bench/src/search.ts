@@ -81,11 +81,11 @@ interface FirstSearch {
 
 /** Searches until nothing is left out. */
 const untilWhole = async (search: () => Promise<number | undefined>): Promise<FirstSearch> => {
-  let left: number | undefined
-  const again = () => milliseconds(async () => void (left = await search()))
+  const left: Array<number | undefined> = []
+  const again = () => milliseconds(async () => left.push(await search()))
   const first = await again()
   let whole = first
-  while (left !== undefined) whole += await again()
+  while (left.at(-1) !== undefined) whole += await again()
   return { first, whole }
 }
 
