@@ -9,7 +9,7 @@ import { inSteps } from "@memfold/log/breathe"
 import type { Postings } from "./FullTextIndex.js"
 import { Newest } from "./Newest.js"
 import type { SessionIndex } from "./SessionIndex.js"
-import { Vocabulary } from "./Vocabulary.js"
+import { type Numbered, Vocabulary } from "./Vocabulary.js"
 
 interface Slot {
   readonly info: SessionInfo
@@ -51,27 +51,46 @@ const isSame = (one: Pick<SessionInfo, Compared>, other: SessionInfo): boolean =
 /** How many postings a session has. */
 const sizeOf = ({ postings }: Slot): number => postings.length / 2
 
-/** The place of a number in ascending numbers, or -1. */
-const placeOf = (numbers: Uint32Array, wanted: number): number => {
-  let [from, to] = [0, numbers.length]
-  while (from < to) {
-    const middle = (from + to) >>> 1
-    if (numbers[middle]! < wanted) from = middle + 1
-    else to = middle
+/**
+ * The place of the first of ascending numbers that is not below one.
+ *
+ * @param from - a place that is not behind it: ascending numbers are looked up one behind the other, with steps that grow
+ */
+const placeOf = (numbers: Uint32Array, wanted: number, from: number): number => {
+  let [low, step] = [from, 1]
+  while (low + step <= numbers.length && numbers[low + step - 1]! < wanted) {
+    low += step
+    step *= 2
   }
-  return numbers[from] === wanted ? from : -1
+  let high = Math.min(low + step, numbers.length)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (numbers[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The terms that a session has of some, with their places among its terms. */
+const placesIn = (
+  { terms }: Slot,
+  wanted: Numbered,
+): ReadonlyArray<readonly [term: string, place: number]> => {
+  const found: Array<readonly [string, number]> = []
+  let place = 0
+  for (const [term, number] of wanted) {
+    place = placeOf(terms, number, place)
+    if (terms[place] === number) found.push([term, place])
+  }
+  return found
 }
 
 /** What a session answers for terms, each given with its number. */
-const indexedIn = (
-  { owner, lastId, gaps, versions, times, lengths, terms, ends, postings }: Slot,
-  wanted: ReadonlyArray<readonly [term: string, number: number]>,
-): Indexed => {
+const indexedIn = (slot: Slot, wanted: Numbered): Indexed => {
+  const { owner, lastId, gaps, versions, times, lengths, ends, postings } = slot
   const found = new Map<string, Uint32Array>()
-  for (const [term, number] of wanted) {
-    const place = placeOf(terms, number)
-    if (place !== -1) found.set(term, postings.subarray(ends[place - 1] ?? 0, ends[place]!))
-  }
+  for (const [term, place] of placesIn(slot, wanted))
+    found.set(term, postings.subarray(ends[place - 1] ?? 0, ends[place]!))
   const versionsOf: Postings<never>["versions"] = (indexes) =>
     Effect.sync(
       () =>
@@ -190,9 +209,7 @@ export class OwnedIndex {
       for (const session of sessions.slice(from, from + sessionsPerStep)) {
         const slot = this.slots.get(session)
         if (slot === undefined) continue
-        for (const [term, number] of wanted) {
-          const place = placeOf(slot.terms, number)
-          if (place === -1) continue
+        for (const [term, place] of placesIn(slot, wanted)) {
           const count = (slot.ends[place]! - (slot.ends[place - 1] ?? 0)) / 2
           counts.set(term, (counts.get(term) ?? 0) + count)
         }

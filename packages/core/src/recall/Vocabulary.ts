@@ -1,5 +1,8 @@
 /** Numbers for terms: thousands of sessions have the words of one language, and each word is kept once. */
 
+/** Some terms, each with its number. */
+export type Numbered = ReadonlyArray<readonly [term: string, number: number]>
+
 /** The terms in use, each with a number. */
 export class Vocabulary {
   private readonly byTerm = new Map<string, number>()
@@ -34,10 +37,12 @@ export class Vocabulary {
     return this.terms[number]!
   }
 
-  numbers(terms: ReadonlyArray<string>): ReadonlyArray<readonly [term: string, number: number]> {
-    return terms.flatMap((term) => {
+  /** The terms in use of some, each with its number, in ascending order of the numbers. */
+  numbers(terms: ReadonlyArray<string>): Numbered {
+    const numbered = terms.flatMap((term) => {
       const number = this.byTerm.get(term)
       return number === undefined ? [] : [[term, number] as const]
     })
+    return numbered.toSorted(([, one], [, other]) => one - other)
   }
 }
