@@ -1,5 +1,5 @@
 /** The connection to a server, a cluster, or a master behind sentinels. Failed requests are tried again within bounds. */
-import { EventLog, sleepUntil } from "@memfold/log"
+import { EventLog, sleepUntil, tellIfSlow } from "@memfold/log"
 import { Clock, Duration, Effect, Exit, Schedule, type Scope } from "effect"
 import { Cluster, Redis } from "ioredis"
 import { answerWithin, type Client, opened, refreshSlots } from "./client.js"
@@ -141,7 +141,12 @@ const sending = (client: Client, { answered, failed }: Diagnosis): Send => {
   }
 }
 
-const asking = (client: Client, options: Options, diagnosis: Diagnosis): Connection["ask"] => {
+const asking = (
+  client: Client,
+  { name }: Target,
+  options: Options,
+  diagnosis: Diagnosis,
+): Connection["ask"] => {
   const send = sending(client, diagnosis)
   // The client's own timeouts do not cover the time in which it has no connection.
   const patience = {
@@ -150,7 +155,10 @@ const asking = (client: Client, options: Options, diagnosis: Diagnosis): Connect
   }
   const again = {
     while: ({ passing }: Failure) => passing,
-    schedule: backoff.pipe(Schedule.upTo(Duration.decode(options.retryFor ?? "15 seconds"))),
+    schedule: backoff.pipe(
+      Schedule.upTo(Duration.decode(options.retryFor ?? "15 seconds")),
+      tellIfSlow(name),
+    ),
   }
 
   /** Sends a request until it is answered, or its failure will not pass. */
@@ -287,7 +295,7 @@ export const open = (
   Effect.gen(function* () {
     const diagnosis = diagnosisOf(target)
     const client = yield* opened(target, options, false, diagnosis.noted)
-    const ask = asking(client, options, diagnosis)
+    const ask = asking(client, target, options, diagnosis)
 
     client.connect().catch(() => undefined)
     yield* ask({ operation: "open" }, (to) => to.ping())

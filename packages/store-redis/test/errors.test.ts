@@ -1,6 +1,6 @@
 /** Everything that can go wrong with a server: a typed error that says what to do, or tried again; never twice. */
 import { EventLog } from "@memfold/core"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Effect, Exit, Fiber, Logger, Scope } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { bare, describe as inWords } from "../src/failures.js"
 import { keysOf, make, type Options } from "../src/index.js"
@@ -14,6 +14,13 @@ vi.setConfig({ testTimeout: 300_000 })
 /** The timeout is long: on a busy machine, a process can stand still for a second, and that would be another error. */
 const brief = { retryFor: "300 millis", timeout: "30 seconds" } as const
 
+/** Takes what is logged. */
+const toldTo = (told: Array<string>) =>
+  Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ message }) => void told.push(String(message))),
+  )
+
 describe("opening", () => {
   it("where nobody listens fails, and names no password", async () => {
     const port = await freePort()
@@ -22,6 +29,18 @@ describe("opening", () => {
       `The event log failed at open: redis://127.0.0.1:${port}/0 refuses connections; start it, or check the address and the network`,
     )
     await Effect.runPromise(logError(Effect.fail(error), "SECRET"))
+  })
+
+  it("where nobody listens says after a second that it waits", async () => {
+    const told: Array<string> = []
+    const options = {
+      url: `redis://user:SECRET@127.0.0.1:${await freePort()}`,
+      retryFor: "2 seconds",
+    } as const
+    await Effect.runPromise(Effect.flip(Effect.scoped(make(options))).pipe(Effect.provide(toldTo(told))))
+    expect(told).toEqual([
+      expect.stringMatching(/^redis:\/\/127\.0\.0\.1:\d+\/0 does not answer; memfold goes on trying$/),
+    ])
   })
 
   it("a database that the server has not, or one server of a cluster by itself, fails and says why", async () => {

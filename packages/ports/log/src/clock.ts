@@ -1,5 +1,5 @@
-/** The clock of a program, and sleeping until a time without keeping the program alive. */
-import { type Clock, Duration, Effect } from "effect"
+/** The clock of a program, sleeping until a time without keeping the program alive, and telling that a server is waited for. */
+import { Clock, Duration, Effect, Schedule } from "effect"
 
 let live: Clock.Clock | undefined
 
@@ -36,6 +36,27 @@ export const sleepUntil = (time: number): Effect.Effect<void> =>
       return isLive(clock) ? sleepUnreferenced(millis) : clock.sleep(Duration.millis(millis))
     }),
   )
+
+/** How often the log says that a server does not answer, in milliseconds. */
+const betweenTold = 60_000
+
+/**
+ * Logs an error when the tries of a schedule have gone on for a second, at most once a minute: a store tries again for some seconds
+ * what may pass, and who has mistyped an address must not look at nothing meanwhile.
+ *
+ * @param name - the server for people, without secrets
+ */
+export const tellIfSlow = (name: string) => {
+  let told = Number.NEGATIVE_INFINITY
+  return <Out, In, R>(schedule: Schedule.Schedule<Out, In, R>) =>
+    Schedule.tapOutput(Schedule.intersect(schedule, Schedule.elapsed), ([, elapsed]) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (Duration.lessThan(elapsed, "1 second") || now - told < betweenTold) return Effect.void
+        told = now
+        return Effect.logError(`${name} does not answer; memfold goes on trying`)
+      }),
+    )
+}
 
 // Every runtime has these two. Timers of Node.js have `unref` as well.
 declare const setTimeout: (run: () => void, millis: number) => number | { readonly unref?: () => void }

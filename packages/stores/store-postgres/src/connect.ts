@@ -4,6 +4,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
+import { tellIfSlow } from "@memfold/log"
 import { connectionOf, type DatabaseOptions, type Use } from "@memfold/store-sql"
 import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
 import {
@@ -61,9 +62,16 @@ const realTime = Clock.make()
 
 const isPassing = (error: unknown): boolean => error instanceof SqlError && isTransient(error.cause)
 
-/** Makes a function that runs a statement or a transaction, and tries again what fails for a moment. */
-export const retrying = (retryFor: Duration.DurationInput): NonNullable<DatabaseOptions["writing"]> => {
-  const schedule = Schedule.upTo(backoff, retryFor)
+/**
+ * Makes a function that runs a statement or a transaction, and tries again what fails for a moment.
+ *
+ * @param name - of the server, for the log
+ */
+export const retrying = (
+  name: string,
+  retryFor: Duration.DurationInput,
+): NonNullable<DatabaseOptions["writing"]> => {
+  const schedule = tellIfSlow(name)(Schedule.upTo(backoff, retryFor))
   return (work) => Effect.withClock(Effect.retry(work, { while: isPassing, schedule }), realTime)
 }
 

@@ -65,7 +65,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const config = url === null ? null : configOf(url, options)
     const { use, name } = yield* connecting(config, options)
     const reason = reasonOf(name)
-    const again = retrying(retryFor)
+    const again = retrying(name, retryFor)
     const plain = postgres(schema)
     const opening = {
       dialect: plain,

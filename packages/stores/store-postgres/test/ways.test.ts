@@ -1,6 +1,6 @@
 /** Ways to a server, the errors of each, and the schema that a log lives in. */
 import { EventLog } from "@memfold/core"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { execFileSync } from "node:child_process"
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,7 +11,7 @@ import { records } from "@memfold/harness/crowd"
 import { give, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { readOnly, recordsOf } from "@memfold/harness/stored"
 import { freePort } from "@memfold/harness/ports"
-import { migrations } from "../src/index.js"
+import { make, migrations } from "../src/index.js"
 import { newSchema, openingFails, withLog } from "./support.js"
 
 const { server } = postgresServers()
@@ -167,6 +167,27 @@ describe("a log that cannot be opened says why, without secrets", () => {
       `postgres://127.0.0.1:${port}/postgres refuses connections; start it, or check the address and the network`,
     )
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain("sesame")
+  })
+
+  it("a server that is away: after a second, the log says that it is waited for", async () => {
+    const told: Array<string> = []
+    const options = { url: `postgres://memfold:sesame@127.0.0.1:${await freePort()}/postgres`, ...brief }
+    await Effect.runPromise(
+      Effect.flip(Effect.scoped(make({ ...options, retryFor: "2 seconds" }))).pipe(
+        Effect.provide(
+          Logger.replace(
+            Logger.defaultLogger,
+            Logger.make(({ message }) => void told.push(String(message))),
+          ),
+        ),
+      ),
+    )
+    expect(told).toEqual([
+      expect.stringMatching(
+        /^postgres:\/\/127\.0\.0\.1:\d+\/postgres does not answer; memfold goes on trying$/,
+      ),
+    ])
+    expect(told.join()).not.toContain("sesame")
   })
 
   it("a database in another encoding", async () => {
