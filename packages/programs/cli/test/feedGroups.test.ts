@@ -21,8 +21,8 @@ const redis = servers()
 
 const said = (content: string) => ({ role: "user" as const, content })
 
-/** A process of a group; it is killed when the test ends. */
-const consumer = (store: string, more: ReadonlyArray<string>, onLine: (line: string) => void) => {
+/** A process of a group. */
+const consumer = (store: string, onLine: (line: string) => void) => {
   const args = [
     program,
     "feed",
@@ -35,7 +35,6 @@ const consumer = (store: string, more: ReadonlyArray<string>, onLine: (line: str
     // A busy machine keeps it, and a consumer that is killed holds the others up for so long.
     "--lease",
     "3",
-    ...more,
   ]
   const running = spawn(process.execPath, args, { env: environment(), stdio: ["ignore", "pipe", "inherit"] })
   const closed = once(running, "close")
@@ -44,7 +43,6 @@ const consumer = (store: string, more: ReadonlyArray<string>, onLine: (line: str
     running.kill(signal)
     await closed
   }
-  onTestFinished(() => kill())
   return { kill }
 }
 
@@ -54,36 +52,42 @@ const stores: ReadonlyArray<readonly [name: string, open: () => Promise<string>]
   ["Redis", async () => (await redis.server()).url],
 ]
 
-describe.each(stores)("a group on %s", (_, open) => {
-  it("misses no event, though its consumers are killed while others append", async () => {
+// They wait for the leases of killed consumers, and so at once.
+describe.concurrent.each(stores)("a group on %s", (_, open) => {
+  it("misses no event, though its consumers are killed while others append", async ({
+    onTestFinished: after,
+  }) => {
     const store = await open()
-    const [writers, appends, killedAfter] = [4, 40, 30]
+    const [writers, appends, killedAfter, kills] = [4, 40, 30, 6]
     const memories = Array.from({ length: writers }, () =>
       createMemory({ store, compaction: { mode: "manual" } }),
     )
-    onTestFinished(async () => void (await Promise.all(memories.map((memory) => memory.close()))))
+    const memory = memories[0]!
+    after(async () => void (await Promise.all(memories.map((memory) => memory.close()))))
     const found = new Set<string>()
-    const readers = new Map<number, ReturnType<typeof consumer>>()
-    let [started, kills, nextKill] = [0, 0, killedAfter]
+    const readers = new Set<ReturnType<typeof consumer>>()
+    let killed = 0
     const begin = (): void => {
-      const id = started++
-      const reader = consumer(store, [], (line) => {
+      let printed = 0
+      const reader = consumer(store, (line) => {
         // The line that a process was killed in comes again.
         if (!line.endsWith("}")) return
         const { session, version } = JSON.parse(line) as { session: string; version: number }
         found.add(`${session} ${version}`)
-        if (found.size < nextKill || !readers.has(id)) return
-        nextKill += killedAfter
-        kills++
-        readers.delete(id)
+        if (++printed !== killedAfter || killed === kills) return
+        killed++
+        readers.delete(reader)
         void reader.kill()
         begin()
       })
-      readers.set(id, reader)
+      readers.add(reader)
+      after(() => reader.kill())
     }
-    begin()
-    begin()
     const expected = new Set<string>()
+    // A store has to be there for those who read it.
+    await memory.append("s0", said("first"))
+    begin()
+    begin()
     await Promise.all(
       memories.map(async (memory, writer) => {
         for (let at = 0; at < appends; at++) {
@@ -93,17 +97,28 @@ describe.each(stores)("a group on %s", (_, open) => {
         }
       }),
     )
-    const [memory] = memories
+    // Each consumer may read more than it is killed after.
+    await eventually(
+      "enough consumers are killed",
+      async () => {
+        if (killed < kills)
+          await memory.append(
+            "s0",
+            Array.from({ length: 3 }, () => said("more")),
+          )
+        return killed === kills
+      },
+      200,
+    )
     for (let at = 0; at < 9; at++)
-      for await (const { session, version } of memory!.events(`s${at}`)) expected.add(`${session} ${version}`)
+      for await (const { session, version } of memory.events(`s${at}`)) expected.add(`${session} ${version}`)
     await eventually(
       "all events come to the group",
       async () => [...expected].every((one) => found.has(one)),
       200,
     )
     expect([...found].toSorted()).toEqual([...expected].toSorted())
-    expect(kills).toBeGreaterThan(5)
-    await Promise.all([...readers.values()].map(({ kill }) => kill("SIGTERM")))
+    await Promise.all([...readers].map(({ kill }) => kill("SIGTERM")))
     // What was done and not kept yet comes again, and then no more.
     const rest = () => memfold("feed", "--store", store, "--group", "g", "--json")
     await rest()
