@@ -1,12 +1,21 @@
 /** Arguments of a call, as providers take them: a JSON object, whatever the model wrote. */
 import { parseExactly } from "./exactNumbers.js"
+import { atOnce } from "@memfold/log/breathe"
 import { type Fields, isFields } from "./fields.js"
+import { isTooMuch, measured, mostWritten } from "./measured.js"
 
 /** The field that holds arguments which are no JSON object, so that the model still sees what it wrote. */
 export const rawArguments = "raw_arguments"
 
-/** The object that a text is; `undefined` if it is none. A number that a double does not hold is a text with its digits. */
+/** Whether nobody can take a text apart: it would hold the event loop, or what is made of it could not be written again. */
+const isUnreadable = (text: string): boolean => isTooMuch(atOnce(measured(text, mostWritten)), mostWritten)
+
+/**
+ * The object that a text is; `undefined` if it is none, or more than is parsed. A number that a double does not hold is a text with its
+ * digits.
+ */
 export const objectOf = (text: string): Fields | undefined => {
+  if (isUnreadable(text)) return undefined
   try {
     const value = parseExactly(text)
     return isFields(value) ? value : undefined
@@ -33,8 +42,9 @@ export const objectArguments = (text: string): string => {
   return objectOf(text) === undefined ? JSON.stringify({ [rawArguments]: text }) : text
 }
 
-/** The value of a JSON text; `undefined` for any other text. */
+/** The value of a JSON text; `undefined` for any other text, and for one with more than is parsed. */
 export const valueIn = (text: string): unknown => {
+  if (isUnreadable(text)) return undefined
   try {
     return JSON.parse(text) as unknown
   } catch {

@@ -3,7 +3,7 @@ import { type Fields, isFields } from "@memfold/codec"
 import type { Dialect } from "./dialects.js"
 import { mostRead, type Tap } from "./forward.js"
 import { eventReader } from "./sse.js"
-import { Unclear } from "./Unclear.js"
+import { answerIn, Unclear } from "./Unclear.js"
 
 /** Reads the body of an answer. `take` returns the whole answer as soon as it is there. */
 interface Reader {
@@ -25,7 +25,7 @@ const streamed = (dialect: Dialect): Reader => {
     const data = text.trim()
     isLast ||= data === "[DONE]"
     if (isLast || data === "") return
-    const parsed: unknown = JSON.parse(data)
+    const parsed = answerIn(data)
     if (!isFields(parsed)) return
     const event = name === undefined || "type" in parsed ? parsed : { type: name, ...parsed }
     assembly.take(event)
@@ -47,7 +47,7 @@ const whole = (length: number): Reader => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   const parsed = (): Fields | null => {
-    const answer: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"))
+    const answer = answerIn(Buffer.concat(chunks).toString("utf8"))
     return isFields(answer) ? answer : null
   }
   return {

@@ -1,4 +1,5 @@
 /** The proxy: each request goes upstream with the context of its session in place of its history. */
+import { isTooMuch, type Measured, measured, mostMeasured } from "@memfold/codec"
 import { Memory } from "@memfold/core"
 import { inSteps } from "@memfold/log/breathe"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -10,7 +11,6 @@ import { exchange } from "./exchange.js"
 import { Follower } from "./Follower.js"
 import { forward } from "./forward.js"
 import { ambiguityIn, type Field } from "./headers.js"
-import { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
 import { count } from "./metrics.js"
 import { ownHeaders, sessionOf } from "./names.js"
 import { jsonOf } from "./parse.js"

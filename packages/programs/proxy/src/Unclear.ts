@@ -1,3 +1,7 @@
+/** What of an answer of an upstream is read, and what cannot be. */
+import { isTooMuch, measured, mostWritten } from "@memfold/codec"
+import { atOnce } from "@memfold/log/breathe"
+
 /** The most calls, or blocks, of an answer: each of its pieces is looked for among them. */
 export const mostParts = 1_000
 
@@ -8,4 +12,15 @@ export class Unclear extends Error {
   constructor(readonly reason: "failed" | "broken-off" | "too-large" | "unclear-calls" | "unclear-parts") {
     super(`the answer cannot be stored: ${reason}`)
   }
+}
+
+/**
+ * The JSON of what an upstream says.
+ *
+ * @throws Unclear: it has more than is parsed
+ * @throws SyntaxError: it is no JSON
+ */
+export const answerIn = (text: string): unknown => {
+  if (isTooMuch(atOnce(measured(text, mostWritten)), mostWritten)) throw new Unclear("too-large")
+  return JSON.parse(text)
 }

@@ -1,7 +1,7 @@
 /** Whole answers, put together from the events of their streams. */
 import { type Fields, isFields } from "@memfold/codec"
 import { CallDeltas } from "./callDeltas.js"
-import { mostParts, Unclear } from "./Unclear.js"
+import { answerIn, mostParts, Unclear } from "./Unclear.js"
 
 /** Puts an answer together. Both methods throw {@link Unclear} if that cannot be done with certainty, or if the answer has failed. */
 export interface Assembly {
@@ -140,7 +140,7 @@ const finished = ({ json, ...block }: Draft): Fields => {
   // An input that is there from the beginning, and one that comes piece by piece, are not the same one for certain.
   if (isFields(input) && Object.keys(input).length > 0) throw new Unclear("unclear-calls")
   try {
-    return { ...block, input: JSON.parse(String(json)) as unknown }
+    return { ...block, input: answerIn(String(json)) }
   } catch {
     throw new Unclear("unclear-calls")
   }

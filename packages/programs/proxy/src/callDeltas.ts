@@ -3,7 +3,7 @@
  * the id out, number all of them 0, or repeat id and name with each piece: so number, id and name say together which call goes on.
  */
 import { type Fields, isFields } from "@memfold/codec"
-import { mostParts, Unclear } from "./Unclear.js"
+import { answerIn, mostParts, Unclear } from "./Unclear.js"
 
 interface Growing {
   readonly index: number | undefined
@@ -32,7 +32,7 @@ const numberIn = (value: unknown): number | undefined => {
 const isWhole = (input: unknown): boolean => {
   if (typeof input !== "string") return isFields(input)
   try {
-    return isFields(JSON.parse(input))
+    return isFields(answerIn(input))
   } catch {
     return false
   }

@@ -1,6 +1,6 @@
 /** The conversation of a request beside the conversation of its session: what both say alike, and what is new. */
 import type { Message } from "@memfold/core"
-import { isFields } from "@memfold/codec"
+import { isFields, valueIn } from "@memfold/codec"
 
 /** JSON whose fields are in the order of their names, without marks of a prompt cache and without what is null. */
 const stable = (value: unknown): string =>
@@ -13,11 +13,8 @@ const stable = (value: unknown): string =>
 
 /** Arguments of a call: clients write their JSON in their own way. */
 const argumentsOf = (text: string): string => {
-  try {
-    return stable(JSON.parse(text))
-  } catch {
-    return text
-  }
+  const value = valueIn(text)
+  return value === undefined ? text : stable(value)
 }
 
 type Said = ReadonlyArray<string>

@@ -1,4 +1,6 @@
 /** One request of a client, sent on to an upstream, and its answer sent back, byte for byte as they come. */
+import { breathe } from "@memfold/log/breathe"
+import { Effect } from "effect"
 import {
   request as requestHttp,
   type ClientRequest,
@@ -235,24 +237,34 @@ const readerOf = (tap: Tap, encoding: string | undefined) => {
       // The client's answer does not depend on who looks on.
     }
   }
-  const see = (bytes: Uint8Array): Promise<void> => safely(() => tap.chunk?.(bytes))
+  // Node reads on while there is something: without a pause, the pieces of a fast upstream are one turn of the event loop.
+  const see = async (bytes: Uint8Array): Promise<void> => {
+    await safely(() => tap.chunk?.(bytes))
+    await Effect.runPromise(breathe)
+  }
   const end = (): Promise<void> => safely(() => tap.end?.())
   const name = (encoding ?? "identity").trim().toLowerCase()
   if (name === "identity") return { see, end, drop: (): void => {} }
   const decoder = decoders.get(name)?.()
   // The tap sees no body, and its end finds nothing whole.
   if (decoder === undefined) return { see: (): Promise<void> => Promise.resolve(), end, drop: (): void => {} }
-  decoder.on("data", (bytes: Buffer) => void see(bytes))
+  let [size, seen] = [0, Promise.resolve()]
+  decoder.on("data", (bytes: Buffer) => {
+    size += bytes.length
+    seen = seen.then(() => see(bytes))
+    // Few bytes can be a thousand times as many, and nobody reads more.
+    if (size > mostRead) decoder.destroy()
+  })
   decoder.on("error", () => {})
   return {
-    see: (bytes: Uint8Array): Promise<void> => {
-      if (!decoder.destroyed) decoder.write(bytes)
-      return Promise.resolve()
+    see: async (bytes: Uint8Array): Promise<void> => {
+      if (!decoder.destroyed && !decoder.write(bytes)) await room(decoder)
     },
     end: async (): Promise<void> => {
       const closed = decoder.closed ? null : oneOf(decoder, ["close"])
       decoder.end()
       await closed
+      await seen
       await end()
     },
     drop: (): void => void decoder.destroy(),

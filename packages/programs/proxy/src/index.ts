@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export { isTooMuch, type Measured, measured, mostMeasured } from "@memfold/codec"
 export type { Assembly } from "./answers.js"
 export { type Upstreams, withoutSlashes } from "./address.js"
 export type { Begins } from "./begins.js"
@@ -19,7 +20,6 @@ export {
 } from "./forward.js"
 export type { Followed } from "./place.js"
 export { ambiguityIn, type Field } from "./headers.js"
-export { isTooMuch, type Measured, measured, mostMeasured } from "./measured.js"
 export { type HandleOptions, Proxy, type ProxyParts } from "./Proxy.js"
 export { agentHeaders, ownerOf, sessionHeaders } from "./names.js"
 export type { ProxyRecord } from "./ProxyRecord.js"

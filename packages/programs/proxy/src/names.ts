@@ -1,6 +1,6 @@
 /** Which session a request belongs to, by the names that clients give it. */
 import type { IncomingHttpHeaders } from "node:http"
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, objectOf } from "@memfold/codec"
 
 /** The session of a request. */
 export interface Named {
@@ -60,14 +60,7 @@ const mark = "_session_"
 const sessionOfUser = (user: unknown): string | null => {
   const text = textIn(user)
   if (text === null) return null
-  if (text.startsWith("{")) {
-    try {
-      const parsed: unknown = JSON.parse(text)
-      return isFields(parsed) ? textIn(parsed["session_id"]) : null
-    } catch {
-      return null
-    }
-  }
+  if (text.startsWith("{")) return textIn(objectOf(text)?.["session_id"])
   const session = text.slice(text.lastIndexOf(mark) + mark.length)
   return text.includes(mark) && /^[\w-]{8,}$/.test(session) ? session : null
 }

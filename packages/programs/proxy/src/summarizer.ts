@@ -7,6 +7,7 @@ import { bodyOf, type Call, type Calls } from "./Calls.js"
 import type { Usage } from "./dialects.js"
 import { ask, mostRead } from "./forward.js"
 import { readBody } from "./readBody.js"
+import { answerIn } from "./Unclear.js"
 
 /** How summaries are written. */
 export interface SummaryOptions {
@@ -65,7 +66,7 @@ const answerTo = async ({ url, headers }: Call, body: Fields, signal: AbortSigna
   const text = (await readBody(answer, mostRead, signal)).toString("utf8")
   // What the provider says may quote the conversation.
   if (answer.statusCode !== 200) throw new Error(`the upstream answered ${answer.statusCode}`)
-  const parsed: unknown = JSON.parse(text)
+  const parsed = answerIn(text)
   if (!isFields(parsed)) throw new Error("the upstream answered with something else than an object")
   return parsed
 }

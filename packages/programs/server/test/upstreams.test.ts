@@ -6,9 +6,13 @@ import {
   questions,
   statusOf,
 } from "@memfold/harness/brokenUpstreams"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { often } from "@memfold/harness/depth"
 import * as fc from "fast-check"
-import { Agent } from "node:http"
+import { once } from "node:events"
+import { Agent, type IncomingMessage, request } from "node:http"
+import { buffer } from "node:stream/consumers"
+import { gzipSync } from "node:zlib"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { ask, started } from "./services.js"
 
@@ -64,5 +68,69 @@ describe("an upstream that answers with anything", () => {
       `${"HTTP/1.1 102 Processing\r\n\r\n".repeat(count)}HTTP/1.1 200 OK\r\n${whole}`
     expect(await codes(early(100))).toEqual([200, undefined])
     expect(await codes(early(101))).toEqual([502, "HPE_TOO_MANY_INTERIM"])
+  })
+})
+
+const mebi = 2 ** 20
+const items = "{},".repeat(7 * mebi)
+const nested = "[".repeat(10 * mebi)
+/** An event of a stream, and what an answer says about itself. */
+const event = (data: string) => `data: ${data}\n\n`
+const stream = "Content-Type: text/event-stream"
+const whole = "Content-Type: application/json"
+
+/** Answers that are little to send on, and would be much to read: what is asked, the fields, and the body. */
+const heavy: Readonly<Record<string, readonly [fields: string, body: () => string, why: string]>> = {
+  "many items": [whole, () => `{"choices":[${items}{}]}`, "too-large"],
+  "lists in lists": [whole, () => `{"choices":${nested}`, "too-large"],
+  "many items in an event": [stream, () => event(`{"choices":[${items}{}]}`), "too-large"],
+  "lists in lists in an event": [stream, () => event(`{"choices":${nested}`), "too-large"],
+  "many items in arguments": [
+    stream,
+    () => {
+      const called = { index: 0, id: "c", function: { name: "look", arguments: `{"a":[${items}{}]}` } }
+      const again = { index: 0, function: { name: "look", arguments: "" } }
+      return [called, again]
+        .map((one) => event(JSON.stringify({ choices: [{ delta: { tool_calls: [one] } }] })))
+        .join("")
+    },
+    "broken-off",
+  ],
+  "empty lines, and a carriage return behind each read": [
+    stream,
+    () => `${"\n".repeat(65_535)}\r`.repeat(300),
+    "broken-off",
+  ],
+  "bytes that are a thousand times as many": [
+    `${whole}\r\nContent-Encoding: gzip`,
+    () =>
+      gzipSync(Buffer.alloc(16 * mebi))
+        .toString("latin1")
+        .repeat(300),
+    "too-large",
+  ],
+}
+
+describe("an answer that is much to read", () => {
+  it.each(Object.entries(heavy))("L19: goes on, and is left unread: %s", async (_, [fields, body, why]) => {
+    const upstream = await upstreamOf()
+    const { url } = await started({ upstream: upstream.url })
+    const text = body()
+    const asked = async (bytes: string) => {
+      upstream.answers({ bytes, cut: 0, end: "end" })
+      const sent = request(`${url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-session-id": "s" },
+      })
+      sent.end(JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "Hi" }] }))
+      const [answer] = (await once(sent, "response")) as [IncomingMessage]
+      const { length } = await buffer(answer)
+      return { length, why: answer.trailers["x-memfold-not-stored"] }
+    }
+    await asked(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\n`)
+    const passed = cpuTime()
+    const answer = await asked(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\n${text}`)
+    // To read it would take seconds; to send it on takes a part of one.
+    expect({ ...answer, isQuick: passed() < 2_000 }).toEqual({ length: text.length, why, isQuick: true })
   })
 })

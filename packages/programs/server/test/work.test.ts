@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { codecs, type Formats } from "@memfold/catalog"
 import { Message } from "@memfold/core"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { deep } from "@memfold/harness/depth"
 import { Effect } from "effect"
 import { makeToken } from "../src/index.js"
@@ -89,6 +90,33 @@ describe("a text that is traced", () => {
     expect(await ask(`${url}/v1/sessions/s/trace`, { body: { text: ".".repeat(200_000) } })).toMatchObject({
       status: 200,
     })
+  })
+})
+
+describe("a call whose arguments are more than is parsed", () => {
+  const formats = Object.keys(codecs) as ReadonlyArray<keyof Formats>
+  const tooMuch: ReadonlyArray<readonly [what: string, text: string]> = [
+    ["lists in lists", `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`],
+    ["many items", `{"a":[${"{},".repeat(3 * 2 ** 20)}{}]}`],
+  ]
+
+  it.each(tooMuch)("L19: is answered in every format: %s", async (_, text) => {
+    const { url } = await started()
+    const call = { id: "c", type: "function", function: { name: "look", arguments: text } }
+    const messages = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "c", content: "found" },
+    ]
+    expect(await ask(`${url}/v1/sessions/s/messages`, { body: { messages } })).toMatchObject({ status: 201 })
+    for (const format of formats)
+      for (const path of ["context", "messages"]) {
+        const passed = cpuTime()
+        const { status, body } = await ask(`${url}/v1/sessions/s/${path}?format=${format}`)
+        const isThere = JSON.stringify(body).includes(text.slice(5, 1_000))
+        const answer = { status, isThere, isQuick: passed() < 1_000 }
+        expect([format, path, answer]).toEqual([format, path, { status: 200, isThere: true, isQuick: true }])
+      }
   })
 })
 

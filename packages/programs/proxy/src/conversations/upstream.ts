@@ -1,15 +1,17 @@
 /** Asking the upstream: one that has the Responses API, or Chat Completions alone. Both answer as the Responses API does. */
 import { type Fields, isFields } from "@memfold/codec"
 import type { Message } from "@memfold/core"
+import { breathe } from "@memfold/log/breathe"
+import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Begins } from "../begins.js"
 import { ask, mostRead } from "../forward.js"
 import { endToEnd, type Field } from "../headers.js"
 import { ownHeaders } from "../names.js"
-import { jsonOf } from "../parse.js"
 import { readBody } from "../readBody.js"
 import type { Speaker } from "../speaker.js"
 import { eventReader } from "../sse.js"
+import { answerIn } from "../Unclear.js"
 import { chatRequest, eventsOfChunks, responseOfCompletion } from "./chat.js"
 import { sentItems } from "./items.js"
 import { UpstreamBroke } from "./UpstreamBroke.js"
@@ -95,9 +97,15 @@ const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
   }
 }
 
+/** The object in a text; `null` for any other text. */
 const parsed = (text: string): Fields | null => {
-  const value = jsonOf(text)
-  return isFields(value) ? value : null
+  try {
+    const value = answerIn(text)
+    return isFields(value) ? value : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw new UpstreamBroke()
+  }
 }
 
 /** The data of server-sent events, as they come. Data that is no JSON object, such as `[DONE]`, is none. */
@@ -115,6 +123,7 @@ async function* dataOf(answer: IncomingMessage): AsyncGenerator<Fields, void, vo
       events.take(chunk)
       yield* told
       told = []
+      await Effect.runPromise(breathe)
     }
     events.end()
     yield* told

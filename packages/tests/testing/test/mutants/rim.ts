@@ -113,9 +113,9 @@ export const rimMutants: ReadonlyArray<RimMutant> = [
   fault(
     "takes lists of any length",
     ["work", "a body has at most 10,000 items"],
-    "proxy/src/measured",
-    "depth > mostMeasured.depth || longest > mostMeasured.longest || items > mostMeasured.items",
-    "depth > mostMeasured.depth",
+    "adapters/codec/src/measured",
+    "depth > most.depth || longest > most.longest || items > most.items",
+    "depth > most.depth",
   ),
   fault("has any number of subscribers", crowd, "server/src/limits", "all + bytes > most ||", ""),
   fault("gives one tenant all places", crowd, "server/src/limits", "> most / 2)", "> most)"),
