@@ -3,6 +3,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { appendedMessage, unreadable } from "../event/EventCodec.js"
 import type { Message } from "@memfold/message/Message"
 import type { PageMessage } from "../shell/NewestMessages.js"
+import { messageLength } from "../shell/textLength.js"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -24,6 +25,11 @@ export class UnknownBranch extends Schema.TaggedError<UnknownBranch>()("UnknownB
 export interface PageOptions {
   /** The most messages of the page, 1 or more; 50 by default. */
   readonly limit?: number
+  /**
+   * About how long its messages are together at most, in UTF-16 code units; any length by default. The message that goes beyond it is the
+   * first one of the page, which `before` goes on from.
+   */
+  readonly length?: number
   /** The `before` of the page that comes after this one; without it, the newest page. */
   readonly before?: string
   /** The id of the branch to read (see `branches`): the branch in force by default. */
@@ -59,17 +65,31 @@ const parse = (text: unknown): Cursor | null => {
     : { clears: Number(clears), index: Number(index), version: Number(version) }
 }
 
-/** The messages in front of a position, at most `count`, oldest first. The log is read backwards from there, so the cost does not depend on the length of the history. */
+/** How many messages a page has, and how long they are together, at most. */
+interface Bound {
+  readonly count: number
+  readonly length: number
+}
+
+/** The last of some messages. */
+const lastOf = (messages: ReadonlyArray<PageMessage>, most: number): ReadonlyArray<PageMessage> => {
+  let [first, length] = [messages.length, 0]
+  while (first > 0 && length <= most) length += messageLength(messages[--first]!.message)
+  return messages.slice(first)
+}
+
+/** The messages in front of a position, as many as the bound says, oldest first. The log is read backwards from there, so the cost does not depend on the length of the history. */
 const messagesBefore = (
   sessions: Pick<Sessions, "events">,
   { session, gaps }: Pick<SessionState, "session" | "gaps">,
   version: number,
-  count: number,
+  { count, length: most }: Bound,
 ): Effect.Effect<ReadonlyArray<PageMessage>, SessionError> =>
   Effect.gen(function* () {
     const found: Array<PageMessage> = []
+    let length = 0
     for (const range of rangesBetween(gaps, 1, version - 1).toReversed()) {
-      if (found.length === count) break
+      if (found.length === count || length > most) break
       yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
         Stream.filterMap((recorded) =>
           Option.map(Option.fromNullable(appendedMessage(recorded.event)), (message) => ({
@@ -78,8 +98,12 @@ const messagesBefore = (
             version: recorded.version,
           })),
         ),
-        Stream.take(count - found.length),
-        Stream.runForEach((one) => Effect.sync(() => void found.push(one))),
+        Stream.runForEachWhile((one) =>
+          Effect.sync(() => {
+            length += messageLength(one.message)
+            return found.push(one) < count && length <= most
+          }),
+        ),
       )
     }
     return found.toReversed()
@@ -90,7 +114,7 @@ const pageBefore = (
   sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,
   cursor: Cursor,
-  limit: number,
+  { count: limit, length }: Bound,
 ): Effect.Effect<MessagePage, SessionError> =>
   Effect.gen(function* () {
     const { clears, total } = state
@@ -98,7 +122,10 @@ const pageBefore = (
     const count = Math.min(limit, to)
     const isNewest = to === total
     const known = isNewest ? sessions.newest.of(state, count) : null
-    const found = known ?? (yield* messagesBefore(sessions, state, cursor.version, count))
+    const found =
+      known === null
+        ? yield* messagesBefore(sessions, state, cursor.version, { count, length })
+        : lastOf(known, length)
     if (isNewest && known === null) sessions.newest.keep(state, found)
     const from = to - found.length
     return {
@@ -129,11 +156,12 @@ export const branchState = (
 export const pageOf = (
   sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,
-  { limit = 50, before }: PageOptions,
+  { limit = 50, length = Number.MAX_SAFE_INTEGER, before }: PageOptions,
 ): Effect.Effect<MessagePage, SessionError | InvalidInput> =>
   Effect.gen(function* () {
     const { session, clears, total, version, gaps } = state
     yield* checkCount(session, "limit", limit, 1)
+    yield* checkCount(session, "length", length, 1)
     const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
     if (
       cursor === null ||
@@ -145,7 +173,7 @@ export const pageOf = (
       const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
       return yield* new InvalidInput({ session, detail })
     }
-    return yield* pageBefore(sessions, state, cursor, limit)
+    return yield* pageBefore(sessions, state, cursor, { count: limit, length })
   })
 
 /** Reads a page of the conversation. */
@@ -167,5 +195,6 @@ export const newestOf = (
   limit: number,
 ): Effect.Effect<MessagePage, SessionError> => {
   const { clears, total, version } = state
-  return pageBefore(sessions, state, { clears, index: total, version: version + 1 }, limit)
+  const bound = { count: limit, length: Number.MAX_SAFE_INTEGER }
+  return pageBefore(sessions, state, { clears, index: total, version: version + 1 }, bound)
 }

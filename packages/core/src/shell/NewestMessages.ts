@@ -4,6 +4,7 @@
  */
 import { unreadable } from "../event/EventCodec.js"
 import type { Message } from "@memfold/message/Message"
+import { messageLength } from "./textLength.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 
 /** A message as a page has it. `version` is the version of the event that appended it, `time` is in milliseconds since the epoch. */
@@ -13,14 +14,15 @@ export interface PageMessage {
   readonly version: number
 }
 
-/** How many messages of a session are kept, and of all sessions together. */
-const most = { ofSession: 1_000, ofAll: 20_000 }
+/** How many messages of a session are kept, and about how long those of all sessions are together, in UTF-16 code units. */
+const most = { ofSession: 1_000, length: 2 ** 25 }
 
 interface Kept {
   /** A branch that is left, a clear and a state that is read anew (after a redaction, for example) all come with gaps of their own. */
   readonly gaps: SessionState["gaps"]
   readonly from: number
   readonly messages: ReadonlyArray<PageMessage>
+  readonly length: number
 }
 
 /** The messages of entries as they were appended; `null` if one was pruned since, or cannot be read. */
@@ -34,7 +36,7 @@ const asAppended = (entries: ReadonlyArray<Entry>): ReadonlyArray<PageMessage> |
 /** The newest messages of the sessions of a log. */
 export class NewestMessages {
   private readonly sessions = new Map<string, Kept>()
-  private size = 0
+  private length = 0
 
   /** The newest messages of a state, at most `limit`, oldest first; `null` if the log has to be read for them. */
   of(
@@ -60,17 +62,18 @@ export class NewestMessages {
   }
 
   forget(session: string): void {
-    this.size -= this.sessions.get(session)?.messages.length ?? 0
+    this.length -= this.sessions.get(session)?.length ?? 0
     this.sessions.delete(session)
   }
 
-  private set(session: string, { gaps, from, messages: all }: Kept): void {
+  private set(session: string, { gaps, from, messages: all }: Omit<Kept, "length">): void {
     this.forget(session)
     const messages = all.slice(-most.ofSession)
-    this.sessions.set(session, { gaps, from: from + all.length - messages.length, messages })
-    this.size += messages.length
+    const length = messages.reduce((sum, { message }) => sum + messageLength(message), 0)
+    this.sessions.set(session, { gaps, from: from + all.length - messages.length, messages, length })
+    this.length += length
     for (const oldest of this.sessions.keys()) {
-      if (this.size <= most.ofAll) break
+      if (this.length <= most.length) break
       this.forget(oldest)
     }
   }

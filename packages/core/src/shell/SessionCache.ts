@@ -8,10 +8,13 @@ import type { SessionState } from "../session/SessionState.js"
 import { openSession, readOn, type SessionError } from "./openSession.js"
 import { checkActiveRow } from "./projectionCheck.js"
 import { retryTransient } from "./retry.js"
+import { messageLength, stateLength } from "./textLength.js"
 
 /** What the process keeps of a session between calls. */
 export interface CachedSession {
   newest: StateInLog | null
+  /** About how long its messages are, in UTF-16 code units. */
+  length: number
   /** The version of the newest snapshot that was read or stored; `null` if there is none. */
   snapshotVersion: number | null
   /** The versions of the messages that cannot be read, of which this process has told. */
@@ -25,6 +28,20 @@ const isLandmark = (event: Event): boolean =>
 /** Whether an event goes back further than to the state before it: a snapshot saves each reader from finding the earlier state. */
 const isReturn = (event: Event, { version }: SessionState, count: number): boolean =>
   event._tag === "BranchSwitched" && event.version < version - count
+
+/** About how long the messages of a state are, behind events. What is appended is added: to look at all of them takes longer than an append. */
+const lengthAfter = (
+  { newest, length }: CachedSession,
+  { state }: StateInLog,
+  events: ReadonlyArray<Event>,
+): number => {
+  let added = 0
+  for (const event of events) {
+    if (event._tag !== "MessageAppended") return stateLength(state)
+    added += messageLength(event.message)
+  }
+  return newest === null ? stateLength(state) : length + added
+}
 
 /** The cached sessions of one log. */
 export interface SessionCache {
@@ -43,10 +60,13 @@ export interface SessionCache {
   readonly forget: (session: string) => void
 }
 
-/** Makes a cache of the most recently used sessions, at most `capacity`. */
+/** How long the messages of all cached states are at most, in UTF-16 code units; one state that is longer is kept alone. */
+const longest = 2 ** 27
+
+/** Makes a cache of the most recently used sessions, at most `capacity`, and fewer where their messages are long. */
 export const makeSessionCache = (log: EventLog, capacity: number): SessionCache => {
   const cache = new Map<string, CachedSession>()
-  let hasTold = false
+  let [hasTold, length] = [false, 0]
 
   /** Says that a session was opened with its summary: once for people, as thousands may be opened, and then for a search of a fault. */
   const tellRestored = (session: string): Effect.Effect<void> => {
@@ -55,13 +75,31 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     return Effect.annotateLogs(Effect.logWithLevel(level, "a summary was restored"), { session })
   }
 
+  const forget = (session: string): void => {
+    length -= cache.get(session)?.length ?? 0
+    cache.delete(session)
+  }
+
   /** What is cached of a session, moved to the end of the queue for eviction. */
   const cachedOf = (session: string): CachedSession => {
-    const cached = cache.get(session) ?? { newest: null, snapshotVersion: null, told: new Set() }
+    const cached = cache.get(session) ?? { newest: null, length: 0, snapshotVersion: null, told: new Set() }
     cache.delete(session)
     cache.set(session, cached)
-    if (cache.size > capacity) cache.delete(cache.keys().next().value ?? session)
+    if (cache.size > capacity) forget(cache.keys().next().value ?? session)
     return cached
+  }
+
+  /** Keeps a state, and lets go of those that were used longest ago where all of them are too long. */
+  const put = (cached: CachedSession, next: StateInLog, known: number): void => {
+    cached.newest = next
+    // Whoever still works with one that was let go holds it alone.
+    if (cache.get(next.state.session) !== cached) return
+    length += known - cached.length
+    cached.length = known
+    for (const [session, oldest] of cache) {
+      if (length <= longest) break
+      if (oldest !== cached) forget(session)
+    }
   }
 
   /** One line for each message that cannot be read, and that no repair has set aside, once the session is on a branch with it. */
@@ -89,7 +127,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
   ): Effect.Effect<StateInLog> => {
     const { newest } = cached
     if (newest === before || newest === null || read.state.version >= newest.state.version)
-      cached.newest = read
+      put(cached, read, stateLength(read.state))
     return Effect.as(tellUnreadable(cached, read.state), read)
   }
 
@@ -151,7 +189,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     keep: (next, events) =>
       Effect.suspend(() => {
         const cached = cachedOf(next.state.session)
-        cached.newest = next
+        put(cached, next, lengthAfter(cached, next, events))
         const isFar =
           cached.snapshotVersion === null ||
           next.state.version - cached.snapshotVersion >= eventsBetweenSnapshots
@@ -161,6 +199,6 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
         const told = tellUnreadable(cached, next.state)
         return isDue ? Effect.zipRight(told, saveSnapshot(cached, next, isFar)) : told
       }),
-    forget: (session) => void cache.delete(session),
+    forget,
   }
 }

@@ -220,26 +220,42 @@ const readFeed = (memory: TenantMemory, place: FeedPlace) =>
     return { text, last }
   }).pipe(reading.withPermits(1))
 
-/** How much text a page of events has, in UTF-16 code units; the event that goes beyond it is its last one. */
-const mostPage = 2 ** 22
+/** How much text a page of events or of messages has, in UTF-16 code units; what goes beyond it is the last of the page. */
+export const mostPage = 2 ** 22
 
-/** The first of some events: so many at most, and fewer where they are large. */
+/** A page of events: the text of its list in JSON, and the last event, `null` where there is none. */
+export interface PageText<Recorded> {
+  readonly events: string
+  readonly last: Recorded | null
+}
+
+/** The first of some events: so many at most, and fewer where they are large. Each is written once, and not kept. */
 export const pageOf = <Recorded extends EventCodec.RecordedEvent, E>(
   events: Stream.Stream<Recorded, E>,
   limit: number,
-): Effect.Effect<ReadonlyArray<Recorded>, E> =>
+): Effect.Effect<PageText<Recorded>, E> =>
   Effect.gen(function* () {
-    const page: Array<Recorded> = []
-    let size = 0
+    let [text, last]: [string, Recorded | null] = ["", null]
     yield* Stream.runForEachWhile(Stream.take(events, limit), (recorded) =>
       Effect.sync(() => {
-        page.push(recorded)
-        size += JSON.stringify(recorded.event).length
-        return size <= mostPage
+        text += `${last === null ? "" : ","}${JSON.stringify(recorded)}`
+        last = recorded
+        return text.length <= mostPage
       }),
     )
-    return page
+    return { events: `[${text}]`, last }
   }).pipe(reading.withPermits(1))
+
+/** The response with a page, and with what stands beside it. */
+export const paged = (
+  { events }: Pick<PageText<unknown>, "events">,
+  beside: object = {},
+): HttpServerResponse.HttpServerResponse => {
+  const fields = JSON.stringify(beside).slice(1, -1)
+  return HttpServerResponse.text(`{"events":${events}${fields === "" ? "" : ","}${fields}}`, {
+    contentType: "application/json",
+  })
+}
 
 /** The first events behind a place. */
 export const feedPage = (memory: TenantMemory, place: FeedPlace, limit: number) =>

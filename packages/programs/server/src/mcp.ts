@@ -5,6 +5,7 @@ import type { Caller, schemas } from "@memfold/client/api"
 import { EventLog, Memory, type Recall } from "@memfold/core"
 import { Effect, Layer, Stream } from "effect"
 import { passedCaller } from "./authorization.js"
+import { mostPage } from "./changes.js"
 import { contextIn } from "./contexts.js"
 import type { GuardOptions } from "./guard.js"
 import { decoded, given } from "./requests.js"
@@ -95,7 +96,7 @@ const toolMemory = (
       ),
     messages: (session, read = {}) =>
       run(() =>
-        Effect.map(memory.messages(session, given(read)), (found) => ({
+        Effect.map(memory.messages(session, { ...given(read), length: mostPage }), (found) => ({
           ...found,
           messages: encodeExact(found.messages) as Messages,
         })),

@@ -2,7 +2,7 @@
 import { problem, type Problem, type schemas } from "@memfold/client/api"
 import type { EventLog, Memory } from "@memfold/core"
 import { Clock, Duration, Effect } from "effect"
-import { type FeedPlace, feedPage, fedBehind } from "./changes.js"
+import { type FeedPlace, feedPage, fedBehind, type PageText } from "./changes.js"
 import { given } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
@@ -39,7 +39,7 @@ interface Asked {
 
 interface Consumed {
   readonly turn: string | null
-  readonly events: ReadonlyArray<Memory.FedEvent>
+  readonly page: PageText<Memory.FedEvent>
   readonly after: string | null
 }
 
@@ -82,13 +82,14 @@ export const consumed = (
   return Effect.gen(function* () {
     const until = (yield* Clock.currentTimeMillis) + wait * 1_000
     const taken = yield* mine(until)
-    if (taken === null || lease === 0) return { turn: null, events: [], after: taken?.position ?? null }
+    if (taken === null || lease === 0)
+      return { turn: null, page: { events: "[]", last: null }, after: taken?.position ?? null }
     const place = { after: after ?? taken.position ?? undefined }
-    let events = yield* feedPage(memory, place, limit)
-    if (events.length === 0 && limit > 0 && (yield* Clock.currentTimeMillis) < until) {
+    let page = yield* feedPage(memory, place, limit)
+    if (page.last === null && limit > 0 && (yield* Clock.currentTimeMillis) < until) {
       yield* waiting(taken.at, place, until)
-      events = yield* feedPage(memory, place, limit)
+      page = yield* feedPage(memory, place, limit)
     }
-    return { turn: nameOf(taken.at), events, after: events.at(-1)?.position ?? place.after ?? null }
+    return { turn: nameOf(taken.at), page, after: page.last?.position ?? place.after ?? null }
   }).pipe(Effect.catchTag("TurnLost", () => Effect.fail(turnLost)))
 }

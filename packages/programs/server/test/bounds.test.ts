@@ -110,6 +110,21 @@ describe("L19: memory has bounds", () => {
     }
   })
 
+  it("whoever writes large messages to many sessions, and reads them", { timeout: 120_000 }, async () => {
+    const { url } = await busy()
+    const most = await mostUsed(async (look) => {
+      for (let n = 0; n < 50; n++) {
+        const messages = { role: "user", content: `${n % 10}`.repeat(9 * mebi) }
+        const path = `${url}/v1/sessions/s${n}/messages`
+        expect((await ask(path, { body: { messages } })).status).toBe(201)
+        expect((await ask(`${path}?limit=1`)).status).toBe(200)
+        if (n % 10 === 9) look()
+      }
+    })
+    // The states of 128 Mi characters, 32 Mi of what was read, and what is being read and written.
+    expect(most).toBeLessThan(256 * mebi)
+  })
+
   it("whoever has no token and sends bodies without end", { timeout: 60_000 }, async () => {
     const { stored, token } = makeToken({ tenant: "acme", rights: ["read", "write"] })
     const { url } = await busy({ tokens: [stored], maxBodies: 64 * mebi, upstream: "http://127.0.0.1:9" })

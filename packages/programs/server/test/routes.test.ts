@@ -101,7 +101,7 @@ const headersOf = ({ isForeign }: Row, token: string | null): Record<string, str
 const send = async (url: string, row: Row, ids: Ids, token: string | null) => {
   const body = bodyOf(row, ids)
   // Of a stream that goes on, the first bytes are enough.
-  const signal = /\/(?:changes|feed)$/.test(row.path) ? AbortSignal.timeout(500) : null
+  const signal = /\/(?:changes|feed)\b/.test(row.path) ? AbortSignal.timeout(500) : null
   return ask(url + pathOf(row, ids), {
     method: row.method,
     // The name of a session would make these requests ones of the proxy.
@@ -181,6 +181,47 @@ const unfinished = (url: string, row: Row, ids: Ids, token: string | null): Prom
 
 const missing = (row: Row, rights: ReadonlyArray<string>): boolean =>
   !row.rights.every((right) => rights.includes(right))
+
+describe("L19: every route that reads", () => {
+  /** These are a context or have one: it is as large as the strategy lets it become. A stream and an export come as they are taken. */
+  const whole = [
+    "GET /v1/owners/:owner/events",
+    "POST /v1/sessions/:session/preview",
+    "GET /v1/sessions/:session/context",
+    "GET /v1/sessions/:session/changes",
+  ]
+
+  it("answers with a page that is bounded by its text, and has all page by page", async () => {
+    const { url } = await started({ compaction: { mode: "off" }, mcp: mcpHandler })
+    const ids: Ids = { session: "chat", conversation: "", response: "", item: "" }
+    const content = "a word or so ".repeat(2 ** 17)
+    const title = "t".repeat(1_000)
+    for (let at = 0; at < 12; at++) {
+      const body = { messages: { role: "user", content: `${at} ${content}` }, owner: "ann", title }
+      expect((await ask(`${url}/v1/sessions/chat/messages`, { body })).status).toBe(201)
+    }
+    const reading = rows.filter(({ rights, isForeign }) => !isForeign && rights.join() === "read")
+    const long: Array<string> = []
+    for (const row of reading) {
+      const path = /\/(?:messages|events|feed|sessions)$/.test(row.path) ? `${row.path}?limit=1000` : row.path
+      const { body } = await send(url, { ...row, path }, ids, null)
+      // A page of 4 MiB, and what goes beyond it.
+      if (JSON.stringify(body).length > 2 ** 22 + content.length + 10_000) long.push(nameOf(row))
+    }
+    expect(whole).toEqual(expect.arrayContaining(long))
+    const found: Array<string> = []
+    let pages = 0
+    for (let before: string | null = ""; before !== null; pages++) {
+      const query = before === "" ? "" : `&before=${before}`
+      const { body } = await ask(`${url}/v1/sessions/chat/messages?limit=1000${query}`)
+      const page = body as unknown as { messages: ReadonlyArray<{ content: string }>; before: string | null }
+      found.unshift(...page.messages.map((one) => one.content.slice(0, 3)))
+      before = page.before
+    }
+    expect(pages).toBeGreaterThan(3)
+    expect(found.slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, at) => `${at} ${content}`.slice(0, 3)))
+  })
+})
 
 describe("L21: every route", () => {
   it("asks for the rights that it declares, before anything of a body has come", async () => {

@@ -62,7 +62,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   messages: {
     ...session,
     reads: true,
-    ...optionsOf("messages", 1, { before: true, branch: true, limit: true }),
+    ...optionsOf("messages", 1, { before: true, branch: true, length: true, limit: true }),
   },
   clear: session,
 

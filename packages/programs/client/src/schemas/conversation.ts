@@ -54,7 +54,7 @@ export const PageQuery = Schema.Struct({
   ...inFormat,
   limit: optional(
     count.pipe(Schema.between(1, 1000)),
-    "The most messages of the page, 1 to 1,000; 50 by default",
+    "The most messages of the page, 1 to 1,000; 50 by default. It has fewer where they are large; `before` goes on",
   ),
   before: optional(Schema.String, "The `before` of a page, for the messages before it"),
   branch: optional(count, "The id of a branch that was left; the branch in force by default"),

@@ -2,6 +2,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { api } from "@memfold/client/api"
 import { Effect } from "effect"
+import { mostPage } from "../changes.js"
 import { contextIn } from "../contexts.js"
 import { decoded, encoded, formatOf, given, tagOf } from "../requests.js"
 import { type Serving, tagged, overview, using, notModified } from "./operation.js"
@@ -32,7 +33,10 @@ export const conversation = (serving: Serving) =>
             const { version } = yield* memory.state(session)
             yield* tagged(version)
             if (headers["if-none-match"] === tagOf(version)) return notModified
-            const { messages, ...found } = yield* memory.messages(session, given(page))
+            const { messages, ...found } = yield* memory.messages(session, {
+              ...given(page),
+              length: mostPage,
+            })
             return { ...found, messages: encoded({ format }, messages) }
           }),
         ),

@@ -1,9 +1,8 @@
 /** The handlers of logs and of the service itself. */
 import { HttpApiBuilder, HttpServerRequest } from "@effect/platform"
-import { api, Caller, problem, type schemas } from "@memfold/client/api"
-import type { EventCodec } from "@memfold/core"
+import { api, Caller, problem } from "@memfold/client/api"
 import { Duration, Effect, Stream } from "effect"
-import { changes, fedBehind, feed, feedPage, type FeedPlace, pageOf, type Steps } from "../changes.js"
+import { changes, fedBehind, feed, feedPage, type FeedPlace, paged, pageOf, type Steps } from "../changes.js"
 import { problemOf } from "../failure.js"
 import { onePlace } from "../limits.js"
 import { given } from "../requests.js"
@@ -19,16 +18,10 @@ export const log = (serving: Serving) =>
     const { run } = using(serving)
     const steps: Steps = new Map()
     const feedSteps: Steps<FeedPlace> = new Map()
-    const shown = <Recorded extends EventCodec.RecordedEvent>(recorded: Recorded) => ({
-      ...recorded,
-      event: recorded.event as unknown as schemas.Json,
-    })
     return handlers
       .handle("events", ({ path: { session }, urlParams: { limit = 100, ...range } }) =>
         run((memory) =>
-          Effect.map(pageOf(memory.events(session, given(range)), limit), (events) => ({
-            events: events.map(shown),
-          })),
+          Effect.map(pageOf(memory.events(session, given(range)), limit), (page) => paged(page)),
         ),
       )
       .handle("changes", ({ path: { session }, urlParams: { fromVersion }, headers }) =>
@@ -52,7 +45,7 @@ export const log = (serving: Serving) =>
           Effect.gen(function* () {
             const { headers: all } = yield* HttpServerRequest.HttpServerRequest
             const after = headers["last-event-id"] ?? asked
-            const page = feedPage(memory, { after }, limit)
+            const there = feedPage(memory, { after }, limit)
             if (all["accept"]?.includes("text/event-stream") === true) {
               // What is wrong with the position is a problem of this response.
               yield* Stream.runHead(memory.feed({ ...given({ after }), follow: false }))
@@ -65,14 +58,14 @@ export const log = (serving: Serving) =>
                 problemFor: (error) => problemFor(tenant, error),
               })
             }
-            let events = yield* page
-            if (events.length === 0 && wait > 0) {
+            let page = yield* there
+            if (page.last === null && wait > 0) {
               yield* onePlace(serving.subscribers, tenant ?? "", crowded)
               const over = Effect.raceFirst(Effect.sleep(Duration.seconds(wait)), serving.closing)
               yield* Effect.raceFirst(Effect.asVoid(fedBehind(memory, { after })), over)
-              events = yield* page
+              page = yield* there
             }
-            return { events: events.map(shown), after: events.at(-1)?.position ?? after ?? null }
+            return paged(page, { after: page.last?.position ?? after ?? null })
           }),
         ),
       )
@@ -80,8 +73,8 @@ export const log = (serving: Serving) =>
         run((memory, tenant) =>
           Effect.gen(function* () {
             if ((request.wait ?? 0) > 0) yield* onePlace(serving.subscribers, tenant ?? "", crowded)
-            const asked = yield* consumed(memory, { group, request, closing: serving.closing })
-            return { ...asked, events: asked.events.map(shown) }
+            const { page, ...beside } = yield* consumed(memory, { group, request, closing: serving.closing })
+            return paged(page, beside)
           }),
         ),
       )
