@@ -39,7 +39,7 @@ import {
   type Service,
   type StrategyOptions,
 } from "./memory/MemoryService.js"
-import { logsOfOwned, ownedSessions } from "./memory/ownedSessions.js"
+import { eventsOfOwned, ownedSessions } from "./memory/ownedSessions.js"
 import { previewOf } from "./memory/preview.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
@@ -203,12 +203,7 @@ const operations = (parts: MemoryParts): Service => {
     consume: (group, handle, how) =>
       Effect.zipRight(checkConsumer(group, how), consume(log, group, handle, how)),
     feed: (from) => Stream.flatMap(checkFeed(from), () => feed(log, from)),
-    eventsOf: (owner) =>
-      Stream.unwrap(
-        Effect.map(logsOfOwned(parts, owner), (logs) =>
-          Stream.flatMap(Stream.fromIterable(logs), (name) => events(name)),
-        ),
-      ),
+    eventsOf: (owner) => eventsOfOwned(parts, owner, events),
     facts: (session, query) => factsIn(parts, session, query),
     factsOf: (owner, query) => factsOfOwner(parts, owner, query),
     removeFact: (session, fact, { as = "retracted", reason = "removed", until } = {}) =>

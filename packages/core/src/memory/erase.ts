@@ -8,7 +8,7 @@ import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { checkMessageName, checkOwner, checkSession } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError } from "./MemoryOptions.js"
-import { allOfOwned } from "./ownedSessions.js"
+import { allOfOwned, unreached } from "./ownedSessions.js"
 import { readState } from "./readState.js"
 
 /**
@@ -124,16 +124,28 @@ export const deleteOwned = (
     yield* checkOwner(owner)
     const { log, layers } = parts
     let deleted = 0
+    /** Of which nobody can say whether they are held: they stay, and keep no other one. */
+    const left = new Map<string, LogError>()
+    const more = Effect.map(allOfOwned(log, owner), (owned) =>
+      owned.map(({ session }) => session).filter((session) => !left.has(session)),
+    )
     // Until there are none: others may begin sessions meanwhile.
-    for (let owned = yield* allOfOwned(log, owner); owned.length > 0; owned = yield* allOfOwned(log, owner)) {
-      const names = owned.map(({ session }) => session)
-      yield* unlessHeld(parts, "delete", names)
+    for (let owned = yield* more; owned.length > 0; owned = yield* more) {
+      for (const session of owned) {
+        const held = yield* Effect.either(unlessHeld(parts, "delete", [session]))
+        if (Either.isRight(held)) continue
+        if (held.left.refused !== "unreadable") return yield* held.left
+        left.set(session, held.left)
+      }
+      const names = owned.filter((session) => !left.has(session))
       // Before the sessions: if this fails, they are still there, and the next call does it.
       yield* layers?.forgetSessions(new Set(names)) ?? Effect.void
       for (const name of names) if (yield* removeSession(parts, name)) deleted++
       // The files are written anew for all of them together.
       yield* erased(parts, names)
     }
+    // The facts about the owner are held with each of the sessions.
+    if (left.size > 0) return yield* unreached("delete", [...left])
     const aboutUser = layers?.logOf(owner) ?? null
     if (aboutUser !== null) yield* deleteSession(parts, aboutUser)
     yield* parts.sessions.delete(spendLog("owner", owner))

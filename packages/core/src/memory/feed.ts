@@ -25,21 +25,20 @@ export interface FedEvent extends RecordedEvent {
   readonly position: string
 }
 
-/** Who reads everything goes on behind what cannot be read; a read of the session says what is wrong with it. */
-const eventOf = (record: LogRecord): RecordedEvent =>
-  Either.getOrElse(decode(record), () => {
-    const { session, version, time, type, schemaVersion } = record
-    return {
-      session,
-      version,
-      id: eventId(record),
-      time,
-      event: { _tag: "UnknownEvent", type, schemaVersion },
-    }
-  })
+/** What is known of an event whose data nobody can read. */
+const unknown = (record: LogRecord): RecordedEvent => {
+  const { session, version, time, type, schemaVersion } = record
+  return { session, version, id: eventId(record), time, event: { _tag: "UnknownEvent", type, schemaVersion } }
+}
 
-/** An event of the feed as it is read. */
-const fedOf = ({ record, position }: FedRecord): FedEvent => ({ ...eventOf(record), position })
+/**
+ * An event of the feed as it is read. Who reads everything goes on behind what cannot be read; a read of the session says what is wrong
+ * with it.
+ */
+const fedOf = ({ record, position, unreadable }: FedRecord): FedEvent => ({
+  ...(unreadable === undefined ? Either.getOrElse(decode(record), () => unknown(record)) : unknown(record)),
+  position,
+})
 
 /** A position that is none of the store is a mistake of who asks. */
 const asked = (error: LogError): LogError | InvalidInput =>

@@ -1,6 +1,14 @@
 /** The sessions of an owner, page by page, newest activity first. */
 import { Effect, Stream } from "effect"
-import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "@memfold/log/EventLog"
+import type { RecordedEvent } from "../event/EventCodec.js"
+import { isUnreadable } from "../recall/recallOwned.js"
+import type { SessionError } from "../shell/Sessions.js"
+import {
+  LogError,
+  type Service as EventLog,
+  type SessionInfo,
+  type SessionPosition,
+} from "@memfold/log/EventLog"
 import { sessions, storedLog } from "@memfold/log/pages"
 import { spendLog } from "../shell/Spend.js"
 import { rest } from "@memfold/log/breathe"
@@ -69,6 +77,46 @@ export const logsOfOwned = (
     const isCounted = (yield* storedLog(log).head(spends)) !== null
     return [...owned, ...(aboutUser === null ? [] : [aboutUser]), ...(isCounted ? [spends] : [])]
   })
+
+/** Says of which logs something could not be done, at least one. */
+export const unreached = <E extends SessionError>(
+  operation: "read" | "delete",
+  failed: ReadonlyArray<readonly [name: string, error: E]>,
+): E | LogError => {
+  const [[, first], ...others] = failed as [[string, E], ...typeof failed]
+  return others.length === 0
+    ? first
+    : new LogError({
+        operation,
+        reason: `${failed.map(([name]) => `"${name}"`).join(", ")} cannot be read: ${first.message}`,
+        refused: first._tag === "LogError" ? first.refused : "unreadable",
+      })
+}
+
+/**
+ * The events of everything that an owner has. A log that cannot be read keeps no other one back: behind them, the stream fails, and names
+ * it.
+ */
+export const eventsOfOwned = (
+  parts: Pick<MemoryParts, "log" | "layers">,
+  owner: string,
+  events: (name: string) => Stream.Stream<RecordedEvent, SessionError>,
+): Stream.Stream<RecordedEvent, InvalidInput | SessionError> =>
+  Stream.unwrap(
+    Effect.map(logsOfOwned(parts, owner), (logs) => {
+      const failed: Array<readonly [name: string, error: SessionError]> = []
+      return Stream.concat(
+        Stream.flatMap(Stream.fromIterable(logs), (name) =>
+          Stream.catchAll(events(name), (error) => {
+            if (!isUnreadable(error)) return Stream.fail(error)
+            failed.push([name, error])
+            return Stream.empty
+          }),
+        ),
+        Stream.suspend(() => (failed.length === 0 ? Stream.empty : Stream.fail(unreached("read", failed)))),
+      )
+    }),
+  )
 
 /** All sessions of an owner, the one with the newest activity first. */
 export const allOfOwned = (

@@ -32,7 +32,7 @@ export interface OwnedRecalled extends Omit<Recalled, "messages" | "unsearched">
    * all were.
    */
   readonly unsearchedSessions?: number
-  /** The sessions that could not be searched, because one of their stored events is damaged. */
+  /** The sessions that could not be searched: an event is damaged, or they were erased, or are sealed or archived out of reach. */
   readonly unreadable: ReadonlyArray<string>
 }
 
@@ -49,9 +49,12 @@ const atOnce = 8
 /** Sessions with more events are looked up in the index of the store: to index one anew after each message would take too long. */
 const mostEvents = 2_000
 
-/** Whether a session can never be read, because it is damaged or was erased: a search goes on without it. */
-const isUnreadable = (error: { readonly _tag: string; readonly refused?: unknown }): boolean =>
-  error._tag === "DamagedEvent" || error.refused === "erased"
+/**
+ * Whether a session cannot be read however often it is tried: it is damaged, was erased, or is sealed or archived where this process
+ * cannot reach. What is done with all sessions of an owner goes on without it.
+ */
+export const isUnreadable = (error: { readonly _tag: string; readonly refused?: unknown }): boolean =>
+  error._tag === "DamagedEvent" || error.refused !== undefined
 
 /** A session that the list gives to an owner, and the log does not. */
 class NotOwned extends Data.TaggedError("NotOwned")<{ readonly session: string }> {}

@@ -234,22 +234,21 @@ const turn = <E, R>(
         one.withPermits(1)(Effect.flatMap(Clock.currentTimeMillis, (now) => write(now + term))),
       )
     const keep = alone((until) => own.keep(at, { position: kept, until }))
-    const giveUp = (page: ReadonlyArray<FedRecord>, error: unknown) =>
+    /** Notes what is given up, and that the group has come to a position. */
+    const giveUp = (page: ReadonlyArray<FedRecord>, reached: string, tried: number, error?: unknown) =>
       Effect.gen(function* () {
-        const reason = reasonOf(error)
-        const notes = page.map(({ record: { session, version }, position }): GivenUp => ({
+        const notes = page.map(({ record: { session, version }, position, unreadable }): GivenUp => ({
           session,
           version,
           position,
-          attempts: attempts ?? 1,
-          reason,
+          attempts: tried,
+          reason: unreadable ?? reasonOf(error),
         }))
         const entries = notes.map((letter) => ({ type: givenUpType, data: JSON.stringify(letter) }))
-        const position = page.at(-1)!.position
         yield* alone((until) =>
-          Effect.map(own.add(at, entries, { position, until }), (added) => {
+          Effect.map(own.add(at, entries, { position: reached, until }), (added) => {
             at = added
-            kept = position
+            kept = reached
           }),
         )
         yield* Effect.annotateLogs(
@@ -262,7 +261,7 @@ const turn = <E, R>(
         ? handle(page)
         : Effect.suspend(() => handle(page)).pipe(
             Effect.retry({ times: attempts - 1, schedule: pauses }),
-            Effect.catchAll((error) => giveUp(page, error)),
+            Effect.catchAll((error) => giveUp(page, page.at(-1)!.position, attempts, error)),
           )
     const reading = fed(log, { ...range, ...(kept === null ? {} : { after: kept }) }, batch).pipe(
       Stream.runForEachChunk((chunk) =>
@@ -275,11 +274,14 @@ const turn = <E, R>(
             if (!isPending) kept = end
             return
           }
-          const done = yield* handled(page)
-          isPending = done !== undefined && done !== page.at(-1)?.position
+          const known = page.filter(({ unreadable }) => unreadable === undefined)
+          const done = known.length === 0 ? undefined : yield* handled(known)
+          isPending = done !== undefined && done !== known.at(-1)?.position
           if (done === null) return
           kept = isPending && done !== undefined ? done : end
-          yield* keep
+          const count = isPending ? page.findIndex(({ position }) => position === done) + 1 : page.length
+          const lost = page.slice(0, count).filter(({ unreadable }) => unreadable !== undefined)
+          yield* lost.length === 0 ? keep : giveUp(lost, kept!, 0)
         }),
       ),
     )

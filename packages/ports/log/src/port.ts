@@ -101,6 +101,8 @@ export interface FeedOptions {
 export interface FedRecord {
   readonly record: LogRecord
   readonly position: string
+  /** Why nobody can read the record here: then its `data` is empty. A group gives it up, and can have it once it can be read. */
+  readonly unreadable?: string
 }
 
 /**

@@ -43,6 +43,7 @@ const next: Readonly<Record<string, string>> = {
   held: "Nothing changes it until the hold ends.",
   archived:
     "Whoever runs the store has to open it with its archive; the newest messages can be read without it.",
+  unreadable: "Whoever runs the store has to give the keys that it was sealed with.",
   Closed: "The server is shutting down. Start it again.",
 }
 

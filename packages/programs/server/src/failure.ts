@@ -38,6 +38,8 @@ const unavailable: Readonly<Record<string, string>> = {
 const refusals: Readonly<Record<string, readonly [status: Status, name: string]>> = {
   erased: [409, "Erased"],
   held: [409, "Held"],
+  archived: [409, "Archived"],
+  unreadable: [409, "Unreadable"],
   position: [400, "InvalidInput"],
 }
 

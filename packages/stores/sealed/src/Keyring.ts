@@ -27,8 +27,8 @@ export class KeyringError extends Schema.TaggedError<KeyringError>()("KeyringErr
   /** The holder, as `owner:ID` or `session:ID`, or the id of a key. */
   subject: Schema.String,
   reason: Schema.String,
-  /** It is refused for good, and nothing failed. */
-  refused: Schema.optional(Schema.Literal("erased", "held")),
+  /** It is refused for good, and nothing failed; `unreadable`: a key is there, and this keyring cannot read it. */
+  refused: Schema.optional(Schema.Literal("erased", "held", "unreadable")),
 }) {
   override get message(): string {
     return `The keyring failed at ${this.operation} for "${this.subject}": ${this.reason}`

@@ -2,6 +2,9 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 
+/** Keys are there, and cannot be read here, however often they are asked for. */
+export class Unreadable extends Error {}
+
 /** Wraps keys. What it wraps is useless without it. */
 export interface Root {
   /** What wrapped keys name the root by; a root that is rotated has another one. */
@@ -27,7 +30,12 @@ const rootOf = (key: Uint8Array): Root => ({
     const decipher = createDecipheriv("aes-256-gcm", key, wrapped.subarray(0, 12))
       .setAAD(Buffer.from(about))
       .setAuthTag(wrapped.subarray(-16))
-    return Buffer.concat([decipher.update(wrapped.subarray(12, -16)), decipher.final()])
+    const bytes = decipher.update(wrapped.subarray(12, -16))
+    try {
+      return Buffer.concat([bytes, decipher.final()])
+    } catch {
+      throw new Unreadable("it was changed since the root has wrapped it")
+    }
   },
 })
 

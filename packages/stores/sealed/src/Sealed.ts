@@ -60,19 +60,27 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
   const hiddenKeys = (session: string, names: ReadonlyArray<string>) =>
     Effect.map(keysNow("projections", session, false), (keys) => names.map((name) => hiddenKey(keys, name)))
 
-  /** What was erased is left out: nobody can read it, and the feed goes on behind it. */
+  /**
+   * The feed goes on behind what nobody can read. What was erased is left out; of what is there and cannot be opened here, it says so: it
+   * may be opened another day.
+   */
   const openFeed =
     (feed: NonNullable<EventLog.Service["feed"]>): NonNullable<EventLog.Service["feed"]> =>
     ({ after, limit }) =>
       Effect.gen(function* () {
         const page = yield* feed({ after, limit })
         const opened = yield* openEach(page.map(({ record }) => [record.session, record]))
-        const kept = page.flatMap(({ position }, at) => {
-          const text = opened[at]!
-          return Either.isLeft(text) && text.left.refused === "erased"
-            ? []
-            : [Either.map(text, (record) => ({ record, position }))]
-        })
+        const kept = page.flatMap(
+          ({ record, position }, at): ReadonlyArray<Either.Either<EventLog.FedRecord, EventLog.LogError>> => {
+            const text = opened[at]!
+            if (Either.isRight(text)) return [Either.right({ record: text.right, position })]
+            const { refused, message } = text.left
+            if (refused === "erased") return []
+            return refused === "unreadable"
+              ? [Either.right({ record: { ...record, data: "" }, position, unreadable: message })]
+              : [Either.left(text.left)]
+          },
+        )
         const found = yield* Either.all(kept)
         const last = page.at(-1)
         return found.length > 0 || last === undefined

@@ -15,6 +15,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import type { KeyInfo } from "./Keyring.js"
+import { Unreadable } from "./Root.js"
 
 /** A key in a file; `wrapped` is `null` once it is destroyed. */
 export interface StoredKey extends KeyInfo {
@@ -114,6 +115,20 @@ const pathOf = (folder: string, number: number): string => join(folder, `${numbe
 export const isNewest = (folder: string, { number, mark }: Found): boolean =>
   number > 0 && !existsSync(pathOf(folder, number + 1)) && markOf(pathOf(folder, number)) === mark
 
+/** The keys in a file. */
+const keysIn = (path: string): Stored => {
+  const text = readFileSync(path, "utf8")
+  try {
+    const stored = JSON.parse(text) as Partial<Stored> | null
+    if (typeof stored?.holder === "string" && Array.isArray(stored.keys)) return stored as Stored
+  } catch {
+    // It is damaged.
+  }
+  throw new Unreadable(
+    `${path} is damaged: put it back from a backup of the keys, or remove its folder, and nobody reads what they have sealed`,
+  )
+}
+
 /** The newest keys of a holder. */
 export const readKeys = (folder: string): Found => {
   for (let tried = ""; ;) {
@@ -124,7 +139,7 @@ export const readKeys = (folder: string): Found => {
     try {
       // Before it is read: of a file that is changed meanwhile, the mark is another one.
       const mark = markOf(join(folder, newest))
-      const stored = JSON.parse(readFileSync(join(folder, newest), "utf8")) as Stored
+      const stored = keysIn(join(folder, newest))
       return { number, stored, mark, left: files.slice(1) }
     } catch (error) {
       // Another process has written the next one meanwhile, and removes this one, or has overwritten it.

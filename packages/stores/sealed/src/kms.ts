@@ -1,7 +1,7 @@
 /** A root in AWS Key Management Service: the root never leaves it. */
 import { DecryptCommand, EncryptCommand } from "@aws-sdk/client-kms"
 import { createHash } from "node:crypto"
-import type { Root } from "./Root.js"
+import { type Root, Unreadable } from "./Root.js"
 
 /** Which key of AWS KMS is the root. */
 export interface KmsOptions {
@@ -38,7 +38,8 @@ export const kmsRoot = ({ client, keyId }: KmsOptions): Root => {
   }
   /** AWS says in the name of an error what has happened, and often nothing in the message. */
   const named = (cause: Error): never => {
-    throw new Error(`AWS KMS refuses with ${cause.name}: ${cause.message}`, { cause })
+    const Refused = cause.name === "InvalidCiphertextException" ? Unreadable : Error
+    throw new Refused(`AWS KMS refuses with ${cause.name}: ${cause.message}`, { cause })
   }
   /** A field of the answer to a command. */
   const asked = async (command: object, field: string): Promise<Uint8Array> => {

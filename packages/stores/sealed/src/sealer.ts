@@ -19,8 +19,12 @@ export type Operation =
   | "projections"
 
 /** An error of the log. */
-export const failure = (operation: Operation, session: string, reason: string, refused?: "erased" | "held") =>
-  new EventLog.LogError({ operation, session, reason, refused })
+export const failure = (
+  operation: Operation,
+  session: string,
+  reason: string,
+  refused: "erased" | "held" | "unreadable",
+) => new EventLog.LogError({ operation, session, reason, refused })
 
 export const ofKeyring = (operation: Operation, session: string) => (error: KeyringError) =>
   new EventLog.LogError({
@@ -162,7 +166,7 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
     const [key, ...earlier] = found
     const text = unsealed(keysOf(key!, earlier, session), bytes, about())
     const reason = `sealed data was changed, or comes from another place (key ${ids.join(", ")})`
-    return text === null ? Either.left(failure(operation, session, reason)) : Either.right(text)
+    return text === null ? Either.left(failure(operation, session, reason, "unreadable")) : Either.right(text)
   }
   /**
    * The texts that stored data has, or why one has none. Each key is asked for once, and never kept for the next read. Data from before

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { newId, type Stored, type StoredKey } from "./keyFiles.js"
 import { type Key, KeyringError } from "./Keyring.js"
-import type { Root } from "./Root.js"
+import { type Root, Unreadable } from "./Root.js"
 
 type Operation = KeyringError["operation"]
 
@@ -11,7 +11,12 @@ type Operation = KeyringError["operation"]
 export const failed = (operation: Operation, subject: string) => (error: unknown) =>
   error instanceof KeyringError
     ? error
-    : new KeyringError({ operation, subject, reason: error instanceof Error ? error.message : String(error) })
+    : new KeyringError({
+        operation,
+        subject,
+        reason: error instanceof Error ? error.message : String(error),
+        refused: error instanceof Unreadable ? "unreadable" : undefined,
+      })
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
 
@@ -30,7 +35,7 @@ export const wrapping = (root: Root, earlierRoots: ReadonlyArray<Root>) => {
 
   const unwrap = async ({ holder, root: by }: Stored, { id, wrapped }: StoredKey): Promise<Key> => {
     const wrapper = roots.get(by)
-    if (wrapper === undefined) throw new Error(`it was wrapped by the root "${by}", which is not given`)
+    if (wrapper === undefined) throw new Unreadable(`it was wrapped by the root "${by}", which is not given`)
     const bytes = await wrapper.unwrap(Buffer.from(wrapped ?? "", "base64"), `${holder} ${id}`)
     const key = { id, bytes }
     unwrapped.set(id, key)

@@ -7,7 +7,8 @@ import * as fc from "fast-check"
 import fs from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { type Keyring, sealing, sealLog } from "../src/index.js"
+import { fileRoot, folderKeyring, type Keyring, sealing, sealLog } from "../src/index.js"
+import { placeOf } from "../src/keyFiles.js"
 import { filesDyingAt, folders } from "./support.js"
 
 const { newFolder, newKeyring } = folders()
@@ -262,6 +263,125 @@ describe("an erased owner", () => {
           entries: 1,
           brokenAt: null,
         })
+      }),
+    ))
+})
+
+/** What makes a session unreadable, and how that is mended; what was erased is not mended. */
+const unreadable: Readonly<
+  Record<string, (folder: string, store: EventLog.Service) => Effect.Effect<Effect.Effect<unknown> | null>>
+> = {
+  "whose earlier owner was erased": (folder) =>
+    Effect.as(Effect.orDie(newKeyring(folder).revoke({ owner: "ben" }, null)), null),
+  "whose key another root has wrapped": (folder) =>
+    Effect.gen(function* () {
+      const root = join(folder, "root.key")
+      fs.renameSync(root, `${root}.before`)
+      const both = folderKeyring({
+        folder: join(folder, "owners"),
+        root: fileRoot(root),
+        earlierRoots: [fileRoot(`${root}.before`)],
+      })
+      for (const owner of ["ann", "cid"]) yield* Effect.orDie(both.rotate({ owner }))
+      return Effect.orDie(both.rewrap)
+    }),
+  "whose file of keys is damaged": (folder) =>
+    Effect.sync(() => {
+      const of = join(folder, "owners", placeOf("owner:ben"))
+      const [path] = fs.readdirSync(of).map((name) => join(of, name)) as [string]
+      const before = fs.readFileSync(path)
+      fs.writeFileSync(path, before.subarray(0, 40))
+      return Effect.sync(() => fs.writeFileSync(path, before))
+    }),
+  "in which a sealed record was changed": (_folder, store) =>
+    Effect.gen(function* () {
+      const [record] = yield* Effect.orDie(
+        store.read("chat", { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
+      )
+      const { data } = record!
+      // The store in memory gives its own records.
+      const write = (text: string) => Effect.sync(() => void Object.assign(record!, { data: text }))
+      yield* write(data.replace(/"text":"./, '"text":"!'))
+      return write(data)
+    }),
+}
+
+describe("a session that nobody can read here", () => {
+  it.each(Object.keys(unreadable))("%s, keeps no other one waiting, and is named", (kind) =>
+    run(
+      Effect.gen(function* () {
+        const { store, folder, memory: before } = yield* processes(1)
+        yield* before.append("chat", said, { owner: "ben" })
+        yield* before.describe("chat", { owner: "ann" })
+        for (const [session, owner] of [
+          ["chat-2", "ann"],
+          ["other", "cid"],
+        ] as const)
+          yield* before.append(session, said, { owner })
+        yield* before.append("chat", said)
+        const mend = yield* unreadable[kind]!(folder, store)
+        const memory = yield* memoryOver(sealLog(store, newKeyring(folder)), options)
+
+        expect(yield* memory.recallOf("ann", canary)).toMatchObject({
+          messages: [{ session: "chat-2" }, { session: "chat-2" }],
+          unreadable: ["chat"],
+        })
+        expect(yield* memory.sessionsOf("ann")).toMatchObject({
+          sessions: [{ session: "chat" }, { session: "chat-2" }],
+        })
+        const exported: Array<string> = []
+        const failed = yield* Effect.flip(
+          Stream.runForEach(memory.eventsOf("ann"), ({ session }) =>
+            Effect.sync(() => void exported.push(session)),
+          ),
+        )
+        expect(failed).toMatchObject({ session: "chat", refused: expect.any(String) })
+        expect(new Set(exported)).toContain("chat-2")
+
+        const told = (events: Iterable<Memory.FedEvent>) => [
+          ...new Set([...events].map(({ session, event }) => `${session} ${event._tag}`)),
+        ]
+        const others = ["chat-2", "other"].flatMap((session) =>
+          ["MessageAppended", "SessionDescribed"].map((type) => `${session} ${type}`),
+        )
+        const fed = told(yield* Stream.runCollect(memory.feed({ follow: false })))
+        expect(fed).toEqual(expect.arrayContaining(others))
+        expect(fed.includes("chat UnknownEvent")).toBe(mend !== null)
+        const taken: Array<Memory.FedEvent> = []
+        const take = (events: ReadonlyArray<Memory.FedEvent>) => void taken.push(...events)
+        yield* memory.consume("crm", take, { follow: false })
+        expect(told(taken)).toEqual(expect.arrayContaining(others))
+        const givenUp = () => Effect.map(Stream.runCollect(EventLog.givenUp(store, "crm")), (all) => [...all])
+        const letters = yield* givenUp()
+        expect(letters.length > 0).toBe(mend !== null)
+        expect(JSON.stringify(letters)).not.toContain(canary)
+        if (mend !== null) {
+          yield* mend
+          const mended = sealLog(store, newKeyring(folder))
+          yield* Stream.runDrain(Memory.redeliver(mended, "crm", take))
+          expect(yield* givenUp()).toEqual([])
+          const all = yield* Stream.runCollect((yield* memoryOver(mended, options)).feed({ follow: false }))
+          const named = (events: Iterable<Memory.FedEvent>) =>
+            [...events].map(({ id, event }) => `${id} ${event._tag}`).toSorted()
+          expect(named(taken)).toEqual(named(all))
+        }
+      }),
+    ),
+  )
+
+  it("is not deleted where nobody can say whether it is held, and all others of the owner are", () =>
+    run(
+      Effect.gen(function* () {
+        const { folder, memory } = yield* processes(1)
+        for (const session of ["chat", "chat-2", "chat-3"])
+          yield* memory.append(session, said, { owner: "ann" })
+        yield* memory.hold("chat-2", "case 17")
+        const of = join(folder, "owners", placeOf("session:chat-2"))
+        for (const name of fs.readdirSync(of)) fs.writeFileSync(join(of, name), "{")
+        expect(yield* refusalOf(memory.deleteOf("ann"))).toMatch(/"chat-2".*damaged/s)
+        expect((yield* memory.sessionsOf("ann")).sessions.map(({ session }) => session)).toEqual(["chat-2"])
+        fs.rmSync(of, { recursive: true })
+        expect(yield* memory.deleteOf("ann")).toBe(1)
       }),
     ))
 })

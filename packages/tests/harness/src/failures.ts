@@ -23,7 +23,7 @@ export const failuresOf = (operations: Iterable<string> = own.keys()): ReadonlyA
 ]
 
 /** What a store refuses for good, in `LogError.refused`. */
-export const refusals = ["erased", "held"] as const
+export const refusals = ["erased", "held", "archived", "unreadable"] as const
 
 /** An error of a name, which says that it quotes nothing. */
 export const errorNamed = (name: string, fields: object = {}): Error =>

@@ -60,6 +60,8 @@ const known: Readonly<Record<string, readonly [status: number, code: string, mes
   erased: [409, "erased", "It was erased."],
   held: [409, "held", "It is held: nothing deletes it until the hold ends."],
   Held: [409, "held", "It is held: nothing deletes it until the hold ends."],
+  archived: [409, "archived", "It is in an archive that is not opened here."],
+  unreadable: [409, "unreadable", "It is sealed, and cannot be opened here."],
   LogError: [503, "store_unavailable", "The store failed. Try again."],
   LayersError: [503, "store_unavailable", "The memory layers failed. Try again."],
   VectorIndexError: [503, "store_unavailable", "The vectors could not be deleted. Try again."],
