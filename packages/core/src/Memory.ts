@@ -13,16 +13,22 @@ import { appendMessages } from "./memory/appendMessages.js"
 import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
-import { auditOwner, auditSession, eraseOwner, holdSubject, restoreOwner } from "./memory/govern.js"
+import {
+  auditOwner,
+  auditSession,
+  describeSession,
+  eraseOwner,
+  holdSubject,
+  restoreOwner,
+} from "./memory/govern.js"
 import { withAudit } from "./memory/withAudit.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
-import { guarded, guardedTitle } from "./memory/entrance.js"
+import { guarded } from "./memory/entrance.js"
 import { changeFact, endRebuild, factsIn, factsOfOwner, rebuildFacts, rebuiltFacts } from "./memory/facts.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {
   checkConsumer,
-  checkDescription,
   checkFeed,
   checkRange,
   checkSession,
@@ -51,7 +57,6 @@ import * as metrics from "./observe/metrics.js"
 import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { sourceOf } from "./recall/readLog.js"
-import { describe } from "./session/description.js"
 import type { Overloaded } from "./shell/Load.js"
 import type { Answered, Sessions } from "./shell/Sessions.js"
 import { consume, feed } from "./memory/feed.js"
@@ -161,16 +166,7 @@ const operations = (parts: MemoryParts): Service => {
     checkout: (session, branch, request) =>
       write("checkout", session, request, () => checkout(parts, session, branch)),
     undo: (session, request = {}) => write("undo", session, request, () => undo(parts, session, request)),
-    describe: (session, change) =>
-      Effect.gen(function* () {
-        yield* checkSession(session)
-        yield* checkDescription(session, change)
-        const stored = yield* guardedTitle(parts, session, change)
-        yield* sessions.transact(session, (before) => ({
-          events: describe(before.description, stored),
-          answer: undefined,
-        }))
-      }),
+    describe: (session, change) => describeSession(parts, session, change),
 
     context: (session, request) => contextOf(parts, session, request),
     messages: (session, page) => readMessages(sessions, session, page),

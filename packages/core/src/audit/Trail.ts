@@ -5,7 +5,7 @@
 import { Clock, Effect, Either, Stream } from "effect"
 import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
 import { records, storedLog } from "@memfold/log/pages"
-import type { AuditNoted } from "../event/Event.js"
+import { type AuditNoted, trailPrefix } from "../event/Event.js"
 import { decode, encodeBatch, type RecordedEvent, timedNow } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
 import { conflictPause, retryTransient } from "../shell/retry.js"
@@ -24,7 +24,7 @@ export type Subject = { readonly session: string } | { readonly owner: string }
  * ```
  */
 export const trailOf = (subject: Subject): string =>
-  "owner" in subject ? `memfold:audit:owner:${subject.owner}` : `memfold:audit:session:${subject.session}`
+  "owner" in subject ? `${trailPrefix}owner:${subject.owner}` : `${trailPrefix}session:${subject.session}`
 
 // Every runtime has these.
 declare const crypto: {

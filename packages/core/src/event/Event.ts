@@ -290,7 +290,16 @@ export const SpendCapReached = Schema.TaggedStruct("SpendCapReached", {
 export type SpendCapReached = typeof SpendCapReached.Type
 
 /** What was done with what is kept of a session or an owner, beside what the events of sessions say. */
-export const AuditAct = Schema.Literal("read", "export", "delete", "erase", "restore", "hold", "release")
+export const AuditAct = Schema.Literal(
+  "read",
+  "export",
+  "delete",
+  "erase",
+  "restore",
+  "hold",
+  "release",
+  "pass",
+)
 export type AuditAct = typeof AuditAct.Type
 
 /** A session as a receipt names it: its version, the size of its records as they are stored, and their SHA-256. */
@@ -301,10 +310,13 @@ const ErasedSession = Schema.Struct({
   sha256: Schema.String,
 })
 
+/** What the ids of audit trails begin with. */
+export const trailPrefix = "memfold:audit:"
+
 /**
  * An entry of an audit trail, which is a log of its own. It never has a text of a conversation.
  *
- * - `session` or `owner`: what it was done to
+ * - `session` or `owner`: what it was done to; both for a session that the owner has passed on (`pass`)
  * - `operation`: the operation that read or exported
  * - `reason`: why, in the words of whoever did it
  * - `destroyTime`: when the keys of an erasure are destroyed, in milliseconds since the epoch

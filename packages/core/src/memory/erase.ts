@@ -17,7 +17,7 @@ import { readState } from "./readState.js"
  */
 export const unlessHeld = (
   { log, layers }: Pick<MemoryParts, "log" | "layers">,
-  operation: "delete" | "rewrite",
+  operation: "append" | "delete" | "rewrite",
   names: ReadonlyArray<string>,
 ): Effect.Effect<void, LogError> =>
   Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { checkCount, checkSession, checkSummary } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { AtVersionOptions, MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
+import { unlessTrail } from "../shell/Sessions.js"
 
 /** Takes back the commits behind a summary; `null` takes back all of them. */
 export const revertTo = (
@@ -33,5 +34,6 @@ export const forkTo = (
   Effect.gen(function* () {
     yield* readState(sessions, session, at)
     yield* checkSession(to)
+    yield* unlessTrail("append", to)
     return yield* fork(log, sessions, session, { to, atVersion: at.atVersion })
   })

@@ -1,15 +1,20 @@
 /** Answering for what is kept: erasing an owner from every copy, holding what must not go, and telling who did what. */
 import { type Duration, Effect, Schema } from "effect"
 import { type AuditReport, auditOf as auditIn } from "../audit/audit.js"
-import { note, type Subject } from "../audit/Trail.js"
+import { note, readTrail, type Subject } from "../audit/Trail.js"
 import { CurrentActor } from "../event/Actor.js"
+import type { GuardRefused } from "../guard/Guard.js"
+import type { SessionError } from "../shell/Sessions.js"
 import type { AuditNoted } from "../event/Event.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import { millisOf } from "../options/OptionGroup.js"
 import type { Erasure, Held, LogError, Receipt } from "@memfold/log/EventLog"
 import { storedLog } from "@memfold/log/pages"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
-import { checkOwner, checkSession, checkText, InvalidInput } from "./input.js"
+import { changesOwner, describe, type DescriptionChange } from "../session/description.js"
+import { guardedTitle } from "./entrance.js"
+import { unlessHeld } from "./erase.js"
+import { checkDescription, checkOwner, checkSession, checkText, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { allOfOwned, logsOfOwned } from "./ownedSessions.js"
 
@@ -58,6 +63,56 @@ export const noted = (
   entry: Partial<Omit<AuditNoted, "_tag" | "act" | "previous" | "session" | "owner">> = {},
 ): Effect.Effect<void, LogError> => note(log, { act, ...subject, ...entry })
 
+/**
+ * Describes a session. One that passes to another owner keeps words of the one before: the trail of that owner names it first, so that an
+ * erasure finds it. What is held does not pass: behind another owner, the hold would not be seen.
+ */
+export const describeSession = (
+  parts: MemoryParts,
+  session: string,
+  change: DescriptionChange,
+): Effect.Effect<void, InvalidInput | SessionError | GuardRefused> =>
+  Effect.gen(function* () {
+    yield* checkSession(session)
+    yield* checkDescription(session, change)
+    const { log, sessions } = parts
+    const stored = yield* guardedTitle(parts, session, change)
+    for (let isDone = false; !isDone;) {
+      const { description } = yield* sessions.load(session)
+      if (log.erasure !== undefined && description.owner !== null && changesOwner(description, stored)) {
+        yield* unlessHeld(parts, "append", [session])
+        yield* note(log, { act: "pass", owner: description.owner, session })
+      }
+      const { answer } = yield* sessions.transact(session, (before) => {
+        const isSame = before.description.owner === description.owner
+        return { events: isSame ? describe(before.description, stored) : [], answer: isSame }
+      })
+      isDone = answer
+    }
+  })
+
+/** The sessions that an owner has passed on and that are still there: one that was begun later under the id has no word of the owner. */
+const passedBy = ({ log }: MemoryParts, owner: string) =>
+  Effect.gen(function* () {
+    const { noted: entries } = yield* readTrail(log, { owner })
+    const times = new Map(
+      entries.flatMap(({ event: { act, session = "" }, time }) => (act === "pass" ? [[session, time]] : [])),
+    )
+    return yield* Effect.filter(times, ([session, time]) =>
+      Effect.map(
+        storedLog(log).read(session, { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
+        ([first]) => first !== undefined && first.time <= time,
+      ),
+    ).pipe(Effect.map((kept) => kept.map(([session]) => session)))
+  })
+
+/** What is erased and restored with an owner, beside the sessions: logs of the memory itself, and sessions that the owner has passed on. */
+const alsoOf = (parts: MemoryParts, owner: string) =>
+  Effect.gen(function* () {
+    const logs = yield* logsOfOwned(parts, owner)
+    return [...logs.filter((name) => name.startsWith("memfold:")), ...(yield* passedBy(parts, owner))]
+  })
+
 /** Erases an owner from every copy of the store. */
 export const eraseOwner = (
   parts: MemoryParts,
@@ -75,7 +130,11 @@ export const eraseOwner = (
       })
     const erasure = yield* erasureOf(parts, "erase")
     const actor = yield* CurrentActor
-    const also = (yield* logsOfOwned(parts, owner)).filter((name) => name.startsWith("memfold:"))
+    const also = yield* alsoOf(parts, owner)
+    for (const session of also) {
+      const held = yield* erasure.held(session)
+      if (held !== null) return yield* held
+    }
     const owned = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
     const receipt = yield* erasure.erase({ owner, actor: actor?.id ?? "", reason, after: millis, also })
     const { sessions, keys, destroyTime } = receipt
@@ -105,7 +164,7 @@ export const restoreOwner = (
   Effect.gen(function* () {
     yield* checkOwner(owner)
     const erasure = yield* erasureOf(parts, "restore")
-    const also = (yield* logsOfOwned(parts, owner)).filter((name) => name.startsWith("memfold:"))
+    const also = yield* alsoOf(parts, owner)
     const keys = yield* erasure.restore(owner, also)
     yield* noted(parts, "restore", { owner }, { keys, ...(reason === undefined ? {} : { reason }) })
     return keys.length

@@ -6,7 +6,7 @@
  * and no read. Every read first folds the events after the cached version.
  */
 import { Array, Clock, type Duration, Effect, type Scope, Stream } from "effect"
-import type { Event } from "../event/Event.js"
+import { type Event, trailPrefix } from "../event/Event.js"
 import { encodeBatchSteps, recordedAfter, type RecordedEvent, timedNow } from "../event/EventCodec.js"
 import {
   notArchived,
@@ -124,6 +124,17 @@ export interface Sessions {
     pollInterval: Duration.DurationInput,
   ) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
+
+/** Fails for a trail: it says what was done, so nobody writes to it as to a session, and nobody deletes it. */
+export const unlessTrail = (operation: "append" | "delete", session: string): Effect.Effect<void, LogError> =>
+  session.startsWith(trailPrefix)
+    ? new LogError({
+        operation,
+        session,
+        reason: "it is the trail of an audit, which only the memory writes, and which stays",
+        refused: "held",
+      })
+    : Effect.void
 
 /** More conflicts in a row are no competition between writers: the log contradicts itself. */
 const mostConflicts = 1_000
@@ -253,6 +264,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     inTurn(
       session,
       Effect.gen(function* () {
+        yield* unlessTrail("append", session)
         const step = Effect.isEffect(decide) ? yield* decide : decide
         // A caller's id may come again at any version; an id of our own comes again only when the store's answer is lost.
         const batch = {
@@ -310,7 +322,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     delete: (session) =>
       inTurn(
         session,
-        Effect.tap(log.delete(session), () =>
+        Effect.tap(Effect.zipRight(unlessTrail("delete", session), log.delete(session)), () =>
           Effect.sync(() => {
             cache.forget(session)
             newest.forget(session)

@@ -35,7 +35,7 @@ export interface EraseRequest {
   readonly reason: string
   /** How long the erasure can be taken back, in milliseconds; until it is asked for by default, and 0 destroys the keys at once. */
   readonly after?: number | undefined
-  /** Further logs that have words of the owner, such as the facts about a user. */
+  /** Further logs that have words of the owner, such as the facts about a user, and sessions that have another owner now. */
   readonly also?: ReadonlyArray<string> | undefined
 }
 

@@ -9,7 +9,6 @@ const notProven = [
   "vectors in an index of its own, logs of a provider, and what an application has printed or stored itself",
   "facts about a project or workspace that were learned in these sessions, in copies of the store from before",
   "backups of the keyring: destroy them as well",
-  "sessions that were theirs and have another owner now: nobody can read them either, and they are not named here",
 ]
 
 /** The digest of the records of a session, as they are stored. */
