@@ -24,7 +24,15 @@ import {
 import { withAudit } from "./memory/withAudit.js"
 import { clearSession, deleteOwned, deleteSession, redactMessage } from "./memory/erase.js"
 import { guarded } from "./memory/entrance.js"
-import { changeFact, endRebuild, factsIn, factsOfOwner, rebuildFacts, rebuiltFacts } from "./memory/facts.js"
+import {
+  changeFact,
+  endRebuild,
+  factsIn,
+  factsOfOwner,
+  rebuildFacts,
+  rebuiltFacts,
+  removeFact,
+} from "./memory/facts.js"
 import { forkTo, revertTo } from "./memory/goBack.js"
 import { lookAt } from "./memory/look.js"
 import {
@@ -202,8 +210,7 @@ const operations = (parts: MemoryParts): Service => {
     eventsOf: (owner) => eventsOfOwned(parts, owner, events),
     facts: (session, query) => factsIn(parts, session, query),
     factsOf: (owner, query) => factsOfOwner(parts, owner, query),
-    removeFact: (session, fact, { as = "retracted", reason = "removed", until } = {}) =>
-      changeFact(parts, session, { fact, as, reason, until }),
+    removeFact: (session, fact, how) => removeFact(parts, session, fact, how),
     confirmFact: (session, fact) => changeFact(parts, session, { fact, as: "confirmed", reason: "" }),
     revertFact: (session, fact) => changeFact(parts, session, { fact, as: "reverted", reason: "" }),
     rebuildFacts: (id, request) => rebuildFacts(parts, id, request),

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { CountedMessage } from "../engine/append.js"
 import { CurrentActor } from "../event/Actor.js"
+import type { GuardCounts } from "../event/Event.js"
 import { type BeforeAppend, type Guarded, guardedBy, GuardRefused } from "../guard/Guard.js"
 import { inSteps, mapped } from "@memfold/log/breathe"
 import { type Message, text, user } from "@memfold/message/Message"
@@ -36,7 +37,27 @@ export const guarded = (
     })
   })
 
-/** A description as it is stored: a title repeats what was said, so the guard sees it, as a message of the user. */
+/** A text beside messages as it is stored: it may repeat what was said, so the guard sees it, as a message of the user. */
+export const guardedText = (
+  parts: Pick<Entrance, "sessions" | "beforeAppend">,
+  session: string,
+  given: string,
+  { place, owner }: { readonly place: string; readonly owner?: string | null | undefined },
+): Effect.Effect<{ readonly text: string; readonly guarded?: GuardCounts }, GuardRefused | SessionError> =>
+  given === "" || parts.beforeAppend === undefined
+    ? Effect.succeed({ text: given })
+    : guarded(parts, session, [user(given)], owner).pipe(
+        Effect.mapBoth({
+          onSuccess: ([stored]) => ({
+            text: stored === undefined ? "" : text(stored.message),
+            ...(stored?.guarded === undefined ? {} : { guarded: stored.guarded }),
+          }),
+          onFailure: (error) =>
+            error._tag === "GuardRefused" ? new GuardRefused({ ...error, place }) : error,
+        }),
+      )
+
+/** A description as it is stored. */
 export const guardedTitle = <A extends DescriptionChange>(
   parts: Pick<Entrance, "sessions" | "beforeAppend">,
   session: string,
@@ -44,16 +65,9 @@ export const guardedTitle = <A extends DescriptionChange>(
 ): Effect.Effect<A & GuardedChange, GuardRefused | SessionError> =>
   typeof change.title !== "string" || change.title === "" || parts.beforeAppend === undefined
     ? Effect.succeed(change)
-    : guarded(parts, session, [user(change.title)], change.owner).pipe(
-        Effect.mapBoth({
-          onSuccess: ([stored]) => ({
-            ...change,
-            title: stored === undefined ? null : text(stored.message) || null,
-            ...(stored?.guarded === undefined ? {} : { guarded: stored.guarded }),
-          }),
-          onFailure: (error) =>
-            error._tag === "GuardRefused" ? new GuardRefused({ ...error, place: "the title" }) : error,
-        }),
+    : Effect.map(
+        guardedText(parts, session, change.title, { place: "the title", owner: change.owner }),
+        ({ text: title, ...counts }) => ({ ...change, title: title || null, ...counts }),
       )
 
 /** Messages with their tokens, and with the tokens of their bound parts if they have any. Others have their turn while many are counted. */

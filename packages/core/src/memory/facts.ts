@@ -10,8 +10,10 @@ import {
 } from "../layers/MemoryLayers.js"
 import { charged } from "../shell/learnFacts.js"
 import { noSpend } from "../shell/Spend.js"
+import type { GuardRefused } from "../guard/Guard.js"
+import { guardedText } from "./entrance.js"
 import { unlessHeld } from "./erase.js"
-import { checkOwner, checkText, checkTime, InvalidInput } from "./input.js"
+import { checkOwner, checkSession, checkText, checkTime, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { allOfOwned } from "./ownedSessions.js"
@@ -113,6 +115,20 @@ export const changeFact = (
       yield* unlessHeld({ log, layers }, "rewrite", [session, ...from])
     }
     return yield* layers?.change(state, change) ?? Effect.succeed(false)
+  })
+
+/** Removes a fact. Its reason is kept in the log, as the guard leaves it. */
+export const removeFact = (
+  parts: MemoryParts,
+  session: string,
+  fact: string,
+  { as = "retracted", reason = "removed", until }: RemoveFactOptions = {},
+): Effect.Effect<boolean, MemoryError | LayersError | GuardRefused> =>
+  Effect.gen(function* () {
+    yield* checkSession(session)
+    yield* checkText(session, "reason", reason)
+    const { text } = yield* guardedText(parts, session, reason, { place: "the reason" })
+    return yield* changeFact(parts, session, { fact, as, reason: text, until })
   })
 
 /** What learns anew, and the log that has it; it fails for layers that cannot. */

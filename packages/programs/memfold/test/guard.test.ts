@@ -15,7 +15,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { createMemory, Keep, type PromiseMemory, Strategy, SummaryMode, Trigger } from "../src/index.js"
+import {
+  createMemory,
+  functionExtractor,
+  Keep,
+  type PromiseMemory,
+  Strategy,
+  SummaryMode,
+  Trigger,
+} from "../src/index.js"
 
 /** Compacts inline, after a few messages. */
 const short = Strategy.make({
@@ -76,6 +84,22 @@ const page = (id: string, text: string) => ({
   parts: [{ type: "text" as const, text }],
 })
 
+const withCore = (
+  store: Way["store"],
+  use: (memory: Memory.Service) => Effect.Effect<unknown, Error>,
+): Promise<void> =>
+  Effect.flatMap(Memory.make({ strategy: short, beforeAppend: guard() }), use).pipe(
+    Effect.scoped,
+    Effect.provide(
+      Layer.merge(
+        Either.getOrThrow(storeLayer(store)),
+        Layer.succeed(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      ),
+    ),
+    Effect.asVoid,
+    Effect.runPromise,
+  )
+
 /** Each way in, with what it stores in the session `s`. */
 const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
   append: async ({ memory, text }) => void (await memory.append("s", { role: "user", content: text })),
@@ -125,19 +149,7 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
     })
   },
   "the face with Effect": ({ store, text }) =>
-    Effect.gen(function* () {
-      const memory = yield* Memory.make({ strategy: short, beforeAppend: guard() })
-      yield* memory.append("s", Message.user(text))
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(
-        Layer.merge(
-          Either.getOrThrow(storeLayer(store)),
-          Layer.succeed(Summarizer.Summarizer, ExtractiveSummarizer.make()),
-        ),
-      ),
-      Effect.runPromise,
-    ),
+    withCore(store, (memory) => memory.append("s", Message.user(text))),
   "the AI SDK": async ({ memory, text }) => {
     const chat = aiSdk(memory).session("s")
     await chat.messages([page("p1", text)])
@@ -195,6 +207,136 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
       { model: "gpt-6.2-sol", input: "And now?", previous_response_id: first["id"] },
       headers.authorization ? { authorization: "Bearer k" } : {},
     )
+  },
+  "the proxy, streamed": async (way) => {
+    const { url } = await service(way)
+    for (const [path, body] of [
+      ["/v1/chat/completions", { messages: [{ role: "user", content: way.text }] }],
+      ["/v1/responses", { input: way.text, store: true, instructions: way.text }],
+      [
+        "/v1/messages",
+        { max_tokens: 500, system: way.text, messages: [{ role: "user", content: way.text }] },
+      ],
+    ] as const) {
+      const response = await fetch(`${url}${path}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: "Bearer k",
+          "x-api-key": "k",
+          "anthropic-version": "2023-06-01",
+          ...(path === "/v1/responses" ? {} : { "x-session-id": path.slice(4) }),
+        },
+        body: JSON.stringify({
+          model: path === "/v1/messages" ? "claude-opus-5" : "gpt-6.2-sol",
+          stream: true,
+          ...body,
+        }),
+      })
+      const answer = await response.text()
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${answer.slice(0, 300)}`)
+    }
+  },
+  conversations: async (way) => {
+    const { post } = await service(way)
+    const headers = { authorization: "Bearer k" }
+    const metadata = Object.fromEntries(
+      way.text
+        .split("\n\n")
+        .filter((one) => one.length <= 512)
+        .slice(0, 16)
+        .map((one, at) => [`key-${at}`, one]),
+    )
+    const items = [{ type: "message", role: "user", content: [{ type: "input_text", text: way.text }] }]
+    const { id } = await post("/v1/conversations", { metadata, items }, headers)
+    await post(`/v1/conversations/${String(id)}`, { metadata }, headers)
+    await post(`/v1/conversations/${String(id)}/items`, { items }, headers)
+    await post(
+      "/v1/responses",
+      { model: "gpt-6.2-sol", input: way.text, instructions: way.text, metadata, conversation: id },
+      headers,
+    )
+  },
+  "files, names and metadata": async ({ store, text }) =>
+    withCore(store, (memory) =>
+      memory.append("s", [
+        {
+          role: "user",
+          name: text.slice(0, 60),
+          metadata: { text, [text]: { deep: [text, JSON.stringify({ text })] } },
+          parts: [
+            { type: "text", text },
+            {
+              type: "file",
+              mediaType: "text/plain",
+              uri: `data:text/plain;base64,${Buffer.from(text).toString("base64")}`,
+              name: text,
+            },
+            {
+              type: "file",
+              mediaType: "application/json",
+              uri: `data:application/json,${encodeURIComponent(JSON.stringify({ text }))}`,
+            },
+          ],
+        },
+        {
+          role: "assistant",
+          parts: [
+            {
+              type: "tool-call",
+              id: "c1",
+              name: "run",
+              arguments: JSON.stringify({ a: JSON.stringify({ b: text }) }),
+            },
+          ],
+        },
+        {
+          role: "tool",
+          parts: [
+            {
+              type: "tool-result",
+              id: "c1",
+              name: "run",
+              output: text,
+              isError: true,
+              content: [{ type: "text", text }],
+            },
+          ],
+        },
+      ] as ReadonlyArray<Message.Message>),
+    ),
+  facts: async ({ store, text, asked, logged: _logged }) => {
+    const memory = createMemory({
+      store,
+      strategy: short,
+      compaction: { mode: "inline" },
+      beforeAppend: guard(),
+      layers: {
+        extractor: functionExtractor(
+          async ({ messages }) => {
+            asked.push(JSON.stringify(messages))
+            return messages.flatMap((one) =>
+              one.role === "user"
+                ? [{ predicate: "said", value: one.text.slice(0, 400), quote: one.text.slice(0, 400) }]
+                : [],
+            )
+          },
+          { isFree: true },
+        ),
+      },
+      summarizer: async ({ system, user }) => {
+        asked.push(system, user)
+        return "A summary."
+      },
+    })
+    await memory.append("s", { role: "user", content: text }, { owner: "ann" })
+    await memory.append("s", { role: "assistant", content: "Noted." })
+    await memory.compact("s", { instructions: text })
+    for (const { id } of await memory.factsOf("ann"))
+      for (const as of ["ended", "retracted"] as const)
+        await memory.removeFact("memfold:user:ann", id, { as, reason: text.slice(0, 900) })
+    for (const { id } of await memory.facts("s")) await memory.removeFact("s", id, { reason: text })
+    await memory.close()
   },
   MCP: async (way) => {
     const { post } = await service(way)

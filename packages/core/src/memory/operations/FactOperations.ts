@@ -1,5 +1,6 @@
 /** What is known of a session and of an owner, and the way back. */
 import type { LayersError } from "../../layers/MemoryLayers.js"
+import type { GuardRefused } from "../../guard/Guard.js"
 import type { FactInTime } from "../../layers/inTime.js"
 import type { FactsOptions, RemoveFactOptions } from "../facts.js"
 import type { MemoryError } from "../MemoryOptions.js"
@@ -51,6 +52,7 @@ export interface FactOperations<F extends Face> {
    *   `"redacted"` (it is erased from the log); `reason`: a text that is kept in the log
    * @returns `false` if the session has no such fact, or there are no memory layers
    * @throws LayersError: the memory layers failed
+   * @throws GuardRefused: the guard of the memory refused the reason
    *
    * @example
    * ```ts
@@ -62,7 +64,7 @@ export interface FactOperations<F extends Face> {
     session: string,
     fact: string,
     options?: RemoveFactOptions,
-  ): Answer<F, boolean, MemoryError | LayersError>
+  ): Answer<F, boolean, MemoryError | LayersError | GuardRefused>
   /**
    * Notes that somebody has judged a fact to be true. It is not left out of contexts for being old.
    *
