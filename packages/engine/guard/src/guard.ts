@@ -2,6 +2,7 @@
 import { Guard, Memory, OptionGroup } from "@memfold/core"
 import { Predicate, Schema } from "effect"
 import { emails, phones } from "./contacts.js"
+import { encodedIn } from "./encoded.js"
 import { cards, ibans, type Piece } from "./numbers.js"
 import { recommendedRules, type SecretRule, secretsBy } from "./secrets.js"
 
@@ -73,12 +74,22 @@ export const guard = (options: GuardOptions = {}): Guard.BeforeAppend => {
   checkOptions(options)
   const { kinds = ["secrets", "cards", "ibans"], rules = recommendedRules, find, found = "redact" } = options
   const secrets = secretsBy(rules)
-  const piecesIn = async (text: string, about: Guard.About): Promise<ReadonlyArray<Piece>> => {
+  const plainIn = async (text: string, about: Guard.About): Promise<ReadonlyArray<Piece>> => {
     const all = await Promise.all([
       ...kinds.map((kind) => (kind === "secrets" ? secrets(text) : finders[kind](text))),
       ...(find === undefined ? [] : [find(text, about)]),
     ])
     return all.flat().filter((piece) => !isMark(text, piece))
+  }
+  const piecesIn = async (text: string, about: Guard.About): Promise<ReadonlyArray<Piece>> => {
+    const found = [...(await plainIn(text, about))]
+    const encoded = encodedIn(text)
+    // Nearly always there is nothing in any of them, which one look says.
+    const together = encoded.map(({ says }) => says).join("\n")
+    if (together === "" || (await plainIn(together, about)).length === 0) return found
+    for (const { says, from, to } of encoded)
+      for (const { kind } of await plainIn(says, about)) found.push({ from, to, kind })
+    return found
   }
   return async (message, about) => {
     const spans: Array<Guard.Span> = []

@@ -35,9 +35,14 @@ const tokens: ReadonlyArray<readonly [kind: string, form: RegExp]> = [
   ["groq", /\bgsk_[A-Za-z0-9]{52}\b/g],
   ["huggingface", /\bhf_[A-Za-z]{34}\b/g],
   ["jwt", /\beyJ[\w-]{16,}\.eyJ[\w-]{16,}\.[\w-]{32,}/g],
+  // With a label of any kind, in JSON, in lines with numbers or marks, or with its end cut off.
   [
     "privatekey",
-    /-----BEGIN ENCRYPTED PRIVATE KEY-----[\w\s+/=\\]{100,10000}-----END ENCRYPTED PRIVATE KEY-----/g,
+    /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----(?:[\w\s+/=\\:,|>→.]|-(?!----BEGIN)){100,20000}?-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----/g,
+  ],
+  [
+    "privatekey",
+    /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----(?:[^\w]|\\+[nr]|\d{1,6}[\t→:|]){1,40}[\w+/=]{40,80}(?:(?:[\s|>→:+-]|\\+[nr]|\d{1,6}[\t→:|]){1,20}[\w+/=]{16,80}){0,200}/g,
   ],
   ["npm", /(?<=:_authToken=)[\w-]{20,}(?![\w-])/g],
   ["pypi", /\bpypi-AgE[\w-]{50,}/g],

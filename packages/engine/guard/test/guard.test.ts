@@ -74,7 +74,84 @@ const messagesWith = (text: string): ReadonlyArray<Message.Message> => [
   },
 ]
 
+const lines = (text: string, write: (line: string, at: number) => string): string =>
+  text.split("\n").map(write).join("\n")
+
+/** How tools write a text, and how it is read again. */
+const writings: ReadonlyArray<
+  readonly [name: string, write: (text: string) => string, read: (text: string) => string]
+> = [
+  ["JSON in a sentence", (text) => `It is ${JSON.stringify({ text })}.`, (text) => text],
+  [
+    "JSON in JSON in lines",
+    (text) => `{"n":1}\n${JSON.stringify({ inner: JSON.stringify({ text }) })}\n`,
+    (text) => text,
+  ],
+  [
+    "numbered lines",
+    (text) => lines(text, (line, at) => `${String(at + 1).padStart(6)}\t${line}`),
+    (text) => text.replaceAll(/^ *\d+\t/gm, ""),
+  ],
+  [
+    "numbered lines with arrows",
+    (text) => lines(text, (line, at) => `${at + 98}→${line}`),
+    (text) => text.replaceAll(/^\d+→/gm, ""),
+  ],
+  ["an added file", (text) => lines(text, (line) => `+${line}`), (text) => text.replaceAll(/^\+/gm, "")],
+  ["a removed file", (text) => lines(text, (line) => `-${line}`), (text) => text.replaceAll(/^-/gm, "")],
+  ["a quoted mail", (text) => lines(text, (line) => `> ${line}`), (text) => text.replaceAll(/^> /gm, "")],
+  [
+    "base64",
+    (text) => `data:\n  token: ${Buffer.from(text).toString("base64")}\n`,
+    (text) => Buffer.from(/token: (.*)/.exec(text)![1]!, "base64").toString(),
+  ],
+  [
+    "base64 for addresses",
+    (text) => `/v1/x?state=${Buffer.from(`{"then":"/"} ${text}`).toString("base64url")}&n=1`,
+    (text) => Buffer.from(/state=([^&]*)/.exec(text)![1]!, "base64url").toString(),
+  ],
+  [
+    "an address",
+    (text) => `https://example.com/?n=1&q=${encodeURIComponent(text)}&m=2`,
+    (text) => text.replaceAll(/(?:%[0-9A-F]{2})+/g, decodeURIComponent),
+  ],
+]
+
 describe("planted secrets", () => {
+  it.each(planted(4).map((one) => [one.name, one] as const))(
+    "%s, as tools write it",
+    async (_, { text, secret, kind }) => {
+      for (const [name, write, read] of writings)
+        for (const make of [Message.user, (output: string) => Message.result({ id: "c1", output })]) {
+          const { message, guarded } = await stored(make(write(text)))
+          const left = read(Message.text(message))
+          const isLeft = [secret, escaped(secret), escaped(escaped(secret))].some((one) => left.includes(one))
+          expect({ name, isLeft, kinds: Object.keys(guarded ?? {}) }).toEqual({
+            name,
+            isLeft: false,
+            kinds: expect.arrayContaining([kind]),
+          })
+          expect(await stored(message)).toEqual({ message })
+        }
+    },
+  )
+
+  it("a private key whose end is cut off", async () => {
+    for (const { text, secret } of planted(5).filter(({ kind }) => kind === "privatekey"))
+      for (const write of [
+        (cut: string) => cut,
+        (cut: string) => lines(cut, (line, at) => `${at + 1}\t${line}`),
+        (cut: string) => JSON.stringify({ cut }),
+        (cut: string) => `${cut}\n[output truncated]`,
+      ]) {
+        const { message } = await stored(Message.user(write(text.slice(0, -150))))
+        for (const line of secret.split("\n").slice(1, -4)) expect(Message.text(message)).not.toContain(line)
+      }
+    const asked =
+      "What is the header -----BEGIN RSA PRIVATE KEY----- for, and which programs do write files like that?"
+    expect(await stored(Message.user(asked))).toEqual({ message: Message.user(asked) })
+  })
+
   it.each(planted(1).map((one) => [one.name, one] as const))("%s", async (_, { text, secret, kind }) => {
     for (const message of messagesWith(text)) {
       const { message: left, guarded } = await stored(message)
