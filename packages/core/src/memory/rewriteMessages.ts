@@ -9,7 +9,8 @@ import { appendedMessage, batchIdOf, type RecordedEvent } from "../event/EventCo
 import type { Guarded, GuardRefused } from "../guard/Guard.js"
 import { makeId } from "../shell/id.js"
 import { breathe, eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
-import type { Message } from "@memfold/message/Message"
+import { type Message, type Origin, text as textOf } from "@memfold/message/Message"
+import { lowest } from "@memfold/message/Origin"
 import type { Strategy } from "../policy/Strategy.js"
 import { retryTransient } from "../shell/retry.js"
 import type { Answered, Committed, SessionError } from "../shell/Sessions.js"
@@ -75,6 +76,29 @@ const conversationAt = ({ events, gaps }: ReadLog, version: number): ReadonlyArr
 
 const same = (one: Guarded, other: Message | undefined): boolean =>
   other !== undefined && isStored([one], [{ message: other }])
+
+const saidBy = (message: Message): string => JSON.stringify([message.role, textOf(message) || message.parts])
+
+/**
+ * Messages that come back without their origin, with it: most formats have no place for it, and a document would come back as words of
+ * the user.
+ */
+const withOrigins = (
+  wanted: ReadonlyArray<Message>,
+  messages: ReadonlyArray<Message>,
+): ReadonlyArray<Message> => {
+  const origins = new Map<string, Origin>()
+  for (const one of messages) {
+    if (one.origin === undefined) continue
+    const key = saidBy(one)
+    origins.set(key, lowest([one.origin, origins.get(key) ?? one.origin])!)
+  }
+  if (origins.size === 0) return wanted
+  return wanted.map((one) => {
+    const origin = one.origin ?? origins.get(saidBy(one))
+    return origin === one.origin ? one : { ...one, origin: origin! }
+  })
+}
 
 /** How many messages two conversations have in common, from the first one. */
 function* inCommon(wanted: ReadonlyArray<Guarded>, messages: ReadonlyArray<Message>): Steps<number> {
@@ -194,8 +218,9 @@ export const rewriteMessages = (
     if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
     const { sessions } = parts
     /** What stays as it is was seen by the guard when it was appended. */
-    const entered = (wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Message>) =>
+    const entered = (given: ReadonlyArray<Message>, messages: ReadonlyArray<Message>) =>
       Effect.gen(function* () {
+        const wanted = withOrigins(given, messages)
         const kept = yield* inSteps(() =>
           inCommon(
             wanted.map((message) => ({ message })),

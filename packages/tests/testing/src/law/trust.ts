@@ -169,8 +169,8 @@ export const trustLaw = ({ inputs, numRuns, options = {} }: TrustLawOptions): La
     id: "L18",
     name: `no summary raises trust, written by the summarizer "${summarizer.name}"`,
     explanation:
-      "Each text of a conversation has a word of its own. Through compactions over compactions, with material together, apart, and\n" +
-      "first so and then so: no segment has a word of a message below its origin, nor has what a context recalls. Apart from what\n" +
+      "Each text of a conversation has a word of its own. Through compactions over compactions and rewrites, with material together,\n" +
+      "apart, and first so and then so: no segment has a word of a message below its origin, nor has what a context recalls. Apart from what\n" +
       "is marked as material, no text besides the messages has a word that nobody in the conversation has said. A context with\n" +
       "`minimumOrigin` has no word below it.",
     numRuns,
@@ -179,9 +179,11 @@ export const trustLaw = ({ inputs, numRuns, options = {} }: TrustLawOptions): La
       own: fc.array(origin, { minLength: 1, maxLength: 12 }),
       trust: fc.constantFrom("together" as const, "separate" as const, "changing" as const),
       asks: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+      rewrites: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
     }),
-    describe: ({ input: { strategy, batches }, trust }) => `${strategy.name}, ${trust}\n${listOf(batches)}`,
-    holds: ({ input: { strategy, batches }, own, trust, asks }) =>
+    describe: ({ input: { strategy, batches }, trust, rewrites }) =>
+      `${strategy.name}, ${trust}, rewrites ${rewrites.map(Number).join("")}\n${listOf(batches)}`,
+    holds: ({ input: { strategy, batches }, own, trust, asks, rewrites }) =>
       inWorld(options, async (world) => {
         const { messages, origins } = marked(batches, own)
         const open = (trust: Strategy.Trust) =>
@@ -192,6 +194,15 @@ export const trustLaw = ({ inputs, numRuns, options = {} }: TrustLawOptions): La
           const memory =
             memories[trust === "together" ? 0 : trust === "separate" ? 1 : turn % 2 === 0 ? 0 : 1]
           await world.run(memory.append(session, batch))
+          // A client gives back what it was shown, in a format that has no place for an origin.
+          if (rewrites[turn % rewrites.length] === true)
+            await world.run(
+              memory.rewrite(session, (shown) =>
+                shown.map(({ origin: _origin, ...message }, at) =>
+                  at === 0 ? { ...message, metadata: { turn } } : message,
+                ),
+              ),
+            )
           if (asks[turn % asks.length] === true) await world.run(memory.compact(session))
           turn++
           checkState(await world.run(memory.state(session)), origins, trust === "separate")
