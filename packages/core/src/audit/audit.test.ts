@@ -125,6 +125,59 @@ describe("the audit", () => {
       {},
     ))
 
+  it("has an entry of whoever calls an operation, whatever the operation", () =>
+    run(
+      (memory) =>
+        Effect.gen(function* () {
+          const said = [1, 2, 3, 4].flatMap(() => [Message.user("q"), Message.assistant("a")])
+          const calls: Readonly<Partial<Record<Memory.OperationName, Effect.Effect<unknown, Error>>>> = {
+            append: memory.append("chat", said),
+            context: memory.context("chat"),
+            messages: memory.messages("chat"),
+            edit: memory.edit("chat", 7, Message.assistant("b")),
+            regenerate: memory.regenerate("chat"),
+            rewrite: memory.rewrite("chat", (all) => all.slice(0, -2)),
+            checkout: memory.checkout("chat", 0),
+            recall: memory.recall("chat", "q"),
+            recallOf: memory.recallOf("ann", "q"),
+            trace: memory.trace("chat", "q"),
+            traceMessage: memory.traceMessage("chat", 0),
+            facts: memory.facts("chat"),
+            factsOf: memory.factsOf("ann"),
+            compact: memory.compact("chat"),
+            preview: memory.preview("chat"),
+            summaries: memory.summaries("chat"),
+            revert: memory.revert("chat"),
+            state: memory.state("chat"),
+            events: Stream.runDrain(memory.events("chat")),
+            eventsOf: Stream.runDrain(memory.eventsOf("ann")),
+            describe: memory.describe("chat", { title: "About q" }),
+            fork: memory.fork("chat", "other"),
+            redact: memory.redact("chat", 0),
+            clear: memory.clear("chat"),
+            delete: memory.delete("other"),
+          }
+          yield* memory.append("chat", said, { owner: "ann" })
+          for (const [name, call] of Object.entries(calls)) {
+            const id = `who-${name}`
+            const done = yield* Effect.either(call.pipe(Audit.as({ id })))
+            const entries = [
+              ...(yield* memory.auditOf("ann")).entries,
+              ...(yield* memory.audit("other")).entries,
+            ]
+            expect({ name, failed: done._tag === "Left" ? done.left.message : null }).toEqual({
+              name,
+              failed: null,
+            })
+            expect({ name, told: entries.some(({ actor }) => actor?.id === id) }).toEqual({
+              name,
+              told: true,
+            })
+          }
+        }),
+      { audit: { reads: true } },
+    ))
+
   it("keeps an actor through a redaction, a fork and another process", () =>
     run((memory, log) =>
       Effect.gen(function* () {

@@ -299,6 +299,7 @@ export const AuditAct = Schema.Literal(
   "hold",
   "release",
   "pass",
+  "fork",
 )
 export type AuditAct = typeof AuditAct.Type
 

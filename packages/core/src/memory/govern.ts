@@ -8,7 +8,7 @@ import type { SessionError } from "../shell/Sessions.js"
 import type { AuditNoted } from "../event/Event.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import { millisOf } from "../options/OptionGroup.js"
-import type { Erasure, Held, LogError, Receipt } from "@memfold/log/EventLog"
+import { type Erasure, type Held, type LogError, markOf, type Receipt } from "@memfold/log/EventLog"
 import { storedLog } from "@memfold/log/pages"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { changesOwner, describe, type DescriptionChange } from "../session/description.js"
@@ -98,11 +98,13 @@ const passedBy = ({ log }: MemoryParts, owner: string) =>
     const times = new Map(
       entries.flatMap(({ event: { act, session = "" }, time }) => (act === "pass" ? [[session, time]] : [])),
     )
+    const stored = storedLog(log)
     return yield* Effect.filter(times, ([session, time]) =>
-      Effect.map(
-        storedLog(log).read(session, { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
-        ([first]) => first !== undefined && first.time <= time,
-      ),
+      Effect.gen(function* () {
+        const range = { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }
+        const [first] = yield* stored.read(session, range)
+        return first === undefined ? (yield* stored.head(markOf(session))) !== null : first.time <= time
+      }),
     ).pipe(Effect.map((kept) => kept.map(([session]) => session)))
   })
 
@@ -184,11 +186,15 @@ export const holdSubject = (
     yield* noted(parts, reason === null ? "release" : "hold", subject, reason === null ? {} : { reason })
   })
 
-/** The owner in the description of a session, which is in the clear also where the session is erased. */
+/** The owner in the description of a session, or of the mark of an archived one, which is in the clear also where the session is erased. */
 const ownerOf = ({ log }: MemoryParts, session: string) =>
-  Effect.map(storedLog(log).projections.get(session, "description"), ([row]) => {
-    const { owner } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
-    return owner ?? null
+  Effect.gen(function* () {
+    for (const id of [session, markOf(session)]) {
+      const [row] = yield* storedLog(log).projections.get(id, "description")
+      const { owner = null } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
+      if (owner !== null) return owner
+    }
+    return null
   })
 
 /** The log with the facts about an owner, whose changes are told with those of the owner. */

@@ -1,4 +1,4 @@
-/** A memory whose trails have what is no event: exports, deletions, and reads. */
+/** A memory whose trails have what is no event: exports, copies, deletions, and reads. */
 import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog } from "@memfold/log/EventLog"
 import type { AuditNoted } from "../event/Event.js"
@@ -11,6 +11,8 @@ import { type OperationName, operations } from "./operations/table.js"
 const actOf = (name: OperationName, reads: boolean): AuditNoted["act"] | null => {
   if (name === "eventsOf") return "export"
   if (name === "delete" || name === "deleteOf") return "delete"
+  // The copy has the events with who did them there, and nothing of who has copied them.
+  if (name === "fork") return "fork"
   return reads && operations[name].reads === true ? "read" : null
 }
 
@@ -23,22 +25,25 @@ const noting = <Operations extends object>(log: EventLog, reads: boolean, memory
       const operation = name in operations ? operations[name as OperationName] : undefined
       const act = operation === undefined ? null : actOf(name as OperationName, reads)
       if (operation === undefined || act === null) return [name, made]
-      const noted = (id: unknown): Effect.Effect<void, LogError> =>
-        typeof id !== "string" || id === ""
-          ? Effect.void
-          : note(log, {
-              act,
-              ...(operation.ids[0] === "owner" ? { owner: id } : { session: id }),
-              operation: name,
-            })
+      const noted = (given: ReadonlyArray<unknown>): Effect.Effect<void, LogError> =>
+        Effect.forEach(
+          operation.ids,
+          (kind, at) => {
+            const id = given[at]
+            return typeof id !== "string" || id === ""
+              ? Effect.void
+              : note(log, { act, ...(kind === "owner" ? { owner: id } : { session: id }), operation: name })
+          },
+          { discard: true },
+        )
       const run = made as Made
       return [
         name,
         (...given: ReadonlyArray<unknown>) =>
           operation.streams === true
-            ? Stream.unwrap(Effect.map(noted(given[0]), () => run(...given) as Stream.Stream<unknown>))
+            ? Stream.unwrap(Effect.map(noted(given), () => run(...given) as Stream.Stream<unknown>))
             : Effect.zipRight(
-                noted(given[0]),
+                noted(given),
                 Effect.suspend(() => run(...given) as Effect.Effect<unknown>),
               ),
       ]

@@ -112,3 +112,23 @@ it("a hold keeps a session out of the archive, and an archived one in it", () =>
       expect(objects.size).toBe(1)
     }),
   ))
+
+it("an archived session is named where its owner passed it on, and told by the trail of its owner", () =>
+  run(
+    Effect.gen(function* () {
+      const { store, keyring, archive, memory, fresh } = yield* setUp
+      yield* memory.describe("chat", { owner: "ben" })
+      yield* memory.append("chat", said)
+      yield* TestClock.adjust("1 day")
+      yield* archiveSession(sealLog(store, keyring), archive, "chat")
+      const later = yield* fresh
+      yield* later.holdOf("ben", "case 17")
+      const refused = yield* Effect.either(later.erase("ann", { reason: "asked for" }))
+      expect(Either.isLeft(refused) && refused.left.message).toContain("case 17")
+      yield* later.holdOf("ben", null)
+      const { sessions } = yield* later.erase("ann", { reason: "asked for" })
+      expect(sessions.map(({ session }) => session)).toContain("chat")
+      const { totals } = yield* later.audit("chat")
+      expect(totals).toMatchObject({ append: 7, hold: 1, release: 1 })
+    }),
+  ))
