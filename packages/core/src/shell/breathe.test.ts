@@ -213,7 +213,10 @@ describe("several works at once", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(2, 0), { owner: "ann" })
-      const searches: ReadonlyArray<Effect.Effect<unknown, Memory.MemoryError>> = [memory.recall("s", "message"), memory.recallOf("ann", "message")]
+      const searches: ReadonlyArray<Effect.Effect<unknown, Memory.MemoryError>> = [
+        memory.recall("s", "message"),
+        memory.recallOf("ann", "message"),
+      ]
       for (const search of searches) {
         yield* search
         const one = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(search)))
