@@ -152,6 +152,19 @@ describe("a call that the provider answers", () => {
     )
   })
 
+  it("is left out once the assistant speaks without its answer, also while a tool call is open", () => {
+    expect(contextOf(user("?"), said(search("a"), "1")).messages).toEqual([user("?"), said("1")])
+    const again = said("1", tool("t"))
+    const { messages } = contextOf(
+      user("?"),
+      said(search("a"), tool("t")),
+      again,
+      result({ id: "t", output: "" }),
+    )
+    expect(JSON.stringify(messages)).not.toContain("server_tool_use")
+    expect(messages).toContainEqual(again)
+  })
+
   it("takes its message with it if that has nothing else", () => {
     const context = contextOf(user("?"), said(search("a")), user("!"))
     expect(context.messages).toEqual([user("?"), user("!")])

@@ -30,7 +30,14 @@ const unpairedIn = (group: ReadonlyArray<Entry>, openFrom: number | null): Reado
     for (const call of paired.closed) unpaired.add(parts.get(call)!)
     open = paired.open
   }
-  if (group[0]?.group !== openFrom) for (const call of open) unpaired.add(parts.get(call)!)
+  const all = group.flatMap(({ message }) => message.parts)
+  // Who speaks behind an item has gone on without the answer of the provider.
+  const spoken = all.findLastIndex(({ type }) => type === "text")
+  for (const call of open) {
+    const part = parts.get(call)!
+    const isLeft = call.item === "provider" && all.indexOf(part) < spoken
+    if (isLeft || group[0]?.group !== openFrom) unpaired.add(part)
+  }
   return new Set([...unpaired].filter(isItem))
 }
 
