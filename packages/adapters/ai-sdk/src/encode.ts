@@ -133,17 +133,13 @@ const fromPage = (ui: Codec.Fields, convert: ConvertDataPart | undefined): Reado
   ]
 }
 
-const withoutItemId = (part: Codec.Fields): Codec.Fields => {
-  const options = part["providerOptions"]
-  return Codec.isFields(options) ? { ...part, providerOptions: Codec.withoutItemIds(options) } : part
-}
-
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omissions = new Codec.Omissions()
   private readonly exact: boolean
   private readonly major: Major
   private readonly ids: Codec.CallIds
+  private readonly itemIds = new Codec.ItemIds("providerOptions")
   /** The name and the sent id of each call, by its id. */
   private readonly names = new Map<string, string>()
   private readonly sentIds = new Map<unknown, string>()
@@ -228,17 +224,19 @@ class Encoder {
     }
   }
 
-  private parts(role: Message.Role, message: Message.Message): ReadonlyArray<Codec.Fields> {
+  private parts(role: Message.Role, message: Message.Message, position: number): ReadonlyArray<Codec.Fields> {
     const { items = 0 } = formOf(message)
     const left = message.parts.filter(
       (part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined,
     )
     // OpenAI refuses an item whose reasoning is missing, but takes what it says.
-    const strip = !this.exact && left.length < items
+    const isLeft = left.length < items
     return message.parts.flatMap((part) => {
       const written =
         role === "tool" && part.type === "tool-result" ? [this.result(part)] : this.part(role, part)
-      return written.map((one) => finished(strip ? withoutItemId(one) : one, part, this.exact))
+      return written.map((one) =>
+        finished(this.exact ? one : this.itemIds.sent(one, position, isLeft), part, this.exact),
+      )
     })
   }
 
@@ -251,7 +249,7 @@ class Encoder {
       return [{ ...Codec.restore({ role, content: Message.text(message) }, fields) } as EncodedMessage]
     }
     if (role === "user") this.ids.close()
-    const parts = this.parts(role, message)
+    const parts = this.parts(role, message, position)
     const isUnsaid =
       role === "user" && parts.length === 0 && message.parts.some(({ type }) => type !== "text")
     const content = isUnsaid && !this.exact ? [{ type: "text", text: Codec.unsaid }] : parts
@@ -312,7 +310,8 @@ const unsaid = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Codec.O
  *
  * - reasoning that is bound to its prefix is left out where a system message came later
  * - ids of calls that come again are replaced, in a call and its result alike
- * - where bound reasoning of a message is missing, its other parts are sent without the provider's ids (`itemId`)
+ * - where bound reasoning of a message is missing, its other parts are sent without the provider's ids (`itemId`); ids that come again are
+ *   replaced or left out
  *
  * @param messages the messages of a context, in order
  * @param options the version of the AI SDK

@@ -31,9 +31,6 @@ const executed: Readonly<Record<string, RegExp>> = {
   openai: /^OpenAi/,
 }
 
-const withoutItemId = (part: Codec.Fields): Codec.Fields =>
-  Codec.isFields(part["options"]) ? { ...part, options: Codec.withoutItemIds(part["options"]) } : part
-
 const messageOptions = (message: Message.Message): Prompt.ProviderOptions => {
   const { options, special } = formOf(message)
   const { options: own } = Codec.thaw({ options: options ?? {} }, special) as { readonly options: unknown }
@@ -52,6 +49,7 @@ const say = (role: "user" | "assistant", text: string): Prompt.Message =>
 class Encoder {
   readonly omissions = new Codec.Omissions()
   private readonly ids: Codec.CallIds
+  private readonly itemIds = new Codec.ItemIds("options")
   private readonly names = new Map<string, string>()
 
   constructor(private readonly provider: string | undefined) {
@@ -105,9 +103,9 @@ class Encoder {
       (part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined,
     )
     // OpenAI refuses an item whose reasoning is missing, but takes what it says.
-    const strip = left.length < (formOf(message).items ?? 0)
+    const isLeft = left.length < (formOf(message).items ?? 0)
     const content = parts.flatMap((part) =>
-      this.part(role, part).map((one) => makePart(strip ? withoutItemId(one) : one, part)),
+      this.part(role, part).map((one) => makePart(this.itemIds.sent(one, position, isLeft), part)),
     )
     if (content.length > 0) return [makeMessage(message, content)]
     if (parts.some(({ type }) => type === "text")) this.omissions.add("text")
@@ -122,7 +120,8 @@ class Encoder {
  * - a conversation that begins with the assistant gets a first message of the user, unless the provider is OpenAI
  * - reasoning that is bound to its prefix is left out where a system message came later
  * - ids of calls that a provider refuses, and ids that come again, are replaced, in a call and its result alike
- * - where bound reasoning of a message is missing, its other parts are sent without the provider's ids (`itemId`)
+ * - where bound reasoning of a message is missing, its other parts are sent without the provider's ids (`itemId`); ids that come again are
+ *   replaced or left out
  *
  * @param messages the messages of a context, in order
  * @param options the provider, if it is known

@@ -21,6 +21,7 @@ import { Message } from "@memfold/core"
 import { sentCallBlock, sentText } from "./blocks.js"
 import { exactWires } from "./exact.js"
 import { formOf, ownData, partFormOf } from "./form.js"
+import { itemFields, Items } from "./items.js"
 import { Blocks } from "./sent.js"
 import { makeMessage, type WireMessage } from "./wire.js"
 
@@ -51,9 +52,6 @@ export interface LangChainContext {
 export interface EncodedContext extends LangChainContext {
   readonly omitted: ReadonlyArray<Omitted>
 }
-
-/** Fields that name items of the Responses API, which refuses them without the reasoning they belong to. */
-const itemFields = ["reasoning", "__openai_function_call_ids__", "__openai_custom_tool_call_ids__"]
 
 /** Calls of OpenAI in its own form, which stand beside the parsed ones: invalid ones among them. */
 const rawCalls = ["tool_calls", "function_call"]
@@ -102,6 +100,7 @@ class Encoder {
   private readonly blocks: Blocks
   private readonly ids: CallIds
   private readonly names = new Map<string, string>()
+  private readonly items = new Items()
 
   constructor({ provider, server = provider }: EncodeOptions) {
     this.blocks = new Blocks(provider, this.omissions)
@@ -113,6 +112,8 @@ class Encoder {
     const author = this.blocks.authorOf(message)
     const foreign = author === "other"
     const left = message.parts.filter(Message.isBound)
+    // OpenAI refuses an item whose reasoning is missing, but takes what it says.
+    const strip = this.items.begin(form, foreign || left.length < (form.bound ?? 0))
     const calls: Array<Fields> = []
     // A name that the model made up is another one here, and broken arguments are in an object; LangChain would send the items as
     // they are.
@@ -123,7 +124,8 @@ class Encoder {
     )
     const blocks = message.parts.flatMap((part): ReadonlyArray<unknown> => {
       if (partFormOf(part).block === "kwargs") return foreign ? this.omissions.add("opaque") : []
-      if (part.type !== "tool-call") return this.blocks.block(part, "assistant", author)
+      if (part.type !== "tool-call")
+        return this.blocks.block(part, "assistant", author).map((block) => this.items.own(block))
       const id = this.ids.call(part.id)
       this.names.set(part.id, part.name)
       renamed ||= id !== part.id
@@ -138,11 +140,9 @@ class Encoder {
       return block === undefined ? [] : [block]
     })
     const item = foreign ? undefined : message.parts.find((part) => partFormOf(part).block === "kwargs")
-    // OpenAI refuses an item whose reasoning is missing, but takes what it says.
-    const strip = foreign || left.length < (form.bound ?? 0)
     const kwargs = {
       ...without(form.fields?.["additional_kwargs"], [...rawCalls, ...(strip ? itemFields : [])]),
-      ...(item === undefined ? {} : { reasoning: ownData(item) }),
+      ...(item === undefined ? {} : { reasoning: this.items.own(ownData(item)) }),
     }
     const metadata = without(form.fields?.["response_metadata"], [
       ...(strip || renamed ? ["output"] : []),

@@ -1,8 +1,9 @@
 /** The middleware: an agent whose context is a stored session. */
 import type { BaseMessage } from "@langchain/core/messages"
-import { isFields } from "@memfold/codec"
+import { isFields, randomId } from "@memfold/codec"
 import type { Memory, Session } from "@memfold/core"
 import { type AgentMiddleware, createMiddleware, type Runtime } from "langchain"
+import { Effect } from "effect"
 import { instructed } from "./instructed.js"
 import { recipientFor } from "./model.js"
 import { NoSession } from "./NoSession.js"
@@ -109,7 +110,12 @@ export const memfold = ({
       const { messages, prefix } = context
       const response = await handler({ ...request, ...instructed(request.systemMessage, context), messages })
       const answer = answerOf(response)
-      if (answer?.id !== undefined) prefixes.set(answer.id, prefix)
+      if (answer?.id !== undefined) {
+        // Some servers give each answer one id. For the state of a graph, and in the session, it would be the earlier answer again.
+        if (await chat.isTaken(answer.id, request.state.messages))
+          answer.id = await Effect.runPromise(randomId)
+        prefixes.set(answer.id, prefix)
+      }
       return response
     },
     afterAgent: async (state, runtime) => {

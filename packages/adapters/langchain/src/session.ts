@@ -124,6 +124,13 @@ export class LangChainSession {
     })
   }
 
+  /** Whether a message of the state, or of the newest that are stored, has an id. */
+  async isTaken(id: string, state: ReadonlyArray<BaseMessage>): Promise<boolean> {
+    if (state.some((message) => message.id === id)) return true
+    const stored = await this.stored.known.newest(state.length)
+    return stored.some((message) => formOf(message).id === id)
+  }
+
   /** The whole conversation, covered messages included. */
   async all(): Promise<ReadonlyArray<Message.Message>> {
     return (await this.stored.all()).messages

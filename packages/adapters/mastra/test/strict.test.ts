@@ -87,12 +87,16 @@ describe("an agent on one session", () => {
 describe("generated loops of tools, compacted at every step", () => {
   for (const { name, model } of providers) {
     it(`are never refused, whatever the model says and calls: ${name}`, () =>
-      expectNothingRefused(async ({ server, memory, text, output }) => {
-        const finds = createTool({ ...lookUp, execute: async () => output() } as never) as typeof lookUp
-        const tools = { lookUp: finds }
-        const agent = new Agent({ ...base, tools, model: model(server), ...memfold({ memory }) })
-        await agent.generate(text, { ...thread, maxSteps: 12 })
-      }))
+      expectNothingRefused(
+        async ({ server, memory, text, output }) => {
+          const finds = createTool({ ...lookUp, execute: async () => output() } as never) as typeof lookUp
+          const tools = { lookUp: finds }
+          const agent = new Agent({ ...base, tools, model: model(server), ...memfold({ memory }) })
+          await agent.generate(text, { ...thread, maxSteps: 12 })
+        },
+        // Mastra leaves out what an answer says twice, and merges calls of an answer that have one id.
+        { drops: "some" },
+      ))
   }
 })
 

@@ -1,7 +1,7 @@
 /** Sessions of the OpenAI Agents SDK, kept by a memory. */
 import type { Memory, Message } from "@memfold/core"
 import type { AgentInputItem, Session } from "@openai/agents"
-import { encodeItems } from "./encode.js"
+import { encodeContext, encodeItems } from "./encode.js"
 import { HistoryChanged } from "./HistoryChanged.js"
 import { forModel } from "./forModel.js"
 import {
@@ -88,7 +88,7 @@ export class MemfoldSession implements Session {
     const view = (this.view ??= await this.stored.read())
     const { messages, total } = await this.stored.since(view.total - view.open, isNewest)
     if (total >= view.total && view.branch === (await this.stored.session.known.branch()))
-      return [...view.items, ...encodeItems(messages)]
+      return encodeContext([...view.messages, ...messages]).items
     // Somebody else has cleared the session, or went on from an earlier place.
     this.view = undefined
     return this.getItems()

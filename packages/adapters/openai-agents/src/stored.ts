@@ -4,13 +4,13 @@ import type { Memory, Message, Session as Sessions } from "@memfold/core"
 import type { AgentInputItem } from "@openai/agents"
 import { Either } from "effect"
 import { decodeItems } from "./decode.js"
-import { encodeContext, encodeItems } from "./encode.js"
+import { encodeItems } from "./encode.js"
 import { same } from "./form.js"
 
-/** What a run began with: the items of the context, and how many messages the branch in force had. */
+/** What a run began with: the messages of the context, and how many messages the branch in force had. */
 export interface View {
   readonly branch: number
-  readonly items: ReadonlyArray<AgentInputItem>
+  readonly messages: ReadonlyArray<Message.Message>
   readonly total: number
   /** How many messages of an open group the context leaves out at its end. */
   readonly open: number
@@ -167,7 +167,7 @@ export class StoredItems {
     const open = layout.find(({ section }) => section === "open")
     return {
       branch,
-      items: encodeContext(messages).items,
+      messages,
       total: prefix.total,
       open: open === undefined ? 0 : open.to - open.from,
     }

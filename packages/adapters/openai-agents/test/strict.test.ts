@@ -12,10 +12,11 @@ describe("generated loops of tools, compacted at every step", () => {
         async ({ server, memory, text, output }) => {
           const agent = clerk(server, { api, name: "lookUp", execute: output })
           const session = new MemfoldSession(memory, "chat")
-          // The library ends a run whose model makes a tool up; the conversation goes on.
+          // The library ends a run whose model makes a tool up, and one whose request it has made wrong: to Chat Completions, it sends a
+          // text beside calls as something else. The conversation goes on.
           await run(agent, text, { session, maxTurns: 12 }).catch(() => undefined)
         },
-        { checked: "first", takesItems: api === "responses" },
+        { checked: "first", takesItems: api === "responses", drops: api === "chat" ? "some" : "wrong calls" },
       ))
   }
 })

@@ -246,6 +246,22 @@ describe("ids", () => {
     expect(layout.some(({ section }) => section === "unsupported")).toBe(false)
   })
 
+  it("of a server that gives each answer the same ones leave none out of a loop that says the same again", async () => {
+    const step = [
+      { ...message("msg_0") },
+      { ...call, id: "fc_0", call_id: "call_0" },
+      { ...output, call_id: "call_0" },
+    ]
+    const { messages, refused } = await contextOf("openai-responses", [
+      user("Wait for it."),
+      ...step,
+      ...step,
+      ...step,
+    ])
+    expect(refused).toEqual([])
+    expect(JSON.stringify(messages).split('"output_text"')).toHaveLength(4)
+  })
+
   it("of reasoning that the provider does not keep are not sent without what was thought", async () => {
     const { encrypted_content: _encrypted, ...named } = reasoning
     for (const store of [true, false, undefined]) {

@@ -24,14 +24,22 @@ const call = fc.record({
   broken: fc.option(fc.constantFrom(...brokenArguments), { freq: 3 }),
 })
 
+/** Which ids the items and calls of an answer have. */
+type Ids = "new" | "of every answer" | "of every call" | "none"
+
+const givenIds: Readonly<Partial<Record<Ids, { readonly id: string }>>> = {
+  "of every call": { id: "call_0" },
+  none: { id: "" },
+}
+
 const steps = fc.array(
   fc.record({
     thinks: fc.boolean(),
-    text: fc.constantFrom(undefined, "", " ", "\n\n", "Let me see."),
-    /** Servers that count the calls of an answer use the ids of an answer again in the next one. */
-    counts: fc.boolean(),
+    text: fc.constantFrom(undefined, "", " ", "\n\n", "Let me see.", "Let me see."),
+    /** Servers that count within an answer use its ids again in the next one. */
+    ids: fc.constantFrom<Ids>("new", "of every answer", "of every call", "none"),
     calls: fc.array(call, { minLength: 1, maxLength: 3 }),
-    output: fc.constantFrom("", " ", "found it", "line of a file. ".repeat(100)),
+    output: fc.constantFrom("", " ", "found it", "found it", "line of a file. ".repeat(100)),
   }),
   { minLength: 4, maxLength: 8 },
 )
@@ -60,27 +68,61 @@ const saidBefore = fc
     ...(images === 0 ? [] : [{ role: "user" as const, parts: Array.from({ length: images }, () => image) }]),
   ])
 
-/** A conversation: what is stored before each question, what the model says in each step, and what the tool `lookUp` returns there. */
-export const toolLoop = (seed: number) => {
+/** What the model and the tool say again and again: none of it may be taken for what was said before. */
+const counted = ["Let me see.", "found it", "Done."]
+
+/** How often that is seen, and how often it was said. */
+type Sighted = readonly [seen: Readonly<Record<string, number>>, said: Readonly<Record<string, number>>]
+
+const countsIn = (value: unknown): Readonly<Record<string, number>> =>
+  Object.fromEntries(counted.map((text) => [text, JSON.stringify(value).split(text).length - 1]))
+
+/**
+ * A conversation: what is stored before each question, what the model says in each step, and what the tool `lookUp` returns there.
+ *
+ * @param isTame - whether the model makes up no tools and no arguments, and no call of a turn has the id of another one
+ * @param isUnique - whether no call of an answer has the id of another one
+ */
+export const toolLoop = (seed: number, isTame = false, isUnique = false) => {
   const sample = <A>(arbitrary: fc.Arbitrary<A>, numRuns: number) => fc.sample(arbitrary, { seed, numRuns })
   const [loop] = sample(steps, 1)
   const stored = sample(saidBefore, 2)
-  let said = 0
-  const answer: Answering = () => {
-    const step = loop![said++ % (loop!.length + 1)]
-    if (step === undefined) return { text: seed % 2 === 0 ? "Done." : "" }
-    const { thinks, text, calls, counts } = step
+  /** How often each of {@link counted} has been said. */
+  const said: Record<string, number> = Object.fromEntries(counted.map((text) => [text, 0]))
+  const requests: Array<Sighted> = []
+  const note = (text: string | undefined) => {
+    if (text !== undefined && text in said) said[text]!++
+  }
+  const [isDone, isCounted] = [seed % 2 === 0, seed % 4 < 2]
+  let turn = 0
+  const answer: Answering = ({ body }) => {
+    requests.push([countsIn(body), { ...said }])
+    const at = turn++ % (loop!.length + 1)
+    const step = loop![at]
+    if (step === undefined) {
+      if (isDone) note("Done.")
+      return { text: isDone ? "Done." : "", ...(isCounted ? { idsOf: 0 } : {}) }
+    }
+    const { thinks, text, calls, ids } = step
+    note(text)
     return {
+      ...(ids === "of every answer" ? { idsOf: isTame ? at : 0 } : {}),
       ...(thinks ? { thinking: "Hm." } : {}),
       ...(text === undefined ? {} : { text }),
-      calls: calls.map(({ name, broken }, depth): AnsweredCall => ({
-        name,
-        ...(counts ? { id: `call_${depth}` } : {}),
-        arguments: broken ?? { request: `${said}`, depth },
-      })),
+      calls: calls.map(({ name, broken }, depth): AnsweredCall => {
+        const input = { request: `${turn}`, depth }
+        if (isTame) return { name: "lookUp", id: `call_${at}_${depth}`, arguments: input }
+        const id = isUnique ? {} : givenIds[ids]
+        return { name, ...id, arguments: broken ?? input }
+      }),
     }
   }
-  return { answer, stored, output: () => loop![said % loop!.length]!.output }
+  const output = () => {
+    const found = loop![turn % loop!.length]!.output
+    note(found)
+    return found
+  }
+  return { answer, stored, said, requests, output }
 }
 
 /** A question to an agent of a library, and what it needs. */
@@ -98,10 +140,12 @@ export interface Asked {
  * - `checked`: which requests have the context of the memory: all (default), or the first one of each question, where the library
  *   makes the later ones of what it was answered itself
  * - `takesItems`: whether a session with items of providers can go on there; `true` by default
+ * - `drops`: what the library itself hands over nothing of: turns with calls that it takes for wrong, or some of any turn
  */
 export interface Checked {
   readonly checked?: "all" | "first"
   readonly takesItems?: boolean
+  readonly drops?: "wrong calls" | "some"
 }
 
 const withoutItems = (message: Message.Message): Message.Message => ({
@@ -109,35 +153,64 @@ const withoutItems = (message: Message.Message): Message.Message => ({
   parts: message.parts.filter(({ type }) => type !== "opaque"),
 })
 
+/** Plays a generated conversation, and says which requests were refused, and what of them and of the log is missing. */
+const played = async (
+  ask: (asked: Asked) => Promise<unknown>,
+  {
+    seed,
+    mode,
+    isTame,
+  }: { readonly seed: number; readonly mode: "inline" | "off"; readonly isTame: boolean },
+  { checked = "all", takesItems = true, drops }: Checked,
+) => {
+  const { answer, stored, said, requests, output } = toolLoop(seed, isTame, drops === "some")
+  const server = await providerServer({ answer })
+  await using memory = createMemory({
+    store: "memory:",
+    strategy: always,
+    summarizer: "echo",
+    compaction: { mode },
+  })
+  const refused: Array<unknown> = []
+  const sighted: Array<Sighted> = []
+  for (const [at, messages] of stored.entries()) {
+    for (const message of messages)
+      await memory.neutral.append("chat", takesItems ? message : withoutItems(message))
+    const [from, first] = [server.received.length, requests.length]
+    await ask({ server, memory, text: `Question ${at}?`, output })
+    const asked = server.received.slice(from, checked === "first" ? from + 1 : undefined)
+    sighted.push(...requests.slice(first, checked === "first" ? first + 1 : undefined))
+    refused.push(...asked.filter(({ status }) => status >= 400).map(({ violations }) => violations))
+  }
+  await server.close()
+  const { messages } = await memory.neutral.messages("chat", { limit: 10_000 })
+  const log: Sighted = [countsIn(messages.map(({ parts }) => parts)), said]
+  const lost = [log, ...(mode === "off" ? sighted : [])].filter(
+    ([seen, all]) => JSON.stringify(seen) !== JSON.stringify(all),
+  )
+  return {
+    refused,
+    lost: drops === undefined || (drops === "wrong calls" && isTame) ? lost : [],
+    summaries: (await memory.summaries("chat")).length,
+  }
+}
+
 /**
- * Plays generated conversations in a memory that compacts at every step, and expects that the provider refuses no request of the library.
+ * Plays generated conversations, in a memory that compacts at every step and in one that never does, and expects that the provider
+ * refuses no request of the library, that the log has what was said as often as it was said, and so do requests without summaries.
  *
  * @param ask - asks the agent of a library in the session `chat`, which calls tools until it has an answer
  */
 export const expectNothingRefused = async (
   ask: (asked: Asked) => Promise<unknown>,
-  { checked = "all", takesItems = true }: Checked = {},
+  checked: Checked = {},
 ): Promise<void> => {
-  for (let seed = 1; seed <= often(3, 12); seed++) {
-    const { answer, stored, output } = toolLoop(seed)
-    const server = await providerServer({ answer })
-    await using memory = createMemory({
-      store: "memory:",
-      strategy: always,
-      summarizer: "echo",
-      compaction: { mode: "inline" },
-    })
-    const refused: Array<unknown> = []
-    for (const [at, messages] of stored.entries()) {
-      for (const message of messages)
-        await memory.neutral.append("chat", takesItems ? message : withoutItems(message))
-      const from = server.received.length
-      await ask({ server, memory, text: `Question ${at}?`, output })
-      const asked = server.received.slice(from, checked === "first" ? from + 1 : undefined)
-      refused.push(...asked.filter(({ status }) => status >= 400).map(({ violations }) => violations))
-    }
-    await server.close()
-    expect([seed, refused]).toEqual([seed, []])
-    expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
-  }
+  for (let seed = 1; seed <= often(3, 12); seed++)
+    for (const mode of ["inline", "off"] as const)
+      for (const isTame of checked.drops === "wrong calls" ? [true, false] : [false]) {
+        const play = { seed, mode, isTame }
+        const { refused, lost, summaries } = await played(ask, play, checked)
+        expect({ ...play, refused, lost }).toEqual({ ...play, refused: [], lost: [] })
+        if (mode === "inline") expect(summaries).toBeGreaterThan(2)
+      }
 }

@@ -23,6 +23,7 @@ export const argumentsOf = ({ arguments: given, input }: AnsweredCall): string =
  * - `thinking`: what it thinks first. It travels signed; Chat Completions does not show it.
  * - `text`: what it says
  * - `calls`: the tools it calls, after the text
+ * - `idsOf`: its ids are those of the answer to this request, by its number: some servers count from 0 in each answer
  * - `cut`: closes the connection after this many events of a stream, or before an answer that is not streamed
  * - `hold`: a stream waits after so many events (`after`) for what `wait` returns
  */
@@ -30,6 +31,7 @@ export interface Answer {
   readonly thinking?: string
   readonly text?: string
   readonly calls?: ReadonlyArray<AnsweredCall>
+  readonly idsOf?: number
   readonly cut?: number
   readonly hold?: { readonly after: number; readonly wait: () => Promise<unknown> }
 }

@@ -188,7 +188,7 @@ export const providerServer = async (options: ServerOptions = {}): Promise<Provi
     received.push({ api, path, body, status: 200, violations: [] })
     const turn = count++
     const given = decided.asked === null ? {} : await answer({ ...decided.asked, turn })
-    const reply = decided.reply(given, turn)
+    const reply = decided.reply(given, given.idsOf ?? turn)
     if (body["stream"] === true) await stream(response, reply.stream, given)
     else if (given.cut !== undefined) response.destroy()
     else send(response, 200, reply.body)

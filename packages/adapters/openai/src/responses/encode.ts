@@ -150,12 +150,14 @@ const withoutLooseReasoning = (
  */
 const withUniqueIds = (items: ReadonlyArray<Item>, omitted: Array<Codec.Omitted>): ReadonlyArray<Item> => {
   const sent = new Map<unknown, ReadonlyArray<unknown>>()
-  let asked: Codec.Fields = {}
+  let asked: ReadonlyArray<unknown> = []
   return items.flatMap((item) => {
     const { fields, message } = item
     const { id, type, role } = fields
-    if (role === "user") asked = fields
     const { call, answer } = table[String(type)] ?? {}
+    // Outputs of tools come again in a loop that waits for something; how many there were says which one is answered.
+    if (role === "user") asked = [fields]
+    else if (answer !== undefined) asked = [...asked, type]
     if (typeof id !== "string" || answer?.ids.includes("id") === true) return [item]
     // What the provider ran has an id of its own, whatever was asked.
     const said = [fields, type === "message" || type === "reasoning" ? asked : null]
