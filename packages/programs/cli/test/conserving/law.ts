@@ -163,6 +163,80 @@ const changedFile = (file: string, numbers: Numbers): string => {
   return rows.map((row) => JSON.stringify(row)).join("\n")
 }
 
+/** All lists of objects in a value: the entries of a file, its messages, their parts. */
+const listsIn = (value: unknown): ReadonlyArray<Array<unknown>> =>
+  typeof value === "object" && value !== null
+    ? [
+        ...(Array.isArray(value) && value.length > 1 ? [value as Array<unknown>] : []),
+        ...Object.values(value).flatMap(listsIn),
+      ]
+    : []
+
+/** The fields of a value that name entries. */
+const namesIn = (value: unknown): ReadonlyArray<readonly [at: Record<string, unknown>, key: string]> =>
+  placesIn(value).filter(([at, key]) => !Array.isArray(at) && /id$|parent|current|current_node/i.test(key))
+
+/** What may happen to the entries of a file, and to what they are called: numbers say to which. */
+const accidents: ReadonlyArray<(rows: Array<unknown>, place: number, other: number) => void> = [
+  ...[
+    (list: Array<unknown>, at: number) => void list.splice(at, 1),
+    (list: Array<unknown>, at: number, to: number) => void list.splice(to, 0, structuredClone(list[at])),
+    (list: Array<unknown>, at: number, to: number) => void list.splice(to, 0, ...list.splice(at, 1)),
+    (list: Array<unknown>) => void list.push(...structuredClone(list)),
+    (list: Array<unknown>) => void list.splice(0, list.length, ...list.toReversed()),
+  ].map((change) => (rows: Array<unknown>, place: number, other: number) => {
+    const lists = listsIn(rows)
+    const list = lists[place % lists.length]
+    if (list === undefined) return
+    change(list, other % list.length, place % list.length)
+  }),
+  ...[
+    (_: unknown, from: unknown) => from,
+    () => "nowhere",
+    () => "",
+    () => undefined,
+    () => null,
+    () => 7,
+  ].map((change) => (rows: Array<unknown>, place: number, other: number) => {
+    const names = namesIn(rows)
+    if (names.length === 0) return
+    const [at, key] = names[place % names.length]!
+    const [from, name] = names[other % names.length]!
+    at[key] = change(at[key], from[name])
+  }),
+]
+
+/** The file after accidents: which, and where, follows from the numbers. */
+const damagedFile = (file: string, numbers: Numbers): string => {
+  const rows = (file.includes("\n") ? file.split("\n") : [file]).map((row) => JSON.parse(row) as unknown)
+  for (const [place, kind, other] of numbers) accidents[kind % accidents.length]!(rows, place, other)
+  return rows.map((row) => JSON.stringify(row)).join("\n")
+}
+
+/** Every text of a file is in a message, or is named, or the file is refused. */
+const conserved = (file: string): void => {
+  for (const skipDamaged of [false, true]) {
+    const all = parseAll(file, { file: "f", skipDamaged })
+    if (Either.isLeft(all)) {
+      must(all.left.problem !== "", "refused without a reason")
+      continue
+    }
+    const found = all.right
+    const said = found
+      .map((one) => JSON.stringify([one.messages, one.compactions]))
+      .join("\n")
+      .replaceAll(/\\+/g, "")
+    const rows = file.split("\n").map((row) => JSON.parse(row) as unknown)
+    const lost = leaves(rows).filter((leaf) => textsIn(leaf).some((text) => !said.includes(text)))
+    const missing = [...new Set(lost)]
+    const named = found.flatMap((one) => one.leftOut ?? []).reduce((sum, { times }) => sum + times, 0)
+    must(
+      missing.length <= named,
+      `lost in ${found[0]?.format}: ${missing.join("; ")} of ${JSON.stringify(found.map((one) => one.leftOut))} in ${file}`,
+    )
+  }
+}
+
 /** Forms in which a file may come that say nothing else. */
 const forms: ReadonlyArray<(file: string) => string> = [
   (file) => `\uFEFF${file}`,
@@ -187,29 +261,14 @@ export const laws: ReadonlyArray<Law> = [
   {
     name: "whatever a field is, a text is in a message, or is named, or the file is refused",
     applies: () => true,
-    holds: (writer, conversation, at, numbers) => {
-      const file = changedFile(writer.write(conversation), numbers)
-      for (const skipDamaged of [false, true]) {
-        const all = parseAll(file, { file: "f", skipDamaged })
-        if (Either.isLeft(all)) {
-          must(all.left.problem !== "", "refused without a reason")
-          continue
-        }
-        const found = all.right
-        const said = found
-          .map((one) => JSON.stringify([one.messages, one.compactions]))
-          .join("\n")
-          .replaceAll(/\\+/g, "")
-        const rows = file.split("\n").map((row) => JSON.parse(row) as unknown)
-        const lost = leaves(rows).filter((leaf) => textsIn(leaf).some((text) => !said.includes(text)))
-        const missing = [...new Set(lost)]
-        const named = found.flatMap((one) => one.leftOut ?? []).reduce((sum, { times }) => sum + times, 0)
-        must(
-          missing.length <= named,
-          `lost in ${found[0]?.format}, ${at}: ${missing.join("; ")} of ${JSON.stringify(found.map((one) => one.leftOut))} in ${file}`,
-        )
-      }
-    },
+    holds: (writer, conversation, _at, numbers) =>
+      conserved(changedFile(writer.write(conversation), numbers)),
+  },
+  {
+    name: "whatever becomes of entries and their ids, a text is in a message, or is named, or the file is refused",
+    applies: () => true,
+    holds: (writer, conversation, _at, numbers) =>
+      conserved(damagedFile(writer.write(conversation), numbers)),
   },
   {
     name: "every text is in a message, once, in the order of what happened",
