@@ -86,7 +86,7 @@ export const branchesOf = ({ branch, total, branches }: SessionState): ReadonlyA
 /** The index of a message of the branch in force. */
 const indexOf = (
   { sessions }: Parts,
-  { session, total, uncovered, gaps, version: newest }: SessionState,
+  { session, total, uncovered, unreadable, gaps, version: newest }: SessionState,
   name: MessageName,
 ): Effect.Effect<number, SessionError | UnknownMessage> =>
   Effect.gen(function* () {
@@ -95,7 +95,8 @@ const indexOf = (
       return yield* new UnknownMessage({ session, index: name, total })
     }
     const { version } = name
-    const entry = uncovered.slice().findLast((one) => one.version === version)
+    const named = (one: { readonly version: number }) => one.version === version
+    const entry = uncovered.slice().findLast(named) ?? unreadable.find(named)
     if (entry !== undefined) return entry.index
     const unknown = new UnknownMessage({ session, version, total })
     if (version < 1 || version > newest || !isOnBranch(gaps, version)) return yield* unknown

@@ -204,7 +204,7 @@ export interface SessionState extends MessageCounts {
   readonly damaged: ReadonlyArray<{ readonly version: number; readonly summary: string | null }>
   /** The version of the newest event that declared a commit invalid; 0 if none has. A clear keeps it. */
   readonly invalidatedAt: number
-  /** The uncovered messages that cannot be read, each with the version of its event. */
+  /** The messages of the branch in force that cannot be read, each with the version of its event. */
   readonly unreadable: ReadonlyArray<Unreadable>
   /** The versions of the unreadable messages, of all branches, of which an event says that the session goes on without them. */
   readonly setAside: ReadonlyArray<number>

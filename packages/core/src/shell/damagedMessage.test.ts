@@ -131,6 +131,22 @@ describe("a message that cannot be read", () => {
     }),
   )
 
+  it.scoped("is where an edit goes on, by its version as by its index, also once a summary covers it", () =>
+    Effect.gen(function* () {
+      for (const isCovered of [false, true])
+        for (const name of [1, { version: 2 }]) {
+          const { log, broken } = yield* damageable
+          yield* (yield* engine(log)).append("s", said(6))
+          broken.add(2)
+          const memory = yield* engine(log)
+          if (isCovered) yield* memory.compact("s", { which: "due" })
+          expect((yield* memory.state("s")).coveredTo > 1).toBe(isCovered)
+          expect(yield* memory.edit("s", name, [Message.user("instead")])).toMatchObject({ from: 1, to: 2 })
+          expect(texts((yield* memory.messages("s")).messages)).toEqual([texts(said(1))[0], "instead"])
+        }
+    }),
+  )
+
   it.scoped("makes no context without its rules, where it was a call, or a result", () =>
     Effect.gen(function* () {
       for (const version of [2, 3]) {
