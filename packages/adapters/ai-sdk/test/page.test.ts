@@ -350,6 +350,47 @@ describe("two pages of one conversation", () => {
   })
 })
 
+describe("a question whose answer is still written", () => {
+  const takenBack = async (begin: number, goOn: (page: Page) => Promise<void>) => {
+    await using memory = createMemory(plain)
+    const [asked, released] = [signal(), signal()]
+    const { server, reload } = await opened(memory, async ({ turn, body }) => {
+      if (turn === begin) {
+        asked.resolve()
+        await released.promise
+      }
+      return counting({ turn, body } as Parameters<Answering>[0])
+    })
+    const page = await reload()
+    for (let said = 0; said < begin; said++) await page.sendMessage({ text: "Hello." })
+    const first = page.sendMessage({ text: "My code is 4711" })
+    await asked.promise
+    await page.stop()
+    await goOn(page)
+    released.resolve()
+    await first
+    await page.sendMessage({ text: "And now?" })
+    await server.close()
+    expect(server.refused).toEqual([])
+    return JSON.stringify([server.received.at(-1)?.body, (await reload()).said]).includes("4711")
+  }
+
+  it("is gone when the page edits it, and at the start when the page takes it back", async () => {
+    const questionOf = ({ messages }: Page) => messages.findLastIndex(({ role }) => role === "user")
+    const edits = (page: Page) =>
+      page.sendMessage({ text: "Paint it.", messageId: page.messages[questionOf(page)]!.id })
+    const removes = (page: Page) => {
+      page.messages = page.messages.slice(0, questionOf(page))
+      return page.sendMessage({ text: "Paint it." })
+    }
+    expect(await takenBack(0, edits)).toBe(false)
+    expect(await takenBack(1, edits)).toBe(false)
+    expect(await takenBack(0, removes)).toBe(false)
+    // Behind an answer, the list of another page that never saw it looks the same.
+    expect(await takenBack(1, removes)).toBe(true)
+  })
+})
+
 describe("a question whose answer waits for the page", () => {
   const asks: Answering = ({ turn, tools }) =>
     tools.length > 0 && turn === 1
