@@ -233,6 +233,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     Effect.gen(function* () {
       const { session, version } = state
       const { batchId } = batch
+      yield* unlessTrail("append", session)
       if (version === 0) yield* notArchived(log, session)
       const timed = yield* timedNow(time, list)
       const recorded = recordedAfter(state, batchId, timed)
@@ -264,7 +265,6 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     inTurn(
       session,
       Effect.gen(function* () {
-        yield* unlessTrail("append", session)
         const step = Effect.isEffect(decide) ? yield* decide : decide
         // A caller's id may come again at any version; an id of our own comes again only when the store's answer is lost.
         const batch = {
