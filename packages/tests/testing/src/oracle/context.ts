@@ -91,17 +91,28 @@ export const layoutFinding = (
   return null
 }
 
-/** The items of entries that have no pair in their group, without items that the provider can still answer. */
+/**
+ * The items of entries that have no pair in their group, without items that can still be answered: by the client, or by the provider
+ * unless the assistant has spoken behind them.
+ */
 export const unpairedItems = (
   entries: ReadonlyArray<Session.Entry>,
   openFrom: number | undefined,
 ): ReadonlySet<Message.Part> =>
   new Set(
-    [...new Set(entries.map(({ group }) => group))].flatMap((group) =>
-      itemPairs(entries.filter((one) => one.group === group).map(({ message }) => message))
-        .alone.filter(({ by, closedAt }) => group !== openFrom || by === undefined || closedAt !== undefined)
-        .map(({ part }) => part),
-    ),
+    [...new Set(entries.map(({ group }) => group))].flatMap((group) => {
+      const messages = entries.filter((one) => one.group === group).map(({ message }) => message)
+      const parts = messages.flatMap((message) => message.parts)
+      return itemPairs(messages)
+        .alone.filter(
+          ({ part, by, closedAt }) =>
+            group !== openFrom ||
+            by === undefined ||
+            closedAt !== undefined ||
+            (by === "provider" && parts.slice(parts.indexOf(part) + 1).some(({ type }) => type === "text")),
+        )
+        .map(({ part }) => part)
+    }),
   )
 
 /** The first difference between what a context says and what its layout says that it shows (L4: no message is lost). */
