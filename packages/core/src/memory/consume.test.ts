@@ -38,6 +38,34 @@ describe("consume", () => {
       }).pipe(Effect.provide(withMemory(manual))),
   )
 
+  it.effect("goes on soon behind a store that has failed for long", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      let isAway = false
+      const away = new EventLog.LogError({ operation: "head", reason: "it is away" })
+      const failing: EventLog.Service = {
+        ...log,
+        head: (session) => (isAway ? away : log.head(session)),
+      }
+      const found: Array<string> = []
+      isAway = true
+      yield* Effect.forkScoped(
+        EventLog.consume(failing, "a", (page) =>
+          Effect.sync(() => void found.push(...page.map(({ record }) => record.session))),
+        ),
+      )
+      yield* log.append("one", [{ time: 0, type: "Later", schemaVersion: 1, data: "{}" }], {
+        expectedVersion: 0,
+        batchId: "b",
+      })
+      for (let minute = 0; minute < 10; minute++) yield* TestClock.adjust("1 minute")
+      expect(found).toEqual([])
+      isAway = false
+      yield* TestClock.adjust("7 seconds")
+      expect(found).toEqual(["one"])
+    }).pipe(Effect.scoped),
+  )
+
   it.effect("keeps what is done: all, up to a position, or nothing of a call that fails", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

@@ -101,6 +101,11 @@ const pauses = Schedule.jittered(
   Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute")),
 )
 
+/** The pauses before a store that has failed is asked again: events wait for whoever asks too seldom. */
+const storePauses = Schedule.jittered(
+  Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("5 seconds")),
+)
+
 /** The log of a group in the store, below what seals it: it has no text of a conversation. */
 const groupIn = (log: Service, group: string) => {
   const own = storedLog(log)
@@ -346,8 +351,7 @@ export const consume = <E = never, R = never>(
           })
         : Effect.void,
     ),
-    // Failures of another day are no reason for a long pause.
-    Effect.retry({ while: isPassing, schedule: Schedule.resetAfter(pauses, "10 minutes") }),
+    Effect.retry({ while: isPassing, schedule: storePauses }),
   )
 }
 
