@@ -10,6 +10,7 @@ import { Effect, Exit, Scope } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { fillSession } from "./large.js"
 import { claim, median, milliseconds, told, within } from "./measure.js"
 import { sealedSearches } from "./sealed.js"
@@ -72,6 +73,9 @@ const opened = async (
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
+/** How long `memfold recall` waits before it searches again, in milliseconds. */
+const pauseBetween = 300
+
 interface FirstSearch {
   /** Milliseconds until the first answer. */
   readonly first: number
@@ -79,13 +83,16 @@ interface FirstSearch {
   readonly whole: number
 }
 
-/** Searches until nothing is left out. */
+/** Searches until nothing is left out, with the pauses of `memfold recall`. */
 const untilWhole = async (search: () => Promise<number | undefined>): Promise<FirstSearch> => {
   const left: Array<number | undefined> = []
   const again = () => milliseconds(async () => left.push(await search()))
   const first = await again()
   let whole = first
-  while (left.at(-1) !== undefined) whole += await again()
+  while (left.at(-1) !== undefined) {
+    await setTimeout(pauseBetween)
+    whole += pauseBetween + (await again())
+  }
   return { first, whole }
 }
 

@@ -46,6 +46,9 @@ const headingOf = (session: string, title: string | null): string =>
 /** How many sessions are looked up at a time: behind a network, each session takes a while. */
 const atOnce = 8
 
+/** How many sessions are taken in at a time while searches answer: more would hold them up. */
+const behindSearches = 2
+
 /** Sessions with more events are looked up in the index of the store: to index one anew after each message would take too long. */
 const mostEvents = 2_000
 
@@ -133,6 +136,7 @@ const missingOf = ({ owned }: Reading, listed: ReadonlyArray<SessionInfo>): Read
 type ForEach = <A>(
   list: ReadonlyArray<SessionInfo>,
   work: (info: SessionInfo) => Effect.Effect<A, SessionError>,
+  concurrency?: number,
 ) => Effect.Effect<ReadonlyArray<A | null>, SessionError>
 
 /**
@@ -149,8 +153,9 @@ const takeAllIn = (
 ): Effect.Effect<ReadonlyArray<SessionInfo>, SessionError> =>
   Effect.gen(function* () {
     const missing = missingOf(reading, listed)
-    const work = forEach(missing, (info) => takeIn(reading, info))
-    if (missing.reduce((sum, { version }) => sum + version, 0) > mostAtOnce)
+    const isLong = missing.reduce((sum, { version }) => sum + version, 0) > mostAtOnce
+    const work = forEach(missing, (info) => takeIn(reading, info), isLong ? behindSearches : atOnce)
+    if (isLong)
       return (yield* reading.upkeep.takeIn(owner, Effect.asVoid(work))) ? [] : missingOf(reading, listed)
     yield* work
     return []
@@ -175,7 +180,7 @@ const search = (
       return { ...nothing, messages: [], unreadable: [] }
     yield* rest
     const breathe = breather(1)
-    const forEach: ForEach = (list, work) =>
+    const forEach: ForEach = (list, work, concurrency = atOnce) =>
       Effect.forEach(
         list,
         (info) =>
@@ -188,7 +193,7 @@ const search = (
               }),
             ),
           ),
-        { concurrency: atOnce },
+        { concurrency },
       )
     const ownState = (session: string) =>
       Effect.filterOrFail(
