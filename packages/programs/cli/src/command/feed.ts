@@ -82,6 +82,14 @@ const webhookOf = (url: string, secretEnv: Option.Option<string>) =>
     })
   })
 
+/**
+ * Waits until what was printed has left the process: of a slow reader's pipe, Node keeps the rest, and it would die with the process though the
+ * group has gone on behind it.
+ */
+const handedOver = Effect.async<void>((resume) => {
+  process.stdout.write("", () => resume(Effect.void))
+})
+
 /** Posts again what a group has given up. */
 const postAgain = (log: EventLog.Service, group: string, post: Memory.Consumer, json: boolean) =>
   Effect.gen(function* () {
@@ -165,7 +173,7 @@ export const command = options.command(
         return yield* EventLog.consume(
           log,
           group.value,
-          (page) => Effect.forEach(page, printed(json), { discard: true }),
+          (page) => Effect.zipRight(Effect.forEach(page, printed(json), { discard: true }), handedOver),
           how,
         )
       }
