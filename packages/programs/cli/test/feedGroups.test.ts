@@ -124,6 +124,43 @@ describe.each(stores)("a group on %s", (_, open) => {
   })
 })
 
+it("goes on behind events only when their lines have left the process: a slow reader loses none with a killed one", async () => {
+  const store = `sqlite:${join(folder, "slow.db")}`
+  const memory = createMemory({ store, compaction: { mode: "manual" } })
+  for (let at = 0; at < 20; at++)
+    await memory.append(
+      "s",
+      Array.from({ length: 100 }, (_, index) => said(`${at} ${index} ${"x".repeat(200)}`)),
+    )
+  await memory.close()
+  const found = new Set<number>()
+  const take = (text: string): void => {
+    for (const line of text.split("\n"))
+      if (line.endsWith("}")) found.add((JSON.parse(line) as { readonly version: number }).version)
+  }
+  const call = ["feed", "--store", store, "--group", "slow", "--json", "--lease", "1"]
+  const running = spawn(process.execPath, [program, ...call, "--follow"], {
+    env: environment(),
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  onTestFinished(() => void running.kill("SIGKILL"))
+  // Nothing is read until it is killed: what it has printed by then is in the pipe, or was not handed over.
+  await once(running.stdout, "readable")
+  await memfold("feed", "--store", store, "--group", "another", "--json")
+  running.kill("SIGKILL")
+  take((await running.stdout.setEncoding("utf8").toArray()).join(""))
+  expect(found.size).toBeGreaterThan(0)
+  expect(found.size).toBeLessThan(2_000)
+  await eventually(
+    "the turn of the killed process ends",
+    async () => {
+      take((await memfold(...call)).out)
+      return found.size === 2_000
+    },
+    30,
+  )
+})
+
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
 
 it("posts events with the signature of Standard Webhooks, tries again, gives up what is not taken, and posts that again when it is asked to", async () => {
