@@ -63,7 +63,7 @@ export const guardedTitle = <A extends DescriptionChange>(
   session: string,
   change: A,
 ): Effect.Effect<A & GuardedChange, GuardRefused | SessionError> =>
-  typeof change.title !== "string" || change.title === "" || parts.beforeAppend === undefined
+  typeof change.title !== "string" || change.title === ""
     ? Effect.succeed(change)
     : Effect.map(
         guardedText(parts, session, change.title, { place: "the title", owner: change.owner }),

@@ -33,6 +33,9 @@ const asAppended = (entries: ReadonlyArray<Entry>): ReadonlyArray<PageMessage> |
   return entries.map(({ message, time, version }) => ({ message, time: message.time ?? time, version }))
 }
 
+const lengthOf = (messages: ReadonlyArray<PageMessage>): number =>
+  messages.reduce((sum, { message }) => sum + messageLength(message), 0)
+
 /** The newest messages of the sessions of a log. */
 export class NewestMessages {
   private readonly sessions = new Map<string, Kept>()
@@ -51,14 +54,15 @@ export class NewestMessages {
     const added = asAppended(uncovered.slice(end))
     if (added === null) return null
     const all = kept === undefined ? added : [...kept.messages, ...added]
-    if (kept !== undefined && added.length > 0) this.set(session, { gaps, from: kept.from, messages: all })
+    if (kept !== undefined && added.length > 0)
+      this.set(session, { gaps, from: kept.from, messages: all, length: kept.length + lengthOf(added) })
     return all.slice(all.length - (total - from))
   }
 
   /** Keeps messages that were read: the newest of a state. */
   keep({ session, gaps, total }: SessionState, messages: ReadonlyArray<PageMessage>): void {
     if (messages.some(({ message }) => message === unreadable)) return
-    this.set(session, { gaps, from: total - messages.length, messages })
+    this.set(session, { gaps, from: total - messages.length, messages, length: lengthOf(messages) })
   }
 
   forget(session: string): void {
@@ -66,11 +70,12 @@ export class NewestMessages {
     this.sessions.delete(session)
   }
 
-  private set(session: string, { gaps, from, messages: all }: Omit<Kept, "length">): void {
+  /** Keeps the last of some messages, whose length is known: most of them were there before. */
+  private set(session: string, { gaps, from, messages: all, length: ofAll }: Kept): void {
     this.forget(session)
-    const messages = all.slice(-most.ofSession)
-    const length = messages.reduce((sum, { message }) => sum + messageLength(message), 0)
-    this.sessions.set(session, { gaps, from: from + all.length - messages.length, messages, length })
+    const first = Math.max(all.length - most.ofSession, 0)
+    const length = ofAll - lengthOf(all.slice(0, first))
+    this.sessions.set(session, { gaps, from: from + first, messages: all.slice(first), length })
     this.length += length
     for (const oldest of this.sessions.keys()) {
       if (this.length <= most.length) break
