@@ -1,14 +1,10 @@
 /** Arguments of a call, as providers take them: a JSON object, whatever the model wrote. */
 import { parseExactly } from "./exactNumbers.js"
-import { atOnce } from "@memfold/log/breathe"
 import { type Fields, isFields } from "./fields.js"
-import { isTooMuch, measured, mostWritten } from "./measured.js"
+import { isUnreadable } from "./measured.js"
 
 /** The field that holds arguments which are no JSON object, so that the model still sees what it wrote. */
 export const rawArguments = "raw_arguments"
-
-/** Whether nobody can take a text apart: it would hold the event loop, or what is made of it could not be written again. */
-const isUnreadable = (text: string): boolean => isTooMuch(atOnce(measured(text, mostWritten)), mostWritten)
 
 /**
  * The object that a text is; `undefined` if it is none, or more than is parsed. A number that a double does not hold is a text with its

@@ -65,7 +65,7 @@ export {
   type KnownTypes,
   requestFields,
 } from "@memfold/message/requestFields"
-export { isTooMuch, type Measured, measured, mostMeasured, mostWritten } from "./measured.js"
+export { isTooMuch, isUnreadable, type Measured, measured, mostMeasured } from "./measured.js"
 export { argumentsOf, objectArguments, objectOf, rawArguments, valueIn } from "./callArguments.js"
 export { type Answer, type AskedModel, type ModelOptions, modelSummarizer } from "./modelSummarizer.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"

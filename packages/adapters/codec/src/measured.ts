@@ -1,5 +1,5 @@
 /** How much there is to do for a text of JSON, before anything is done: its length does not tell. */
-import type { Steps } from "@memfold/log/breathe"
+import { atOnce, type Steps } from "@memfold/log/breathe"
 
 /** What a text of JSON has: how deep its lists and objects are in each other, the items of the longest of them, and all items. */
 export interface Measured {
@@ -18,7 +18,7 @@ export const mostMeasured: Measured = { depth: 500, longest: 10_000, items: 100_
  * The most of each that is parsed of what a model or its server wrote: answers, and the arguments of calls. Nobody sends them on item by
  * item, and the probabilities of a long answer alone are more items than a body of a client may have.
  */
-export const mostWritten: Measured = { depth: 500, longest: 300_000, items: 300_000 }
+const mostWritten: Measured = { depth: 500, longest: 300_000, items: 300_000 }
 
 /** Whether a text has more than is worked on. */
 export const isTooMuch = ({ depth, longest, items }: Measured, most = mostMeasured): boolean =>
@@ -65,3 +65,7 @@ export function* measured(text: string, most = mostMeasured): Steps<Measured> {
   }
   return { depth, longest, items }
 }
+
+/** Whether nobody takes apart what a model or its server wrote: it would hold the event loop, or what is made of it could not be written again. */
+export const isUnreadable = (text: string): boolean =>
+  isTooMuch(atOnce(measured(text, mostWritten)), mostWritten)

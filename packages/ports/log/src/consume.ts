@@ -96,15 +96,15 @@ const rowOf = (cursor: Cursor) => ({ kind: "cursor", rows: [{ key: "", data: JSO
 /** How often a consumer asks whether its turn has come. */
 const askAgain = "1 second"
 
-/** The pauses before what has failed is tried again: from a second to a minute. */
-const pauses = Schedule.jittered(
-  Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute")),
-)
+/** Pauses from a second up to the longest, each twice as long as the one before. */
+const pausesUpTo = (longest: Duration.DurationInput) =>
+  Schedule.jittered(Schedule.union(Schedule.exponential("1 second"), Schedule.spaced(longest)))
+
+/** The pauses before events are handed over again. */
+const pauses = pausesUpTo("1 minute")
 
 /** The pauses before a store that has failed is asked again: events wait for whoever asks too seldom. */
-const storePauses = Schedule.jittered(
-  Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("5 seconds")),
-)
+const storePauses = pausesUpTo("5 seconds")
 
 /** The log of a group in the store, below what seals it: it has no text of a conversation. */
 const groupIn = (log: Service, group: string) => {

@@ -1,6 +1,5 @@
 /** What of an answer of an upstream is read, and what cannot be. */
-import { isTooMuch, measured, mostWritten } from "@memfold/codec"
-import { atOnce } from "@memfold/log/breathe"
+import { isUnreadable } from "@memfold/codec"
 
 /** The most calls, or blocks, of an answer: each of its pieces is looked for among them. */
 export const mostParts = 1_000
@@ -21,6 +20,6 @@ export class Unclear extends Error {
  * @throws SyntaxError: it is no JSON
  */
 export const answerIn = (text: string): unknown => {
-  if (isTooMuch(atOnce(measured(text, mostWritten)), mostWritten)) throw new Unclear("too-large")
+  if (isUnreadable(text)) throw new Unclear("too-large")
   return JSON.parse(text)
 }

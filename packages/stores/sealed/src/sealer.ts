@@ -23,7 +23,7 @@ export const failure = (
   operation: Operation,
   session: string,
   reason: string,
-  refused: "erased" | "held" | "unreadable",
+  refused: NonNullable<KeyringError["refused"]>,
 ) => new EventLog.LogError({ operation, session, reason, refused })
 
 export const ofKeyring = (operation: Operation, session: string) => (error: KeyringError) =>
