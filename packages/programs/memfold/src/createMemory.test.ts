@@ -186,7 +186,7 @@ describe("createMemory", () => {
         { store: "memory:", settings: { agent: { contextWindow: { fullContextTurn: 3 } } } },
         '"settings.fullContextTurn"',
       ],
-      [{ store: "memory:", environmentPrefix: 5 }, "PRIZM_"],
+      [{ store: "memory:", environmentPrefix: 5 }, "CHAT_"],
       [
         { store: "memory:", recall: { embedder: "text-embedding-3" } },
         "a name, the number of dimensions, and a function embed",

@@ -142,8 +142,8 @@ export interface CreateOptions<
    */
   readonly settings?: object
   /**
-   * What the environment variables with settings begin with; `"MEMFOLD_"` by default. With `"PRIZM_"`, the rounds
-   * strategy reads `PRIZM_FULL_CONTEXT_TURNS`.
+   * What the environment variables with settings begin with; `"MEMFOLD_"` by default. With `"CHAT_"`, the rounds
+   * strategy reads `CHAT_FULL_CONTEXT_TURNS`.
    */
   readonly environmentPrefix?: string
   /** How new summaries are worded, instead of the strategy's own wording: the name of a preset, or a wording. */

@@ -78,7 +78,7 @@ const createOptions = {
   strategy: namedStrategy,
   // A mistyped setting, and a summarizer, are checked below.
   settings: Schema.Unknown,
-  environmentPrefix: option(Schema.String, "a text, such as PRIZM_"),
+  environmentPrefix: option(Schema.String, "a text, such as CHAT_"),
   wording: option(
     Schema.Union(Schema.Literal(...presets), Wording.Wording),
     `${presets.join(", ")}, or a wording`,
