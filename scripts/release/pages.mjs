@@ -131,18 +131,15 @@ const follow = async (page, { folder, manager, node, registry, provider }) => {
   })
 }
 
-/** Every page with the newest of these Nodes, with npm and pnpm; with the others, the pages whose packages they install and have. */
 const Nodes = ["node-24", "node-22", "node-20"]
-const isFor = ({ document }, manager, { name }) =>
-  name === "node-24" || /openai\.md|fetch\.md/u.test(document) || (name === "node-22" && manager === "npm")
 
-/** Follows all pages, or those whose name has a text. Returns what failed. */
+/** Follows all pages, or those whose name has a text, with each manager and Node. Returns what failed. */
 export const tryPages = async (parent, registry, only = "", say) => {
   const { providerServer, scripted } = await import("@memfold/strict-providers")
   const failures = []
   for (const node of requireRuntimes(Nodes).toReversed())
     for (const manager of Object.keys(inManager))
-      for (const page of pages.filter((one) => one.document.includes(only) && isFor(one, manager, node))) {
+      for (const page of pages.filter((one) => one.document.includes(only))) {
         const server = await providerServer({
           answer: scripted([{ text: "Noted." }, { text: "KX-4471." }]),
         })
