@@ -98,7 +98,7 @@ export const inPath = (kind: "session" | "owner" | "fact" | "group", id: string)
 const errorOf = (error: unknown): ServiceError => {
   if (isProblem(error)) return new ServiceError({ problem: error })
   if (ParseResult.isParseError(error))
-    return refused(`${wrongIn(ParseResult.ArrayFormatter.formatErrorSync(error)[0])}; nothing was sent`)
+    return refused(`${wrongIn(ParseResult.ArrayFormatter.formatErrorSync(error))}; nothing was sent`)
   const status =
     typeof error === "object" && error !== null && "response" in error
       ? (error.response as { readonly status: number }).status

@@ -1,15 +1,29 @@
 /** What is wrong with a request, without its contents. */
 import type { ParseResult } from "effect"
 
+type Issue = Pick<ParseResult.ArrayFormatterIssue, "_tag" | "path" | "message">
+
+const placeOf = ({ path }: Issue): string => path.map(String).join(".")
+
+/** What the schema allows, where that is short. What follows in a message is the content. */
+const allowedBy = ({ _tag, message }: Issue): string | undefined =>
+  _tag === "Type" ? /^Expected (.{1,60}?), actual /su.exec(message)?.[1] : undefined
+
 /**
  * Says what is wrong with a request.
  *
- * @param issue - what the schema of the request found first
+ * @param issues - what its schema found
  */
-export const wrongIn = (
-  issue: Pick<ParseResult.ArrayFormatterIssue, "_tag" | "path"> | undefined,
-): string => {
-  const place = issue?.path.map(String).join(".") ?? ""
-  if (place === "") return "The request is wrong or missing"
-  return issue?._tag === "Unexpected" ? `There is no field "${place}"` : `"${place}" is wrong or missing`
+export const wrongIn = (issues: ReadonlyArray<Issue>): string => {
+  const [first] = issues
+  if (first === undefined) return "The request is wrong"
+  const place = placeOf(first)
+  const what = place === "" ? "The request" : `"${place}"`
+  if (first._tag === "Unexpected" && place !== "") return `There is no field ${what}`
+  if (first._tag === "Missing") return `${what} is missing`
+  const allowed = issues
+    .filter((issue) => placeOf(issue) === place)
+    .map(allowedBy)
+    .filter((one) => one !== undefined && one !== "undefined")
+  return `${what} is wrong${allowed.length === 0 ? "" : `; allowed: ${[...new Set(allowed)].join(", ")}`}`
 }

@@ -84,7 +84,7 @@ const sentence = (error: unknown): string =>
 const texts: Readonly<Record<string, (error: unknown) => string>> = {
   RequestError: () => "The body cannot be read",
   RouteNotFound: () => "There is no such path, or it has no such method",
-  HttpApiDecodeError: (error) => wrongIn((error as HttpApiError.HttpApiDecodeError).issues[0]),
+  HttpApiDecodeError: (error) => wrongIn((error as HttpApiError.HttpApiDecodeError).issues),
 }
 
 /** The problem that an error is. */
