@@ -22,7 +22,9 @@ if (given.length === 0 || given.includes("extractive")) {
 // Recall is measured on the data sets in the folder MEMFOLD_DATA, ../shared/data by default.
 const needsBoth =
   asked.length === 0 ||
-  asked.some((name) => ["databases", "first", "load", "moving", "scale", "serve", "stampede"].includes(name))
+  asked.some((name) =>
+    ["databases", "first", "load", "moving", "scale", "serve", "sessions", "stampede"].includes(name),
+  )
 const env = needsBoth
   ? {
       MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2),

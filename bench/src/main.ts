@@ -7,6 +7,7 @@ import { history } from "./history.js"
 import { hostile } from "./hostile.js"
 import { inLanguages } from "./languages/index.js"
 import { load } from "./load/index.js"
+import { manySessions } from "./manySessions.js"
 import { moving } from "./moving.js"
 import { neighbours } from "./neighbours/index.js"
 import { publishedByMeaning, publishedNumbers } from "./published.js"
@@ -49,6 +50,7 @@ const withArguments = new Map<string, (args: ReadonlyArray<string>) => Promise<b
   ["neighbours", neighbours],
   ["scale", scale],
   ["serve", service],
+  ["sessions", manySessions],
   ["stampede", stampede],
   ["studio", studio],
 ]).get(first ?? "")

@@ -198,9 +198,10 @@ describe("a move", () => {
                 commands.map((command, at) => Effect.exit(run(command, at))),
                 { concurrency: "unbounded" },
               )
+              // A process may be killed while it cleans up behind a failure.
               for (const exit of exits)
-                if (Exit.isFailure(exit) && Cause.isDie(exit.cause))
-                  expect(Cause.squash(exit.cause)).toBeInstanceOf(Killed)
+                if (Exit.isFailure(exit))
+                  for (const defect of Cause.defects(exit.cause)) expect(defect).toBeInstanceOf(Killed)
               const log = processOver(shards)
               const found = yield* logOf(log, "s")
               const listed = yield* log.list({ limit: 5 })
@@ -214,7 +215,7 @@ describe("a move", () => {
                   expect(found.map(({ batchId }) => batchId)).toContain(batch)
             }).pipe(Effect.runPromise),
         ),
-        { numRuns: often(100, 3_000) },
+        { numRuns: often(100, 3_000), examples: [[["move-b", "move-c", "delete", "move-b"], 16]] },
       ),
     60_000,
   )
