@@ -12,7 +12,7 @@ import type { AnthropicConversation } from "./wire.js"
 /**
  * Options of {@link encodeMessages}.
  *
- * - `extraFields`: names of fields beyond those of the API that the server takes; they are sent back wherever a message or a
+ * - `extraFields`: names of further fields that the server takes; they are sent back wherever a message or a
  *   block came with them. None by default. Fields that only a response has are never sent
  * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses: unknown fields, blank texts, empty
  *   lists, unsigned thinking, ids of any form. The default, `false`, writes what the API accepts

@@ -10,7 +10,7 @@ export interface Server {
   readonly begins?: "anyone"
   /** Whether the assistant has to speak between the results of tools and the user. */
   readonly answersTools?: true
-  /** Names of fields beyond those of the API that it takes back. */
+  /** Names of further fields that it takes back. */
   readonly fields?: ReadonlyArray<string>
   /** The field in which it wants reasoning back, and what it takes where a message with calls has none. */
   readonly reasoning?: { readonly field: string; readonly none: string }

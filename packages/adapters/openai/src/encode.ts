@@ -9,7 +9,7 @@ import type { OpenAIMessage } from "./wire.js"
 /**
  * Options of {@link encodeMessage} and {@link encodeMessages}.
  *
- * - `extraFields`: names of fields beyond those of the API that the server takes, such as `reasoning_content`, `cache_control`
+ * - `extraFields`: names of further fields that the server takes, such as `reasoning_content`, `cache_control`
  *   or `extra_content`; they are sent back wherever a message, a part or a call came with them. None by default
  * - `server`: who gets the request, as a name of `serverNames` or as the base URL of the client; OpenAI's own by default, `any` for
  *   one that is not known. What that server wants beyond the API is sent, and what it does not take is left out: for example,

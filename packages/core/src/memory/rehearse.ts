@@ -26,7 +26,7 @@ export interface Rehearsal {
 
 /**
  * Begins a session that is written nowhere. To replay a long conversation, what a memory stores, indexes and reads takes most of
- * its time. The states and contexts are those of a memory with the same options; facts are not learned, and no guard looks at messages.
+ * its time. It has the states and contexts of a memory with these options; facts are not learned, and no guard looks at messages.
  *
  * @param session - The name of the session.
  * @param options - The options of the memory. It dies with an {@link InvalidOption} if one has a value that is not allowed.

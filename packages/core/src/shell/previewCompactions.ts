@@ -27,7 +27,7 @@ export interface Replaced {
 
 /** A compaction that would run. */
 export interface PreviewedCompaction {
-  /** How it would end. Its ids are those of the preview: a real compaction has others. */
+  /** How it would end. Its ids belong to the preview: a real compaction has others. */
   readonly outcome: Extract<CompactionOutcome, { readonly _tag: "Committed" | "Pruned" | "Failed" }>
   readonly replaced: Replaced
 }

@@ -217,7 +217,7 @@ export interface Service {
    */
   readonly changes?: (session: string) => Stream.Stream<void, LogError>
   /**
-   * Reads a page of the feed: the records of all sessions, in which those of a session are in the order of their versions. Behind a position
+   * Reads a page of the feed: the records of all sessions, with the records of each session in the order of their versions. Behind a position
    * that was answered comes every record that had not come up to it, also where transactions are committed in another order than
    * they began. An empty page says that there is nothing behind the position yet. Records of deleted sessions are not in it,
    * and a rewritten one has its new data. Fails with a {@link LogError} for a position that is none of this store. A store

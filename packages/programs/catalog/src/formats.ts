@@ -89,7 +89,7 @@ export interface Encoded {
  * - `summaries`: the form of a summary that a provider wrote
  * - `cacheControl`: marks where the prompt cache is set, for five minutes (`true`, `"5m"`) or an hour (`"1h"`). Only the
  *   format `anthropic` has such marks: three at most, so one is left for the tools. Other providers cache by themselves
- * - `extraFields`: names of fields beyond those of the API that the server takes, such as `reasoning_content`. A context has
+ * - `extraFields`: names of further fields that the server takes, such as `reasoning_content`. A context has
  *   them wherever a message, a part or a call was appended with them; all other unknown fields stay in the log
  * - `server`: who gets the context: a name of `serverNames`, or the base URL of the client
  */

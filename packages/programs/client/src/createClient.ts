@@ -292,10 +292,10 @@ const memoryOperations = <Messages>(
 })
 
 /**
- * Makes a client. Its operations are those of a memory of `createMemory`, over HTTP. Reads, and writes with a key, are tried again when
+ * Makes a client. It has the operations of a memory of `createMemory`, over HTTP. Reads, and writes with a key, are tried again when
  * the service cannot be reached.
  *
- * The types of the messages are those of your provider's client: `createClient<ChatCompletionMessageParam>({ url })`. `Messages` is
+ * Messages have the types of your provider's client: `createClient<ChatCompletionMessageParam>({ url })`. `Messages` is
  * what a context has: a list by default, and for `format: "anthropic"` an object with the system prompt.
  *
  * @param options - where the service is, the token, and the format of messages

@@ -10,7 +10,7 @@ import type { ResponsesItem } from "./wire.js"
 /**
  * Options of {@link encodeItems}.
  *
- * - `extraFields`: names of fields beyond those of the API that the server takes; they are sent back wherever an item or a part
+ * - `extraFields`: names of further fields that the server takes; they are sent back wherever an item or a part
  *   came with them. None by default
  * - `exact`: `true` writes decoded items exactly as they came, with what the API refuses: unknown fields, empty messages,
  *   reasoning without what follows from it, ids that are too long. The default, `false`, writes what the API accepts

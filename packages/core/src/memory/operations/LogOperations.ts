@@ -78,7 +78,7 @@ export interface LogOperations<F extends Face> {
   feed(options?: FeedRange): Answers<F, FedEvent, MemoryError>
   /**
    * Consumes the feed as one of a group. The store keeps how far the group has come: it goes on there after a restart. One consumer of a group
-   * reads at a time, and another one takes over when it ends or is killed. Each event comes at least once, those of a session in their order.
+   * reads at a time, and another one takes over when it ends or is killed. Each event comes at least once, and the events of a session in order.
    * It ends with the memory. While it follows the feed, it goes on after failures of the store.
    *
    * @param group - the name of the group

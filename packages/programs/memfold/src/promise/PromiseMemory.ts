@@ -197,7 +197,7 @@ export interface CreateOptions<
    */
   readonly systemMessages?: System
   /**
-   * Names of fields beyond those of the API that your server takes, such as `"reasoning_content"`, for the formats of
+   * Names of further fields that your server takes, such as `"reasoning_content"`, for the formats of
    * providers. A context has them wherever a message came with them. By default, a context has the fields that the API
    * documents, and everything else stays in the log.
    */
