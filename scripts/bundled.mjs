@@ -126,18 +126,19 @@ const builtinsOfProcess = {
 }
 
 /**
- * A chunk of other libraries alone names no source map, and none is published: whoever follows a trace into them installs them. The
- * check of licences reads it.
+ * A chunk of other libraries alone names no source map, and none is published: whoever follows a trace into them installs them. A
+ * program (`isMapped` is `false`) has none at all. The check of licences reads them.
  */
-const mapsOfOwnSources = {
+const mapsOfOwnSources = (isMapped) => ({
   name: "maps-of-own-sources",
   generateBundle(_options, bundle) {
     for (const [name, { type, moduleIds = [] }] of Object.entries(bundle)) {
-      if (type !== "chunk" || moduleIds.some((id) => !id.includes("node_modules"))) continue
+      const isOwn = moduleIds.some((id) => !id.includes("node_modules"))
+      if (type !== "chunk" || (isMapped && isOwn)) continue
       bundle[name].code = bundle[name].code.replace(/\n\/\/# sourceMappingURL=.*\n?$/u, "\n")
     }
   },
-}
+})
 
 /** What the package's `imports` choose where it is used is not bundled, but a module of its own. */
 const chosenWhereUsed = (names) => ({
@@ -148,9 +149,9 @@ const chosenWhereUsed = (names) => ({
 
 /**
  * The configuration of a package whose modules to load are `input`: paths by the names of their bundles. `chosen` are the names
- * of its `imports`.
+ * of its `imports`. `isMapped`: whether its own JavaScript is published with source maps.
  */
-export const bundled = (input, { folder, chosen = [] }) =>
+export const bundled = (input, { folder, chosen = [], isMapped = true }) =>
   defineConfig({
     ssr: {
       noExternal: true,
@@ -162,7 +163,7 @@ export const bundled = (input, { folder, chosen = [] }) =>
       chosenWhereUsed(chosen),
       driverWhereUsed,
       builtinsOfProcess,
-      mapsOfOwnSources,
+      mapsOfOwnSources(isMapped),
       licencesInReadmes,
     ],
     logLevel: "warn",

@@ -10,5 +10,5 @@ export default bundled(
     labWorker: "src/lab/worker.ts",
     transcripts: "src/transcripts.ts",
   },
-  { folder: import.meta.dirname },
+  { folder: import.meta.dirname, isMapped: false },
 )
