@@ -61,8 +61,8 @@ export const problem = (status: Status, name: string, detail: string, session?: 
   ...(session === undefined ? {} : { session }),
 })
 
-/** The schema of all problems: each has the status of its response. */
-export const Problems = Schema.Union(
+/** The schema of all problems: each has the status of its response. Its type has a name: the declarations of all routes have it. */
+export const Problems: Schema.Schema<Problem> = Schema.Union(
   schemaOf(400),
   schemaOf(401),
   schemaOf(403),
