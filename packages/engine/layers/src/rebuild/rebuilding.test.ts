@@ -143,6 +143,34 @@ describe("learning anew", () => {
     }),
   )
 
+  it.scoped(
+    "changes nothing by the same extractor, though an end came before its beginning at one time",
+    () =>
+      Effect.gen(function* () {
+        const log = yield* InMemoryEventLog.make
+        const { extractor } = reads("old", /diet/)
+        const memory = yield* open(log, {
+          extractor: {
+            ...extractor,
+            extract: (turns) =>
+              Effect.map(extractor.extract(turns), (found) =>
+                ("facts" in found ? found.facts : found).map((one) => ({
+                  ...one,
+                  ended: turns.state.session === "two",
+                })),
+              ),
+          },
+        })
+        for (const session of ["two", "one"])
+          yield* memory.append(session, [Message.user("diet = vegan"), Message.assistant("Noted.")], {
+            owner: "ann",
+          })
+        const before = yield* memory.factsOf("ann", { at: null })
+        expect(before.map(({ validUntil }) => validUntil)).toEqual([undefined])
+        expect(yield* memory.rebuildFacts("ann")).toMatchObject({ come: [], go: [], change: [] })
+      }),
+  )
+
   it.scoped("keeps what people have said of facts, and what was learned since", () =>
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make

@@ -15,6 +15,7 @@ import {
   readTurns,
   type Transcript,
   transcriptOf,
+  type Unit,
   withoutMessages,
 } from "./transcript.js"
 
@@ -129,10 +130,13 @@ const countedWith = (
 const isOnePlace = (one: Event.FactSource | undefined, other: Event.FactSource | undefined): boolean =>
   one !== undefined && other !== undefined && MemoryLayers.placeOf(one) === MemoryLayers.placeOf(other)
 
-/** The batches of all sessions, in the order in which they were learned from first. */
+/**
+ * The batches of all sessions, in the order in which they were learned from first. Of what came at one time, a batch that nothing was learned
+ * from comes as early as it can: behind what it could have ended, it would have ended it.
+ */
 const unitsOf = ({ sessions }: RebuildingParts, home: string, transcripts: ReadonlyArray<Transcript>) =>
   Effect.gen(function* () {
-    /** Where the home has what was learned from a message first: of what came at one time, that is the order. */
+    /** Where the home has what was learned from a message first. */
     const firstAt = new Map<string, number>()
     yield* Stream.runForEach(sessions.events(home), ({ event, version }) =>
       Effect.sync(() => {
@@ -141,16 +145,20 @@ const unitsOf = ({ sessions }: RebuildingParts, home: string, transcripts: Reado
     )
     return transcripts
       .flatMap((transcript) => {
-        const { session } = transcript.state
-        let first = Number.MAX_SAFE_INTEGER
-        return transcript.units.toReversed().map((unit) => {
-          for (const event of transcript.versions.slice(unit.from, unit.to))
-            first = Math.min(first, firstAt.get(MemoryLayers.placeOf({ session, event })) ?? first)
-          return { ...unit, transcript, first }
+        const { units, versions, state } = transcript
+        const placeOf = ({ from, to }: Unit): number =>
+          versions.slice(from, to).reduce((first, event) => {
+            const at = firstAt.get(MemoryLayers.placeOf({ session: state.session, event }))
+            return Math.min(first, at ?? first)
+          }, Number.POSITIVE_INFINITY)
+        let last = 0
+        return units.map((unit) => {
+          const place = placeOf(unit)
+          if (Number.isFinite(place)) last = Math.max(last, place)
+          return { ...unit, transcript, place: last }
         })
       })
-      .toReversed()
-      .toSorted((one, other) => one.time - other.time || one.first - other.first)
+      .toSorted((one, other) => one.time - other.time || one.place - other.place)
   })
 
 /** Learns from transcripts, in the order in which they were learned from first. It reads one batch at a time. */

@@ -227,13 +227,12 @@ const rebuild = async (world: World, memory: Memory.Service, past: Past, { by, n
   }
 }
 
-/** Redacts the messages with a word: a fork has copies of them. */
+/** Redacts the messages with a word, on every branch: a fork has copies of them. */
 const redactWord = async (world: World, memory: Memory.Service, name: string) => {
-  for (const session of sessions) {
-    const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
-    for (const [index, message] of messages.entries())
-      if (wordsOf(Message.text(message)).includes(name)) await world.run(memory.redact(session, index))
-  }
+  for (const session of sessions)
+    for (const { version, event } of await world.run(Stream.runCollect(memory.events(session))))
+      if (event._tag === "MessageAppended" && wordsOf(Message.text(event.message)).includes(name))
+        await world.run(memory.redact(session, { version }))
 }
 
 /** Does one step; `next` numbers what is said. */
