@@ -73,7 +73,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       ...(options.readonly === true
         ? {}
         : { finishRewrites: yield* Unfinished.make(connection, target.prefix, scripts.finished) }),
-      read: (session, page) => readPage(connection, keysOf(session), session, page),
+      read: (session, page) => readPage(connection, scripts.page, keysOf(session), session, page),
       head: (session) => readHead(connection, keysOf(session), session),
       list: listSessions(connection, target.prefix),
       ...feeding(connection, target, options.readonly === true ? null : scripts.enter),

@@ -1,5 +1,5 @@
 /**
- * Everything that changes a session: one script for each operation, which Redis runs without anything in between.
+ * Everything that changes a session, and the pages of its log: one script for each operation, which Redis runs without anything in between.
  *
  * The first argument of a script is a JSON object, which names what it is given. Texts that a script only stores follow as
  * arguments of their own, and no script reads them: the headers and the data of records, and the data of rows.
@@ -12,6 +12,7 @@
  * write of an append is an `XADD`, or the count of the numbers of sessions, which a full server refuses, and no write after it can fail: a batch is stored as a whole or
  * not at all.
  */
+import { EventLog } from "@memfold/log"
 import { createHash } from "node:crypto"
 
 export interface Script {
@@ -401,6 +402,27 @@ redis.call('HSET', meta, 'fed', enter(version))
 return 1
 `
 
+/**
+ * Reads a page of a log, a few entries at a time: each may be as large as a request, and none is answered behind the one that ends the
+ * page. Given are the command, the ends of the range in its order, and the limit.
+ */
+const page = `
+local command, from, to, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local found, text = {}, 0
+while #found < limit do
+  local count = math.min(limit - #found, 16)
+  local part = redis.call(command, KEYS[1], from, to, 'COUNT', count)
+  for _, entry in ipairs(part) do
+    found[#found + 1] = entry
+    text = text + #(entry[2][6] or '')
+    if text >= ${EventLog.pageText} then return found end
+  end
+  if #part < count then break end
+  from = '(' .. part[count][1]
+end
+return found
+`
+
 /** The scripts of a log. */
 export type Scripts = ReturnType<typeof make>
 
@@ -411,4 +433,5 @@ export const make = (publish: Publish) => ({
   remove: script(remove(publish)),
   enter: script(`local fed\n${enters}`),
   finished: script(finished),
+  page: script(page),
 })

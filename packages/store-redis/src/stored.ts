@@ -40,10 +40,13 @@ const fromHeader = (header: string): Envelope => {
   }
 }
 
+/** An entry of a stream: its id, and its fields with their values. */
+export type Entry = readonly [id: string, fields: ReadonlyArray<string>]
+
 /** A record from its entry in the stream: `h` is its header, `b` its batch id, `d` its data. */
 export const toRecord = (
   session: string,
-  [id, [, header = "", , batch = "", , data = ""]]: readonly [string, ReadonlyArray<string>],
+  [id, [, header = "", , batch = "", , data = ""]]: Entry,
 ): EventLog.LogRecord => ({
   session,
   version: Number.parseInt(id, 10),

@@ -71,11 +71,34 @@ interface Bound {
   readonly length: number
 }
 
+/** Collects the messages of a page, the newest first, until it is full. */
+class Collected {
+  private readonly messages: Array<PageMessage> = []
+  private length = 0
+
+  constructor(private readonly bound: Bound) {}
+
+  get isFull(): boolean {
+    return this.messages.length >= this.bound.count || this.length > this.bound.length
+  }
+
+  /** Adds a message; whether another one can follow. */
+  add(one: PageMessage): boolean {
+    this.messages.push(one)
+    this.length += messageLength(one.message)
+    return !this.isFull
+  }
+
+  oldestFirst(): ReadonlyArray<PageMessage> {
+    return this.messages.toReversed()
+  }
+}
+
 /** The last of some messages. */
-const lastOf = (messages: ReadonlyArray<PageMessage>, most: number): ReadonlyArray<PageMessage> => {
-  let [first, length] = [messages.length, 0]
-  while (first > 0 && length <= most) length += messageLength(messages[--first]!.message)
-  return messages.slice(first)
+const lastOf = (messages: ReadonlyArray<PageMessage>, bound: Bound): ReadonlyArray<PageMessage> => {
+  const found = new Collected(bound)
+  messages.toReversed().every((one) => found.add(one))
+  return found.oldestFirst()
 }
 
 /** The messages in front of a position, as many as the bound says, oldest first. The log is read backwards from there, so the cost does not depend on the length of the history. */
@@ -83,13 +106,12 @@ const messagesBefore = (
   sessions: Pick<Sessions, "events">,
   { session, gaps }: Pick<SessionState, "session" | "gaps">,
   version: number,
-  { count, length: most }: Bound,
+  bound: Bound,
 ): Effect.Effect<ReadonlyArray<PageMessage>, SessionError> =>
   Effect.gen(function* () {
-    const found: Array<PageMessage> = []
-    let length = 0
+    const found = new Collected(bound)
     for (const range of rangesBetween(gaps, 1, version - 1).toReversed()) {
-      if (found.length === count || length > most) break
+      if (found.isFull) break
       yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
         Stream.filterMap((recorded) =>
           Option.map(Option.fromNullable(appendedMessage(recorded.event)), (message) => ({
@@ -98,15 +120,10 @@ const messagesBefore = (
             version: recorded.version,
           })),
         ),
-        Stream.runForEachWhile((one) =>
-          Effect.sync(() => {
-            length += messageLength(one.message)
-            return found.push(one) < count && length <= most
-          }),
-        ),
+        Stream.runForEachWhile((one) => Effect.sync(() => found.add(one))),
       )
     }
-    return found.toReversed()
+    return found.oldestFirst()
   })
 
 /** The page in front of a position. */
@@ -114,18 +131,18 @@ const pageBefore = (
   sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,
   cursor: Cursor,
-  { count: limit, length }: Bound,
+  bound: Bound,
 ): Effect.Effect<MessagePage, SessionError> =>
   Effect.gen(function* () {
     const { clears, total } = state
     const to = cursor.index
-    const count = Math.min(limit, to)
+    const count = Math.min(bound.count, to)
     const isNewest = to === total
     const known = isNewest ? sessions.newest.of(state, count) : null
     const found =
       known === null
-        ? yield* messagesBefore(sessions, state, cursor.version, { count, length })
-        : lastOf(known, length)
+        ? yield* messagesBefore(sessions, state, cursor.version, { ...bound, count })
+        : lastOf(known, bound)
     if (isNewest && known === null) sessions.newest.keep(state, found)
     const from = to - found.length
     return {

@@ -10,6 +10,7 @@ import {
   compareSessionIds,
   EventLog,
   type FedRecord,
+  inPage,
   LogError,
   type LogPosition,
   type LogRecord,
@@ -146,7 +147,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     read: (session, { fromVersion, toVersion, reverse, limit }) =>
       Effect.sync(() => {
         const range = stored.get(session)?.records.slice(fromVersion - 1, toVersion) ?? []
-        return (reverse ? range.toReversed() : range).slice(0, limit)
+        return inPage((reverse ? range.toReversed() : range).slice(0, limit))
       }),
     head: (session) => Effect.sync(() => (stored.has(session) ? positionOf(stored.get(session)) : null)),
     list: ({ owner, after, limit }) =>

@@ -5,6 +5,7 @@ import {
   compareActivity,
   compareSessionIds,
   type FedRecord,
+  inPage,
   type ListOptions,
   LogError,
   type LogRecord,
@@ -28,15 +29,18 @@ const recordAt = (version: number): LogRecord => ({
   data: "{}",
 })
 
-/** A log of `length` records, and the pages that were read of it. */
-const logOf = (length: number) => {
-  const all = Array.from({ length }, (_, index) => recordAt(index + 1))
+/** A log of `length` records, some with data of another length than two, and the pages that were read of it. */
+const logOf = (length: number, long: ReadonlyMap<number, number> = new Map()) => {
+  const all = Array.from({ length }, (_, index) => {
+    const text = long.get(index + 1)
+    return { ...recordAt(index + 1), ...(text === undefined ? {} : { data: "x".repeat(text) }) }
+  })
   const pages: Array<PageOptions> = []
   const read = (_session: string, page: PageOptions) =>
     Effect.sync(() => {
       pages.push(page)
       const within = all.filter(({ version }) => version >= page.fromVersion && version <= page.toVersion)
-      return (page.reverse ? within.toReversed() : within).slice(0, page.limit)
+      return inPage((page.reverse ? within.toReversed() : within).slice(0, page.limit))
     })
   return { read, pages }
 }
@@ -100,6 +104,40 @@ describe("the records of a session", () => {
         },
       ),
       { numRuns: 300 },
+    )
+  })
+
+  it("are read on behind a page that ends early, and are of one log, wherever long ones are", () => {
+    const long = fc.array(
+      fc.tuple(fc.integer({ min: 1, max: 700 }), fc.constantFrom(70_000, 600_000, 3_500_000)),
+      { maxLength: 12 },
+    )
+    fc.assert(
+      fc.property(long, range, fc.nat({ max: 12 }), (some, options, before) => {
+        const [log, other] = [logOf(700, new Map(some)), logOf(700, new Map(some))]
+        const expected = naive(700, options)
+        expect(Effect.runSync(folded(log, options))).toEqual(expected)
+        expect(Effect.runSync(streamed(log, options))).toEqual(expected)
+        // Each page has records, but for one behind the last record; long ones are not read again.
+        expect(log.pages.length / 2).toBeLessThanOrEqual(4 + 2 * some.length)
+        let reads = 0
+        const changed = {
+          read: (session: string, page: PageOptions) =>
+            reads++ <= before
+              ? log.read(session, page)
+              : Effect.map(other.read(session, page), (found) =>
+                  found.map((record) => ({ ...record, batchId: `other ${record.version}` })),
+                ),
+        }
+        const found: Array<string> = []
+        const collect = (_: null, { batchId }: LogRecord) => Either.right((found.push(batchId), null))
+        const end = Effect.runSync(Effect.either(foldRecords(changed, "s", options, null, collect)))
+        const isMixed = found.some((batch) => batch.startsWith("other"))
+        expect(isMixed).toBe(false)
+        if (Either.isLeft(end)) expect(String(end.left)).toContain("it was deleted while it was read")
+        else expect(found).toHaveLength(expected.length)
+      }),
+      { numRuns: 40 },
     )
   })
 

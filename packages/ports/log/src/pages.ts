@@ -2,11 +2,13 @@
 import { Chunk, type Duration, Effect, Either, Option, Stream } from "effect"
 import {
   type FedRecord,
+  isLastPage,
   isNotes,
   LogError,
   markOf,
   movedSchema,
   type LogRecord,
+  type PageOptions,
   type ReadOptions,
   type Service,
   type SessionInfo,
@@ -16,15 +18,31 @@ import {
 /** How many records or sessions a page has. */
 const pageSize = 512
 
-/** The range behind a page, which begins with the last record of the page; `null` if the page is the last one. */
-const rest = (
-  page: ReadonlyArray<LogRecord>,
-  range: ReadOptions,
-): { readonly range: ReadOptions; readonly last: LogRecord } | null => {
-  const last = page.length < pageSize ? undefined : page.at(-1)
-  if (last === undefined) return null
-  const next = range.reverse === true ? { toVersion: last.version } : { fromVersion: last.version }
-  return { range: { ...range, ...next }, last }
+/** How long a record is at most with which the page behind it begins, in UTF-16 code units. */
+const mostAgain = 2 ** 16
+
+/** What is to be read: a range, and behind a page a record that is still there if the page behind is of that log. */
+interface Next {
+  readonly range: ReadOptions
+  readonly known: LogRecord | null
+}
+
+/**
+ * The range behind a page; `null` if the page is the last one. It begins with the last record of the page. A long one is not read again:
+ * the log is known by its shortest record then.
+ */
+const rest = (page: ReadonlyArray<LogRecord>, { range, known }: Next): Next | null => {
+  const last = page.at(-1)
+  const { fromVersion = 1, toVersion, reverse = false } = range
+  const end = reverse ? Math.max(fromVersion, 1) : toVersion
+  if (last === undefined || last.version === end || isLastPage(page, pageSize)) return null
+  const isShort = last.data.length <= mostAgain
+  const at = isShort ? last.version : last.version + (reverse ? -1 : 1)
+  const shorter = (one: LogRecord, other: LogRecord) => (other.data.length < one.data.length ? other : one)
+  return {
+    range: { ...range, ...(reverse ? { toVersion: at } : { fromVersion: at }) },
+    known: isShort ? last : page.reduce(shorter, known ?? last),
+  }
 }
 
 /** Fails if the data of a record are in an archive, which this process has not opened: without them, it would say something else. */
@@ -36,29 +54,34 @@ const notMoved = (records: ReadonlyArray<LogRecord>): Effect.Effect<void, LogErr
 }
 
 /**
- * A page of a range. Behind a page, it begins with the last record of that page, and fails if another record is there now: the
- * session was deleted in between, and perhaps started again, so that the pages are not of one log.
+ * A page of a range. Behind a page, it fails if another record is where the known one was: the session was deleted in between, and
+ * perhaps started again, so that the pages are not of one log.
  */
 const readPage = (
   log: Pick<Service, "read">,
   session: string,
-  { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: ReadOptions,
-  before: LogRecord | null,
+  { range: { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }, known }: Next,
 ): Effect.Effect<ReadonlyArray<LogRecord>, LogError> => {
   const first = Math.max(fromVersion, 1)
   if (first > toVersion) return Effect.succeed([])
-  const limit = before === null ? pageSize : pageSize + 1
-  const read = Effect.tap(log.read(session, { fromVersion: first, toVersion, reverse, limit }), notMoved)
-  if (before === null) return read
-  return Effect.flatMap(read, ([again, ...page]) =>
-    again?.version === before.version && again.batchId === before.batchId
-      ? Effect.succeed(page)
+  const read = (range: PageOptions) => Effect.tap(log.read(session, range), notMoved)
+  const range = { fromVersion: first, toVersion, reverse, limit: pageSize }
+  if (known === null) return read(range)
+  const isSame = (found: LogRecord | undefined): Effect.Effect<void, LogError> =>
+    found?.version === known.version && found.batchId === known.batchId
+      ? Effect.void
       : new LogError({
           operation: "read",
           session,
           reason: "it was deleted while it was read; read it again",
-        }),
-  )
+        })
+  const { version } = known
+  if (version === (reverse ? toVersion : first))
+    return Effect.flatMap(read({ ...range, limit: pageSize + 1 }), ([again, ...page]) =>
+      Effect.as(isSame(again), page),
+    )
+  const at = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
+  return Effect.tap(read(range), () => Effect.flatMap(read(at), ([found]) => isSame(found)))
 }
 
 /**
@@ -82,10 +105,10 @@ export const records = (
   session: string,
   options: ReadOptions = {},
 ): Stream.Stream<LogRecord, LogError> =>
-  Stream.paginateChunkEffect({ range: options, last: null as LogRecord | null }, ({ range, last }) =>
-    Effect.map(readPage(log, session, range, last), (page) => [
+  Stream.paginateChunkEffect({ range: options, known: null } as Next, (next) =>
+    Effect.map(readPage(log, session, next), (page) => [
       Chunk.fromIterable(page),
-      Option.fromNullable(rest(page, range)),
+      Option.fromNullable(rest(page, next)),
     ]),
   )
 
@@ -103,20 +126,18 @@ export const foldRecords = <A, E>(
   step: (before: A, record: LogRecord) => Either.Either<A, E>,
   betweenPages: Effect.Effect<void> = Effect.void,
 ): Effect.Effect<A, LogError | E> => {
-  const foldFrom = (before: A, range: ReadOptions, last: LogRecord | null): Effect.Effect<A, LogError | E> =>
-    Effect.flatMap(readPage(log, session, range, last), (page) => {
+  const foldFrom = (before: A, part: Next): Effect.Effect<A, LogError | E> =>
+    Effect.flatMap(readPage(log, session, part), (page) => {
       let current = before
       for (const record of page) {
         const after = step(current, record)
         if (Either.isLeft(after)) return after
         current = after.right
       }
-      const next = rest(page, range)
-      return next === null
-        ? Effect.succeed(current)
-        : Effect.zipRight(betweenPages, foldFrom(current, next.range, next.last))
+      const next = rest(page, part)
+      return next === null ? Effect.succeed(current) : Effect.zipRight(betweenPages, foldFrom(current, next))
     })
-  return foldFrom(start, range, null)
+  return foldFrom(start, { range, known: null })
 }
 
 /**

@@ -53,10 +53,49 @@ export interface ReadOptions {
   readonly reverse?: boolean
 }
 
-/** The page to read: the first records of a range, in its order, and at most `limit` of them (1 or more). */
+/** The page to read: the first records of a range, in its order, and at most `limit` of them (1 or more), see {@link isLastPage}. */
 export interface PageOptions extends Required<ReadOptions> {
   readonly limit: number
 }
+
+/**
+ * How much data a page of a log has at most, in bytes of what is stored or in UTF-16 code units of its text: behind the record that
+ * reaches it, a store ends the page. Records that are small beside the rest need not be counted, if all of them together are not
+ * longer than that.
+ */
+export const pageText = 3 * 2 ** 20
+
+/** The least text of a page that was ended by {@link pageText}: of three bytes for a character, and of what a layer sealed below. */
+const leastText = 2 ** 19
+
+/** The position of the record with which the text of some records reaches a length; -1 if it does not. */
+const reaching = (records: ReadonlyArray<LogRecord>, length: number): number => {
+  let text = 0
+  return records.findIndex(({ data }) => (text += data.length) >= length)
+}
+
+/** The first of some records, as many as a page has. */
+export const inPage = (records: ReadonlyArray<LogRecord>): ReadonlyArray<LogRecord> => {
+  const last = reaching(records, pageText)
+  return last < 0 ? records : records.slice(0, last + 1)
+}
+
+/**
+ * Whether nothing is behind a page in its range: it has fewer records than were asked for, and so little text that the store did not end
+ * it for that.
+ *
+ * @param page - the records that {@link Service.read} answered with
+ * @param limit - how many were asked for at most
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * console.log(EventLog.isLastPage([], 512)) // true
+ * ```
+ */
+export const isLastPage = (page: ReadonlyArray<LogRecord>, limit: number): boolean =>
+  page.length < limit && reaching(page, leastText) < 0
 
 /** An entry in the list of sessions. */
 export interface SessionInfo {
@@ -165,7 +204,10 @@ export interface Service {
     records: NonEmptyReadonlyArray<NewRecord>,
     options: AppendOptions,
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
-  /** Reads a page of records; an empty one if the session does not exist. Fewer records than the limit are the last ones. */
+  /**
+   * Reads a page of records; an empty one if the session does not exist. It ends at the limit, or sooner behind the record that reaches
+   * {@link pageText}: fewer records are the last ones if {@link isLastPage} says so.
+   */
   readonly read: (session: string, page: PageOptions) => Effect.Effect<ReadonlyArray<LogRecord>, LogError>
   /**
    * The version of a session and the batch id of the record there; `null` if the session does not exist. A memory asks this

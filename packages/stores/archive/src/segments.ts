@@ -76,13 +76,19 @@ export const broughtBack = (row: EventLog.LogRecord, segment: Segment, records: 
   return Either.left(new ArchiveError({ operation: "get", about: segment.session, reason }))
 }
 
-/** The rows of a range as the store has them. */
+/** The rows of a range as the store has them, read to the end of the range. */
 const rowsIn = (log: EventLog.Service, session: string, fromVersion: number, toVersion: number) =>
-  log.read(session, {
-    fromVersion,
-    toVersion,
-    reverse: false,
-    limit: Math.max(toVersion - fromVersion + 1, 1),
+  Effect.gen(function* () {
+    const rows: Array<EventLog.LogRecord> = []
+    for (let from = fromVersion; from <= toVersion;) {
+      const limit = toVersion - from + 1
+      const page = yield* log.read(session, { fromVersion: from, toVersion, reverse: false, limit })
+      rows.push(...page)
+      const last = page.at(-1)
+      if (last === undefined || EventLog.isLastPage(page, limit)) break
+      from = last.version + 1
+    }
+    return rows
   })
 
 /** The segments that are noted for a session, and the position of the last note. */
@@ -265,7 +271,10 @@ export const moveUpTo = (
     if (head === null) return done
     if (!dryRun) yield* Effect.ignore(release(log, archive, session, () => false))
     for (let from = 1; from <= Math.min(until, head.version);) {
-      const rows = yield* rowsIn(log, session, from, Math.min(from + size - 1, until))
+      const toVersion = Math.min(from + size - 1, until)
+      const limit = Math.max(toVersion - from + 1, 1)
+      // A page: one that ends early for its text is a segment of its own.
+      const rows = yield* log.read(session, { fromVersion: from, toVersion, reverse: false, limit })
       const [first] = rows
       if (first?.version !== from) break
       if (isMoved(first)) {
@@ -278,7 +287,8 @@ export const moveUpTo = (
           isMoved(row) || row.version !== from + at || (characters += row.data.length) > mostCharacters,
       )
       const block = rows.slice(0, end < 0 ? rows.length : Math.max(end, 1))
-      if (end < 0 && block.length < size) break
+      const isWhole = rows.length === limit || EventLog.isLastPage(rows, limit)
+      if (end < 0 && block.length < size && isWhole) break
       from += block.length
       const bytes = dryRun ? 0 : yield* moveBlock(log, archive, session, block, head)
       if (bytes === null) return { ...done, outcome: "active" }

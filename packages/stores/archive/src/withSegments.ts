@@ -45,20 +45,23 @@ export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Servi
       },
     }),
     (segments) => {
-      const resolved = (rows: Records) =>
+      /** The records of rows, up to the one with which their text reaches a length. */
+      const resolved = (rows: Records, length: number) =>
         Effect.gen(function* () {
           const whole = new Map<string, Records>()
           const found: Array<EventLog.LogRecord> = []
+          let text = 0
           for (const row of rows) {
-            if (!isMoved(row)) {
-              found.push(row)
-              continue
+            let record = row
+            if (isMoved(row)) {
+              const place = placeOf(row)
+              const id = JSON.stringify([place.session, place.name])
+              const records = whole.get(id) ?? (yield* segments.get(id))
+              whole.set(id, records)
+              record = yield* broughtBack(row, place, records)
             }
-            const place = placeOf(row)
-            const id = JSON.stringify([place.session, place.name])
-            const records = whole.get(id) ?? (yield* segments.get(id))
-            whole.set(id, records)
-            found.push(yield* broughtBack(row, place, records))
+            found.push(record)
+            if ((text += record.data.length) >= length) break
           }
           return found
         })
@@ -75,7 +78,9 @@ export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Servi
           ...log,
           read: (session, page) =>
             log.read(session, page).pipe(
-              Effect.flatMap((rows) => (rows.some(isMoved) ? resolved(rows) : Effect.succeed(rows))),
+              Effect.flatMap((rows) =>
+                rows.some(isMoved) ? resolved(rows, EventLog.pageText) : Effect.succeed(rows),
+              ),
               again,
               Effect.mapError(asLogError("read", session)),
             ),
@@ -97,8 +102,12 @@ export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Servi
                 feed: (page) =>
                   feed(page).pipe(
                     Effect.flatMap((found) =>
-                      Effect.map(resolved(found.map(({ record }) => record)), (records) =>
-                        found.map((fed, at) => ({ ...fed, record: records[at]! })),
+                      Effect.map(
+                        resolved(
+                          found.map(({ record }) => record),
+                          Number.MAX_SAFE_INTEGER,
+                        ),
+                        (records) => found.map((fed, at) => ({ ...fed, record: records[at]! })),
                       ),
                     ),
                     again,

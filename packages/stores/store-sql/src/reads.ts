@@ -131,26 +131,45 @@ export const reads = (
   ...feeding(database),
 })
 
+/** The number that the row of a version has in `events`. */
+const bound = "(SELECT id FROM sessions WHERE name = ?) << 32 | ?"
+
+/**
+ * The statement of a page. A scan of lengths finds the row that the page ends with, if the limit is not reached first: a database has
+ * the length of a text beside it. Rows so short that a whole page of them has less text than a page may have do not count.
+ */
+const pageOf = (reverse: boolean): string => {
+  const order = reverse ? "DESC" : "ASC"
+  const range = (from: string, to: string) => `events.id >= ${from} AND events.id <= ${to}`
+  const end = `coalesce((
+    SELECT id FROM (
+      SELECT id, sum(size) OVER (ORDER BY id ${order}) AS text FROM (
+        SELECT events.id AS id, octet_length(data) AS size FROM events
+        WHERE ${range(bound, bound)} ORDER BY events.id ${order} LIMIT ?
+      ) AS sized WHERE size >= ?
+    ) AS summed WHERE text >= ? ORDER BY id ${order} LIMIT 1), ${bound})`
+  return `SELECT ${columns}
+    FROM events LEFT JOIN types ON types.id = events.type
+    WHERE ${reverse ? range(end, bound) : range(bound, end)}
+    ORDER BY events.id ${order} LIMIT ?`
+}
+
+const [oldestFirst, newestFirst] = [pageOf(false), pageOf(true)]
+
 const readingSessions = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({
-  read: (session, { fromVersion, toVersion, reverse, limit }) =>
-    Effect.map(
-      lists(
-        { operation: "read", session },
-        `SELECT ${columns}
-         FROM events LEFT JOIN types ON types.id = events.type
-         WHERE events.id >= (SELECT id FROM sessions WHERE name = ?) << 32 | ?
-           AND events.id <= (SELECT id FROM sessions WHERE name = ?) << 32 | ?
-         ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ?`,
-        [
-          session,
-          Math.min(fromVersion, mostVersions),
-          session,
-          Math.max(Math.min(toVersion, mostVersions), 0),
-          limit,
-        ],
-      ),
+  read: (session, { fromVersion, toVersion, reverse, limit }) => {
+    const from = [session, Math.min(fromVersion, mostVersions)]
+    const to = [session, Math.max(Math.min(toVersion, mostVersions), 0)]
+    const { pageText } = EventLog
+    const end = [...from, ...to, limit, Math.floor(pageText / limit), pageText, ...(reverse ? from : to)]
+    return Effect.map(
+      lists({ operation: "read", session }, reverse ? newestFirst : oldestFirst, [
+        ...(reverse ? [...end, ...to] : [...from, ...end]),
+        limit,
+      ]),
       (rows) => rows.map((row) => recordOf(session, row)),
-    ),
+    )
+  },
   head: (session) =>
     Effect.map(
       query(

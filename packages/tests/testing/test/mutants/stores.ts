@@ -1,6 +1,6 @@
 /** Stores that are wrong: the one in memory, with a fault around it. */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
-import { Effect, Layer } from "effect"
+import { Chunk, Effect, Layer, Stream } from "effect"
 import { eventLogProperties, type EventLogPropertiesOptions } from "../../src/index.js"
 import type { Mutant } from "./Mutant.js"
 
@@ -122,6 +122,13 @@ const readMutants: ReadonlyArray<Mutant> = [
   })),
   store("gives out a thousand events at the most", "L10", (log) => ({
     read: (session, page) => log.read(session, { ...page, limit: Math.min(page.limit, 1_000) }),
+  })),
+  store("ends a page at its limit alone", "L19: a page is bounded by its text", (log) => ({
+    read: (session, page) =>
+      Effect.map(
+        Stream.runCollect(Stream.take(EventLog.records(log, session, page), page.limit)),
+        Chunk.toReadonlyArray,
+      ),
   })),
   store("takes the page first and turns it round then", "L10: a range includes both ends", (log) => ({
     read: (session, page) =>

@@ -169,6 +169,65 @@ const longSessionIsReadCompletely = ({ law, numRuns }: LogKit): Law =>
       }),
   })
 
+/** How many bytes the records of a long session have: some pages, whatever their order. */
+const lengths = [...Array<number>(11).fill(900_000), ...Array<number>(4).fill(20_000), 2, 2, 2, 2]
+
+const pagesAreBoundedByText = ({ law, numRuns }: LogKit): Law =>
+  law({
+    id: "L19",
+    name: "a page is bounded by its text, and reading on gives every record",
+    explanation:
+      "A record may be as large as a request, and a page of them has to fit into memory. A page ends behind the record that\n" +
+      "reaches `pageText`, and has one record at least; records that are small beside the rest may come with it. Whether it is\n" +
+      "the last one, `isLastPage` says.",
+    numRuns: Math.min(numRuns, 2),
+    arbitrary: fc.record({
+      bytes: fc.shuffledSubarray(lengths, { minLength: lengths.length }),
+      unit: fc.constantFrom("单", "x"),
+      reverse: fc.boolean(),
+      limit: fc.constantFrom(3, 512, 10_000),
+    }),
+    describe: ({ bytes, ...input }) => `${JSON.stringify(input)}, bytes: ${bytes.join(" ")}`,
+    holds: (log, { bytes, unit, reverse, limit }) =>
+      Effect.gen(function* () {
+        const texts = bytes.map((size) => JSON.stringify(unit.repeat(size / (unit === "x" ? 1 : 3))))
+        for (const [at, data] of texts.entries())
+          yield* log.append("s", [{ time: at, type: "Noted", schemaVersion: 1, data }], {
+            expectedVersion: at,
+            batchId: `b${at}`,
+          })
+        const all = texts.map((data, at) => ({ version: at + 1, data }))
+        const expected = reverse ? all.toReversed() : all
+        const range = { fromVersion: 1, toVersion: Number.MAX_SAFE_INTEGER, reverse }
+        const whole = yield* readAll(log, "s", range)
+        same(
+          whole.map(({ version, data }) => [version, data.length]),
+          expected.map(({ version, data }) => [version, data.length]),
+          () => "the records, read in pages",
+        )
+        const found: Array<EventLog.LogRecord> = []
+        for (let page: ReadonlyArray<EventLog.LogRecord> | null = null; ;) {
+          const last: number | undefined = found.at(-1)?.version
+          if (page !== null && EventLog.isLastPage(page, limit)) break
+          const behind =
+            last === undefined ? {} : reverse ? { toVersion: last - 1 } : { fromVersion: last + 1 }
+          page = yield* log.read("s", { ...range, ...behind, limit })
+          const before = page.slice(0, -1).reduce((sum, { data }) => sum + data.length, 0)
+          same(
+            before < 2 * EventLog.pageText && page.length <= limit,
+            true,
+            () => `a page of ${page?.length} records has ${before} characters in front of its last record`,
+          )
+          found.push(...page)
+        }
+        same(
+          found.map(({ version, data }) => data === all[version - 1]?.data && version),
+          expected.map(({ version }) => version),
+          () => "the records of the pages",
+        )
+      }),
+  })
+
 const readStartsWhenItIsRun = ({ law }: LogKit): Law =>
   law({
     id: "L10",
@@ -199,5 +258,6 @@ export const readLaws = (kit: LogKit): ReadonlyArray<Law> =>
     largeRecordIsWhole,
     rangeIncludesBothEnds,
     longSessionIsReadCompletely,
+    pagesAreBoundedByText,
     readStartsWhenItIsRun,
   ].map((lawOf) => lawOf(kit))
