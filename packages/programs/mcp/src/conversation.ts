@@ -1,6 +1,6 @@
 /** The tools of a conversation: appending to it, reading it, searching it. */
 import * as z from "zod"
-import { count, existing, givenMessage, message, origin, session, shownTime } from "./schemas.js"
+import { count, existing, givenMessage, message, origin, recalled, session, shownTime } from "./schemas.js"
 import { type ToolMemory, tool } from "./tool.js"
 
 type GivenMessages = Parameters<ToolMemory["append"]>[1]
@@ -60,7 +60,7 @@ export const getContext = tool({
   input: z.strictObject({
     session,
     at_version: count.optional().describe("A version of the session, for the context as it was then"),
-    recall_tokens: count
+    recall_tokens: recalled
       .optional()
       .describe("Also adds earlier messages that fit the newest user message: at most this many tokens"),
   }),
@@ -106,7 +106,7 @@ export const searchMemory = tool({
   input: z.strictObject({
     session,
     query: z.string().min(1).describe("The words to search for, or a question"),
-    tokens: z.int().min(1).default(1_000).describe("The most tokens of the result"),
+    tokens: recalled.min(1).default(1_000).describe("The most tokens of the result"),
     outside_context: z
       .boolean()
       .default(false)

@@ -9,6 +9,9 @@ export const session = z.string().min(1).describe("The id of the session (the co
 /** A number of a message, a version, a count: whole, and not negative. */
 export const count = z.int().min(0)
 
+/** The most tokens that a call recalls. */
+export const recalled = count.max(100_000)
+
 /** Who stands behind words. */
 export const origin = z
   .enum(["system", "user", "assistant", "tool", "retrieved", "external"])

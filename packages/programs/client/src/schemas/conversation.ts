@@ -1,6 +1,6 @@
 /** The conversation of a session: appends, pages, contexts, and branches. */
 import { Schema } from "effect"
-import { described, Origin, count, optional } from "./fields.js"
+import { described, Origin, count, mostRecalled, optional } from "./fields.js"
 import {
   Formatted,
   Message,
@@ -79,7 +79,7 @@ export const ContextQuery = Schema.Struct({
   ),
   atVersion: optional(count, "The context as it was at this version"),
   recall: optional(
-    count,
+    count.pipe(Schema.between(0, mostRecalled)),
     "Adds earlier messages that fit the newest message of the user, at most so many tokens",
   ),
   model: optional(Schema.String, "The model that the request is for"),

@@ -18,6 +18,9 @@ export const Origin = Schema.Literal("system", "user", "assistant", "tool", "ret
 /** A number in a query. */
 export const count = Schema.NumberFromString.pipe(Schema.int(), Schema.nonNegative())
 
+/** The most tokens of what one request recalls. */
+export const mostRecalled = 100_000
+
 /** Yes or no in a query. */
 export const flag = Schema.BooleanFromString
 

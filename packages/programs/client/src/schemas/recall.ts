@@ -1,11 +1,13 @@
 /** Searching messages, and the tools of a model for it; facts of memory layers. */
 import { Schema } from "effect"
-import { described, count, Origin, optional, text, TimeFromString } from "./fields.js"
+import { described, count, mostRecalled, Origin, optional, text, TimeFromString } from "./fields.js"
 import { Formatted, Json, Time, ofRequest } from "./form.js"
+
+const Tokens = Schema.Int.pipe(Schema.between(0, mostRecalled))
 
 const searched = {
   query: text("A question, words, an identifier or a path, in any language"),
-  tokens: optional(Schema.Int, "The most tokens of the result; 1,000 by default"),
+  tokens: optional(Tokens, "The most tokens of the result; 1,000 by default"),
   after: Schema.optional(Time),
   before: Schema.optional(Time),
   timeZone: optional(Schema.String, "For words such as `yesterday`; `UTC` by default"),
@@ -164,7 +166,7 @@ export const Tools = Schema.Struct({
 export const ToolCall = Schema.Struct({
   name: Schema.String,
   arguments: Json,
-  tokens: Schema.optional(Schema.Int),
+  tokens: Schema.optional(Tokens),
   ...ofRequest,
 })
 
