@@ -136,19 +136,23 @@ const parsedMessage = (given: unknown): Either.Either<Message, ReadonlyArray<Pro
   }
 }
 
+/** Whether a value is a text that every store can have as a name: PostgreSQL has no U+0000. */
+const isName = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "" && value.isWellFormed() && !value.includes("\0")
+
+/** Refuses a name, and says more of what it must be where that is why. */
+const wrongName = (session: string, given: unknown, detail: string): Exit.Exit<never, InvalidInput> => {
+  const hasNul = typeof given === "string" && given.includes("\0")
+  return Exit.fail(new InvalidInput({ session, detail: hasNul ? `${detail}, and has no U+0000` : detail }))
+}
+
 /** A session id is any text but an empty one. There is no default. */
 export const checkSession = (session: unknown): Exit.Exit<void, InvalidInput> =>
-  typeof session === "string" && session.trim() !== "" && session.isWellFormed()
-    ? Exit.void
-    : Exit.fail(
-        new InvalidInput({ session: "", detail: "A session id is required: a text that is not empty" }),
-      )
+  isName(session) ? Exit.void : wrongName("", session, "A session id is required: a text that is not empty")
 
 /** An idempotency key is any text but an empty one: two batches with an empty key would count as the same. */
 export const checkIdempotencyKey = (session: string, key: unknown): Exit.Exit<void, InvalidInput> =>
-  typeof key === "string" && key.trim() !== "" && key.isWellFormed()
-    ? Exit.void
-    : Exit.fail(new InvalidInput({ session, detail: "An idempotency key must be a text that is not empty" }))
+  isName(key) ? Exit.void : wrongName(session, key, "An idempotency key must be a text that is not empty")
 
 /** Whether a value is a whole number, `least` or more. */
 export const isCount = (value: unknown, least = 0): boolean =>
@@ -330,21 +334,18 @@ export const checkDescription = (session: string, change: unknown): Exit.Exit<vo
   const wrong = ["owner", "title"].find((name) => !isDescribing(given[name]))
   return wrong === undefined
     ? Exit.void
-    : Exit.fail(
-        new InvalidInput({
-          session,
-          detail: `"${wrong}" must be a text that is not empty, of at most ${mostDescribed} characters, or null to remove it`,
-        }),
+    : wrongName(
+        session,
+        given[wrong],
+        `"${wrong}" must be a text that is not empty, of at most ${mostDescribed} characters, or null to remove it`,
       )
 }
 
 const isDescribing = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  (typeof value === "string" && value.trim() !== "" && value.isWellFormed() && value.length <= mostDescribed)
+  value === undefined || value === null || (isName(value) && value.length <= mostDescribed)
 
 /** The owner whose sessions are listed. */
 export const checkOwner = (owner: unknown): Exit.Exit<void, InvalidInput> =>
   typeof owner === "string" && isDescribing(owner)
     ? Exit.void
-    : Exit.fail(new InvalidInput({ session: "", detail: "An owner is required: a text that is not empty" }))
+    : wrongName("", owner, "An owner is required: a text that is not empty")

@@ -36,7 +36,7 @@ export interface SessionPage {
 const cursorOf = ({ updatedTime, session }: SessionPosition): string => `${updatedTime}:${session}`
 
 const parse = (cursor: unknown): SessionPosition | null => {
-  const [, time, session] = /^([^:]+):(.+)$/s.exec(String(cursor)) ?? []
+  const [, time, session] = /^([^:]+):([^\0]+)$/.exec(String(cursor)) ?? []
   return session === undefined || !Number.isFinite(Number(time))
     ? null
     : { updatedTime: Number(time), session }

@@ -15,7 +15,9 @@ const cursorOf = ({ session, updatedTime }: EventLog.SessionPosition): string =>
 const parse = (cursor: string): EventLog.SessionPosition | null => {
   try {
     const [updatedTime, session] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as Array<unknown>
-    return typeof updatedTime === "number" && typeof session === "string" ? { updatedTime, session } : null
+    return typeof updatedTime === "number" && typeof session === "string" && !session.includes("\0")
+      ? { updatedTime, session }
+      : null
   } catch {
     return null
   }
@@ -38,6 +40,8 @@ export const sessionPage = (memory: TenantMemory, query: Query) =>
       return yield* Effect.fail(
         problem(400, "WrongCursor", "`cursor` is not the `next` of a page; leave it out for the first page"),
       )
+    if (owner?.includes("\0") === true)
+      return yield* Effect.fail(problem(400, "InvalidInput", "An owner is a text without U+0000"))
     const wanted = isWanted(query)
     const sessions: Array<EventLog.SessionInfo> = []
     let [position, looked] = [after, 0]

@@ -22,7 +22,7 @@ const noTurn = problem(
 )
 
 const turnIn = (name: string): EventLog.LogPosition | null => {
-  const [, version, batchId] = /^([1-9]\d{0,14}):(.+)$/.exec(name) ?? []
+  const [, version, batchId] = /^([1-9]\d{0,14}):([^\0]+)$/.exec(name) ?? []
   return batchId === undefined ? null : { version: Number(version), batchId }
 }
 

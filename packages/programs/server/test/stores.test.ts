@@ -4,7 +4,7 @@ import { type Postgres, postgresServers } from "@memfold/harness/postgresServers
 import { type Server, servers } from "@memfold/harness/redisServers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { makeToken } from "../src/index.js"
-import { started, turn } from "./services.js"
+import { ask, started, turn } from "./services.js"
 
 const redisServers = servers()
 const { server: startPostgres } = postgresServers()
@@ -50,5 +50,56 @@ describe.each([
     expect((await other.sessions()).sessions).toEqual([])
     expect((await other.recallOf("ann", "order")).messages).toEqual([])
     await there.ready()
+  })
+
+  it("refuse a name that a store cannot have as a wrong request, and take each text that is said", async () => {
+    const { url } = await started({ store: storeOf() })
+    const call = {
+      id: "c\0",
+      type: "function",
+      function: { name: "look", arguments: JSON.stringify({ at: "a\0b", "a\0": 1 }) },
+    }
+    const messages = [
+      { role: "user", content: "The order a\0b is \ufffe late." },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: call.id, content: "at\0last" },
+    ]
+    const said = await ask(`${url}/v1/sessions/nul/messages`, { body: { messages, owner: "ann" } })
+    expect(said.status).toBe(201)
+    expect((await ask(`${url}/v1/sessions/nul/context`)).body).toMatchObject({ messages })
+    for (const query of ["order a\0b", "\0"])
+      for (const [path, body] of [
+        ["sessions/nul/recall", { query }],
+        ["recall", { query, owner: "ann" }],
+      ] as const)
+        expect((await ask(`${url}/v1/${path}`, { body })).status).toBe(200)
+    const one = { messages: { role: "user", content: "Hi" } }
+    const names: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
+      ...["", "/messages", "/context", "/branches", "/summaries", "/audit", "/events", "/timeline"].map(
+        (path) => ["GET", `sessions/a%00b${path}`] as const,
+      ),
+      ["DELETE", "sessions/a%00b"],
+      ["POST", "sessions/a%00b/messages", one],
+      ["PUT", "sessions/a%00b/messages", one],
+      ["POST", "sessions/a%00b/recall", { query: "x" }],
+      ["POST", "sessions/a%00b/clear", {}],
+      ["POST", "sessions/nul/fork", { to: "a\0b" }],
+      ["POST", "sessions/nul/messages", { ...one, owner: "a\0b" }],
+      ["POST", "sessions/nul/messages", { ...one, title: "a\0b" }],
+      ["PATCH", "sessions/nul", { title: "a\0b" }],
+      ["PATCH", "sessions/nul", { owner: "a\0b" }],
+      ["GET", "sessions?owner=a%00b"],
+      ["GET", `sessions?cursor=${Buffer.from('[1,"a\\u0000b"]').toString("base64url")}`],
+      ["POST", "recall", { query: "x", owner: "a\0b" }],
+      ["GET", "owners/a%00b/audit"],
+      ["DELETE", "owners/a%00b"],
+      ["POST", "feed/groups/a%00b", {}],
+    ]
+    const lost = await ask(`${url}/v1/feed/groups/one`, { body: { turn: "1:a\0b" } })
+    expect(lost.status).toBe(409)
+    for (const [method, path, body] of names) {
+      const { status } = await ask(`${url}/v1/${path}`, { method, ...(body === undefined ? {} : { body }) })
+      expect([method, path, body, status]).toEqual([method, path, body, 400])
+    }
   })
 })

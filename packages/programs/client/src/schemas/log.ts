@@ -57,7 +57,10 @@ export const FeedPage = Schema.Struct({
 }).annotations({ identifier: "FeedPage" })
 
 export const GroupPath = Schema.Struct({
-  group: described(Schema.String.pipe(Schema.pattern(/\S/)), "The name of a group of consumers"),
+  group: described(
+    Schema.String.pipe(Schema.pattern(/\S/), Schema.pattern(/^[^\0]*$/)),
+    "The name of a group of consumers, without U+0000",
+  ),
 })
 
 /** What a consumer of a group asks for. */
