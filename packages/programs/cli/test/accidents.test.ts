@@ -6,7 +6,7 @@ import { environment, inFolder, program } from "@memfold/harness/program"
 import { servers } from "@memfold/harness/redisServers"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, renameSync, statSync } from "node:fs"
+import { chmodSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -199,6 +199,48 @@ describe("a service on SQLite", () => {
     await kill("SIGKILL")
     told("disk full", await look(store, acknowledged))
   })
+
+  // Whoever may mount has a file system that is full: not one file only, as above.
+  it.runIf(process.getuid?.() === 0 && process.platform === "linux")(
+    "acknowledges nothing that a full file system did not take, reads on, and writes again when there is room",
+    async () => {
+      const place = join(folder, `mounted-${++files}`)
+      mkdirSync(place)
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "memfold", place])
+      onTestFinished(() => void execFileSync("umount", ["--lazy", place]))
+      const store = `sqlite:${join(place, "store.db")}`
+      const acknowledged: Acknowledged = new Map()
+      const { url, kill } = await started(store)
+      const ballast = join(place, "ballast")
+      const refusals = new Set<string>()
+      /** Clients work until none can; then each of them is told why, and has its words read to it. */
+      const untilRefused = async () => {
+        await clients(acknowledged, appends(url)).ended
+        for (const session of acknowledged.keys()) {
+          const failed = await appends(url)(session, "too much").catch((error: unknown) => error)
+          refusals.add(String((failed as { readonly error?: unknown }).error))
+          const { messages } = await createClient({ url, retries: 0 }).messages(session, { limit: 1 })
+          expect(messages).toHaveLength(1)
+        }
+      }
+      const goesOn = async () => {
+        const going = clients(acknowledged, appends(url))
+        await going.reached(20)
+        await going.stop()
+      }
+      await goesOn()
+      for (let time = 0; time < often(2, 20); time++) {
+        const { bavail, bsize } = statfsSync(place)
+        writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - 100_000)))
+        await untilRefused()
+        rmSync(ballast)
+        await goesOn()
+      }
+      expect([...refusals]).toEqual(["LogError"])
+      await kill("SIGKILL")
+      told("file system full", await look(store, acknowledged))
+    },
+  )
 
   it("refuses writes once an older backup is in the place of its file", async () => {
     for (let time = 0; time < often(1, 10); time++) {
