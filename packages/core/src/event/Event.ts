@@ -315,6 +315,18 @@ const ErasedSession = Schema.Struct({
 export const trailPrefix = "memfold:audit:"
 
 /**
+ * Whether a log is the trail of an audit, which stands in a store as it is, also in one that is sealed.
+ *
+ * @example
+ * ```ts
+ * import { Audit } from "@memfold/core"
+ *
+ * console.log(Audit.isTrail(Audit.trailOf({ owner: "ann" }))) // true
+ * ```
+ */
+export const isTrail = (log: string): boolean => log.startsWith(trailPrefix)
+
+/**
  * An entry of an audit trail, which is a log of its own. It never has a text of a conversation.
  *
  * - `session` or `owner`: what it was done to; both for a session that the owner has passed on (`pass`)

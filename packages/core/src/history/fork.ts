@@ -16,7 +16,8 @@ import {
   notArchived,
   type Service as EventLog,
 } from "@memfold/log/EventLog"
-import { records } from "@memfold/log/pages"
+import { records, storedLog } from "@memfold/log/pages"
+import type { Description } from "@memfold/log/Projections"
 import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { derivedId } from "../shell/id.js"
@@ -68,6 +69,16 @@ const copiesOf = (
     return copies
   })
 
+/** The owners that a session has had, besides the one that it has. */
+const earlierOwners = (records: ReadonlyArray<LogRecord>, { owner }: Description): ReadonlySet<string> => {
+  const named = records.flatMap((record) => {
+    if (record.type !== "SessionDescribed") return []
+    const event = Either.getOrNull(decode(record))?.event
+    return event?._tag === "SessionDescribed" && typeof event.owner === "string" ? [event.owner] : []
+  })
+  return new Set(named.filter((one) => one !== owner))
+}
+
 /** Decodes records as they will be read from the new session. */
 const decoded = (
   session: string,
@@ -93,6 +104,14 @@ const redactedAfter = (log: EventLog, session: string, version: number): Effect.
     Effect.map(Option.isSome),
   )
 
+/** Where a copy goes, and as of when. */
+export interface ForkRequest {
+  readonly to: string
+  readonly atVersion: number | undefined
+  /** Is run before the copy is there, with the owners whose words it has and to whom it does not belong. */
+  readonly ofOthers: (owners: ReadonlySet<string>) => Effect.Effect<void, LogError>
+}
+
 /**
  * Starts another session with the events of this one up to a version, in one atomic append. Versions, times and
  * summaries are equal in both, but the copies of summaries have ids of their own. A compaction that was running at that version is released in the copy. Returns the
@@ -102,7 +121,7 @@ export const fork = (
   log: EventLog,
   sessions: Sessions,
   session: string,
-  { to, atVersion }: { readonly to: string; readonly atVersion: number | undefined },
+  { to, atVersion, ofOthers }: ForkRequest,
 ): Effect.Effect<number, SessionError | CannotFork> =>
   Effect.gen(function* () {
     const before = (yield* log.head(session))?.version ?? 0
@@ -134,19 +153,20 @@ export const fork = (
     if (first === undefined) return 0
     const projections = yield* projectionsOf(to, decoded(to, [first, ...rest], batchId))
     if (yield* redactedAfter(log, session, before))
-      return yield* fork(log, sessions, session, { to, atVersion })
+      return yield* fork(log, sessions, session, { to, atVersion, ofOthers })
     yield* notArchived(log, to)
+    const exists = new CannotFork({ session, detail: `session "${to}" exists already` })
+    const others = earlierOwners(copied, description)
+    // Nobody is named for a session of somebody else.
+    if (others.size > 0 && (yield* storedLog(log).head(to)) !== null) return yield* exists
+    yield* ofOthers(others)
     const { version } = yield* log
       .append(to, [first, ...rest], {
         expectedVersion: 0,
         batchId,
         projections,
       })
-      .pipe(
-        Effect.catchTag("VersionConflict", () =>
-          Effect.fail(new CannotFork({ session, detail: `session "${to}" exists already` })),
-        ),
-      )
+      .pipe(Effect.catchTag("VersionConflict", () => exists))
     sessions.notifyChange(to)
     return version
   })

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { type CannotFork, fork } from "../history/fork.js"
 import { revert, type UnknownSummary } from "../history/revert.js"
+import { note } from "../audit/Trail.js"
 import { checkCount, checkSession, checkSummary } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { AtVersionOptions, MemoryError } from "./MemoryOptions.js"
@@ -24,7 +25,10 @@ export const revertTo = (
     return yield* revert(sessions, session, { toSummary, pauseFor, reason: "reverted" })
   })
 
-/** Copies a session, as it is or as it was at a version, to a session that does not exist yet. Returns the version of the copy. */
+/**
+ * Copies a session, as it is or as it was at a version, to a session that does not exist yet. Returns the version of the copy. An owner who
+ * has passed the session on has words in the copy: the trail of that owner names it first, so that an erasure finds it.
+ */
 export const forkTo = (
   { log, sessions }: Pick<MemoryParts, "log" | "sessions">,
   session: string,
@@ -35,5 +39,14 @@ export const forkTo = (
     yield* readState(sessions, session, at)
     yield* checkSession(to)
     yield* unlessTrail("append", to)
-    return yield* fork(log, sessions, session, { to, atVersion: at.atVersion })
+    return yield* fork(log, sessions, session, {
+      to,
+      atVersion: at.atVersion,
+      ofOthers: (owners) =>
+        log.erasure === undefined
+          ? Effect.void
+          : Effect.forEach(owners, (owner) => note(log, { act: "pass", owner, session: to }), {
+              discard: true,
+            }),
+    })
   })

@@ -6,7 +6,7 @@
  * and no read. Every read first folds the events after the cached version.
  */
 import { Array, Clock, type Duration, Effect, type Scope, Stream } from "effect"
-import { type Event, trailPrefix } from "../event/Event.js"
+import { type Event, isTrail } from "../event/Event.js"
 import { encodeBatchSteps, recordedAfter, type RecordedEvent, timedNow } from "../event/EventCodec.js"
 import {
   notArchived,
@@ -127,7 +127,7 @@ export interface Sessions {
 
 /** Fails for a trail: it says what was done, so nobody writes to it as to a session, and nobody deletes it. */
 export const unlessTrail = (operation: "append" | "delete", session: string): Effect.Effect<void, LogError> =>
-  session.startsWith(trailPrefix)
+  isTrail(session)
     ? new LogError({
         operation,
         session,

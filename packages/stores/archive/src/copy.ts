@@ -2,7 +2,7 @@
  * Copies a session to another store, unchanged: every record with its version, its batch id and its checksum. An
  * interrupted copy continues where it stopped.
  */
-import { Session } from "@memfold/core"
+import { Audit, Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
@@ -157,12 +157,14 @@ const retries = 3
  */
 export const copySession = (
   from: Source,
-  to: EventLog.Service,
+  store: EventLog.Service,
   session: string,
   told: (events: number) => void = () => {},
   { rows = true }: { readonly rows?: boolean } = {},
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
   Effect.suspend(() => {
+    // A trail is read without keys, and is chained over what it has: sealed, it would look altered.
+    const to = Audit.isTrail(session) ? EventLog.storedLog(store) : store
     let written = 0
     const target = sourceOf(to)
     /** Compares both logs up to a version, or up to the end of the shorter log, and returns the last compared version. */

@@ -1,12 +1,13 @@
 /** Archives and forks of a sealed store: what is sealed stays sealed there, and an erasure reaches it. */
-import { InMemoryEventLog, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { memoryOver, pairs } from "@memfold/harness/engine"
+import { openedPieces } from "@memfold/harness/openedPieces"
 import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
-import { Effect, Either, type Scope, TestClock, TestContext } from "effect"
+import { Effect, Either, type Scope, Stream, TestClock, TestContext } from "effect"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { expect, it } from "vitest"
-import { type Archive, archiveSession, behind, restoreSession } from "../src/index.js"
+import { type Archive, archiveSession, behind, copySession, restoreSession, sourceOf } from "../src/index.js"
 import { folder } from "./support.js"
 
 const canary = "KANARIENVOGEL-4711"
@@ -130,5 +131,37 @@ it("an archived session is named where its owner passed it on, and told by the t
       expect(sessions.map(({ session }) => session)).toContain("chat")
       const { totals } = yield* later.audit("chat")
       expect(totals).toMatchObject({ append: 7, hold: 1, release: 1 })
+    }),
+  ))
+
+it("a copy in another sealed store is erased with each owner that its session has had, and its trails hold", () =>
+  run(
+    Effect.gen(function* () {
+      const { store, keyring, memory } = yield* setUp
+      yield* memory.describe("chat", { owner: "ben" })
+      yield* memory.append("chat", [...said.map(() => Message.user("And now?")), ...said.map(() => said[0]!)])
+      yield* memory.compact("chat")
+      yield* memory.recall("chat", canary)
+      const from = sealLog(store, keyring)
+      const other = yield* InMemoryEventLog.make
+      const keys = folder()
+      const apart = () =>
+        sealLog(
+          other,
+          folderKeyring({ folder: join(keys, "owners"), root: fileRoot(join(keys, "root.key")) }),
+        )
+      for (const { session } of yield* Stream.runCollect(EventLog.sessions(from)))
+        expect((yield* copySession(sourceOf(from), apart(), session)).outcome).toBe("copied")
+      const there = yield* memoryOver(apart(), { strategy: pairs, compaction: { mode: "manual" } })
+      expect((yield* there.messages("chat")).messages).toEqual((yield* memory.messages("chat")).messages)
+      expect(yield* there.auditOf("ann")).toEqual(yield* memory.auditOf("ann"))
+      yield* there.append("chat", Message.user("Goodbye"))
+
+      const { sessions } = yield* there.erase("ann", { reason: "asked for", after: 0 })
+      expect(sessions.map(({ session }) => session).toSorted()).toEqual(["chat", "copy"])
+      for (const session of ["chat", "copy"])
+        expect(yield* openedPieces(other, apart, session)).not.toContain(canary)
+      const { trails } = yield* there.auditOf("ann")
+      expect(trails.map(({ brokenAt }) => brokenAt)).toEqual(trails.map(() => null))
     }),
   ))

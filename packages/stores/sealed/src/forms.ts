@@ -3,7 +3,7 @@ import type { EventLog } from "@memfold/log"
 import type { ProjectionChange, ProjectionRow } from "@memfold/log/EventLog"
 import { Effect, Either } from "effect"
 import { type BoundText, hiddenKey, sealTexts, type SessionKeys } from "./seal.js"
-import { describedBy, type Operation, type Sealer } from "./sealer.js"
+import { describedBy, type Operation, ownersNamed, type Sealer } from "./sealer.js"
 
 /** The kind of rows that a store makes readable for people: under another word, it keeps them as they are. */
 const kinds: ReadonlyMap<string, string> = new Map([["summary", "sealed-summary"]])
@@ -135,23 +135,26 @@ export const forms = ({ keysNow, open }: Sealer) => {
     records: ReadonlyArray<EventLog.NewRecord>,
     options: EventLog.AppendOptions,
   ) =>
-    Effect.map(keysNow(operation, session, options.expectedVersion === 0, options.projections), (keys) => {
-      const sealed = sealTexts(
-        keys,
-        records.map((record, at) => boundRecord(session, options.expectedVersion + 1 + at, record)),
-      )
-      return {
-        keys,
-        records: records.map(({ checksum: _checksum, ...rest }, at) => ({
-          ...rest,
-          data: sealed[at]!,
-        })) as [EventLog.NewRecord, ...Array<EventLog.NewRecord>],
-        options:
-          options.projections === undefined
-            ? options
-            : { ...options, projections: sealChanges(session, keys, options.projections) },
-      }
-    })
+    Effect.map(
+      keysNow(operation, session, options.expectedVersion === 0, options.projections, ownersNamed(records)),
+      (keys) => {
+        const sealed = sealTexts(
+          keys,
+          records.map((record, at) => boundRecord(session, options.expectedVersion + 1 + at, record)),
+        )
+        return {
+          keys,
+          records: records.map(({ checksum: _checksum, ...rest }, at) => ({
+            ...rest,
+            data: sealed[at]!,
+          })) as [EventLog.NewRecord, ...Array<EventLog.NewRecord>],
+          options:
+            options.projections === undefined
+              ? options
+              : { ...options, projections: sealChanges(session, keys, options.projections) },
+        }
+      },
+    )
 
   /** New data of a stored record, as the store gets it. */
   const sealRewritten = (

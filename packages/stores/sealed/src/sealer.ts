@@ -46,6 +46,16 @@ export const describedBy = (
   return { owner, title }
 }
 
+/** The owners that records give their session, in order: an event says so when the owner changes. */
+export const ownersNamed = (
+  records: ReadonlyArray<Pick<EventLog.NewRecord, "type" | "data">>,
+): ReadonlyArray<string | null> =>
+  records.flatMap(({ type, data }) => {
+    if (type !== "SessionDescribed") return []
+    const { owner } = JSON.parse(data) as { readonly owner?: string | null }
+    return owner === undefined ? [] : [owner]
+  })
+
 /** What was sealed with a key that is out of use. */
 const erased = (operation: Operation, session: string, key: string) =>
   failure(
@@ -109,13 +119,18 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
    */
   const unlessErased = (operation: Operation, session: string) =>
     Effect.suspend(() => inUse(operation, session, usedKeys.get(session) ?? []))
-  const holderOf = (session: string, isNew: boolean, changes: ReadonlyArray<ProjectionChange> = []) =>
+  const holderOf = (
+    session: string,
+    isNew: boolean,
+    changes: ReadonlyArray<ProjectionChange>,
+    named: ReadonlyArray<string | null>,
+  ) =>
     Effect.gen(function* () {
       const given = changes.findLast(({ kind }) => kind === "description")
       const known = holders.get(session)
-      if (given === undefined && known !== undefined && !isNew) return known
+      if (given === undefined && named.length === 0 && known !== undefined && !isNew) return known
       const rows = given?.rows ?? (isNew ? [] : yield* log.projections.get(session, "description"))
-      const { owner } = describedBy(rows[0]?.data)
+      const owner = named.length > 0 ? named.at(-1)! : describedBy(rows[0]?.data).owner
       const holder: Holder = owner === null ? { session } : { owner }
       if (holders.size >= mostKept) holders.clear()
       holders.set(session, holder)
@@ -123,19 +138,23 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
     })
   /**
    * The keys that seal what is written now. A session that has passed from one owner to another is sealed with keys of both from then on:
-   * what rests on words of the first one, such as a summary, is gone with each of them.
+   * what rests on words of the first one, such as a summary, is gone with each of them. A copy of such a session is written in one batch:
+   * its records name the owners.
    */
   const keysNow = (
     operation: Operation,
     session: string,
     isNew: boolean,
-    changes?: ReadonlyArray<ProjectionChange>,
+    changes: ReadonlyArray<ProjectionChange> = [],
+    named: ReadonlyArray<string | null> = [],
   ) =>
     Effect.gen(function* () {
-      const holder = yield* holderOf(session, isNew, changes)
+      const holder = yield* holderOf(session, isNew, changes, named)
       const failed = Effect.mapError(ofKeyring(operation, session))
       const key = yield* failed(keyring.current(holder))
       if (isNew) usedKeys.delete(session)
+      for (const owner of new Set(named))
+        if (owner !== null) used(session, [(yield* failed(keyring.current({ owner }))).id])
       const others = (usedKeys.get(session) ?? []).filter((id) => id !== key.id)
       used(session, [key.id])
       if (others.length === 0) return keysOf(key, [], session)

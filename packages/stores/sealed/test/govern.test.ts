@@ -2,6 +2,7 @@
 import { Audit, EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
 import { echo, memoryOver, pairs } from "@memfold/harness/engine"
+import { openedPieces } from "@memfold/harness/openedPieces"
 import { Clock, Deferred, Effect, Either, Fiber, type Scope, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
 import fs from "node:fs"
@@ -216,20 +217,8 @@ describe("an erased owner", () => {
                 for (const read of reads(each).slice(0, 6))
                   expect(yield* refusalOf(read)).toMatch(hasSpoken ? /"chat".*erased/ : "done")
               // Whoever has the store and every key that is left opens it piece by piece.
-              const apart = () => sealLog(store, newKeyring(folder))
-              const pieces: ReadonlyArray<Effect.Effect<unknown, Error>> = [
-                ...Array.from({ length: (yield* store.head("chat"))!.version }, (_, at) =>
-                  apart().read("chat", {
-                    fromVersion: at + 1,
-                    toVersion: at + 1,
-                    reverse: false,
-                    limit: 1,
-                  }),
-                ),
-                ...["snapshot", "summary", "index"].map((kind) => apart().projections.get("chat", kind)),
-              ]
-              const opened = yield* Effect.forEach(pieces, Effect.either)
-              expect(JSON.stringify(opened.map(Either.getOrNull))).not.toContain(`word-of-${erased}`)
+              const opened = yield* openedPieces(store, () => sealLog(store, newKeyring(folder)), "chat")
+              expect(opened).not.toContain(`word-of-${erased}`)
             }),
           ),
       ),
