@@ -21,6 +21,7 @@ export type {
   Summary,
   Unreadable,
 } from "./session/SessionState.js"
+export { isErased, isUnreadable } from "./shell/openSession.js"
 export { make } from "./shell/Sessions.js"
 export type { NewestMessages, PageMessage } from "./shell/NewestMessages.js"
 export type { PrefixState } from "./session/PrefixState.js"

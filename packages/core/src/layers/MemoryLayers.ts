@@ -202,8 +202,14 @@ export interface Service {
   readonly logOf: (user: string) => string | null
   /** Learning anew; absent if these layers cannot. */
   readonly rebuilding?: Rebuilding
-  /** Deletes the facts learned in sessions that are kept outside their logs: nothing of an owner may stay. */
-  readonly forgetSessions: (sessions: ReadonlySet<string>) => Effect.Effect<void, LayersError>
+  /**
+   * Deletes the facts learned in sessions that are kept outside their logs: nothing of an owner may stay. `owners` are others, to whom
+   * sessions have passed: facts about them may rest on words from before.
+   */
+  readonly forgetSessions: (
+    sessions: ReadonlySet<string>,
+    owners?: ReadonlySet<string>,
+  ) => Effect.Effect<void, LayersError>
 }
 
 /**

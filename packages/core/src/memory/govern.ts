@@ -1,5 +1,5 @@
 /** Answering for what is kept: erasing an owner from every copy, holding what must not go, and telling who did what. */
-import { type Duration, Effect, Schema } from "effect"
+import { type Duration, Effect, Schema, Stream } from "effect"
 import { type AuditReport, auditOf as auditIn } from "../audit/audit.js"
 import { note, readTrail, type Subject } from "../audit/Trail.js"
 import { CurrentActor } from "../event/Actor.js"
@@ -8,7 +8,14 @@ import type { SessionError } from "../shell/Sessions.js"
 import type { AuditNoted } from "../event/Event.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import { millisOf } from "../options/OptionGroup.js"
-import { type Erasure, type Held, type LogError, markOf, type Receipt } from "@memfold/log/EventLog"
+import {
+  type Erasure,
+  type Held,
+  isReserved,
+  type LogError,
+  markOf,
+  type Receipt,
+} from "@memfold/log/EventLog"
 import { storedLog } from "@memfold/log/pages"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { changesOwner, describe, type DescriptionChange } from "../session/description.js"
@@ -112,7 +119,37 @@ const passedBy = ({ log }: MemoryParts, owner: string) =>
 const alsoOf = (parts: MemoryParts, owner: string) =>
   Effect.gen(function* () {
     const logs = yield* logsOfOwned(parts, owner)
-    return [...logs.filter((name) => name.startsWith("memfold:")), ...(yield* passedBy(parts, owner))]
+    return { own: logs.filter(isReserved), passed: yield* passedBy(parts, owner) }
+  })
+
+/** The owner in the description of a session, or of the mark of an archived one, which is in the clear also where the session is erased. */
+const ownerOf = ({ log }: MemoryParts, session: string) =>
+  Effect.gen(function* () {
+    for (const id of [session, markOf(session)]) {
+      const [row] = yield* storedLog(log).projections.get(id, "description")
+      const { owner = null } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
+      if (owner !== null) return owner
+    }
+    return null
+  })
+
+/** The owners that sessions have had, as far as they can be read. */
+const ownersOf = (parts: MemoryParts, names: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const owners = new Set<string>()
+    for (const name of names) {
+      const now = yield* ownerOf(parts, name)
+      if (now !== null) owners.add(now)
+      yield* parts.sessions.events(name).pipe(
+        Stream.runForEach(({ event }) =>
+          Effect.sync(() => {
+            if (event._tag === "SessionDescribed" && typeof event.owner === "string") owners.add(event.owner)
+          }),
+        ),
+        Effect.ignore,
+      )
+    }
+    return owners
   })
 
 /** Erases an owner from every copy of the store. */
@@ -132,12 +169,15 @@ export const eraseOwner = (
       })
     const erasure = yield* erasureOf(parts, "erase")
     const actor = yield* CurrentActor
-    const also = yield* alsoOf(parts, owner)
+    const { own, passed } = yield* alsoOf(parts, owner)
+    const also = [...own, ...passed]
     for (const session of also) {
       const held = yield* erasure.held(session)
       if (held !== null) return yield* held
     }
     const owned = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
+    const heirs = yield* ownersOf(parts, passed)
+    heirs.delete(owner)
     const receipt = yield* erasure.erase({ owner, actor: actor?.id ?? "", reason, after: millis, also })
     const { sessions, keys, destroyTime } = receipt
     yield* noted(
@@ -153,7 +193,7 @@ export const eraseOwner = (
     )
     yield* forget(parts, [...new Set([...owned, ...sessions.map(({ session }) => session)])])
     // Facts about a project stand beside those of others: they are taken out of its log.
-    yield* parts.layers?.forgetSessions(new Set(owned)) ?? Effect.void
+    yield* parts.layers?.forgetSessions(new Set([...owned, ...passed]), heirs) ?? Effect.void
     return receipt
   })
 
@@ -166,8 +206,8 @@ export const restoreOwner = (
   Effect.gen(function* () {
     yield* checkOwner(owner)
     const erasure = yield* erasureOf(parts, "restore")
-    const also = yield* alsoOf(parts, owner)
-    const keys = yield* erasure.restore(owner, also)
+    const { own, passed } = yield* alsoOf(parts, owner)
+    const keys = yield* erasure.restore(owner, [...own, ...passed])
     yield* noted(parts, "restore", { owner }, { keys, ...(reason === undefined ? {} : { reason }) })
     return keys.length
   })
@@ -184,17 +224,6 @@ export const holdSubject = (
     const erasure = yield* erasureOf(parts, "hold")
     yield* erasure.hold(subject, reason)
     yield* noted(parts, reason === null ? "release" : "hold", subject, reason === null ? {} : { reason })
-  })
-
-/** The owner in the description of a session, or of the mark of an archived one, which is in the clear also where the session is erased. */
-const ownerOf = ({ log }: MemoryParts, session: string) =>
-  Effect.gen(function* () {
-    for (const id of [session, markOf(session)]) {
-      const [row] = yield* storedLog(log).projections.get(id, "description")
-      const { owner = null } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
-      if (owner !== null) return owner
-    }
-    return null
   })
 
 /** The log with the facts about an owner, whose changes are told with those of the owner. */

@@ -1,7 +1,7 @@
 /** The sessions of an owner, page by page, newest activity first. */
 import { Effect, Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
-import { isUnreadable } from "../recall/recallOwned.js"
+import { isUnreadable } from "../shell/openSession.js"
 import type { SessionError } from "../shell/Sessions.js"
 import {
   LogError,

@@ -3,6 +3,7 @@ import { Data, Effect } from "effect"
 import { eventId } from "../event/EventCodec.js"
 import type { SessionInfo } from "@memfold/log/EventLog"
 import { after, breather, rest } from "@memfold/log/breathe"
+import { isUnreadable } from "../shell/openSession.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { candidatesInTime } from "./candidates.js"
 import { choose, fewestTokens, type Searched } from "./choose.js"
@@ -51,13 +52,6 @@ const behindSearches = 2
 
 /** Sessions with more events are looked up in the index of the store: to index one anew after each message would take too long. */
 const mostEvents = 2_000
-
-/**
- * Whether a session cannot be read however often it is tried: it is damaged, was erased, or is sealed or archived where this process
- * cannot reach. What is done with all sessions of an owner goes on without it.
- */
-export const isUnreadable = (error: { readonly _tag: string; readonly refused?: unknown }): boolean =>
-  error._tag === "DamagedEvent" || error.refused !== undefined
 
 /** A session that the list gives to an owner, and the log does not. */
 class NotOwned extends Data.TaggedError("NotOwned")<{ readonly session: string }> {}

@@ -18,6 +18,17 @@ import { retryTransient } from "./retry.js"
 /** The errors of reading or writing a session: the store failed, or a stored event is damaged. */
 export type SessionError = LogError | DamagedEvent
 
+/**
+ * Whether a session cannot be read however often it is tried: it is damaged, was erased, or is sealed or archived where this process
+ * cannot reach. What is done with several sessions goes on without it.
+ */
+export const isUnreadable = (error: { readonly _tag: string; readonly refused?: unknown }): boolean =>
+  error._tag === "DamagedEvent" || error.refused !== undefined
+
+/** Whether a session was erased: its keys are out of use. */
+export const isErased = (error: { readonly _tag: string; readonly refused?: unknown }): boolean =>
+  error._tag === "LogError" && error.refused === "erased"
+
 /** A state that was read, and the version of the snapshot that it was read from; `null` without one. */
 export interface OpenedSession {
   readonly read: StateInLog

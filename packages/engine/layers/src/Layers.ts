@@ -63,10 +63,10 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     }
     const inBatches = (given.learnAt ?? extractor.learnAt) === "compaction"
 
-    /** The places of a session, without what other sessions have said on branches that they have left. */
+    /** The places of a session, without what other sessions have said on branches that they have left, or that were erased. */
     const inForce = (state: Session.SessionState, places: Places, facts: ReadonlyArray<Session.KnownFact>) =>
       Effect.map(leftSessions(sessions, state.session, facts), (left) =>
-        left.length === 0 ? places : withoutLeft(places, left),
+        left.states.length + left.erased.size === 0 ? places : withoutLeft(places, left),
       )
 
     const knownIn = ({ own, user, scope }: Places) =>
@@ -166,20 +166,23 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
         ),
       logOf: userHome,
       rebuilding: makeRebuilding({ log, sessions, shared, teaching }),
-      forgetSessions: (learnedIn) =>
+      forgetSessions: (learnedIn, owners = new Set()) =>
         Effect.gen(function* () {
           const homes = new Set<string>()
           for (const session of learnedIn) {
             indexes.drop(session)
             // The log of an owner goes with the owner.
-            const known = { session, description: { owner: null, title: null } }
-            for (const layer of layers) {
-              const home = yield* shared.homeOf(layer, known, "forget")
-              if (home !== null) homes.add(home)
-            }
+            for (const owner of [null, ...owners])
+              for (const layer of layers) {
+                const known = { session, description: { owner, title: null } }
+                const home = yield* shared.homeOf(layer, known, "forget")
+                if (home !== null) homes.add(home)
+              }
           }
           for (const home of homes) {
             yield* forget(log, sessions, home, ofSessions(learnedIn)).pipe(
+              // Its owner was erased, too.
+              Effect.catchIf(Session.isErased, () => Effect.void),
               Effect.mapError(({ message }) => failing(home, "forget")(message)),
             )
             indexes.drop(home)

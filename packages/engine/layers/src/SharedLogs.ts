@@ -52,27 +52,57 @@ const sessionsOf = (facts: Facts): ReadonlySet<string> =>
     ),
   )
 
-/** The states of the sessions that facts were said in, as far as these have left a branch. */
+/** The sessions that facts were said in and that do not stand behind all of them any more. */
+export interface Left {
+  /** They have left a branch. */
+  readonly states: ReadonlyArray<Session.SessionState>
+  /** They were erased. */
+  readonly erased: ReadonlySet<string>
+}
+
+/**
+ * Finds the sessions that facts were said in and that have left a branch, or were erased. Of one that cannot be read for another reason,
+ * nobody knows it: its facts stay, and it keeps nobody else waiting.
+ */
 export const leftSessions = (
   sessions: Session.Sessions,
   here: string,
   facts: Facts,
-): Effect.Effect<ReadonlyArray<Session.SessionState>, Session.SessionError> =>
-  Effect.map(
-    Effect.forEach(
+): Effect.Effect<Left, Session.SessionError> =>
+  Effect.gen(function* () {
+    const erased = new Set<string>()
+    const loaded = yield* Effect.forEach(
       [...sessionsOf(facts)].filter((session) => session !== here),
-      (session) => sessions.load(session),
+      (session) =>
+        Effect.catchIf(sessions.load(session), Session.isUnreadable, (error) =>
+          Effect.sync(() => {
+            if (Session.isErased(error)) erased.add(session)
+            return null
+          }),
+        ),
       { concurrency: 8 },
-    ),
-    (states) => states.filter(({ gaps }) => gaps.length > 0),
-  )
+    )
+    return { states: loaded.filter((state) => state !== null).filter(({ gaps }) => gaps.length > 0), erased }
+  })
 
-/** Places without what was said on branches that were left. */
-export const withoutLeft = (
-  { own, user, scope }: Places,
-  left: ReadonlyArray<Session.SessionState>,
-): Places => {
-  const without = (place: LogFacts): LogFacts => ({ ...place, facts: left.reduce(onBranch, place.facts) })
+/** The facts and ends that rest on nothing that was erased. */
+const unerased = (facts: Facts, erased: Left["erased"]): Facts =>
+  erased.size === 0
+    ? facts
+    : facts.flatMap(({ ended, ...begun }): Facts => {
+        const isErased = ({ session }: { readonly session: string }) => erased.has(session)
+        if (begun.sources?.some(isErased) === true) return []
+        return ended === undefined || (ended.source !== undefined && isErased(ended.source))
+          ? [begun]
+          : [{ ...begun, ended }]
+      })
+
+/** Places without what was said on branches that were left, and in sessions that were erased. */
+export const withoutLeft = ({ own, user, scope }: Places, { states, erased }: Left): Places => {
+  const without = (place: LogFacts): LogFacts => ({
+    ...place,
+    facts: states.reduce(onBranch, unerased(place.facts, erased)),
+  })
   return {
     own: without(own),
     user: user === null ? null : without(user),

@@ -1,5 +1,5 @@
 /** Learns facts from turns: asks the extractor, and writes what belongs in a shared log into it. */
-import { type Event, type EventLog, type MemoryLayers, Message, type Session } from "@memfold/core"
+import { type Event, type EventLog, type MemoryLayers, Message, Session } from "@memfold/core"
 import { Clock, Duration, Effect, Either } from "effect"
 import { byOf, type Extractor, type Found } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"
@@ -112,7 +112,7 @@ export const learn = (
     }
     // Deleted or erased meanwhile: whoever did that has looked for its facts already.
     const isGone = Either.match(yield* Effect.either(sessions.head(state.session)), {
-      onLeft: (error) => "refused" in error && error.refused === "erased",
+      onLeft: Session.isErased,
       onRight: (head) => head === null,
     })
     if (isGone)

@@ -55,6 +55,18 @@ const notedPrefixes = Object.values(noted)
 export const isNotes = (session: string): boolean =>
   notedPrefixes.some((prefix) => session.startsWith(prefix))
 
+/**
+ * Whether a log is what memfold keeps for itself, under an id that no session of a user has.
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * console.log(EventLog.isReserved(EventLog.markOf("chat-1"))) // true
+ * ```
+ */
+export const isReserved = (session: string): boolean => session.startsWith("memfold:")
+
 /** The schema version of a record whose data are in an archive: its `data` say where. */
 export const movedSchema = -1
 

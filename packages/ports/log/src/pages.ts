@@ -4,6 +4,7 @@ import {
   type FedRecord,
   isLastPage,
   isNotes,
+  isReserved,
   LogError,
   markOf,
   movedSchema,
@@ -193,7 +194,7 @@ export const storedLog = (log: Service): Service => log.stored ?? log
  * read either. Logs of memfold itself are in no archive.
  */
 export const notArchived = (log: Pick<Service, "head">, session: string): Effect.Effect<void, LogError> =>
-  session.startsWith("memfold:")
+  isReserved(session)
     ? Effect.void
     : Effect.flatMap(log.head(markOf(session)), (mark) =>
         mark === null

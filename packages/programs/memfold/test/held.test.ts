@@ -267,3 +267,34 @@ it("what is learned from an owner who is erased or deleted meanwhile is in no lo
     await memory.close()
   }
 })
+
+it("no fact of an erased owner is left with others, from a session that was passed on, or from its copies", async () => {
+  const memory = open("facts-of-passed")
+  const turn = (content: string) => [
+    { role: "user" as const, content },
+    { role: "assistant" as const, content: "Noted." },
+  ]
+  await memory.append("other", turn("tea of bob"), { owner: "bob" })
+  await memory.append("one", turn("cake of ann"), { owner: "ann" })
+  await memory.fork("one", "copy")
+  await memory.append("copy", turn("pie of ann"))
+  for (const session of ["one", "copy"]) {
+    await memory.describe(session, { owner: "bob" })
+    await memory.append(session, turn(`milk of bob in ${session}`))
+  }
+  await memory.fork("one", "again")
+  const known = async () =>
+    JSON.stringify([await memory.facts("other", { at: null }), await memory.factsOf("bob", { at: null })])
+  expect(await known()).toMatch(/cake of ann.*pie of ann/)
+  const { sessions } = await memory.erase("ann", { reason: "asked for", after: 0 })
+  expect(sessions.map(({ session }) => session)).toEqual(expect.arrayContaining(["one", "copy", "again"]))
+  expect(await known()).toContain("tea of bob")
+  expect(await known()).not.toContain("of ann")
+  expect(JSON.stringify(await memory.context("other"))).not.toContain("of ann")
+  // What was learned of bob in a session that is erased with ann may rest on her words.
+  for (const log of ["memfold:user:bob", "memfold:scope:project"])
+    expect(JSON.stringify(await ended(memory.events(log)))).not.toMatch(/of ann|in one|in copy/)
+  await memory.append("other", turn("juice of bob"))
+  expect(await known()).toContain("juice of bob")
+  await memory.close()
+})

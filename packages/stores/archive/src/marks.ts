@@ -8,7 +8,7 @@ import { EventCodec, type Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Clock, Effect } from "effect"
 
-const { markOf } = EventLog
+const { isReserved, markOf } = EventLog
 export const { markedBy } = EventLog
 
 /** What a mark says. */
@@ -59,9 +59,6 @@ export const markedAt = (
 /** Takes the mark of a session away. */
 export const unmark = (log: EventLog.Service, session: string): Effect.Effect<void, EventLog.LogError> =>
   Effect.asVoid(log.delete(markOf(session)))
-
-/** Whether a log is what memfold keeps for itself. */
-export const isReserved = (session: string): boolean => session.startsWith("memfold:")
 
 /** Fails for a log that stays in the store: one that is held, and what memfold keeps for itself, which nobody brings back. */
 export const checkMovable = (

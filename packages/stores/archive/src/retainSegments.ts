@@ -3,7 +3,7 @@ import { Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Effect, Stream } from "effect"
 import type { Archive, ArchiveError } from "./Archive.js"
-import { checkMovable, isReserved } from "./marks.js"
+import { checkMovable } from "./marks.js"
 import { type Moved, moveUpTo, notedBy, notReplaced, settle } from "./segments.js"
 import { segmentsIn } from "./withSegments.js"
 
@@ -94,7 +94,7 @@ export const retainSegments = (
       Effect.gen(function* () {
         const noted = notedBy(session)
         if (noted !== null && options.dryRun !== true) yield* settle(EventLog.storedLog(log), archive, noted)
-        if (isReserved(session)) return null
+        if (EventLog.isReserved(session)) return null
         const { outcome, ...moved } = yield* archiveSegments(log, archive, session, options)
         if (outcome === "none") return null
         return { session, ...moved, outcome: options.dryRun === true ? ("planned" as const) : outcome }

@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/log"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
-import { isReserved, markedBy } from "./marks.js"
+import { markedBy } from "./marks.js"
 import { archiveSession, eraseArchived, restoreSession } from "./move.js"
 
 const DurationText = Schema.String.pipe(
@@ -73,7 +73,7 @@ export const actionFor = (
 ): "archive" | "delete" | null => {
   const marked = markedBy(info.session)
   // What memfold keeps for itself has no rules of its own.
-  if (marked === null && isReserved(info.session)) return null
+  if (marked === null && EventLog.isReserved(info.session)) return null
   const action = rules.find((rule) => applies(rule, info, marked ?? info.session, now))?.do ?? "hold"
   if (action === "hold" || (action === "archive" && marked !== null)) return null
   return action === "archive" && now - info.updatedTime < leastIdle ? null : action

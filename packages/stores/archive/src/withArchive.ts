@@ -3,7 +3,6 @@ import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Layer, Stream } from "effect"
 import type { Archive } from "./Archive.js"
-import { isReserved } from "./marks.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"
 import { asLogError, segmentsIn } from "./withSegments.js"
@@ -54,7 +53,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
     /** Brings a session back, unless it was seen in the store a moment ago. */
     const open = (operation: string, session: string): Effect.Effect<void, EventLog.LogError> =>
       Effect.gen(function* () {
-        if (isReserved(session)) return
+        if (EventLog.isReserved(session)) return
         const now = yield* Clock.currentTimeMillis
         if (now - (seen.get(session) ?? Number.NEGATIVE_INFINITY) < trust) return
         // Several operations of a context begin at once; the first one brings the session back.
