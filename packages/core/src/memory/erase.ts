@@ -1,9 +1,10 @@
 /** Taking away what was said: redacting a message, clearing a session, deleting it, deleting all sessions of an owner. */
-import { Effect, Either } from "effect"
+import { Effect, Either, Option, Stream } from "effect"
 import { redact, type CannotRedact, type MessageName, type UnknownMessage } from "../history/redact.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
+import { isErased } from "../shell/openSession.js"
 import { spendLog } from "../shell/Spend.js"
-import { LogError } from "@memfold/log/EventLog"
+import { isReserved, LogError } from "@memfold/log/EventLog"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { checkMessageName, checkOwner, checkSession } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -90,12 +91,26 @@ const erased = ({ log }: MemoryParts, names: ReadonlyArray<string>): Effect.Effe
     discard: true,
   })
 
-/** Deletes a session with everything that was kept of it; `false` if there was none. */
+/** The sessions in which what a log of memfold has was learned; of one that was erased, nobody knows them. */
+const taughtIn = ({ log, sessions }: Pick<MemoryParts, "log" | "sessions">, name: string) =>
+  log.erasure !== undefined && isReserved(name)
+    ? sessions.events(name).pipe(
+        Stream.filterMap(({ event }) =>
+          event._tag === "FactsLearned" ? Option.fromNullable(event.session) : Option.none(),
+        ),
+        Stream.runCollect,
+        Effect.map((found) => [...new Set(found)]),
+        Effect.catchIf(isErased, () => Effect.succeed([])),
+      )
+    : Effect.succeed([])
+
+/** Deletes a session with everything that was kept of it; `false` if there was none. A log of facts is held with the sessions that they are from. */
 export const deleteSession = (
   parts: MemoryParts,
   session: string,
 ): Effect.Effect<boolean, MemoryError | VectorIndexError> =>
-  unlessHeld(parts, "delete", [session]).pipe(
+  taughtIn(parts, session).pipe(
+    Effect.flatMap((from) => unlessHeld(parts, "delete", [session, ...from])),
     Effect.zipRight(removeSession(parts, session)),
     Effect.zipLeft(erased(parts, [session])),
   )

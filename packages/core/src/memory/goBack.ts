@@ -7,7 +7,7 @@ import { checkCount, checkSession, checkSummary } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { AtVersionOptions, MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
-import { unlessTrail } from "../shell/Sessions.js"
+import { unlessKept } from "../shell/Sessions.js"
 
 /** Takes back the commits behind a summary; `null` takes back all of them. */
 export const revertTo = (
@@ -38,7 +38,7 @@ export const forkTo = (
   Effect.gen(function* () {
     yield* readState(sessions, session, at)
     yield* checkSession(to)
-    yield* unlessTrail("append", to)
+    yield* unlessKept("append", to)
     return yield* fork(log, sessions, session, {
       to,
       atVersion: at.atVersion,

@@ -9,7 +9,10 @@ import { Array, Clock, type Duration, Effect, type Scope, Stream } from "effect"
 import { type Event, isTrail } from "../event/Event.js"
 import { encodeBatchSteps, recordedAfter, type RecordedEvent, timedNow } from "../event/EventCodec.js"
 import {
+  isNotes,
+  markedBy,
   notArchived,
+  noted,
   type AppendOptions,
   type AppendResult,
   LogError,
@@ -125,16 +128,24 @@ export interface Sessions {
   ) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
 
-/** Fails for a trail: it says what was done, so nobody writes to it as to a session, and nobody deletes it. */
-export const unlessTrail = (operation: "append" | "delete", session: string): Effect.Effect<void, LogError> =>
-  isTrail(session)
-    ? new LogError({
-        operation,
-        session,
-        reason: "it is the trail of an audit, which only the memory writes, and which stays",
-        refused: "held",
-      })
-    : Effect.void
+/** Why a log stays as memfold writes it; `null` for any other. A group of the feed begins anew if its log is deleted. */
+const keptFor = (operation: "append" | "delete", session: string): string | null => {
+  if (isTrail(session)) return "it is the trail of an audit, which only the memory writes, and which stays"
+  if (markedBy(session) !== null || session.startsWith(noted.segments))
+    return "it says what of a session is in an archive: without it, nobody finds that; delete the session itself"
+  return operation === "append" && isNotes(session)
+    ? "memfold notes there how it works on the store; append to another session"
+    : null
+}
+
+/** Fails for a trail, and for what else nobody writes to as to a session, or deletes. */
+export const unlessKept = (
+  operation: "append" | "delete",
+  session: string,
+): Effect.Effect<void, LogError> => {
+  const reason = keptFor(operation, session)
+  return reason === null ? Effect.void : new LogError({ operation, session, reason, refused: "held" })
+}
 
 /** More conflicts in a row are no competition between writers: the log contradicts itself. */
 const mostConflicts = 1_000
@@ -233,7 +244,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     Effect.gen(function* () {
       const { session, version } = state
       const { batchId } = batch
-      yield* unlessTrail("append", session)
+      yield* unlessKept("append", session)
       if (version === 0) yield* notArchived(log, session)
       const timed = yield* timedNow(time, list)
       const recorded = recordedAfter(state, batchId, timed)
@@ -322,7 +333,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     delete: (session) =>
       inTurn(
         session,
-        Effect.tap(Effect.zipRight(unlessTrail("delete", session), log.delete(session)), () =>
+        Effect.tap(Effect.zipRight(unlessKept("delete", session), log.delete(session)), () =>
           Effect.sync(() => {
             cache.forget(session)
             newest.forget(session)

@@ -50,6 +50,7 @@ const takings: Readonly<Record<string, (memory: Memory) => Promise<unknown>>> = 
     return memory.removeFact("two", fact!.id, { as: "redacted" })
   },
   deleteFacts: (memory) => memory.delete("memfold:user:ann"),
+  deleteFactsOfProject: (memory) => memory.delete("memfold:scope:project"),
   pass: (memory) => memory.describe("one", { owner: "bob" }),
 }
 

@@ -111,6 +111,15 @@ it("a hold keeps a session out of the archive, and an archived one in it", () =>
       const deleted = yield* Effect.either((yield* behind(sealedLog, archive)).delete("chat"))
       expect(Either.isLeft(deleted) && deleted.left.message).toContain("case 17")
       expect(objects.size).toBe(1)
+      // Without its mark, nobody would find it, whoever holds it.
+      yield* memory.holdOf("ann", null)
+      yield* memory.hold("chat", "case 17")
+      for (const kept of [EventLog.markOf("chat"), `${EventLog.noted.segments}chat`])
+        for (const attempt of [memory.delete(kept), memory.append(kept, said), memory.fork("copy", kept)]) {
+          const refused = yield* Effect.either<unknown, Error, never>(attempt)
+          expect(Either.isLeft(refused) && refused.left.message).toContain("archive")
+        }
+      expect((yield* memory.messages("chat")).total).toBe(5)
     }),
   ))
 
