@@ -4,7 +4,11 @@
  */
 import { mcpHandler } from "@memfold/mcp"
 import { providerServer } from "@memfold/strict-providers"
+import { storeFile } from "@memfold/harness/storeFile"
+import { mkdtempSync, rmSync } from "node:fs"
 import { request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { makeToken, type ServeOptions, type StoredToken } from "../src/index.js"
 import { foreignRoutes, ownRoutes, type Route } from "../src/routes.js"
@@ -55,13 +59,15 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /mcp": called,
   "POST /v1/recall": { owner: "ann", query: secret },
   "PATCH /v1/sessions/:session": { title: "Mine now" },
+  "POST /v1/sessions/:session/compare": { strategy: "rounds" },
   "POST /v1/sessions/:session/fork": { to: "forked" },
   "POST /v1/sessions/:session/messages": { messages: { role: "user", content: "intruded" } },
-  "PUT /v1/sessions/:session/messages": { messages: { role: "user", content: "intruded" } },
+  "PUT /v1/sessions/:session/messages": { messages: [{ role: "user", content: "intruded" }] },
   "POST /v1/sessions/:session/edit": { from: 0, messages: { role: "user", content: "intruded" } },
   "POST /v1/sessions/:session/checkout": { branch: 0 },
   "POST /v1/sessions/:session/redact": { message: 0 },
   "POST /v1/sessions/:session/recall": { query: secret },
+  "POST /v1/sessions/:session/trace": { text: "It was sent." },
   "POST /v1/sessions/:session/tools": { name: "search_memory", arguments: { query: secret } },
   "POST /v1/conversations": { items: [item] },
   "POST /v1/conversations/:conversation/items": { items: [item] },
@@ -71,6 +77,7 @@ const bodies: Readonly<Record<string, object>> = {
 }
 
 interface Ids {
+  readonly fact?: string
   readonly session: string
   readonly conversation: string
   readonly response: string
@@ -94,12 +101,14 @@ const bodyOf = ({ method, path }: Row, { conversation }: Ids): object | undefine
 
 const headersOf = ({ isForeign }: Row, token: string | null): Record<string, string> => ({
   "x-session-id": isForeign ? "chat" : "",
+  ...(isForeign ? { "x-memfold-owner": "ann" } : {}),
   accept: "application/json, text/event-stream",
   ...(token === null ? {} : isForeign ? { "x-memfold-token": token } : { authorization: `Bearer ${token}` }),
 })
 
-const send = async (url: string, row: Row, ids: Ids, token: string | null) => {
-  const body = bodyOf(row, ids)
+const send = async (url: string, row: Row, ids: Ids, token: string | null, also: object = {}) => {
+  const own = bodyOf(row, ids)
+  const body = own === undefined || Object.keys(own).length > 0 ? own : { ...own, ...also }
   // Of a stream that goes on, the first bytes are enough.
   const signal = /\/(?:changes|feed)\b/.test(row.path) ? AbortSignal.timeout(500) : null
   return ask(url + pathOf(row, ids), {
@@ -116,13 +125,16 @@ const send = async (url: string, row: Row, ids: Ids, token: string | null) => {
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
-const tokenOf = (tenant: string, rights: StoredToken["rights"]) => ({
+const tokenOf = (tenant: string, rights: StoredToken["rights"], name?: string) => ({
   rights,
-  ...makeToken({ tenant, rights }),
+  ...makeToken({ tenant, rights, ...(name === undefined ? {} : { name }) }),
 })
 
 /** A service with an upstream, in which a tenant has said a secret in a session, a conversation and a response. */
-const spoken = async (options: ServeOptions = {}) => {
+const spoken = async ({
+  also = [],
+  ...options
+}: ServeOptions & { readonly also?: ReadonlyArray<{ readonly stored: StoredToken }> } = {}) => {
   const provider = await providerServer({ answer: () => ({ text: "An answer." }) })
   onTestFinished(provider.close)
   const [mine, theirs] = [tokenOf("acme", all), tokenOf("other", all)]
@@ -131,14 +143,18 @@ const spoken = async (options: ServeOptions = {}) => {
   )
   const { url } = await started({
     upstream: provider.anthropicURL,
-    tokens: [mine, theirs, ...some].map(({ stored }) => stored),
+    tokens: [mine, theirs, ...some, ...also].map(({ stored }) => stored),
     rate: 100_000,
     mcp: mcpHandler,
     site: new Map([["index.html", { type: "text/html", body: Buffer.from("studio"), named: false }]]),
     ...options,
   })
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const headers = { authorization: `Bearer ${mine.token}`, "x-memfold-token": mine.token }
+    const headers = {
+      authorization: `Bearer ${mine.token}`,
+      "x-memfold-token": mine.token,
+      "x-memfold-owner": "ann",
+    }
     return (await ask(`${url}/v1/${path}`, { headers, body })).body as Record<string, unknown>
   }
   await post("sessions/chat/messages", { messages: { role: "user", content: secret }, owner: "ann" })
@@ -332,5 +348,124 @@ describe("L21: every route", () => {
     const passed = await ask(`${url}/v1/chat/completions`, { headers: named, body })
     expect(passed.headers.get("x-memfold-reason")).toBe("too-many-sessions")
     expect((await sessions(mine.token)).toSorted()).toEqual(had.toSorted())
+  })
+})
+
+describe("every route over a sealed store", () => {
+  /** A service with facts, whose store is sealed, in which everything belongs to ann. */
+  const governed = async (options: Parameters<typeof spoken>[0] = {}) => {
+    const keys = mkdtempSync(join(tmpdir(), "memfold-keys-"))
+    onTestFinished(() => rmSync(keys, { recursive: true, force: true }))
+    const service = await spoken({
+      store: `sealed:${keys},${storeFile()}`,
+      layers: true,
+      compaction: { mode: "inline" },
+      ...options,
+    })
+    const headers = { authorization: `Bearer ${service.mine.token}` }
+    const api = async (path: string, body?: object, method?: string) =>
+      (
+        await ask(`${service.url}/v1/${path}`, {
+          headers,
+          ...(body === undefined ? {} : { body, ...(method === undefined ? {} : { method }) }),
+        })
+      ).body as Record<string, never>
+    await api("sessions/chat/messages", {
+      messages: [
+        { role: "user", content: "Hi, I'm Ada. I live in Graz." },
+        { role: "assistant", content: "Noted." },
+      ],
+    })
+    const [{ id: fact }] = ((await api("sessions/chat/facts")) as { facts: [{ id: string }] }).facts
+    return { ...service, api, ids: { ...service.ids, fact: encodeURIComponent(fact) } }
+  }
+
+  it("takes nothing away that is held, and names the hold", async () => {
+    const { url, api, mine, ids } = await governed()
+    const body = { reason: "case 17" }
+    const taking = rows.filter((row) => row.rights.includes("erase") && !/\/(?:hold|restore)$/.test(row.path))
+    await api("owners/ann/hold", body, "PUT")
+    const headers = { authorization: `Bearer ${mine.token}` }
+    const said = async () => {
+      const lines = await fetch(`${url}/v1/owners/ann/events`, { headers })
+      return (await lines.text()).split("\n").filter((line) => line.includes("MessageAppended"))
+    }
+    const before = await said()
+    expect(before.length).toBeGreaterThan(3)
+    for (const row of taking) {
+      const { status, body: answer } = await send(url, row, ids, mine.token, body)
+      const told = JSON.stringify(answer)
+      // In a conversation, its items stay: the log has all of it.
+      if (nameOf(row) !== "DELETE /v1/responses/:response")
+        expect([nameOf(row), status, told]).toEqual([nameOf(row), 409, expect.stringContaining("case 17")])
+      expect(told).not.toContain("acme/")
+      expect([nameOf(row), await said()]).toEqual([nameOf(row), expect.arrayContaining(before)])
+    }
+    await api("owners/ann/hold", { reason: null }, "PUT")
+    // Of what one of them has taken, the next one finds nothing.
+    for (const row of taking.toReversed())
+      expect([nameOf(row), (await send(url, row, ids, mine.token, body)).status]).not.toEqual([
+        nameOf(row),
+        409,
+      ])
+  })
+
+  it("has an entry of whoever asked, and never a word", async () => {
+    const tokens = rows.map((row) => tokenOf("acme", all, nameOf(row)))
+    const { url, api, ids } = await governed({ audit: { reads: true }, also: tokens })
+    const told = new Set<string>()
+    const look = async () => {
+      for (const of of ["owners/ann", "sessions/chat", "sessions/forked", `sessions/${ids.conversation}`]) {
+        const report = await api(`${of}/audit`)
+        expect(JSON.stringify(report)).not.toMatch(/SECRET|Graz|intruded/)
+        for (const { brokenAt } of (report as { trails: ReadonlyArray<{ brokenAt: number | null }> }).trails)
+          expect(brokenAt).toBeNull()
+        for (const { actor } of (report as { entries: ReadonlyArray<{ actor: { id: string } | null }> })
+          .entries)
+          if (actor !== null) told.add(actor.id)
+      }
+    }
+    /** What takes something away comes behind those who would find it. */
+    const late = [
+      /regenerate|undo|revert$/,
+      /^DELETE.*:fact/,
+      /:fact.revert/,
+      /redact/,
+      /items.:item/,
+      /^DELETE.*:(?:resp|conv)/,
+    ]
+    const last = [/^DELETE.*:session$/, /^DELETE.*:owner$/, /erase$/, /restore$/, /hold$/]
+    const rank = (row: Row) => [...late, ...last].findLastIndex((one) => one.test(nameOf(row)))
+    for (const row of rows.toSorted((one, other) => rank(one) - rank(other))) {
+      const { token } = tokens[rows.indexOf(row)]!
+      const body = /hold|erase|restore/.test(row.path) ? { reason: "asked for" } : {}
+      await send(url, row, ids, token, body)
+      await look()
+    }
+    const untold = rows
+      // Anybody may ask for these, or nothing is behind them.
+      .filter(({ rights, path }) => rights.length > 0 && !/\/\*$|resp_elsewhere|mcp$/.test(path))
+      .map(nameOf)
+      .filter((name) => !told.has(name))
+    // They show no words of a session, or had nothing to do here; and the feed is of the whole store, with its trails.
+    expect(untold.toSorted()).toEqual([
+      "DELETE /v1/files/f",
+      "DELETE /v1/owners/:owner/facts/rebuild",
+      "GET /v1/access",
+      "GET /v1/feed",
+      "GET /v1/models",
+      "GET /v1/owners/:owner/audit",
+      "GET /v1/responses",
+      "GET /v1/sessions",
+      "GET /v1/sessions/:session/audit",
+      "GET /v1/sessions/:session/branches",
+      "GET /v1/settings",
+      "GET /v1/tools",
+      "POST /v1/feed/groups/:group",
+      "POST /v1/sessions/:session/compact",
+      "POST /v1/sessions/:session/revert",
+      "PUT /v1/conversations",
+      "PUT /v1/settings",
+    ])
   })
 })

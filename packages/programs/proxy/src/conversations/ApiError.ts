@@ -75,8 +75,19 @@ const tagOf = (error: unknown): string => {
   return "refused" in error && typeof error.refused === "string" ? error.refused : String(error._tag)
 }
 
-/** The error that a client is told. What an unknown error says may quote the conversation, so it is not told. */
-export const apiErrorOf = (error: unknown): ApiError => {
+/** What holds something, and why; `null` for any other refusal. */
+const holdIn = (error: unknown): string | null => {
+  const { reason, message } = Object(error) as { readonly reason?: unknown; readonly message?: unknown }
+  const told = tagOf(error) === "held" ? reason : tagOf(error) === "Held" ? message : null
+  return typeof told === "string" ? told : null
+}
+
+/**
+ * The error that a client is told. What an unknown error says may quote the conversation, so it is not told.
+ *
+ * @param prefix - what ids in the store begin with, of which a client is not told either
+ */
+export const apiErrorOf = (error: unknown, prefix = ""): ApiError => {
   if (error instanceof ApiError) return error
   if (error instanceof UpstreamBroke || error instanceof UpstreamUnreachable)
     return new ApiError(502, error.message, { code: "upstream_unreachable", type: "server_error" })
@@ -89,7 +100,8 @@ export const apiErrorOf = (error: unknown): ApiError => {
   // Errors of the codec name the place and what is allowed there, and quote nothing.
   if (tag === "OpenAIDecodeError") return invalid("input", (error as Error).message)
   const [status, code, message] = known[tag] ?? [500, "internal_error", "The proxy failed."]
-  return new ApiError(status, message, {
+  const hold = holdIn(error)
+  return new ApiError(status, hold === null ? message : `${message} ${hold.replaceAll(`"${prefix}`, '"')}`, {
     code,
     type: status < 500 ? "invalid_request_error" : "server_error",
   })

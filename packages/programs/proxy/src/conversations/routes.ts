@@ -187,7 +187,7 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       const { route, asked } = parsed(given, upstream)
       await deliver(response, await route.answer(keptFor(prefix), asked))
     } catch (error) {
-      const { status, body } = apiErrorOf(error)
+      const { status, body } = apiErrorOf(error, prefix)
       tell(response, status, body)
     }
   }
