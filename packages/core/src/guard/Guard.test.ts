@@ -1,5 +1,5 @@
 import { oneMessage } from "@memfold/testing/arbitrary"
-import { Effect, Schema } from "effect"
+import { Arbitrary, Effect, FastCheck, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { Message } from "../index.js"
@@ -26,6 +26,35 @@ const withJson = fc
       ? Message.call([{ id: "c1", name: "run", arguments: text }])
       : { ...Message.result({ id: "c1", output: text }), metadata: { value, text } }
   })
+
+/** The fields of a message that are no text: what they may be is fixed, calls and results have them in common, or they are encrypted. */
+const noTexts = new Set(["role", "type", "origin", "id", "provider", "replaces", "model", "signature"])
+
+/** The strings of a message with the names of their fields. */
+const stringsIn = (value: unknown, field = ""): ReadonlyArray<readonly [field: string, text: string]> =>
+  typeof value === "string"
+    ? [[field, value]]
+    : typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap(([name, one]) => stringsIn(one, Array.isArray(value) ? field : name))
+      : []
+
+it("textsOf has every text of whatever the schema of messages allows", () => {
+  FastCheck.assert(
+    FastCheck.property(Arbitrary.make(Message.Message), (message) => {
+      const texts = Guard.textsOf(message)
+        .map(({ text }) => text)
+        .join("\n")
+      // Structures, the data of providers and metadata, stand there as JSON.
+      const { metadata: _metadata, ...rest } = message
+      const parts = message.parts.map(({ providerData: _providerData, ...part }) =>
+        part.type === "opaque" ? { ...part, data: null } : part,
+      )
+      for (const [field, text] of stringsIn({ ...rest, parts }))
+        if (!noTexts.has(field))
+          expect({ field, text, seen: texts.includes(text) }).toEqual({ field, text, seen: true })
+    }),
+  )
+})
 
 describe("guardedBy", () => {
   it("marks any pieces of any message: it stays a message, JSON stays JSON, and no longer piece is left", () => {
@@ -69,9 +98,11 @@ describe("guardedBy", () => {
       },
     )
     const guard: Guard.BeforeAppend = (one) => {
-      const [{ place, text }] = Guard.textsOf(one) as [Guard.TextOf]
+      const found = Guard.textsOf(one).find(({ text }) => text.includes(key))
+      if (found === undefined) return Guard.keep
+      const { place, text } = found
       const from = text.indexOf(key)
-      return from === -1 ? Guard.keep : Guard.redact([{ place, from, to: from + key.length, kind: "key" }])
+      return Guard.redact([{ place, from, to: from + key.length, kind: "key" }])
     }
     const { message: left, guarded: counts } = guarded(guard, message)
     expect(left.parts).toEqual([

@@ -126,27 +126,37 @@ const structure = <A>(place: string, data: A, marksIn: MarksIn): A => {
 
 const partOf = <P extends Part>(place: string, part: P, marksIn: MarksIn): P => {
   const text = (name: string, value: string): string => marked(`${place}.${name}`, value, marksIn)
+  /** The name of a function, as providers take it: it has no brackets and no blanks. */
+  const named = (value: string): string => {
+    const changed = text("name", value)
+    return changed === value ? value : changed.replaceAll(/[^\w-]+/g, "_")
+  }
   const fields = (): Partial<Part> => {
     switch (part.type) {
       case "text":
       case "reasoning":
         return { text: text("text", part.text) }
       case "tool-call":
-        return { arguments: text("arguments", part.arguments) }
+        return { name: named(part.name), arguments: text("arguments", part.arguments) }
       case "tool-result": {
         const { content } = part
-        if (content === undefined) return { output: text("output", part.output) }
+        const name = part.name === undefined ? {} : { name: named(part.name) }
+        if (content === undefined) return { ...name, output: text("output", part.output) }
         const changed = content.map((one, at) => partOf(`${place}.content.${at}`, one, marksIn))
         const output = part.output === outputOf(content) ? outputOf(changed) : text("output", part.output)
-        return { output, content: changed }
+        return { ...name, output, content: changed }
       }
       case "file": {
         const inside = textOfFile(part)
-        const named = part.name === undefined ? {} : { name: text("name", part.name) }
+        const isType = text("mediaType", part.mediaType) === part.mediaType
+        const given = {
+          ...(part.name === undefined ? {} : { name: text("name", part.name) }),
+          ...(isType ? {} : { mediaType: "application/octet-stream" }),
+        }
         if (inside === undefined)
-          return { ...named, uri: shapeOf(part.uri) === undefined ? text("uri", part.uri) : part.uri }
+          return { ...given, uri: shapeOf(part.uri) === undefined ? text("uri", part.uri) : part.uri }
         const changed = text("uri", inside)
-        return { ...named, uri: changed === inside ? part.uri : withTextOfFile(part, changed) }
+        return { ...given, uri: changed === inside ? part.uri : withTextOfFile(part, changed) }
       }
       case "opaque":
         return { data: structure(`${place}.data`, part.data, marksIn) }
@@ -187,15 +197,16 @@ export const withMarksIn = (message: Message, marksIn: MarksIn, empty: string): 
 }
 
 /**
- * All texts of a message: what was said, arguments and results of calls, names and texts of files, reasoning, the data of providers, and
- * metadata. Files and encrypted text are none.
+ * All texts of a message: what was said, names, arguments and results of calls, names, types and texts of files, reasoning, the data of
+ * providers, and metadata. Files and encrypted text are none, and ids, which calls and results have in common.
  *
  * @example
  * ```ts
  * import { Guard, Message } from "@memfold/core"
  *
  * const asked = Message.call([{ id: "c1", name: "weather", arguments: '{"city":"Graz"}' }])
- * console.log(Guard.textsOf(asked)) // [ { place: "parts.0.arguments", text: '{"city":"Graz"}' } ]
+ * console.log(Guard.textsOf(asked))
+ * // [ { place: "parts.0.name", text: "weather" }, { place: "parts.0.arguments", text: '{"city":"Graz"}' } ]
  * ```
  */
 export const textsOf = (message: Message): ReadonlyArray<TextOf> => {

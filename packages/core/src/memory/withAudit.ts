@@ -55,10 +55,14 @@ export const withAudit = (
   log: EventLog,
   audit: AuditOptions | undefined,
   memory: Service & { readonly known: KnownMemory },
-): Service & { readonly known: KnownMemory } =>
-  audit === undefined
-    ? memory
-    : {
-        ...noting(log, audit.reads === true, memory),
-        known: noting(log, audit.reads === true, memory.known),
-      }
+): Service & { readonly known: KnownMemory } => {
+  if (audit === undefined) return memory
+  const noted = <Operations extends object>(operations: Operations) =>
+    noting(log, audit.reads === true, operations)
+  return {
+    ...noted(memory),
+    known: noted(memory.known),
+    // What was read in a transaction was read, whatever becomes of it.
+    within: (transaction) => Effect.map(memory.within(transaction), noted),
+  }
+}

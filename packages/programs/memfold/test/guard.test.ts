@@ -305,6 +305,38 @@ const ways: Readonly<Record<string, (way: Way) => Promise<void>>> = {
         },
       ] as ReadonlyArray<Message.Message>),
     ),
+  "names of calls, and types of files": async ({ store, text }) =>
+    withCore(store, (memory) =>
+      Effect.forEach(text.split("\n\n"), (name, at) =>
+        memory.append("s", [
+          { role: "user", parts: [{ type: "file", mediaType: name, uri: "https://example.com/a", name }] },
+          { role: "assistant", parts: [{ type: "tool-call", id: `c${at}`, name, arguments: "{}" }] },
+          {
+            role: "tool",
+            parts: [{ type: "tool-result", id: `c${at}`, name, output: name, isError: false }],
+          },
+        ] as ReadonlyArray<Message.Message>),
+      ),
+    ),
+  "texts in several parts": async ({ store, text }) =>
+    withCore(store, (memory) =>
+      memory.append(
+        "s",
+        text.split("\n\n").flatMap((one) =>
+          [1, 2, 3].map((third): Message.Message => {
+            const at = Math.ceil((one.length * third) / 4)
+            return {
+              role: "user",
+              parts: [
+                { type: "text", text },
+                { type: "text", text: one.slice(0, at) },
+                { type: "text", text: one.slice(at) },
+              ],
+            }
+          }),
+        ),
+      ),
+    ),
   facts: async ({ store, text, asked, logged: _logged }) => {
     const memory = createMemory({
       store,

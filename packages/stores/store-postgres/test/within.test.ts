@@ -2,7 +2,7 @@
 import { PGlite } from "@electric-sql/pglite"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { EventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { EventLog, Guard, Memory, Message, Summarizer } from "@memfold/core"
 import { sql } from "drizzle-orm"
 import { drizzle } from "drizzle-orm/node-postgres"
 import { drizzle as drizzleOverPglite } from "drizzle-orm/pglite"
@@ -100,6 +100,33 @@ describe.each(ways)("%s", (_name, transact) => {
     })
     expect(await found()).toEqual({ orders: 1, messages: ["before", "one", "two"] })
     expect((await memory.sessionsOf("ann")).sessions).toMatchObject([{ session: "chat-2" }])
+  })
+
+  it("guards what is appended, and tells who has read", async () => {
+    const { memory, schema } = await shop({
+      audit: { reads: true },
+      beforeAppend: (message) =>
+        Guard.redact(
+          Guard.textsOf(message).flatMap(({ place, text }) => {
+            const from = text.indexOf("SECRET-4711")
+            return from === -1 ? [] : [{ place, from, to: from + 11, kind: "code" }]
+          }),
+        ),
+    })
+    await transact(async (tx) => {
+      const inside = memory.as({ id: "shop" }).within(tx)
+      await inside.append("chat-1", said("It is SECRET-4711."), { title: "About SECRET-4711" })
+      await inside.edit("chat-1", 1, said("It was SECRET-4711."))
+      await inside.describe("chat-1", { title: "SECRET-4711" })
+      const { messages } = await inside.messages("chat-1")
+      expect(messages.at(-1)?.content).toBe("It was [redacted: code].")
+    })
+    const { rows } = await pool.query(`SELECT * FROM ${schema}.events`)
+    expect(JSON.stringify(rows)).toContain("[redacted: code]")
+    expect(JSON.stringify(rows)).not.toContain("SECRET-4711")
+    const { entries } = await memory.audit("chat-1")
+    const acts = entries.filter(({ actor }) => actor?.id === "shop").map(({ act }) => act)
+    expect(acts.toSorted()).toEqual(["append", "append", "describe", "describe", "edit", "read"])
   })
 
   it("rolls an append back together with the application's row, and the memory goes on without it", async () => {
