@@ -2,7 +2,7 @@
 import { inFolder, lines, sample } from "@memfold/harness/program"
 import { withDriver } from "@memfold/harness/sqlite"
 import { createMemory } from "memfold"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, utimesSync } from "node:fs"
 import { userInfo } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -135,12 +135,73 @@ describe("memfold doctor", () => {
     ])
     const token = { tenant: "acme", rights: ["read", "write"], name: "bot", sha256: "0".repeat(64) }
     file("tokens.json", JSON.stringify({ tokens: [token] }))
-    file("rules.json", JSON.stringify({ rules: [{ do: "delete", idle: "2 years" }] }))
+    file("rules.json", JSON.stringify({ rules: [{ do: "delete", idle: "730 days" }] }))
     const closed = ["--store", store, "--tokens", "tokens.json", "--rules", "rules.json"]
     expect(await memfold("doctor", ...closed)).toMatchObject({ code: 0 })
     file("tokens.json", JSON.stringify({ tokens: [{ ...token, rights: ["erase"], name: undefined }] }))
     expect(await about(...closed)).toEqual(["tokens", "tokens"])
     expect((await memfold("doctor", ...closed)).code).toBe(1)
+  })
+
+  it("names each thing that is changed in an installation that is closed", async () => {
+    mkdirSync(join(folder, "closed"))
+    await using memory = createMemory({
+      store: `sealed:${join(folder, "keys")},sqlite:${join(folder, "closed/chats.db")}`,
+      audit: {},
+    })
+    await memory.append("first", { role: "user", content: "Hello" }, { owner: "cid" })
+    await memory.delete("first")
+    const token = { tenant: "acme", rights: ["read", "write"], name: "bot", sha256: "0".repeat(64) }
+    const written = (name: string, content: unknown) => {
+      file(name, JSON.stringify(content))
+      return name
+    }
+    const closed = {
+      "--store": "sealed:keys,sqlite:closed/chats.db",
+      "--tokens": written("closed-tokens.json", { tokens: [token] }),
+      "--rules": written("closed-rules.json", { rules: [{ do: "delete", idle: "730 days" }] }),
+      "--host": "127.0.0.1",
+      "--backup": written("new.db", ""),
+    }
+    const found = async (changed: Partial<Record<keyof typeof closed, string | null>>) => {
+      const args = Object.entries({ ...closed, ...changed }).flatMap(([name, value]) =>
+        value === null ? [] : [name, value],
+      )
+      const { code, out, err } = await memfold("doctor", "--json", ...args)
+      return { code, about: lines(out).map((one) => one["about"]), err }
+    }
+    expect(await found({})).toEqual({ code: 0, about: [], err: "" })
+    const old = written("old.db", "")
+    utimesSync(join(folder, old), 1, 1)
+    const tokens = (changed: object) => written("changed.json", { tokens: [{ ...token, ...changed }] })
+    for (const [changed, about] of [
+      [{ "--store": "sqlite:closed/chats.db" }, "keys"],
+      [{ "--store": `sealed:${join(folder, "closed/keys")},sqlite:closed/chats.db` }, "keys"],
+      [{ "--store": "sealed:.,sqlite:closed/chats.db" }, "keys"],
+      [{ "--tokens": null }, "tokens"],
+      [{ "--tokens": () => tokens({ name: undefined }) }, "tokens"],
+      [{ "--tokens": () => tokens({ rights: [] }) }, "tokens"],
+      [{ "--tokens": () => tokens({ rights: ["read", "erase"] }) }, "tokens"],
+      [{ "--host": "0.0.0.0" }, "host"],
+      [{ "--host": "::" }, "host"],
+      [{ "--host": "10.0.0.7" }, "host"],
+      [{ "--rules": null }, "retention"],
+      [{ "--rules": () => written("changed.json", { rules: [] }) }, "retention"],
+      [{ "--rules": () => written("changed.json", { rules: [{ do: "hold", owner: "ann" }] }) }, "retention"],
+      [{ "--backup": old }, "backup"],
+    ] as ReadonlyArray<readonly [Readonly<Record<string, string | null | (() => string)>>, string]>) {
+      const given = Object.fromEntries(
+        Object.entries(changed).map(([name, value]) => [name, typeof value === "function" ? value() : value]),
+      )
+      expect([changed, await found(given)]).toEqual([changed, { code: 1, about: [about], err: "" }])
+    }
+    // A file that the service would not take says nothing of what is protected.
+    for (const [option, wrong] of [
+      ["--tokens", {}],
+      ["--rules", {}],
+      ["--rules", { rules: [{ do: "delete", idle: "2 years" }] }],
+    ] as const)
+      expect(await found({ [option]: written("changed.json", wrong) })).toMatchObject({ code: 2, about: [] })
   })
 
   it("finds a trail that was altered", async () => {

@@ -13,7 +13,7 @@ import {
 } from "@memfold/archive"
 import { withoutSecrets } from "@memfold/catalog"
 import { EventLog } from "@memfold/core"
-import { Console, Duration, Effect, Either, Option, Schedule, Schema, Stream } from "effect"
+import { Console, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
 import { clean, color, json as toJson, several } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -22,6 +22,17 @@ const opened = (place: string) =>
   Effect.mapError(openArchive(place), ({ reason }) => new UsageError({ problem: reason }))
 
 const duration = (name: string, about: string) => options.optionalText(name, "DURATION", about)
+
+/** Rules as a file has them. */
+export const rulesIn = (given: unknown): Effect.Effect<ReadonlyArray<Rule>, UsageError> =>
+  Effect.mapBoth(Schema.decodeUnknown(Rules)(given, { onExcessProperty: "error" }), {
+    onSuccess: ({ rules }) => rules,
+    onFailure: () =>
+      new UsageError({
+        problem:
+          'a rule is {"do":"archive"|"delete"|"hold","idle":"90 days","age":"730 days"} with an "owner" or a "session"; durations are text such as "90 days"',
+      }),
+  })
 
 /** The rules of a file, or the one rule that the options are, behind what is held. */
 const rulesOf = (given: {
@@ -55,15 +66,7 @@ const rulesOf = (given: {
       return yield* new UsageError({
         problem: `${Option.isSome(owner) ? "--owner" : "--delete"} goes with --idle or --age`,
       })
-    const { rules } = yield* Either.mapLeft(
-      Schema.decodeUnknownEither(Rules)(wanted, { onExcessProperty: "error" }),
-      () =>
-        new UsageError({
-          problem:
-            'a rule is {"do":"archive"|"delete"|"hold","idle":"90 days","age":"2 years"} with an "owner" or a "session"; durations are text such as "90 days"',
-        }),
-    )
-    return [...hold.map((owner): Rule => ({ do: "hold", owner })), ...rules]
+    return [...hold.map((owner): Rule => ({ do: "hold", owner })), ...(yield* rulesIn(wanted))]
   })
 
 /** A line of what was done with a session, or would be. */

@@ -2,12 +2,15 @@
 import { Options } from "@effect/cli"
 import { sqliteFile, withoutSecrets } from "@memfold/catalog"
 import { Audit, EventLog } from "@memfold/core"
+import type { StoredToken } from "@memfold/server"
 import { Console, Effect, Option, Stream } from "effect"
 import { statSync } from "node:fs"
-import { dirname, resolve, sep } from "node:path"
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path"
 import { clean, color, json as toJson } from "../terminal/terminal.js"
+import { rulesIn } from "./archive.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { readTokens } from "./serve.js"
 
 /** Something that is not protected, and what to do about it. */
 interface Finding {
@@ -33,6 +36,11 @@ const subjectOf = (log: string): Audit.Subject | null => {
   return null
 }
 
+const isWithin = (path: string, folder: string): boolean => {
+  const way = relative(folder, path)
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
 const keyFindings = (log: EventLog.Service, store: string): ReadonlyArray<Finding> => {
   if (log.erasure === undefined)
     return [
@@ -44,11 +52,11 @@ const keyFindings = (log: EventLog.Service, store: string): ReadonlyArray<Findin
   const [, folder = "", inner = ""] = /^sealed:([^,]+),(.*)$/su.exec(store) ?? []
   const file = sqliteFile(inner)
   if (file === null) return []
-  const beside = `${resolve(folder)}${sep}`.startsWith(`${dirname(resolve(file))}${sep}`)
+  const [keys, place] = [resolve(folder), dirname(resolve(file))]
   return where(
-    beside,
+    isWithin(keys, place) || isWithin(place, keys),
     "keys",
-    "the keys are in the folder of the store: a backup of both together is a backup of the texts",
+    "the keys and the store are in one folder: a backup of both together is a backup of the texts",
   )
 }
 
@@ -72,22 +80,19 @@ const trailsOf = (log: EventLog.Service) =>
       }),
   )
 
-const Token = { name: "", rights: [] as ReadonlyArray<string> }
-
-const tokenFindings = (file: unknown): ReadonlyArray<Finding> => {
-  const tokens = ((file as { readonly tokens?: ReadonlyArray<Partial<typeof Token>> }).tokens ?? []).map(
-    (token, at) => ({ ...Token, ...token, at: at + 1 }),
-  )
-  return tokens.flatMap(({ name, rights, at }) => [
-    ...where(name === "", "tokens", `token ${at} has no name: the audit cannot say whose it is`),
-    ...where(rights.length === 0, "tokens", `token ${at} has no rights: remove it from the file`),
-    ...where(
-      rights.includes("erase"),
-      "tokens",
-      `token ${at}${name === "" ? "" : ` (${name})`} may erase: keep that to the tokens that need it`,
-    ),
-  ])
-}
+const tokenFindings = (tokens: ReadonlyArray<StoredToken>): ReadonlyArray<Finding> =>
+  tokens.flatMap(({ name = "", rights }, at) => {
+    const token = `token ${at + 1}`
+    return [
+      ...where(name === "", "tokens", `${token} has no name: the audit cannot say whose it is`),
+      ...where(rights.length === 0, "tokens", `${token} has no rights: remove it from the file`),
+      ...where(
+        rights.includes("erase"),
+        "tokens",
+        `${token}${name === "" ? "" : ` (${name})`} may erase: keep that to the tokens that need it`,
+      ),
+    ]
+  })
 
 const here = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/u
 
@@ -108,8 +113,10 @@ export const command = options.command(
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
       const { broken, erased, count } = yield* trailsOf(log)
-      const given = yield* Effect.transposeMapOption(tokens, (path) => options.parsedFile("--tokens", path))
-      if (Option.isSome(rules)) yield* options.parsedFile("--rules", rules.value)
+      const given = yield* Effect.transposeMapOption(tokens, readTokens)
+      const kept = yield* Effect.transposeMapOption(rules, (path) =>
+        Effect.flatMap(options.parsedFile("--rules", path), rulesIn),
+      )
       const backups = yield* Effect.forEach(backup, (path) =>
         Effect.try({
           try: () => ({ path, time: statSync(path).mtimeMs }),
@@ -130,7 +137,7 @@ export const command = options.command(
           `the service listens on ${host}: others reach it; put it behind TLS, and see that it has --tokens`,
         ),
         ...where(
-          Option.isNone(rules),
+          !Option.exists(kept, (all) => all.some((rule) => rule.do !== "hold")),
           "retention",
           "nothing ends what is kept: give memfold archive rules, and run it every day",
         ),

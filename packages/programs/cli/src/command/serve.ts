@@ -26,7 +26,7 @@ const tools = loading(() =>
 
 const tokenFile = Options.text("tokens").pipe(Options.withPseudoName("FILE"))
 
-const readTokens = (path: string) =>
+export const readTokens = (path: string) =>
   Effect.gen(function* () {
     const { tokensIn } = yield* server
     return yield* Either.mapLeft(
