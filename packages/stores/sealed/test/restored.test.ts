@@ -1,5 +1,5 @@
 /** An erasure, and a copy of everything that the store had written before it: restored, it opens with no key that is left. */
-import { EventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { EventLog, Memory, Message, Summarizer, Verify } from "@memfold/core"
 import { bytesOf } from "@memfold/harness/bytesOf"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { servers } from "@memfold/harness/redisServers"
@@ -7,7 +7,7 @@ import { layer as postgres } from "@memfold/store-postgres"
 import { layer as redis } from "@memfold/store-redis"
 import { layer as sqlite } from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Effect, Either, Layer } from "effect"
+import { Effect, Either, Layer, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import { join } from "node:path"
@@ -34,7 +34,10 @@ const memoryOver = (log: Log) =>
     compaction: { mode: "manual" },
   }).pipe(Layer.provide(quoting), Layer.provideMerge(log))
 
-/** Says the canary in every place that a session has: messages, a title, a summary, the index; also before there is an owner. */
+/**
+ * Says the canary in every place that a session has: messages, a title, a summary, the index, a copy; also before there is an owner, and to a
+ * group of the feed that gives its events up.
+ */
 const speak = (session: string, owner: string) =>
   Effect.gen(function* () {
     const memory = yield* Memory.Memory
@@ -46,6 +49,10 @@ const speak = (session: string, owner: string) =>
     }
     yield* memory.compact(session)
     const found = yield* memory.recall(session, canary)
+    yield* memory.fork(session, `${session}-copy`)
+    yield* memory.fork(`${session}-copy`, `${session}-again`, { atVersion: 2 })
+    const broken = () => Promise.reject(new Error(`It said ${canary}.`))
+    yield* memory.consume("crm", broken, { follow: false, attempts: 1 })
     return `${found.messages.length} ${JSON.stringify((yield* memory.context(session)).messages)}`
   })
 
@@ -61,10 +68,19 @@ const told = (log: Log, keyring: Keyring) =>
       memory.append("chat", Message.user("And now?")),
     ]
     const answers = yield* Effect.forEach(reads, Effect.either)
-    const list = yield* (yield* EventLog.EventLog).list({ limit: 10 })
+    const sealedLog = yield* EventLog.EventLog
+    const list = yield* Stream.runCollect(EventLog.sessions(sealedLog))
+    const known = [...list].filter(({ session }) => !EventLog.isReserved(session))
+    const verified = yield* Effect.forEach(known, ({ session }) =>
+      Effect.map(Effect.either(Verify.session(sealedLog, session)), (report) => [
+        session,
+        Either.isLeft(report) ? report.left.refused : report.right,
+      ]),
+    )
     return {
+      verified,
       answers: answers.map((one) => (Either.isLeft(one) ? one.left.message : "answered")),
-      titles: list.map(({ session, title }) => [session, title]),
+      titles: known.map(({ session, title }) => [session, title]),
       other: JSON.stringify((yield* memory.context("other")).messages),
     }
   }).pipe(Effect.provide(memoryOver(sealed(log, keyring))), Effect.runPromise)
@@ -125,17 +141,24 @@ it.each(Object.keys(places))("%s, restored from before an erasure", async (name)
       destroyKeys(plain, keyring, "ann"),
     ),
   ).pipe(Effect.provide(log), Effect.runPromise)
-  expect(receipt).toMatchObject({ owner: "ann", actor: "dpo", sessions: [{ session: "chat" }] })
+  expect(receipt).toMatchObject({ owner: "ann", actor: "dpo" })
+  const ofAnn = ["chat", "chat-again", "chat-copy"]
+  expect(receipt.sessions.map(({ session }) => session).toSorted()).toEqual(ofAnn)
   // The owner's, and that of the session from before it had an owner.
   expect(receipt.keys).toHaveLength(2)
   expect(JSON.stringify(receipt)).not.toContain(canary)
 
   const expected = async () => {
-    const { answers, titles, other } = await told(log, keyring)
+    const { answers, titles, other, verified } = await told(log, keyring)
     for (const answer of answers) expect(answer).toMatch(/session "chat".*erased/s)
+    const ofBen = ["other", "other-again", "other-copy"]
     expect(titles).toEqual([
-      ["chat", undefined],
-      ["other", `About ${canary}`],
+      ...ofAnn.map((session) => [session, undefined]),
+      ...ofBen.map((session) => [session, `About ${canary}`]),
+    ])
+    expect(verified).toEqual([
+      ...ofAnn.map((session) => [session, "erased"]),
+      ...ofBen.map((session) => [session, []]),
     ])
     expect(other).toContain(canary)
   }
