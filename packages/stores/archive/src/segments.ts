@@ -149,21 +149,25 @@ const replace = (
  * process that was killed, or of a session that was deleted. Returns how many segments came back.
  *
  * @param log - the store itself, below what seals
+ * @param own - a segment whose object was just written: another process may have looked for it before, and taken its note away
  */
 export const release = (
   log: EventLog.Service,
   archive: Archive,
   session: string,
   isWanted: (segment: Segment) => boolean,
+  own?: Noted,
 ): Effect.Effect<number, EventLog.LogError | EventLog.VersionConflict | ArchiveError> =>
   Effect.gen(function* () {
     const notes = yield* notesOf(log, session)
     const last = notes.at(-1)?.last
-    if (last === undefined) return 0
+    const found = notes.map(({ noted }) => noted)
+    const isLost = own !== undefined && !found.some(({ name }) => name === own.name)
+    if (last === undefined && !isLost) return 0
     // Read before the rows: behind another head, nobody can put the place of a segment into them any more.
     const head = yield* log.head(session)
     let [isInUse, back] = [false, 0]
-    for (const { noted } of notes) {
+    for (const noted of isLost ? [...found, own] : found) {
       const rows = (yield* rowsIn(log, session, noted.from, noted.to)).filter(
         (row) => isMoved(row) && placeOf(row).name === noted.name,
       )
@@ -182,7 +186,7 @@ export const release = (
       }
       yield* archive.remove(keyOfSegment(noted))
     }
-    if (!isInUse) yield* log.delete(noteOf(session), last)
+    if (!isInUse && last !== undefined) yield* log.delete(noteOf(session), last)
     return back
   })
 
@@ -236,7 +240,7 @@ const moveBlock = (
         }),
       ),
       Effect.catchTag("VersionConflict", () =>
-        Effect.as(Effect.ignore(release(log, archive, session, () => false)), null),
+        Effect.as(Effect.ignore(release(log, archive, session, () => false, segment)), null),
       ),
     )
   })

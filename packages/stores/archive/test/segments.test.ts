@@ -241,6 +241,25 @@ describe("a session whose old part is archived", () => {
     }),
   )
 
+  it.scoped("leaves no object where another process has looked for it before it was written", () =>
+    Effect.gen(function* () {
+      const archive = folderArchive(folder())
+      const log = yield* inMemory
+      yield* filled(log)
+      const memory = yield* memoryOver(yield* behind(log, archive))
+      const meanwhile = memory
+        .append("chat", Message.user("wait"))
+        .pipe(Effect.zipRight(Stream.runDrain(retainSegments(log, archive, small))), Effect.orDie)
+      const late = {
+        ...archive,
+        put: (key: string, bytes: Uint8Array) => Effect.zipRight(meanwhile, archive.put(key, bytes)),
+      }
+      expect(yield* archiveSegments(log, late, "chat", small)).toMatchObject({ outcome: "active" })
+      yield* memory.delete("chat")
+      expect(yield* archive.list).toEqual([])
+    }),
+  )
+
   it.scoped("is moved by two processes at once, and by one that others speak to", () =>
     Effect.gen(function* () {
       const archive = folderArchive(folder())
