@@ -1,7 +1,7 @@
 /** What is wrong with a request, without its contents. */
 import type { ParseResult } from "effect"
 
-type Issue = Pick<ParseResult.ArrayFormatterIssue, "_tag" | "path" | "message">
+type Issue = ParseResult.ArrayFormatterIssue
 
 const placeOf = ({ path }: Issue): string => path.map(String).join(".")
 
@@ -14,7 +14,7 @@ const allowedBy = ({ _tag, message }: Issue): string | undefined =>
  *
  * @param issues - what its schema found
  */
-export const wrongIn = (issues: ReadonlyArray<Issue>): string => {
+export const wrongIn = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): string => {
   const [first] = issues
   if (first === undefined) return "The request is wrong"
   const place = placeOf(first)
