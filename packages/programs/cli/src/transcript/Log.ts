@@ -261,7 +261,12 @@ function* saidBefore<A>({ before }: Node<A>): Generator<A, void, void> {
 /** The elements of a list by a key, in their order. */
 export const groupedBy = <A, K>(list: ReadonlyArray<A>, key: (one: A) => K): Map<K, Array<A>> => {
   const groups = new Map<K, Array<A>>()
-  for (const one of list) groups.set(key(one), [...(groups.get(key(one)) ?? []), one])
+  for (const one of list) {
+    const at = key(one)
+    const group = groups.get(at)
+    if (group === undefined) groups.set(at, [one])
+    else group.push(one)
+  }
   return groups
 }
 

@@ -1,4 +1,5 @@
 import { Message } from "@memfold/core"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { inspect } from "node:util"
@@ -30,6 +31,17 @@ describe("parse, of Chat Completions messages", () => {
       expect(good(text)).toEqual({ messages, format: "openai" })
     }
     expect(good(JSON.stringify(hi)).messages).toEqual([Message.user("hi")])
+  })
+
+  it("reads a long file as fast as a short one, line by line", () => {
+    const millisPerLine = (count: number): number => {
+      const text = lines(...Array.from({ length: count }, (_, at) => (at % 2 === 0 ? hi : hello)))
+      const passed = cpuTime()
+      expect(good(text, { leftOut: false }).messages).toHaveLength(count)
+      return passed() / count
+    }
+    millisPerLine(2_000)
+    expect(millisPerLine(64_000)).toBeLessThan(8 * millisPerLine(4_000))
   })
 
   it("allows a byte order mark, CRLF and blank lines", () => {
