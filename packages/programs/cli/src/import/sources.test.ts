@@ -124,4 +124,28 @@ describe("one conversation, or one line, beyond the limit", () => {
       }
     }),
   )
+
+  it.effect("of a list that was cut off, names the cut wherever it is, and reads what stands before", () =>
+    Effect.gen(function* () {
+      const text = list(1)
+      const firstEnd = text.indexOf("question 1")
+      for (let end = firstEnd; end < text.length; end++) {
+        const cut = text.slice(0, end)
+        const limit = 90 / 2 ** 20
+        expect((yield* Effect.flip(read(Buffer.from(cut), limit))).message).toContain(
+          "not JSON (unexpected end)",
+        )
+        writeFileSync(file, cut)
+        const { sources } = yield* Effect.provideService(
+          sourcesOf(file, { format: "sharegpt", skips: true }),
+          InputLimit,
+          limit,
+        )
+        const all = [...(yield* Stream.runCollect(sources))].map(({ source }) => source)
+        expect(all.flatMap(({ damaged }) => damaged)).toEqual([{ problem: "not JSON (unexpected end)" }])
+        const values = JSON.stringify(all.map(({ document }) => document))
+        for (const question of cut.match(/question \d(?="\})/g) ?? []) expect(values).toContain(question)
+      }
+    }),
+  )
 })

@@ -113,7 +113,11 @@ async function* elementsOf({ file, skips, most, onRead }: Reading): AsyncGenerat
       yield { document: undefined, rows: [], broken: undefined, skips, damaged: [{ problem }] }
     }
   }
-  if (scanner.isWithin && !skips) throw wrong(file, "not JSON (unexpected end)")
+  if (!scanner.isWithin) return
+  const problem = "not JSON (unexpected end)"
+  if (!skips) throw wrong(file, problem)
+  const { rows = [] } = Either.getOrElse(readSource(scanner.rest, skips), () => ({}) as Partial<Source>)
+  yield { document: rows[0]?.value, rows, broken: undefined, skips, damaged: [{ problem }] }
 }
 
 /** Whether an element of a list is a conversation of its own, as in exports, and not a message of one. */

@@ -8,7 +8,7 @@ import { Either } from "effect"
 import { hasMessage, logIn } from "./chat.js"
 import * as Field from "./Field.js"
 import { readerOf, type Said } from "./Log.js"
-import { allRecorded, call, file, inlined, opaque, result, Steps, text, timeAt } from "./parts.js"
+import { allRecorded, call, file, inlined, joined, opaque, result, Steps, text, timeAt } from "./parts.js"
 import { isObject, type JsonObject } from "./source.js"
 
 const readMessage = Field.reads({
@@ -28,6 +28,7 @@ const readPart = Field.reads({
   input: Field.any,
   output: Field.any,
   errorText: Field.any,
+  approval: Field.record({ approved: Field.flag, reason: Field.text }),
   mediaType: Field.text,
   url: Field.any,
   filename: Field.text,
@@ -61,11 +62,18 @@ const said = (part: Part): ReadonlyArray<Message.Part> => {
   }
 }
 
+/** What ended a call. */
+type Ended = readonly [output: unknown, isError?: boolean]
+
+const denied = ({ approval }: Part): Ended => [joined(["the call was denied", approval.reason], ": "), true]
+
 /** The output of a call that has ended, and whether it failed. */
-const ended: Readonly<Record<string, (part: Part) => readonly [output: unknown, isError?: boolean]>> = {
+const ended: Readonly<Record<string, (part: Part) => Ended | undefined>> = {
   "output-available": ({ output }) => [output],
   "output-error": ({ errorText }) => [errorText, true],
-  "output-denied": () => ["the call was denied", true],
+  "output-denied": denied,
+  // The user has said no, and the page has not sent it yet.
+  "approval-responded": (part) => (part.approval.approved === false ? denied(part) : undefined),
 }
 
 const answer = (parts: ReadonlyArray<Part>): ReadonlyArray<Message.Message> => {

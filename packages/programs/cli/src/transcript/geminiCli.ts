@@ -24,6 +24,7 @@ import {
   reasoning,
   result,
   Steps,
+  textsIn,
   timeAt,
   unknown,
   usageOf,
@@ -85,10 +86,14 @@ const isContent = (value: unknown): boolean =>
   Array.isArray(value["parts"]) &&
   value["parts"].every((part) => isObject(part) && !("type" in part))
 
+/** A content of a list that was cut off before its parts. */
+const isCut = (value: unknown): boolean =>
+  isObject(value) && Object.keys(value).every((name) => name === "role")
+
 const contentsIn = ({ document }: Source): ReadonlyArray<Row> | undefined => {
   const { clientHistory, history } = isObject(document) ? document : { history: document }
   const list = [clientHistory, history].find((one) => Array.isArray(one) && one.length > 0)
-  return Array.isArray(list) && list.every(isContent)
+  return Array.isArray(list) && list.some(isContent) && list.every((one) => isContent(one) || isCut(one))
     ? list.map((value, index) => ({ value, index }))
     : undefined
 }
@@ -201,6 +206,19 @@ const outputOf = (given: unknown): string =>
     })
     .join("\n")
 
+const partsOf = ({ content }: Entry): ReadonlyArray<Message.Part> =>
+  [content]
+    .flat()
+    .filter((part) => (part ?? "") !== "")
+    .map(partOf)
+
+/** Whether an entry is a newer version of another: it has what that one says, and goes on behind it. */
+const goesOn = (known: Entry, entry: Entry): boolean =>
+  known.type === entry.type &&
+  textsIn(partsOf(entry)).startsWith(textsIn(partsOf(known))) &&
+  known.thoughts.length <= entry.thoughts.length &&
+  known.toolCalls.every(({ id }) => entry.toolCalls.some((one) => one.id === id))
+
 const says = (message: Entry): Said =>
   Either.gen(function* () {
     if (message.messages !== undefined) return message.messages
@@ -208,10 +226,7 @@ const says = (message: Entry): Said =>
       id: typeof message.id === "string" && message.id !== "" ? message.id : undefined,
       time: yield* timeAt(message, "timestamp"),
     }
-    const parts = [message.content]
-      .flat()
-      .filter((part) => (part ?? "") !== "")
-      .map(partOf)
+    const parts = partsOf(message)
     if (message.type === "user") return allRecorded([{ role: "user", parts }], kept)
     const steps = new Steps()
     for (const thought of message.thoughts) steps.said(...thoughtOf(thought))
@@ -245,8 +260,7 @@ export const reader = readerOf<Entry>({
     return Either.right([{ rows: source.rows.flatMap(rowsOf), broken: source.broken }])
   },
   id: ({ id, isSaid }) => (isSaid && (id ?? "") !== "" ? Field.written(id) : undefined),
-  // What the user said and what the model said is not the same entry, whatever their ids are.
-  again: (known, { type }) => (known.type === type ? "newer" : "other"),
+  again: (known, entry) => (goesOn(known, entry) ? "newer" : "other"),
   takesBack: ({ rewindTo }, way) =>
     rewindTo === undefined ? undefined : way().find(({ id, isSaid }) => isSaid && id === rewindTo),
   isSaid: ({ isSaid }) => isSaid,

@@ -24,7 +24,7 @@ const spoken =
 
 /** Fields that hold what programs write for themselves. */
 const ofPrograms =
-  /(?:^|[^a-z]|[a-z](?=[A-Z]))(?:id|ids|uuid|uuids|url|uri|path|paths|cwd|model|version|type|subtype|role|kind|status|state|names?|title|slug|mime|time|timestamp|date|at|signature|hash|branch|level|format|sender|cwd|tool|trigger|reason|operation|mode)$/i
+  /(?:^|[^a-z]|[a-z](?=[A-Z]))(?:id|ids|uuid|uuids|url|uri|path|paths|cwd|model|version|type|subtype|role|kind|status|state|names?|title|slug|mime|time|timestamp|date|at|signature|hash|branch|level|format|sender|cwd|tool|trigger|operation|mode)$/i
 
 const words = /\p{L}\s+\S*\p{L}|[^\p{ASCII}\P{L}]/u
 
@@ -126,6 +126,9 @@ const linesOf = (text: string): ReadonlyArray<string> =>
 /** The most texts that are looked for within others. */
 const mostSought = 1_000
 
+/** A shorter text stands in others by chance. */
+const leastSought = 12
+
 /** Whether a text is the others, one behind the other, as some programs join the texts of a message. */
 const isMadeOf = (text: string, others: ReadonlyArray<string>): boolean =>
   others.reduce((rest, one) => (one.length > 3 ? rest.replaceAll(one, "") : rest), text).trim() === ""
@@ -145,7 +148,9 @@ const missing = (found: ReadonlyArray<Found>, values: ReadonlyArray<unknown>): R
   const all = [...said].join("\n")
   const longest = [...said].toSorted((one, other) => other.length - one.length).slice(0, mostSought)
   return notByLine.filter(
-    ({ text }) => !linesOf(text).every((line) => all.includes(line)) && !isMadeOf(text, longest),
+    ({ text }) =>
+      !(text.length >= leastSought && linesOf(text).every((line) => all.includes(line))) &&
+      !isMadeOf(text, longest),
   )
 }
 

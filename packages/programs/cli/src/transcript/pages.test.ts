@@ -104,4 +104,15 @@ describe("messages of a page of the AI SDK", () => {
     expect(Message.results(result!)).toMatchObject([{ id: "c1", output: "no", isError: true }])
     expect(waiting).toBeUndefined()
   })
+
+  it("have the reason for which the user denied a call", () => {
+    const approval = { id: "a", approved: false, reason: "Too much." }
+    for (const state of ["output-denied", "approval-responded"]) {
+      const parts = [{ type: "tool-find", toolCallId: "c1", state, input: {}, approval }]
+      const [transcript] = read([page[1], { id: "3", role: "assistant", parts }])
+      expect(Message.results(transcript!.messages[2]!)).toMatchObject([
+        { id: "c1", output: "the call was denied: Too much.", isError: true },
+      ])
+    }
+  })
 })

@@ -776,6 +776,31 @@ describe("what stands beside the messages", () => {
     ])
   })
 
+  it("of Gemini CLI has another message behind one of the same id, and the newest of what it writes again", () => {
+    const tool = { id: "k", name: "f", args: {}, status: "success" }
+    const lines = [
+      { sessionId: "s", startTime: "x" },
+      { id: "1", type: "user", content: "One" },
+      { id: "2", type: "gemini", content: "", thoughts: ["Hm."], toolCalls: [tool] },
+      {
+        id: "2",
+        type: "gemini",
+        content: "",
+        thoughts: ["Hm."],
+        toolCalls: [{ ...tool, resultDisplay: "07:40" }],
+      },
+      { id: "1", type: "user", content: "Two" },
+      { id: "2", type: "gemini", content: "Done." },
+    ]
+    expect(read(lines).flatMap(views)).toEqual([
+      "user | One",
+      "assistant | (Hm.) | k=f {}",
+      "tool | k:07:40",
+      "user | Two",
+      "assistant | Done.",
+    ])
+  })
+
   it("of Codex is what it kept of the prompts, in front of its summary", () => {
     const item = (text: string) => ({
       type: "response_item",

@@ -121,10 +121,49 @@ const readLines = (lines: ReadonlyArray<TextLine>, skips: boolean): Source => {
   return reader.source
 }
 
-/** The texts of the elements of a list, as they are written. */
-export function* elementsOf(text: string): Generator<string, void, void> {
+/** The brackets that are open at the end of a text, and where its commas are. */
+const structureOf = (text: string): { readonly closing: string; readonly commas: ReadonlyArray<number> } => {
+  const open: Array<string> = []
+  const commas: Array<number> = []
+  let isText = false
+  for (let at = 0; at < text.length; at++) {
+    const one = text[at]!
+    if (isText && one === "\\") at++
+    else if (one === '"') isText = !isText
+    else if (isText) continue
+    else if (one === ",") commas.push(at)
+    else if (one === "{" || one === "[") open.push(one === "{" ? "}" : "]")
+    else if (one === "}" || one === "]") open.pop()
+  }
+  return { closing: open.toReversed().join(""), commas }
+}
+
+/** What is whole of a value before the place where it is damaged: of what it is within, the fields and elements before. */
+const beginOf = (text: string): Option.Option<unknown> => {
+  const { commas } = structureOf(text)
+  const upTo = (comma: number) => {
+    const begin = text.slice(0, comma)
+    return Either.getRight(json(begin + structureOf(begin).closing))
+  }
+  let found = Option.none<unknown>()
+  // Nothing behind the damage can be read.
+  for (let [from, to] = [0, commas.length]; from < to;) {
+    const middle = (from + to) >> 1
+    const begin = upTo(commas[middle]!)
+    if (Option.isSome(begin)) [found, from] = [begin, middle + 1]
+    else to = middle
+  }
+  return found
+}
+
+/** What is whole of a list or an object that was cut off, or is damaged within; of a list, also the elements behind the damage. */
+const wholeOf = (text: string, isList: boolean): Option.Option<unknown> => {
+  if (!isList) return beginOf(text)
   const scanner = new ElementScanner()
-  for (const element of scanner.take(text)) if (element !== null) yield element
+  const whole = [...scanner.take(text), scanner.rest].flatMap((one) =>
+    one === null ? [] : Option.toArray(Option.orElse(Either.getRight(json(one)), () => beginOf(one))),
+  )
+  return whole.length === 0 ? Option.none() : Option.some(whole)
 }
 
 /** Finds the elements of a list in its text, which comes piece by piece. It keeps no more characters than an element may have. */
@@ -139,9 +178,14 @@ export class ElementScanner {
   /** @param most - the most characters of an element */
   constructor(private readonly most = Number.POSITIVE_INFINITY) {}
 
-  /** Whether the text has ended within an element. */
+  /** Whether the text has ended within the list. */
   get isWithin(): boolean {
-    return this.waiting > 0
+    return this.depth > 0
+  }
+
+  /** What is there of the element in which the text has ended. */
+  get rest(): string {
+    return this.begun.join("")
   }
 
   private keep(piece: string): void {
@@ -189,7 +233,7 @@ export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, "")
  * allowed. A broken text counts as JSON Lines if one of its first two lines is an object by itself; otherwise it is a
  * broken document.
  *
- * @param skips - whether lines that are damaged, and the end of a list that was cut off, are skipped
+ * @param skips - whether lines that are damaged, and what a document has from where it is damaged or cut off, are skipped
  */
 export const readSource = (text: string, skips = false): Either.Either<Source, Problem> => {
   const bare = withoutMark(text)
@@ -200,27 +244,24 @@ export const readSource = (text: string, skips = false): Either.Either<Source, P
     return Either.right({ document: value, rows: [{ value }], broken: undefined, skips, damaged: [] })
   }
   const lines = textLines(bare)
-  const isWhole = (is: (value: unknown) => boolean, count: number) =>
-    lines.slice(0, count).some((one) => Option.exists(Either.getRight(json(one.text)), is))
-  const hasObject = () => isWhole(isObject, 2)
+  const wholeLines = (is: (value: unknown) => boolean, count: number) =>
+    lines.slice(0, count).filter((one) => Option.exists(Either.getRight(json(one.text)), is)).length
   // Lines may be lists: then the first one is whole.
-  const isList = bare.trimStart().startsWith("[") && (lines.length === 1 || !isWhole(Array.isArray, 1))
-  if (!isList && (hasObject() || isWhole(Array.isArray, 1))) return Either.right(readLines(lines, skips))
+  const isList =
+    bare.trimStart().startsWith("[") && (lines.length === 1 || wholeLines(Array.isArray, 1) === 0)
+  const isBegunWhole = () => wholeLines(isObject, 2) + wholeLines(Array.isArray, 1) > 0
+  // Of a document on several lines, most lines end with a comma.
+  const isMostlyLines = () =>
+    skips && wholeLines(isObject, lines.length) > lines.filter(({ text: one }) => /,\s*$/.test(one)).length
+  if (!isList && (isBegunWhole() || isMostlyLines())) return Either.right(readLines(lines, skips))
   const { position } = document.left
   const problem: Problem = {
     ...(position === undefined ? {} : { line: lineAt(bare, position) }),
     problem: bare.includes("\0") ? "not JSON (NUL bytes)" : document.left.problem,
   }
-  if (!isList || !skips) return Either.left(problem)
-  // The whole elements of a list that was cut off.
-  const whole = [...elementsOf(bare)].flatMap((one) => Option.toArray(Either.getRight(json(one))))
-  return whole.length === 0
-    ? Either.left(problem)
-    : Either.right({
-        document: whole,
-        rows: [{ value: whole }],
-        broken: undefined,
-        skips,
-        damaged: [problem],
-      })
+  return Option.match(skips ? wholeOf(bare, isList) : Option.none(), {
+    onNone: () => Either.left(problem),
+    onSome: (value) =>
+      Either.right({ document: value, rows: [{ value }], broken: undefined, skips, damaged: [problem] }),
+  })
 }

@@ -6,7 +6,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { leftOutLine } from "../../src/transcript/leftOut.js"
 import { parse, parseAll, type Transcript } from "../../src/transcript/Transcript.js"
-import { type Conversation, conversations, type Turn } from "./model.js"
+import { type Conversation, conversations, shortText, type Turn } from "./model.js"
 import { type Writer, writers } from "./writers.js"
 
 /** Which fields are changed, and how. */
@@ -323,7 +323,10 @@ export const laws: ReadonlyArray<Law> = [
       const found = read(writer, file)
       const all = found.map((one) => `${textsOf(one)}${JSON.stringify(one.messages)}`).join("\n")
       const leftOut = found.flatMap((one) => one.leftOut ?? [])
-      const missing = conversation.odd.filter((text) => !all.includes(text))
+      const said = leaves(found.map(({ messages }) => messages))
+      const missing = conversation.odd.filter((text) =>
+        text === shortText ? !said.includes(text) : !all.includes(text),
+      )
       const named = leftOut.filter(({ why }) => why === "no message has it")
       must(
         named.reduce((sum, { times }) => sum + times, 0) === missing.length,
@@ -338,17 +341,42 @@ export const laws: ReadonlyArray<Law> = [
     applies: ({ has }) => has.includes("lines"),
     holds: (writer, conversation, at) => {
       const rows = writer.write(conversation).split("\n")
-      const place = 1 + (at % rows.length)
-      const damage = ['{"type":"user","mess', "\0\0\0\0", "{]"][at % 3]!
-      const file = rows.toSpliced(place, 0, damage).join("\n")
+      const place = at % (rows.length + 1)
+      const damage = ['{"type":"user","mess', "\0\0\0\0", "{]"].slice(0, 1 + (at % 3))
+      const damaged = damage.map((_, index) => place + 1 + index)
+      const file = rows.toSpliced(place, 0, ...damage).join("\n")
       const refused = parse(file, { file: "f" })
       must(Either.isLeft(refused), "damage is not noticed")
       const { line } = Either.getOrThrow(Either.flip(refused))
-      must(line === place + 1, `line ${line} is named, and ${place + 1} is damaged`)
+      must(line === damaged[0], `line ${line} is named, and ${damaged[0]} is damaged`)
       const skipped = Either.getOrThrow(parse(file, { file: "f", skipDamaged: true }))
       inOrder(textsOf(skipped), everything(writer, conversation))
-      const named = (skipped.leftOut ?? []).filter(({ first }) => first === `line ${place + 1}`)
-      must(named.length === 1, "damage that is skipped is not named")
+      for (const one of damaged) {
+        const named = (skipped.leftOut ?? []).filter(({ first }) => first === `line ${one}`)
+        must(named.length === 1, "damage that is skipped is not named")
+      }
+    },
+  },
+  {
+    name: "of a document that was cut off, everything before is read, or named",
+    applies: ({ has }) => !has.includes("lines"),
+    holds: (writer, conversation, at, [[place = 0] = []]) => {
+      const whole = writer.write(conversation)
+      if (whole.includes("\n")) return
+      const form = at % 2 === 0 ? whole : JSON.stringify(JSON.parse(whole), null, 2)
+      const end = 1 + ((place * 7919) % (form.length - 2))
+      const file = form.slice(0, end)
+      must(Either.isLeft(parse(file, { file: "f" })), "a cut is not noticed")
+      const all = parseAll(file, { file: "f", skipDamaged: true })
+      const found = Either.getOrElse(all, () => [])
+      const said = JSON.stringify(found.map((one) => [one.messages, one.compactions])).replaceAll(/\\+/g, "")
+      // Behind the last field that is whole, nothing is known.
+      const before = /^.*[^\\]",/s.exec(file)?.[0].replaceAll("\\n", " ") ?? ""
+      const fields = before.match(/"(?:[^"\\]|\\.)*"/g) ?? []
+      const lost = fields.filter((field) => textsIn(field).some((text) => !said.includes(text)))
+      const named = found.flatMap(({ leftOut = [] }) => leftOut).reduce((sum, { times }) => sum + times, 0)
+      // A message that is not there to its head may be of any format.
+      must(lost.length <= Math.max(named, 2), `lost: ${lost.join("; ")} of ${file}`)
     },
   },
 ]

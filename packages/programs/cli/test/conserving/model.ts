@@ -65,6 +65,9 @@ const starts = [
   "🙂 ",
 ]
 
+/** A text without a number, which stands within every other one. */
+export const shortText = "once"
+
 /** Texts, each with a number of its own, that begin with whatever a reader might take for a sign. */
 const counted = () => {
   let count = 0
@@ -143,7 +146,7 @@ const conversationOf = (shape: Shape): Conversation => {
     isLoose: shape.isLoose,
     isReversed: shape.isReversed,
     hasOneId: shape.hasOneId,
-    odd: Array.from({ length: shape.odd }, () => say("", "odd")),
+    odd: Array.from({ length: shape.odd }, (_, at) => (at === 1 ? shortText : say("", "odd"))),
   }
 }
 
