@@ -140,16 +140,16 @@ const structureOf = (text: string): { readonly closing: string; readonly commas:
 
 /** What is whole of a value before the place where it is damaged: of what it is within, the fields and elements before. */
 const beginOf = (text: string): Option.Option<unknown> => {
-  const { commas } = structureOf(text)
-  const upTo = (comma: number) => {
-    const begin = text.slice(0, comma)
+  const ends = [...structureOf(text).commas, text.length]
+  const upTo = (end: number) => {
+    const begin = text.slice(0, end)
     return Either.getRight(json(begin + structureOf(begin).closing))
   }
   let found = Option.none<unknown>()
   // Nothing behind the damage can be read.
-  for (let [from, to] = [0, commas.length]; from < to;) {
+  for (let [from, to] = [0, ends.length]; from < to;) {
     const middle = (from + to) >> 1
-    const begin = upTo(commas[middle]!)
+    const begin = upTo(ends[middle]!)
     if (Option.isSome(begin)) [found, from] = [begin, middle + 1]
     else to = middle
   }
