@@ -172,6 +172,27 @@ describe("what is stored", () => {
   })
 })
 
+describe("calls of an answer that have the same id", () => {
+  it("have a result each, so that the model gets the answer", async () => {
+    await using memory = inMemory()
+    const twins = ["one", "two"].map((query) => ({ id: "call_0", input: { query } }))
+    const model = scripted([{ calls: twins }, { text: "Both." }])
+    await new Agent(settings(model, memory)).generate("Search.", thread)
+    expect(told(model.prompts[1])).toEqual([
+      "system: Be brief.",
+      "user: Search.",
+      expect.stringMatching(/^assistant: tool-call (\S+), tool-call (?!\1$)\S+$/),
+      expect.stringMatching(/^tool: tool-result (\S+), tool-result (?!\1$)\S+$/),
+    ])
+    expect(await stored(memory)).toEqual([
+      "user: Search.",
+      "assistant: tool-call call_0, tool-call call_0",
+      "tool: tool-result call_0, tool-result call_0",
+      "assistant: Both.",
+    ])
+  })
+})
+
 describe("a call that is tried again", () => {
   it("stores nothing twice: by its id", async () => {
     await using memory = inMemory()

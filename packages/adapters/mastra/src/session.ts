@@ -28,14 +28,29 @@ type Messages = ReadonlyArray<Message.Message>
 /** A step that has only begun, or failed: Mastra adds its beginning to the answer before the model is called. */
 const isEmpty = ({ role, parts }: Message.Message): boolean => role !== "user" && parts.every(saysNothing)
 
+const idsOf = (results: ReadonlyArray<Message.ToolResult>): Array<string> => results.map(({ id }) => id)
+
+/** Results with one for each call: Mastra keeps one of calls of an answer that have the same id, and the others would wait for ever. */
+const withTwins = (results: Message.Message, answer: Message.Message | undefined): Message.Message => {
+  if (results.role !== "tool" || answer === undefined) return results
+  const own = Message.results(results)
+  const left = idsOf(own)
+  const twins = Message.calls(answer).flatMap(({ id }) => {
+    const at = left.indexOf(id)
+    if (at !== -1) left.splice(at, 1)
+    return at === -1 ? own.filter((one) => one.id === id).slice(0, 1) : []
+  })
+  return twins.length === 0 ? results : { ...results, parts: [...results.parts, ...twins] }
+}
+
 /** The messages that a message of Mastra stands for, without steps in which nothing was said. */
 const decoded = (message: MastraDBMessage): Messages =>
-  Either.getOrThrowWith(decodeMessages([message]), (error) => error).filter((one) => !isEmpty(one))
+  Either.getOrThrowWith(decodeMessages([message]), (error) => error)
+    .map((one, at, all) => withTwins(one, all[at - 1]))
+    .filter((one) => !isEmpty(one))
 
 /** The id of a stored message for Mastra. */
 const idAt = (message: Message.Message, index: number): string => idOf(message) ?? positionId(index)
-
-const idsOf = (results: ReadonlyArray<Message.ToolResult>): Array<string> => results.map(({ id }) => id)
 
 const byId = (stored: Messages): ReadonlyMap<string, Messages> => {
   const found = new Map<string, Array<Message.Message>>()

@@ -81,9 +81,8 @@ const countsIn = (value: unknown): Readonly<Record<string, number>> =>
  * A conversation: what is stored before each question, what the model says in each step, and what the tool `lookUp` returns there.
  *
  * @param isTame - whether the model makes up no tools and no arguments, and no call of a turn has the id of another one
- * @param isUnique - whether no call of an answer has the id of another one
  */
-export const toolLoop = (seed: number, isTame = false, isUnique = false) => {
+export const toolLoop = (seed: number, isTame = false) => {
   const sample = <A>(arbitrary: fc.Arbitrary<A>, numRuns: number) => fc.sample(arbitrary, { seed, numRuns })
   const [loop] = sample(steps, 1)
   const stored = sample(saidBefore, 2)
@@ -112,8 +111,7 @@ export const toolLoop = (seed: number, isTame = false, isUnique = false) => {
       calls: calls.map(({ name, broken }, depth): AnsweredCall => {
         const input = { request: `${turn}`, depth }
         if (isTame) return { name: "lookUp", id: `call_${at}_${depth}`, arguments: input }
-        const id = isUnique ? {} : givenIds[ids]
-        return { name, ...id, arguments: broken ?? input }
+        return { name, ...givenIds[ids], arguments: broken ?? input }
       }),
     }
   }
@@ -140,18 +138,29 @@ export interface Asked {
  * - `checked`: which requests have the context of the memory: all (default), or the first one of each question, where the library
  *   makes the later ones of what it was answered itself
  * - `takesItems`: whether a session with items of providers can go on there; `true` by default
+ * - `fetches`: whether the library itself fetches files by their addresses: then what was said before has none, as they are nowhere
  * - `drops`: what the library itself hands over nothing of: turns with calls that it takes for wrong, or some of any turn
  */
 export interface Checked {
   readonly checked?: "all" | "first"
   readonly takesItems?: boolean
+  readonly fetches?: true
   readonly drops?: "wrong calls" | "some"
 }
 
-const withoutItems = (message: Message.Message): Message.Message => ({
-  ...message,
-  parts: message.parts.filter(({ type }) => type !== "opaque"),
-})
+/** What a library can go on with of what others have said. */
+const taken = <Part extends Message.Part>(
+  parts: ReadonlyArray<Part>,
+  { takesItems = true, fetches }: Pick<Checked, "takesItems" | "fetches">,
+): ReadonlyArray<Part> =>
+  parts
+    .filter((part) => takesItems || part.type !== "opaque")
+    .filter((part) => fetches !== true || part.type !== "file" || !part.uri.startsWith("http"))
+    .map((part) =>
+      part.type === "tool-result" && part.content !== undefined
+        ? { ...part, content: taken(part.content, fetches === true ? { fetches } : {}) }
+        : part,
+    )
 
 /** Plays a generated conversation, and says which requests were refused, and what of them and of the log is missing. */
 const played = async (
@@ -161,9 +170,10 @@ const played = async (
     mode,
     isTame,
   }: { readonly seed: number; readonly mode: "inline" | "off"; readonly isTame: boolean },
-  { checked = "all", takesItems = true, drops }: Checked,
+  checks: Checked,
 ) => {
-  const { answer, stored, said, requests, output } = toolLoop(seed, isTame, drops === "some")
+  const { checked = "all", drops } = checks
+  const { answer, stored, said, requests, output } = toolLoop(seed, isTame)
   const server = await providerServer({ answer })
   await using memory = createMemory({
     store: "memory:",
@@ -175,9 +185,11 @@ const played = async (
   const sighted: Array<Sighted> = []
   for (const [at, messages] of stored.entries()) {
     for (const message of messages)
-      await memory.neutral.append("chat", takesItems ? message : withoutItems(message))
+      await memory.neutral.append("chat", { ...message, parts: taken(message.parts, checks) })
     const [from, first] = [server.received.length, requests.length]
-    await ask({ server, memory, text: `Question ${at}?`, output })
+    await ask({ server, memory, text: `Question ${at}?`, output }).catch(
+      (error: unknown) => void refused.push(String(error)),
+    )
     const asked = server.received.slice(from, checked === "first" ? from + 1 : undefined)
     sighted.push(...requests.slice(first, checked === "first" ? first + 1 : undefined))
     refused.push(...asked.filter(({ status }) => status >= 400).map(({ violations }) => violations))
