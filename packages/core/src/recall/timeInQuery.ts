@@ -55,8 +55,8 @@ const english: Language = {
 }
 
 const german: Language = {
-  today: "heute",
-  yesterday: "gestern",
+  today: "heut(?:e|ige[nrsm]?)",
+  yesterday: "gestern|gestrige[nrsm]?",
   dayBefore: "vorgestern",
   lastNight: "letzte nacht",
   last: "letzte[nrsm]?|vergangene[nrsm]?|vorige[nrsm]?",
