@@ -21,6 +21,9 @@ export interface Server {
   readonly isUnnamed?: true
   /** How many images a request can have. */
   readonly images?: number
+  /** How large an image with its data can be, and all of a request together, in characters of base64. */
+  readonly imageSize?: number
+  readonly imagesSize?: number
 }
 
 /** Gemini takes a call without the signature of its thought, one of another model, with this in its place. */
@@ -34,8 +37,20 @@ const table = {
     begins: "anyone",
     images: 500,
   },
-  anthropic: { hosts: /(^|\.)anthropic\.com$/, providers: /^(vertex\.)?anthropic/, images: 100 },
-  bedrock: { hosts: /^bedrock[\w.-]*\.amazonaws\.com$/, providers: /bedrock/, images: 20 },
+  anthropic: {
+    hosts: /(^|\.)anthropic\.com$/,
+    providers: /^(vertex\.)?anthropic/,
+    images: 100,
+    imageSize: 5 * 2 ** 20,
+    // A request has 32 MB; the rest is for what is said.
+    imagesSize: 24_000_000,
+  },
+  bedrock: {
+    hosts: /^bedrock[\w.-]*\.amazonaws\.com$/,
+    providers: /bedrock/,
+    images: 20,
+    imageSize: 5_000_000,
+  },
   deepseek: {
     hosts: /(^|\.)deepseek\.com$/,
     providers: /^deepseek/,
@@ -47,7 +62,7 @@ const table = {
     fields: ["extra_content"],
     firstCall: unsigned,
   },
-  groq: { hosts: /(^|\.)groq\.com$/, providers: /^groq/, images: 5 },
+  groq: { hosts: /(^|\.)groq\.com$/, providers: /^groq/, images: 5, imagesSize: 3_500_000 },
   // An empty text counts as missing there.
   kimi: {
     hosts: /(^|\.)(moonshot\.(ai|cn)|kimi\.com)$/,

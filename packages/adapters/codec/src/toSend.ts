@@ -13,8 +13,9 @@ export const opening = "(The conversation goes on.)"
 /** What stands for a message of the user of which nothing can be sent, so that the user has spoken. */
 export const unsaid = "(This message has no text.)"
 
-/** What stands for images that a request has no room for. */
+/** What stands for images that a request has no room for, and for one that is too large by itself. */
 const imageLeftOut = "(An image is left out here: a request has room for the newest ones alone.)"
+const imageTooLarge = "(An image is left out here: it is too large for a request.)"
 
 /** What stands for the output of a failed call that has none: Anthropic refuses an error without words. */
 export const noOutput = "(No output)"
@@ -54,67 +55,88 @@ const spoken = (part: Message.Part, marksErrors: boolean): Message.Part => {
   return said === undefined || said.length === 0 ? result : { ...result, content: said }
 }
 
-const isImage = (part: Message.Part): boolean =>
+const isImage = (part: Message.Part): part is Message.File =>
   part.type === "file" && part.mediaType.toLowerCase().startsWith("image/")
 
-/** How many images a message has, those in results of tools included. */
-const imagesIn = ({ parts }: Pick<Message.Message, "parts">): number =>
-  parts.reduce(
-    (sum, part) =>
-      sum + (part.type === "tool-result" ? imagesIn({ parts: part.content ?? [] }) : isImage(part) ? 1 : 0),
-    0,
+/** How large an image is in a request, in characters of base64; one by its address is fetched by the server. */
+const sizeOf = ({ uri }: Message.File): number => (uri.startsWith("data:") ? uri.length : 0)
+
+/** The images of a message, those in results of tools included. */
+const imagesIn = ({ parts }: Pick<Message.Message, "parts">): ReadonlyArray<Message.File> =>
+  parts.flatMap((part) =>
+    part.type === "tool-result" ? imagesIn({ parts: part.content ?? [] }) : isImage(part) ? [part] : [],
   )
 
+/** Of the first images, from which one on a request has room for them: for each number of images. */
+const roomFor = (
+  sizes: ReadonlyArray<number>,
+  { images = Number.POSITIVE_INFINITY, imagesSize = Number.POSITIVE_INFINITY }: Server,
+): ReadonlyArray<number> => {
+  let [from, sum] = [0, 0]
+  return [
+    0,
+    ...sizes.map((size, at) => {
+      sum += size
+      for (; at + 1 - from > images || sum > imagesSize; from++) sum -= sizes[from]!
+      return from
+    }),
+  ]
+}
+
 /** The messages with their newest images, as many as a request can have. */
-const withNewestImages = (messages: ReadonlyArray<Message.Message>, most: number): Sendable => {
-  let left = most
+const withNewestImages = (messages: ReadonlyArray<Message.Message>, server: Server): Sendable => {
+  const { imageSize = Number.POSITIVE_INFINITY } = server
+  const isTooLarge = (image: Message.File) => sizeOf(image) > imageSize
+  const images = messages.map((message) => imagesIn(message).filter((image) => !isTooLarge(image)))
+  const room = roomFor(images.flat().map(sizeOf), server)
+  const from = room.at(-1)!
   const omitted: Array<Omitted> = []
-  /** The parts from the newest one back. */
+  let next = 0
   const shown = <Part extends Message.Part>(
     parts: ReadonlyArray<Part>,
     message: number,
   ): ReadonlyArray<Part> => {
     const before = omitted.length
-    const written = parts
-      .toReversed()
-      .map((part) => {
-        if (part.type === "tool-result" && part.content !== undefined) {
-          const content = shown(part.content, message)
-          return content === part.content ? part : { ...part, content }
-        }
-        if (!isImage(part) || left-- > 0) return part
-        omitted.push({ message, part: "file" })
-        return { type: "text", text: imageLeftOut } as Message.Part as Part
-      })
-      .toReversed()
+    const written = parts.map((part) => {
+      if (part.type === "tool-result" && part.content !== undefined) {
+        const content = shown(part.content, message)
+        return content === part.content ? part : { ...part, content }
+      }
+      if (!isImage(part)) return part
+      const isLarge = isTooLarge(part)
+      if (!isLarge && next++ >= from) return part
+      omitted.push({ message, part: "file" })
+      return { type: "text", text: isLarge ? imageTooLarge : imageLeftOut } as Message.Part as Part
+    })
     return omitted.length === before ? parts : written
   }
-  const written = messages
-    .map((message, position) => ({ message, position }))
-    .toReversed()
-    .map(({ message, position }) => {
-      const parts = shown(message.parts, position)
-      return parts === message.parts ? message : { ...message, parts }
-    })
-  if (omitted.length === 0) return { messages, omitted }
-  return withoutMovedThoughts(written.toReversed(), messages.map(imagesIn), { gone: omitted, most })
+  const written = messages.map((message, position) => {
+    const parts = shown(message.parts, position)
+    return parts === message.parts ? message : { ...message, parts }
+  })
+  const counts = images.map(({ length }) => length)
+  return from === 0
+    ? { messages: written, omitted }
+    : withoutMovedThoughts(written, counts, { room, omitted })
 }
 
 /**
  * The messages without the bound parts that were produced before an image came for which an earlier one has made room: what stands
  * before them is another conversation now.
+ *
+ * @param counts - how many images the messages have
  */
 const withoutMovedThoughts = (
   messages: ReadonlyArray<Message.Message>,
-  images: ReadonlyArray<number>,
-  { gone, most }: { readonly gone: ReadonlyArray<Omitted>; readonly most: number },
+  counts: ReadonlyArray<number>,
+  { room, omitted: gone }: { readonly room: ReadonlyArray<number>; readonly omitted: ReadonlyArray<Omitted> },
 ): Sendable => {
   const omitted = [...gone]
   let before = 0
   return {
     messages: messages.map((message, position) => {
-      const isMoved = Math.min(gone.length, before) > Math.max(before - most, 0)
-      before += images[position]!
+      const isMoved = Math.min(room.at(-1)!, before) > room[before]!
+      before += counts[position]!
       if (!isMoved || !message.parts.some(Message.isBound)) return message
       for (const part of message.parts)
         if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
@@ -126,7 +148,7 @@ const withoutMovedThoughts = (
 
 /**
  * The messages of a context within what requests can have: calls in messages of the assistant alone, names that every API takes,
- * results that say something or nothing at all, and no more images than the server takes. Every message stays in its place.
+ * results that say something or nothing at all, and no more and no larger images than the server takes. Every message stays in its place.
  *
  * @param context - the messages of a context
  * @param limits - the server, and how long names of tools can be; 64 characters without it
@@ -149,8 +171,7 @@ export const sendable = (
     const parts = message.parts.map((part) => spoken(named(part, longestName), marksNoErrors !== true))
     return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts }
   })
-  if (server.images === undefined) return { messages: fitting, omitted: placed.omitted }
-  const { messages, omitted } = withNewestImages(fitting, server.images)
+  const { messages, omitted } = withNewestImages(fitting, server)
   return { messages, omitted: [...placed.omitted, ...omitted] }
 }
 

@@ -27,6 +27,7 @@ const request = (messages: ReadonlyArray<unknown>, more: object = {}) => ({
   ...more,
 })
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }
+const sized = (size: number) => ({ ...image, source: { ...image.source, data: "A".repeat(size) } })
 const marked = { cache_control: { type: "ephemeral" } }
 
 const accepted: ReadonlyArray<readonly [string, unknown, AnthropicOptions?]> = [
@@ -321,6 +322,8 @@ const refused: Readonly<
       ]),
     ],
   ],
+  "image-size": [["messages", request([user([sized(5 * 2 ** 20 + 1)])])]],
+  "request-size": [["", request([user(Array.from({ length: 7 }, () => sized(5_000_000)))])]],
   "cache-control-count": [
     [
       "",

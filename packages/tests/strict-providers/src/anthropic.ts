@@ -177,13 +177,21 @@ const systemProblems = (
   }
 }
 
-/** The images of blocks, those in results among them. */
-const imagesIn = (blocks: ReadonlyArray<Fields>): number =>
-  blocks.reduce(
-    (sum, { type, content }) =>
-      sum + (type === "image" ? 1 : type === "tool_result" ? imagesIn(blocksOf(content)) : 0),
-    0,
-  )
+/** The images of blocks, those in results among them, by their size in characters of base64. */
+const imagesIn = (blocks: ReadonlyArray<Fields>): ReadonlyArray<number> =>
+  blocks.flatMap(({ type, content, source }) => {
+    if (type === "tool_result") return imagesIn(blocksOf(content))
+    const { data } = fieldsOf(source)
+    return type === "image" ? [typeof data === "string" ? data.length : 0] : []
+  })
+
+/** More images than a request can have, or larger ones. */
+const imageProblems = (turns: ReadonlyArray<Turned>, findings: Findings<AnthropicRule>): void => {
+  const images = imagesIn(turns.flatMap(({ blocks }) => blocks))
+  if (images.length > 100) findings.add("image-count", "messages")
+  if (images.some((size) => size > 5 * 2 ** 20)) findings.add("image-size", "messages")
+  if (images.reduce((sum, size) => sum + size, 0) > 32_000_000) findings.add("request-size", "")
+}
 
 /** How a request begins and ends. */
 const endProblems = (
@@ -247,7 +255,7 @@ export const anthropicViolations = (
     return { index, role, blocks: blocksOf(content) }
   })
   if (body["messages"] !== undefined) endProblems(turns, options, findings)
-  if (imagesIn(turns.flatMap(({ blocks }) => blocks)) > 100) findings.add("image-count", "messages")
+  imageProblems(turns, findings)
   systemProblems(turns, options, findings)
   pairingProblems(turns, findings)
   servedPairingProblems(turns, findings)

@@ -90,6 +90,14 @@ export const anthropicRules = {
     says: "Too many images in one request: at most 100 may be provided.",
     source: `${docs}/build-with-claude/vision`,
   },
+  "image-size": {
+    says: "image exceeds 5 MB maximum",
+    source: `${docs}/build-with-claude/vision`,
+  },
+  "request-size": {
+    says: "Request exceeds the maximum allowed number of bytes (32 MB).",
+    source: `${docs}/api/overview#request-size-limits`,
+  },
   "cache-control-count": {
     says: "A maximum of 4 blocks with cache_control may be provided.",
     source: caching,
