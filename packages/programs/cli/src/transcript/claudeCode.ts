@@ -64,8 +64,16 @@ const ofProgram = /reminder|hook|delta|listing|mode|style|diagnostics|todo|task|
 
 const readBlock = Field.reads({ type: Field.text, text: Field.text })
 
-const blocksOf = ({ message: { content } }: Entry): ReadonlyArray<unknown> =>
-  Array.isArray(content) ? (content as ReadonlyArray<unknown>) : []
+/** A content as Anthropic has it: some versions write texts for blocks. */
+const contentOf = ({ message: { content } }: Entry): unknown =>
+  Array.isArray(content)
+    ? content.map((block: unknown) => (typeof block === "string" ? { type: "text", text: block } : block))
+    : content
+
+const blocksOf = (entry: Entry): ReadonlyArray<unknown> => {
+  const content = contentOf(entry)
+  return Array.isArray(content) ? (content as ReadonlyArray<unknown>) : []
+}
 
 const promptOf = ({ attachment }: Entry): unknown => {
   const { type, prompt } = readAttachment(attachment)
@@ -96,7 +104,7 @@ const synthetic = "<synthetic>"
 const says = (entries: readonly [Entry, ...Array<Entry>]): Said => {
   const [first] = entries
   if (first.isCompactSummary === true) return Either.right([])
-  const { model, content, usage } = entries.at(-1)!.message
+  const { model, usage } = entries.at(-1)!.message
   const prompt = promptOf(first)
   const parts = attached(first)
   if (parts.length > 0)
@@ -108,7 +116,7 @@ const says = (entries: readonly [Entry, ...Array<Entry>]): Said => {
       ? { role: "user", content: prompt }
       : {
           role: first.type,
-          content: entries.length === 1 ? content : entries.flatMap(blocksOf),
+          content: entries.length === 1 ? contentOf(first) : entries.flatMap(blocksOf),
           ...(usage === undefined || model === synthetic ? {} : { usage }),
         }
   const hidden = first.isMeta === true ? true : undefined

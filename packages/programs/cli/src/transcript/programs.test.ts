@@ -776,6 +776,13 @@ describe("what stands beside the messages", () => {
     ])
   })
 
+  it("of Claude Code may have texts for blocks", () => {
+    const content = ["Look.", { type: "text", text: "At what?" }]
+    expect(read([{ type: "user", message: { role: "user", content } }]).flatMap(views)).toEqual([
+      "user | Look. | At what?",
+    ])
+  })
+
   it("of Gemini CLI has another message behind one of the same id, and the newest of what it writes again", () => {
     const tool = { id: "k", name: "f", args: {}, status: "success" }
     const lines = [
