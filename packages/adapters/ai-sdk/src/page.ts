@@ -112,6 +112,24 @@ export class Page {
     })
   }
 
+  /** The newest stored messages of the branch that a list shows: a whole list shows all of its answers, and its end counts most. */
+  private async showing(
+    given: ReadonlyArray<UIMessage>,
+    isWhole: boolean,
+    read: () => Promise<NewestMessages>,
+  ): Promise<NewestMessages> {
+    let newest = await read()
+    const ids = new Set(newest.messages.map((message, at) => this.idAt(message, newest.from + at)))
+    const answers = given.filter(({ role }) => role === "assistant")
+    const last = answers.pop()
+    const missing = isWhole ? answers.find(({ id }) => !ids.has(id)) : undefined
+    for (const answer of [missing, last]) {
+      const isAnswer = (message: Message.Message, index: number) => this.idAt(message, index) === answer?.id
+      if (answer !== undefined && (await goBack(this.stored, isAnswer, newest))) newest = await read()
+    }
+    return newest
+  }
+
   /**
    * Makes the session what the page shows: appends what is new, and goes on from an earlier place if the page does.
    *
@@ -124,11 +142,8 @@ export class Page {
     const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
     const isFromStart = isList && options.shows !== "end"
     const isFar = given.length > 1 || messageId !== undefined || isOther
-    const inForce = await this.newestWith(ids, isFar, isFromStart)
-    const answer = given.findLast(({ role }) => role === "assistant")
-    const isAnswer = (message: Message.Message, index: number) => this.idAt(message, index) === answer?.id
-    const isBack = isList && answer !== undefined && (await goBack(this.stored, isAnswer, inForce))
-    const newest = isBack ? await this.newestWith(ids, isFar, isFromStart) : inForce
+    const read = () => this.newestWith(ids, isFar, isFromStart)
+    const newest = isList ? await this.showing(given, isFromStart, read) : await read()
     const { from, kept, added, unseen } = changeOf(given, newest, {
       idOf: this.idOf,
       isWhole: isList,

@@ -271,6 +271,23 @@ describe("a message far back", () => {
   }
 })
 
+describe("what a page takes out of the middle of its list", () => {
+  it("is there again when the page shows it again", async () => {
+    await using memory = createMemory(plain)
+    const { reload, received } = await opened(memory)
+    const page = await reload()
+    for (const text of ["one", "two"]) await page.sendMessage({ text })
+    const before = [...page.messages]
+    page.messages = page.messages.filter((_, at) => at !== 1)
+    await page.sendMessage({ text: "three" })
+    page.messages = before
+    await page.sendMessage({ text: "four" })
+    expect(page.said).toHaveLength(6)
+    expect(received()).toEqual(page.said.slice(0, -1))
+    expect((await reload()).said).toEqual(page.said)
+  })
+})
+
 describe("what a page takes back at its start", () => {
   const talk = async (memory: Memory) => {
     const { server, reload, received } = await opened(memory)
