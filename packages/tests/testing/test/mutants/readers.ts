@@ -1,12 +1,13 @@
 /** Readers of transcripts with a fault, each made by changing a line of `packages/programs/cli/src/transcript`. */
 import type { EngineMutant } from "./engines.js"
 
-const [kept, branch, covers, named, damage] = [
+const [kept, branch, covers, named, damage, cut] = [
   "L23: every text",
   "L23: what the user went back over",
   "L23: a summary covers",
   "L23: what is in no message",
   "L23: damage",
+  "L23: of a document that was cut off",
 ]
 
 const fault = (name: string, law: string, file: string, from: string, to: string): EngineMutant => ({
@@ -134,5 +135,26 @@ export const readerMutants: ReadonlyArray<EngineMutant> = [
     "Transcript",
     "[...damaged.map(skipped), ...(isNamed",
     "[...(isNamed",
+  ),
+  fault(
+    "takes damaged first lines for a document",
+    damage,
+    "source",
+    "isBegunWhole() || isMostlyLines()",
+    "isBegunWhole()",
+  ),
+  fault(
+    "reads nothing of a document that was cut off",
+    cut,
+    "source",
+    "skips ? wholeOf(bare, isList) : Option.none()",
+    "Option.none()",
+  ),
+  fault(
+    "finds a short text within another one",
+    named,
+    "leftOut",
+    "text.length >= leastSought && linesOf",
+    "linesOf",
   ),
 ]
