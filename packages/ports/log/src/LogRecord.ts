@@ -97,9 +97,10 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   reason: Schema.String,
   /**
    * It is refused for good, and nothing failed: what is asked for was erased, or is held, or is in an archive that this process has not
-   * opened, or is sealed and cannot be opened here (`unreadable`), or the position in the feed is none.
+   * opened, or is sealed and cannot be opened here (`unreadable`), or the position in the feed is none, or a name or a text is longer than
+   * the store takes (`limit`).
    */
-  refused: Schema.optional(Schema.Literal("erased", "held", "archived", "unreadable", "position")),
+  refused: Schema.optional(Schema.Literal("erased", "held", "archived", "unreadable", "position", "limit")),
   cause: Schema.optional(Schema.Defect),
 }) {
   override get message(): string {

@@ -41,6 +41,7 @@ const refusals: Readonly<Record<string, readonly [status: Status, name: string]>
   archived: [409, "Archived"],
   unreadable: [409, "Unreadable"],
   position: [400, "InvalidInput"],
+  limit: [413, "TooLong"],
 }
 
 const isProblem = (error: unknown): error is Problem =>

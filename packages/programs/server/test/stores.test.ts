@@ -52,6 +52,32 @@ describe.each([
     await there.ready()
   })
 
+  it("refuse a name that is too long for the store as a request that is too large, beside requests that are not", async () => {
+    const { url } = await started({ store: storeOf() })
+    const long = Array.from({ length: 1_000 }, (_, at) =>
+      String.fromCodePoint(0x4e00 + ((at * 7_919) % 20_000)),
+    ).join("")
+    const one = { messages: { role: "user", content: "Hi" } }
+    await ask(`${url}/v1/sessions/long/messages`, { body: one })
+    const [status, name] = storeOf().startsWith("redis:") ? [201, undefined] : [413, "urn:memfold:TooLong"]
+    const names: ReadonlyArray<readonly [path: string, body: object, status?: number]> = [
+      ["sessions/owned/messages", { ...one, owner: long }],
+      [`sessions/${encodeURIComponent(long)}/messages`, one],
+      ["sessions/long/fork", { to: `${long}2` }],
+      [`feed/groups/${encodeURIComponent(long)}`, {}, 200],
+    ]
+    const answers = await Promise.all([
+      ...names.map(([path, body]) => ask(`${url}/v1/${path}`, { body })),
+      ...[1, 2, 3].map((n) => ask(`${url}/v1/sessions/beside${n}/messages`, { body: one })),
+    ])
+    expect(answers.map((answer) => answer.status)).toEqual([
+      ...names.map(([, , taken = 201]) => (status === 201 ? taken : status)),
+      ...[201, 201, 201],
+    ])
+    for (const { body } of answers.slice(0, names.length))
+      expect((body as { readonly type?: string }).type).toBe(name)
+  })
+
   it("refuse a name that a store cannot have as a wrong request, and take each text that is said", async () => {
     const { url } = await started({ store: storeOf() })
     const call = {

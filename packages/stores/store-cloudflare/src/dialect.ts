@@ -10,6 +10,7 @@ const dialect: Dialect = {
   ...sqlite,
   isBusy: (cause) => /SQLITE_(BUSY|LOCKED)/.test(messageOf(cause)),
   isDuplicate: (cause) => messageOf(cause).includes("UNIQUE constraint failed"),
+  isTooLong: (cause) => /too big|SQLITE_TOOBIG/.test(messageOf(cause)),
 }
 
 /** The dialect of a Durable Object. */
@@ -38,7 +39,7 @@ export const reasonOf =
     if (dialect.isDuplicate(cause))
       return `${name} would have two rows with one mark after the change; nothing was written`
     if (message.includes(stale)) return `${name} was written to by others all the time; try again`
-    if (/too big|SQLITE_TOOBIG/.test(message))
+    if (dialect.isTooLong(cause))
       return `${name} takes no value above 2 MB; append smaller messages, or fewer at a time`
     if (/SQLITE_FULL|storage limit|Exceeded maximum DB size/i.test(message))
       return `${name} is full; delete sessions, or use a database of its own for some`

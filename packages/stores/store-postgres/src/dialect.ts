@@ -103,4 +103,6 @@ export const postgres = (schema: string, tables: ReadonlyArray<string> = []): Di
   date: (time) => `to_timestamp(CAST(${time} AS BIGINT) / 1000.0)`,
   isBusy: isTransient,
   isDuplicate: (cause) => codeOf(cause) === "23505",
+  // An index has no entry of such a length.
+  isTooLong: (cause) => codeOf(cause) === "54000",
 })

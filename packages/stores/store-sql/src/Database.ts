@@ -175,6 +175,7 @@ export const database = (use: Use, options: DatabaseOptions): Database => {
           error.cause === writeRefused
             ? writeRefused.message
             : (reasonOf?.(error.cause) ?? messageOf(dialect, error.cause)),
+        ...(dialect.isTooLong(error.cause) ? { refused: "limit" as const } : {}),
         cause: error,
       })
     })

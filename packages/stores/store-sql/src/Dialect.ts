@@ -45,6 +45,8 @@ export interface Dialect {
   readonly isBusy: (cause: unknown) => boolean
   /** Whether a change was refused because two rows would have one mark. */
   readonly isDuplicate: (cause: unknown) => boolean
+  /** Whether a name or a text was refused because the database never takes one of this length. */
+  readonly isTooLong: (cause: unknown) => boolean
 }
 
 /**

@@ -176,4 +176,5 @@ export const sqlite: Dialect = {
   date: (time) => `datetime(CAST(${time} AS INTEGER) / 1000, 'unixepoch')`,
   isBusy: (cause) => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(cause)),
   isDuplicate: (cause) => codeOf(cause) === "SQLITE_CONSTRAINT_UNIQUE",
+  isTooLong: (cause) => codeOf(cause) === "SQLITE_TOOBIG",
 }
