@@ -72,7 +72,9 @@ describe.each([
     ])
     expect(answers.map((answer) => answer.status)).toEqual([
       ...names.map(([, , taken = 201]) => (status === 201 ? taken : status)),
-      ...[201, 201, 201],
+      201,
+      201,
+      201,
     ])
     for (const { body } of answers.slice(0, names.length))
       expect((body as { readonly type?: string }).type).toBe(name)
