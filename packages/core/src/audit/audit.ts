@@ -18,7 +18,8 @@ export interface AuditEntry {
   /**
    * `append`, `edit`, `checkout`, `summary`, `revert`, `prune`, `redact`, `set-aside`, `clear`, `describe`, `learn`, `forget`,
    * `end-fact`, `retract-fact`, `redact-fact`, `confirm-fact`, `revert-fact`, `rebuild-facts`, `take-facts`, `drop-facts`; and from a
-   * trail: `read`, `export`, `delete`, `erase`, `restore`, `hold`, `release`, `pass`, `fork`.
+   * trail: `read`, `export`, `delete`, `erase`, `restore`, `hold`, `release`, `pass`, `fork`, `archive`. An owner is restored from an
+   * erasure, and a session from an archive.
    */
   readonly act: string
   /** Who did it; `null` if nobody has said so, if it was the memory itself, or if the session is erased. */

@@ -300,6 +300,7 @@ export const AuditAct = Schema.Literal(
   "release",
   "pass",
   "fork",
+  "archive",
 )
 export type AuditAct = typeof AuditAct.Type
 
@@ -329,7 +330,7 @@ export const isTrail = (log: string): boolean => log.startsWith(trailPrefix)
 /**
  * An entry of an audit trail, which is a log of its own. It never has a text of a conversation.
  *
- * - `session` or `owner`: what it was done to; both for a session that the owner has passed on (`pass`)
+ * - `session` or `owner`: what it was done to; both for a session that the owner has passed on (`pass`), or that a rule has deleted
  * - `operation`: the operation that read or exported
  * - `reason`: why, in the words of whoever did it
  * - `destroyTime`: when the keys of an erasure are destroyed, in milliseconds since the epoch

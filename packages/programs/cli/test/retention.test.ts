@@ -4,7 +4,8 @@ import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, TestContext } from "effect"
-import { copyFileSync, cpSync, readdirSync } from "node:fs"
+import { copyFileSync, cpSync, readdirSync, utimesSync } from "node:fs"
+import { userInfo } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
 import { inFolder, lines } from "@memfold/harness/program"
@@ -92,6 +93,8 @@ describe("memfold archive", () => {
       "legal/1",
       "memfold:archived:ann/1",
       "memfold:archived:ann/2",
+      "memfold:audit:session:ann/1",
+      "memfold:audit:session:ann/2",
     ])
     expect(archived("cold")).toHaveLength(2)
 
@@ -157,8 +160,52 @@ describe("memfold archive", () => {
       "ann/2": "deleted",
       "bob/1": "moved",
     })
-    expect(await sessionsIn()).toEqual(["legal/1", "memfold:archived:bob/1"])
+    expect(await sessionsIn()).toEqual([
+      "legal/1",
+      "memfold:archived:bob/1",
+      "memfold:audit:owner:ann",
+      "memfold:audit:session:ann/1",
+      "memfold:audit:session:ann/2",
+      "memfold:audit:session:bob/1",
+    ])
     expect(archived("cold")).toHaveLength(1)
+  })
+
+  it("is in the audit of what it has archived and deleted, by whom and which rule, and in doctor", async () => {
+    const actor = { id: userInfo().username, via: "memfold" }
+    const told = async (...about: ReadonlyArray<string>) =>
+      lines((await memfold("audit", ...about, "--store", store, "--json")).out)
+        .filter(({ type }) => type === "entry")
+        .map(({ act, session, reason, actor }) => ({ act, session, reason, actor }))
+    const moved = { act: "archive", actor, reason: "rule: archive, idle 90 days, owner ann" }
+    const deleted = { act: "delete", actor, reason: "rule: delete, idle 90 days, owner ann" }
+    expect(await told("ann/1")).toEqual([
+      { ...moved, session: "ann/1" },
+      { act: "restore", session: "ann/1", actor },
+      { ...deleted, session: "ann/1" },
+    ])
+    expect(await told("ann/2")).toEqual([
+      { ...moved, session: "ann/2" },
+      { ...deleted, session: "ann/2" },
+    ])
+    expect(
+      (await told("--owner", "ann")).toSorted((one, other) =>
+        `${one.session}` < `${other.session}` ? -1 : 1,
+      ),
+    ).toEqual([
+      { ...deleted, session: "ann/1" },
+      { ...deleted, session: "ann/2" },
+    ])
+    expect(await told("bob/1")).toContainEqual({
+      act: "archive",
+      session: "bob/1",
+      actor,
+      reason: "rule: archive, age 90 days",
+    })
+    const old = file("old-backup.db", "")
+    utimesSync(old, 1, 1)
+    const { out } = await memfold("doctor", "--store", store, "--backup", old, "--json")
+    expect(lines(out).map(({ about }) => about)).toContain("backup")
   })
 
   it("with --segments moves the old events of a session that lives on, and memfold restore brings them back", async () => {

@@ -60,15 +60,25 @@ export const markedAt = (
 export const unmark = (log: EventLog.Service, session: string): Effect.Effect<void, EventLog.LogError> =>
   Effect.asVoid(log.delete(markOf(session)))
 
+/** Fails for a session that is held. */
+export const unlessHeld = (
+  log: EventLog.Service,
+  operation: string,
+  session: string,
+): Effect.Effect<void, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const held = (yield* log.erasure?.held(session) ?? Effect.succeed(null))?.message
+    if (held !== undefined)
+      return yield* new EventLog.LogError({ operation, session, reason: held, refused: "held" })
+  })
+
 /** Fails for a log that stays in the store: one that is held, and what memfold keeps for itself, which nobody brings back. */
 export const checkMovable = (
   log: EventLog.Service,
   session: string,
 ): Effect.Effect<void, EventLog.LogError> =>
   Effect.gen(function* () {
-    const held = (yield* log.erasure?.held(session) ?? Effect.succeed(null))?.message
-    if (held !== undefined)
-      return yield* new EventLog.LogError({ operation: "archive", session, reason: held, refused: "held" })
+    yield* unlessHeld(log, "archive", session)
     const reason = "it is what memfold keeps for itself; archive the sessions of users"
     if (isReserved(session)) return yield* new EventLog.LogError({ operation: "archive", session, reason })
   })

@@ -5,7 +5,7 @@
  * compare, remove the object, take the mark away. A process may be killed between any two of these steps: what is in the store is
  * right, or the mark and the object are there, and whoever opens the session next finishes what was begun.
  */
-import { Session } from "@memfold/core"
+import { Audit, Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
@@ -30,6 +30,7 @@ const longestMove = 10 * 60_000
  * Moves a session to an archive.
  *
  * @param log - the store itself, without an archive behind it
+ * @param reason - why: with it, the audit trail of the session has an entry
  *
  * @example
  * ```ts
@@ -46,6 +47,7 @@ export const archiveSession = (
   log: EventLog.Service,
   archive: Archive,
   session: string,
+  reason?: string,
 ): Effect.Effect<Archived, EventLog.LogError | ArchiveError | Session.SessionError> =>
   Effect.gen(function* () {
     yield* checkMovable(log, session)
@@ -71,6 +73,7 @@ export const archiveSession = (
       // What cannot be taken back now, whoever opens the session takes back.
       Effect.tapError(() => Effect.ignore(takeBack)),
     )
+    if (reason !== undefined) yield* Audit.note(log, { act: "archive", session, reason })
     if (yield* log.delete(session, head)) {
       // Somebody may have taken an old mark away meanwhile. Without it, nobody would look here.
       if ((yield* log.head(session)) === null) yield* marked

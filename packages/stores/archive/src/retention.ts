@@ -1,8 +1,9 @@
 /** Retention by rule: which sessions are archived, and which are deleted. */
+import { Audit } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
-import { markedBy } from "./marks.js"
+import { markedBy, unlessHeld } from "./marks.js"
 import { archiveSession, eraseArchived, restoreSession } from "./move.js"
 
 const DurationText = Schema.String.pipe(
@@ -54,6 +55,20 @@ const applies = (rule: Rule, info: EventLog.SessionInfo, session: string, now: n
   (rule.idle === undefined || now - info.updatedTime >= millisOf(rule.idle)) &&
   (rule.age === undefined || now - info.createdTime >= millisOf(rule.age))
 
+type DueRule = Rule & { readonly do: "archive" | "delete" }
+
+const isDue = (rule: Rule): rule is DueRule => rule.do !== "hold"
+
+/** The rule that moves or deletes a session; `null` if it stays. */
+const ruleFor = (rules: ReadonlyArray<Rule>, info: EventLog.SessionInfo, now: number): DueRule | null => {
+  const marked = markedBy(info.session)
+  // What memfold keeps for itself has no rules of its own.
+  if (marked === null && EventLog.isReserved(info.session)) return null
+  const rule = rules.find((one) => applies(one, info, marked ?? info.session, now))
+  if (rule === undefined || !isDue(rule) || (rule.do === "archive" && marked !== null)) return null
+  return rule.do === "archive" && now - info.updatedTime < leastIdle ? null : rule
+}
+
 /**
  * What the rules want for a session; `null` if it stays.
  *
@@ -70,14 +85,7 @@ export const actionFor = (
   rules: ReadonlyArray<Rule>,
   info: EventLog.SessionInfo,
   now: number,
-): "archive" | "delete" | null => {
-  const marked = markedBy(info.session)
-  // What memfold keeps for itself has no rules of its own.
-  if (marked === null && EventLog.isReserved(info.session)) return null
-  const action = rules.find((rule) => applies(rule, info, marked ?? info.session, now))?.do ?? "hold"
-  if (action === "hold" || (action === "archive" && marked !== null)) return null
-  return action === "archive" && now - info.updatedTime < leastIdle ? null : action
-}
+): "archive" | "delete" | null => ruleFor(rules, info, now)?.do ?? null
 
 /** How rules are applied. */
 export interface RetentionOptions {
@@ -90,7 +98,8 @@ export interface RetentionOptions {
 
 /**
  * Applies rules to all sessions of a store, one after another. A session that fails does not stop the others. A dry run, which is
- * the default, changes nothing.
+ * the default, changes nothing. The trail of a session notes which rule has archived or deleted it, and for whom; that of its owner has
+ * the deletions as well.
  *
  * @param log - the store itself, without an archive behind it
  *
@@ -117,13 +126,14 @@ export const retain = (
     Effect.map(Clock.currentTimeMillis, (now) =>
       EventLog.sessions(log).pipe(
         Stream.mapEffect((info) => {
-          const action = actionFor(rules, info, now)
-          if (action === null) return Effect.succeed(null)
+          const rule = ruleFor(rules, info, now)
+          if (rule === null) return Effect.succeed(null)
+          const action = rule.do
           const session = markedBy(info.session) ?? info.session
           const idleDays = Math.floor((now - info.updatedTime) / 86_400_000)
           const retained = { session, owner: info.owner ?? null, action, idleDays }
           if (dryRun) return Effect.succeed({ ...retained, outcome: "planned" as const })
-          return Effect.map(Effect.either(carryOut(log, archive, session, action, info)), (done): Retained =>
+          return Effect.map(Effect.either(carryOut(log, archive, session, rule, info)), (done): Retained =>
             done._tag === "Right"
               ? { ...retained, outcome: done.right }
               : { ...retained, outcome: "failed", reason: done.left.message },
@@ -134,30 +144,47 @@ export const retain = (
     ),
   )
 
+/** A rule in the words of an audit: `rule: delete, idle 90 days`. */
+const reasonOf = ({ do: action, ...conditions }: Rule): string =>
+  `rule: ${[action, ...Object.entries(conditions).map(([name, value]) => `${name} ${value}`)].join(", ")}`
+
+/** Notes a deletion before it is done: what cannot be noted stays. The trail of the owner has it as well, whose list has the session no more. */
+const noteDeletion = (log: EventLog.Service, session: string, owner: string | null | undefined, rule: Rule) =>
+  Effect.gen(function* () {
+    const entry = { act: "delete" as const, session, reason: reasonOf(rule) }
+    yield* Audit.note(log, entry)
+    if (owner != null) yield* Audit.note(log, { ...entry, owner })
+  })
+
 const carryOut = (
   log: EventLog.Service,
   archive: Archive | null,
   session: string,
-  action: "archive" | "delete",
+  rule: DueRule,
   info: EventLog.SessionInfo,
 ) =>
   Effect.gen(function* () {
     const isMarked = markedBy(info.session) !== null
-    if (archive === null && (action === "archive" || isMarked))
+    if (archive === null && (rule.do === "archive" || isMarked))
       return yield* new ArchiveError({ operation: "open", about: session, reason: "no archive was given" })
-    if (action === "archive" && archive !== null)
-      return (yield* archiveSession(log, archive, session)).outcome
+    if (rule.do === "archive" && archive !== null)
+      return (yield* archiveSession(log, archive, session, reasonOf(rule))).outcome
+    const head = yield* log.head(session)
     if (isMarked && archive !== null) {
       // Back in the store meanwhile: then it is active, and what a killed process has left is taken away.
-      if ((yield* log.head(session)) !== null) {
+      if (head !== null) {
         yield* restoreSession(log, archive, session)
         return "active" as const
       }
-      return (yield* eraseArchived(log, archive, session)) ? ("deleted" as const) : ("gone" as const)
+    } else {
+      if (head === null) return "gone" as const
+      // Who speaks in it now keeps it.
+      if (head.version !== info.version) return "active" as const
     }
-    // Who speaks in it now keeps it.
-    const head = yield* log.head(session)
-    if (head === null) return "gone" as const
-    if (head.version !== info.version) return "active" as const
-    return (yield* log.delete(session, head)) ? ("deleted" as const) : ("active" as const)
+    yield* unlessHeld(log, "delete", session)
+    yield* noteDeletion(log, session, info.owner, rule)
+    if (head !== null) return (yield* log.delete(session, head)) ? ("deleted" as const) : ("active" as const)
+    return archive !== null && (yield* eraseArchived(log, archive, session))
+      ? ("deleted" as const)
+      : ("gone" as const)
   })

@@ -12,7 +12,7 @@ import {
   Rules,
 } from "@memfold/archive"
 import { withoutSecrets } from "@memfold/catalog"
-import { EventLog } from "@memfold/core"
+import { Audit, EventLog } from "@memfold/core"
 import { Console, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
 import { clean, color, json as toJson, several } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
@@ -206,6 +206,7 @@ export const restore = options.command(
       const archive = yield* opened(from)
       const log = yield* EventLog.EventLog
       const wasAway = yield* restoreSession(log, archive, session)
+      if (wasAway) yield* Audit.note(log, { act: "restore", session })
       const isBack = (yield* bringBack(log, archive, session)) || wasAway
       if (!isBack && (yield* log.head(session)) === null)
         return yield* new UsageError({
