@@ -410,6 +410,41 @@ describe("every route over a sealed store", () => {
       ])
   })
 
+  it.each(["case 17", null])(
+    "marks a conversation and a response in it as deleted, and keeps every word: hold %s",
+    async (reason) => {
+      const [writer, eraser] = [tokenOf("acme", ["write"], "writer"), tokenOf("acme", ["erase"], "eraser")]
+      const { url, api, mine, ids } = await governed({ also: [writer, eraser] })
+      const headers = { authorization: `Bearer ${mine.token}` }
+      const said = async () => {
+        const events = await fetch(`${url}/v1/sessions/${ids.conversation}/events`, { headers })
+        return events.text()
+      }
+      const before = await said()
+      expect(before).toContain(secret)
+      if (reason !== null) await api("owners/ann/hold", { reason }, "PUT")
+      for (const [name, { token }] of [
+        ["/v1/responses/:response", eraser],
+        // It takes no text away, so it needs no right to erase.
+        ["/v1/conversations/:conversation", writer],
+      ] as const) {
+        const at = (method: string) => rows.find((row) => nameOf(row) === `${method} ${name}`)!
+        const { status, body } = await send(url, at("DELETE"), ids, token)
+        expect([name, status, body]).toEqual([name, 200, expect.objectContaining({ deleted: true })])
+        expect([name, (await send(url, at("GET"), ids, mine.token)).status]).toEqual([name, 404])
+        expect([name, await said()]).toEqual([name, before])
+      }
+      const { entries } = (await api("owners/ann/audit")) as {
+        entries: ReadonlyArray<{ session: string; act: string; actor: { id: string } | null }>
+      }
+      const marks = entries.filter(({ session }) => session === `${ids.conversation}.register`).slice(-2)
+      expect(marks.map(({ act, actor }) => [act, actor?.id])).toEqual([
+        ["append", "eraser"],
+        ["append", "writer"],
+      ])
+    },
+  )
+
   it("has an entry of whoever asked, and never a word", async () => {
     const tokens = rows.map((row) => tokenOf("acme", all, nameOf(row)))
     const { url, api, ids } = await governed({ audit: { reads: true }, also: tokens })
