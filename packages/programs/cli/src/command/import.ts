@@ -1,6 +1,6 @@
 /** `memfold import --from NAME FILE` */
 import { Args, Options } from "@effect/cli"
-import { EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
+import { Audit, EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
 import { Clock, Console, Effect, Option, Stream } from "effect"
 import { readdirSync } from "node:fs"
 import { basename, extname, join } from "node:path"
@@ -232,7 +232,10 @@ const bring = (
       ? yield* completed(found, { session, summarizer })
       : { state: found, leftOut: [] }
     const plain = eventsOf(state, { session, now, counter })
-    const imported = noted?.(plain) ?? plain
+    const guarded = noted?.(plain) ?? plain
+    const actor = yield* Audit.CurrentActor
+    const imported =
+      actor === null ? guarded : { ...guarded, events: guarded.events.map((one) => ({ ...one, actor })) }
     const brought = { ...imported, known, summaries: [...imported.summaries, ...leftOut] }
     if (known > 0)
       return (yield* continued(log, { session, batchId, from }, imported, known)) ? brought : null

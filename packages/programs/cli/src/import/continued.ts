@@ -2,7 +2,7 @@
 import { EventCodec, EventLog, Memory, type Message, Session, Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
-import { Effect, Option, Stream } from "effect"
+import { Effect, Either, Option, Stream } from "effect"
 import type { Imported } from "./events.js"
 import { SessionTaken } from "./ImportError.js"
 
@@ -19,16 +19,23 @@ const continuedEvents = (
 ): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
   Effect.gen(function* () {
     if (known > events.length) return false
-    const wanted = EventCodec.encodeBatch({ session, version: 0 }, batchId, events)
-    const stored = yield* Stream.runCollect(EventLog.records(log, session))
-    const isBegin = [...stored].every(({ type, data }, at) => {
+    const stored = [...(yield* Stream.runCollect(EventLog.records(log, session)))]
+    // What is there may have been imported by somebody else.
+    const by = events.map((one, at) => {
+      const record = stored[at]
+      if (record === undefined) return one
+      const actor = Either.getOrNull(EventCodec.decode(record))?.actor
+      return { time: one.time, event: one.event, ...(actor === undefined ? {} : { actor }) }
+    })
+    const wanted = EventCodec.encodeBatch({ session, version: 0 }, batchId, by)
+    const isBegin = stored.every(({ type, data }, at) => {
       const { type: wantedType, data: wantedData } = wanted[at]!
       return type === wantedType && data === wantedData
     })
     if (!isBegin) return false
-    const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, events)
+    const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, by)
     const projections = yield* Session.projectionsOf(session, Stream.fromIterable(recorded))
-    const [first, ...rest] = EventCodec.encodeBatch({ session, version: known }, batchId, events.slice(known))
+    const [first, ...rest] = EventCodec.encodeBatch({ session, version: known }, batchId, by.slice(known))
     if (first !== undefined)
       yield* log.append(session, [first, ...rest], { expectedVersion: known, batchId, projections })
     return true

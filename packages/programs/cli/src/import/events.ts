@@ -2,17 +2,22 @@
  * Translates an old state into the events that the session's log would have if memfold had stored it from the start.
  * Pure.
  */
-import { type Event, type Message, Session, TokenCounter, Wording, type Summary } from "@memfold/core"
+import {
+  type Event,
+  type EventCodec,
+  type Message,
+  Session,
+  TokenCounter,
+  Wording,
+  type Summary,
+} from "@memfold/core"
 import { type Boundaries, boundariesOf } from "./boundaries.js"
 import { type Piece, type Step, stepsOf } from "./steps.js"
 import type { OldState, OldSummary } from "./OldState.js"
 import { filled } from "./time.js"
 
-/** An event and its time in the older program, in milliseconds since the epoch. */
-export interface TimedEvent {
-  readonly time: number
-  readonly event: Event.Event
-}
+/** An event, its time in the older program, in milliseconds since the epoch, and who imports it. */
+export type TimedEvent = EventCodec.TimedEvent
 
 /** The result of the import for one old summary. */
 export interface ImportedSummary {

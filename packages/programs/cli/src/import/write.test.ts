@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto"
 import * as fc from "fast-check"
 import { EventCodec, EventLog, InMemoryEventLog, TokenCounter } from "@memfold/core"
-import { Effect } from "effect"
+import { Effect, Either, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { chat } from "@memfold/testing/arbitrary"
+import { continued } from "./continued.js"
 import { eventsOf } from "./events.js"
 import { commitOf, importedBefore, write } from "./write.js"
 
-const { events } = eventsOf(
+const imported = eventsOf(
   { messages: chat(4), summaries: [] },
   { session: "s", now: 0, counter: TokenCounter.estimating },
 )
+
+const { events } = imported
 
 const onLog = <A, E>(use: (log: EventLog.Service) => Effect.Effect<A, E>): Promise<A> =>
   Effect.runPromise(Effect.flatMap(EventLog.EventLog, use).pipe(Effect.provide(InMemoryEventLog.layer)))
@@ -43,6 +46,25 @@ describe("an import", () => {
         expect(yield* EventLog.versionOf(log, "s")).toBe(events.length)
       }),
     ))
+
+  it.each([null, { id: "ann" }])("is continued by another user, each event with its own: %o", (first) =>
+    onLog((log) =>
+      Effect.gen(function* () {
+        const known = events.length - 2
+        const by = (actor: { readonly id: string } | null) =>
+          events.map((one) => (actor === null ? one : { ...one, actor }))
+        yield* write(log, "s", "c", by(first).slice(0, known))
+        const more = { ...imported, events: by({ id: "ben" }) }
+        const into = { session: "s", batchId: "d", from: "transcript" }
+        expect(yield* continued(log, into, more, known)).toBe(true)
+        const records = yield* Stream.runCollect(EventLog.records(log, "s"))
+        const actors = [...records].map(
+          (record) => Either.getOrNull(EventCodec.decode(record))?.actor ?? null,
+        )
+        expect(actors).toEqual([...Array.from({ length: known }, () => first), { id: "ben" }, { id: "ben" }])
+      }),
+    ),
+  )
 
   it("is named after what it brings", () => {
     expect(commitOf({ a: 1 })).toBe(commitOf({ a: 1 }))
