@@ -1,11 +1,11 @@
 /** An owner whose sessions are on several shards, and move: erased, no key that is left opens what any shard has of them. */
-import { InMemoryEventLog, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
 import { memoryOver, pairs } from "@memfold/harness/engine"
 import { openedPieces } from "@memfold/harness/openedPieces"
 import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
-import { makeSharded, type Shard } from "@memfold/sharded"
-import { Effect, Either, Fiber } from "effect"
+import { makeSharded, type Shard, sharded } from "@memfold/sharded"
+import { Effect, Either, Fiber, Layer } from "effect"
 import * as fc from "fast-check"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -72,3 +72,28 @@ it("is gone from each shard, also from one that a session has left or moves to m
     { numRuns: often(15, 200) },
   )
 })
+
+it("needs the layer that seals over the shards: a shard that seals is refused, and its error says so", () =>
+  Effect.gen(function* () {
+    const folder = mkdtempSync(join(tmpdir(), "memfold-shards-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const keyring = folderKeyring({
+      folder: join(folder, "owners"),
+      root: fileRoot(join(folder, "root.key")),
+    })
+    const [a, b] = [yield* InMemoryEventLog.make, yield* InMemoryEventLog.make]
+    const shards = [
+      { name: "a", log: a },
+      { name: "b", log: sealLog(b, keyring) },
+    ]
+    expect(() => makeSharded({ shards })).toThrow(/shard "b" seals .* over the shards/)
+    const store = sharded({
+      shards: Object.fromEntries(
+        shards.map(({ name, log }) => [name, { store: Layer.succeed(EventLog.EventLog, log) }]),
+      ),
+    })
+    expect(yield* Effect.flip(Layer.build(store))).toMatchObject({
+      _tag: "LogError",
+      reason: expect.stringContaining("over the shards"),
+    })
+  }).pipe(Effect.scoped, Effect.runPromise))

@@ -218,7 +218,7 @@ const routing = (places: Places) => {
 }
 
 /**
- * Makes a store over stores.
+ * Makes a store over stores. A store that seals is no shard: the layer that seals goes over the shards.
  *
  * A session takes one more read when a process first uses it, and one more append when it begins. Transactions of the application and
  * notifications of changes are of one database: here, subscribers poll.
@@ -240,6 +240,12 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
   const [first] = shards
   if (first === undefined || new Set(shards.map(({ name }) => name)).size < shards.length)
     throw new TypeError("`shards` must have one shard or more, each with a name of its own")
+  const sealed = shards.find(({ log }) => log.erasure !== undefined)
+  // Nobody above would know what is stored below: an archive would get the words, and an erasure would be refused.
+  if (sealed !== undefined)
+    throw new TypeError(
+      `the shard "${sealed.name}" seals what it keeps; shard the stores, and put the layer of @memfold/sealed over the shards`,
+    )
   const directory = directoryIn(given ?? first.log)
   const places = placesOf(shards, directory, placing)
 
@@ -394,11 +400,12 @@ export const sharded = ({
   ...placing
 }: ShardedOptions): Layer.Layer<EventLog.EventLog | Sharded, EventLog.LogError> =>
   Layer.scopedContext(
-    Effect.map(
-      Effect.forEach(Object.entries(shards), ([name, given]) => opened(name, given)),
-      (all) => {
-        const log = makeSharded({ shards: all, ...placing })
-        return Context.make(EventLog.EventLog, log as EventLog.Service).pipe(Context.add(Sharded, log))
-      },
-    ),
+    Effect.gen(function* () {
+      const all = yield* Effect.forEach(Object.entries(shards), ([name, given]) => opened(name, given))
+      const log = yield* Effect.try({
+        try: () => makeSharded({ shards: all, ...placing }),
+        catch: (error) => asLogError(error as TypeError),
+      })
+      return Context.make(EventLog.EventLog, log as EventLog.Service).pipe(Context.add(Sharded, log))
+    }),
   )
