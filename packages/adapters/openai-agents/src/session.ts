@@ -86,9 +86,8 @@ export class MemfoldSession implements Session {
     if (limit !== undefined) return this.stored.newest(limit)
     const isNewest = this.view === undefined
     const view = (this.view ??= await this.stored.read())
-    const { messages, total } = await this.stored.since(view.total - view.open, isNewest)
-    if (total >= view.total && view.branch === (await this.stored.session.known.branch()))
-      return encodeContext([...view.messages, ...messages]).items
+    const messages = await this.stored.shown(view, isNewest)
+    if (messages !== undefined) return encodeContext(messages).items
     // Somebody else has cleared the session, or went on from an earlier place.
     this.view = undefined
     return this.getItems()

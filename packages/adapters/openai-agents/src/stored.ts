@@ -1,6 +1,6 @@
 /** The items of a session in the log, and how its end is changed. */
 import { answersEarlier, asStored, pagesBack, StoredSession, withLateResults } from "@memfold/codec"
-import type { Memory, Message, Session as Sessions } from "@memfold/core"
+import { type Memory, type Message, Render, type Session as Sessions } from "@memfold/core"
 import type { AgentInputItem } from "@openai/agents"
 import { Either } from "effect"
 import { decodeItems } from "./decode.js"
@@ -171,6 +171,22 @@ export class StoredItems {
       total: prefix.total,
       open: open === undefined ? 0 : open.to - open.from,
     }
+  }
+
+  /**
+   * What a run is shown: the messages of its view, and behind them those of the open group and what came since; `undefined` if
+   * another branch is in force.
+   *
+   * @param isKnown - see {@link StoredItems.since}
+   */
+  async shown(
+    { messages, total, open, branch }: View,
+    isKnown: boolean,
+  ): Promise<ReadonlyArray<Message.Message> | undefined> {
+    const since = await this.since(total - open, isKnown)
+    if (since.total < total || branch !== (await this.session.known.branch())) return undefined
+    const waiting = Render.openInOrder(since.messages.slice(0, open))
+    return [...messages, ...waiting, ...since.messages.slice(open)]
   }
 
   /**

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { conversation } from "@memfold/testing/arbitrary"
 import { stateOf } from "@memfold/testing"
 import { Message, orphans } from "../index.js"
-import { noResult, pairResults } from "./pairResults.js"
+import { noResult, openInOrder, pairResults } from "./pairResults.js"
 import { leaveOutUnpaired } from "./unpairedItems.js"
 
 const { assistant, call, result, system, user } = Message
@@ -153,6 +153,31 @@ describe("what is said while calls are open", () => {
   })
 })
 
+describe("a group that waits for results", () => {
+  it("has those that came behind their calls, and calls that can be answered without one", () => {
+    expect(openInOrder([calls("1", "2"), assistant("one moment"), answer("2")])).toEqual([
+      calls("1", "2"),
+      answer("2"),
+      assistant("one moment"),
+    ])
+  })
+
+  it("has a note for a call whose place another one took, and none for that one", () => {
+    expect(openInOrder([calls("1"), calls("1")])).toEqual([calls("1"), died("1"), calls("1")])
+  })
+
+  it("has a note for a call that a result without an id passed by", () => {
+    const unnamed = (name: string) => call([{ id: "", name, arguments: "{}" }])
+    const found = result({ id: "", name: "b", output: "found" })
+    expect(openInOrder([unnamed("a"), unnamed("b"), found]).map(Message.results)).toMatchObject([
+      [],
+      [{ output: noResult }],
+      [],
+      [{ output: "found" }],
+    ])
+  })
+})
+
 describe("any conversation", () => {
   it("loses no text, no call and no output", () => {
     const texts = (messages: ReadonlyArray<Message.Message>) =>
@@ -170,6 +195,36 @@ describe("any conversation", () => {
           .filter((text) => text !== noResult)
           .map((text) => text.replace("(A tool result that no open call asked for)\n", ""))
         expect(sentTexts.toSorted()).toEqual(texts(messages).toSorted())
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it("has the results of its open group right behind their calls (L5)", () => {
+    fc.assert(
+      fc.property(conversation, (generated) => {
+        const messages = generated.map((message) => ({
+          ...message,
+          parts: message.parts.filter(({ type }) => type !== "opaque"),
+        }))
+        const { open } = stateOf(messages).structure
+        fc.pre(open !== null)
+        const sent = openInOrder(messages.slice(open!.from))
+        let left = 0
+        const answered = sent.map((message, at) => {
+          const next = sent.findIndex(({ role }, later) => later > at && role !== "tool")
+          const ids = sent
+            .slice(at + 1, next === -1 ? undefined : next)
+            .flatMap(Message.results)
+            .map(({ id }) => id)
+          const isAnswered = ({ id }: Message.ToolCall) =>
+            ids.includes(id) && ids.splice(ids.indexOf(id), 1).length > 0
+          const parts = message.parts.filter((part) => part.type !== "tool-call" || isAnswered(part))
+          left += message.parts.length - parts.length
+          return { ...message, parts }
+        })
+        expect(orphans(answered)).toEqual([])
+        expect(left).toBeLessThanOrEqual(open!.calls.length)
       }),
       { numRuns: 150 },
     )

@@ -63,10 +63,44 @@ const knownGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
   return sent
 }
 
+/**
+ * The messages of a group that waits for results, in the order of a context: each result right behind its call. A call that can still be
+ * answered has none. A context leaves such a group out, and who shows it puts it behind the context.
+ *
+ * @param messages - the messages that the layout of a context names as `open`
+ *
+ * @example
+ * ```ts
+ * import { Message, Render } from "@memfold/core"
+ *
+ * const calls = ["c1", "c2"].map((id) => Message.call([{ id, name: "search", arguments: "{}" }]))
+ * const open = Render.openInOrder([...calls, Message.result({ id: "c1", output: "found" })])
+ * console.log(open.map(({ role }) => role)) // ["assistant", "tool", "assistant"]
+ * ```
+ */
+export const openInOrder = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
+  pairGroup(
+    messages.map((message, index) => ({ message, index })),
+    canBeAnswered,
+  ).map(({ message }) => message)
+
 const hasToolParts = ({ parts }: Message): boolean =>
   parts.some((part) => part.type === "tool-call" || part.type === "tool-result")
 
-const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
+/** Whether a result can still come for a call: none that comes for a later call with its id has passed it by. */
+const canBeAnswered = (one: PairedCall, asked: ReadonlyArray<PairedCall>): boolean =>
+  !one.replaced &&
+  !asked.slice(asked.indexOf(one)).some(({ call, answers }) => call.id === one.call.id && answers.length > 0)
+
+/**
+ * The messages of a group, in the order that providers require.
+ *
+ * @param isOpen - whether a call without a result stays without one
+ */
+const pairGroup = (
+  entries: ReadonlyArray<Pick<Entry, "message" | "index">>,
+  isOpen: typeof canBeAnswered = () => false,
+): ReadonlyArray<Sent> => {
   if (entries.every(({ message }) => !hasToolParts(message))) {
     return entries.map(({ message, index }) => ({ message, source: index }))
   }
@@ -102,9 +136,10 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
       out.push(one)
     }
   }
-  return out.map((item) => {
+  return out.flatMap((item) => {
     if (!("call" in item)) return item
     const [answer] = item.answers
+    if (answer === undefined && isOpen(item, asked)) return []
     const result: ToolResult = answer?.result ?? {
       type: "tool-result",
       id: item.call.id,
