@@ -197,3 +197,18 @@ describe("a compaction between a call and its output (#2317)", () => {
     })
   }
 })
+
+describe("a server that counts the ids of its items anew in each turn", () => {
+  it("refuses what the library makes of its own session in the second turn", async () => {
+    await using server = await serving((asked) => ({
+      ...callsThenSays()(asked),
+      ...(asked.afterResult ? { idsOf: 1 } : { idsOf: 0, text: "Let me see." }),
+    }))
+    const session = new MemorySession({ sessionId: "chat" })
+    await run(clerk(server), "one", { session })
+    const second = run(clerk(server), "two", { session })
+    await expect(second).rejects.toThrow(/Duplicate item found with id msg_0/)
+    // Generated loops of tools have no such ids where a library makes its requests itself: see `played` of the harness.
+    expect((await session.getItems()).map(textOf)).not.toContain("two")
+  })
+})

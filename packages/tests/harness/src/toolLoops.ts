@@ -80,9 +80,9 @@ const countsIn = (value: unknown): Readonly<Record<string, number>> =>
 /**
  * A conversation: what is stored before each question, what the model says in each step, and what the tool `lookUp` returns there.
  *
- * @param isTame - whether the model makes up no tools and no arguments, and no call of a turn has the id of another one
+ * @param tame - if the model makes up no tools and no arguments: within what no call has the id of another one
  */
-export const toolLoop = (seed: number, isTame = false) => {
+export const toolLoop = (seed: number, tame?: "turn" | "conversation") => {
   const sample = <A>(arbitrary: fc.Arbitrary<A>, numRuns: number) => fc.sample(arbitrary, { seed, numRuns })
   const [loop] = sample(steps, 1)
   const stored = sample(saidBefore, 2)
@@ -96,21 +96,23 @@ export const toolLoop = (seed: number, isTame = false) => {
   let turn = 0
   const answer: Answering = ({ body }) => {
     requests.push([countsIn(body), { ...said }])
-    const at = turn++ % (loop!.length + 1)
+    const at = turn % (loop!.length + 1)
+    const first = tame === "conversation" ? turn - at : 0
+    turn++
     const step = loop![at]
     if (step === undefined) {
       if (isDone) note("Done.")
-      return { text: isDone ? "Done." : "", ...(isCounted ? { idsOf: 0 } : {}) }
+      return { text: isDone ? "Done." : "", ...(isCounted ? { idsOf: first } : {}) }
     }
     const { thinks, text, calls, ids } = step
     note(text)
     return {
-      ...(ids === "of every answer" ? { idsOf: isTame ? at : 0 } : {}),
+      ...(ids === "of every answer" ? { idsOf: tame === undefined ? 0 : first + at } : {}),
       ...(thinks ? { thinking: "Hm." } : {}),
       ...(text === undefined ? {} : { text }),
       calls: calls.map(({ name, broken }, depth): AnsweredCall => {
         const input = { request: `${turn}`, depth }
-        if (isTame) return { name: "lookUp", id: `call_${at}_${depth}`, arguments: input }
+        if (tame !== undefined) return { name: "lookUp", id: `call_${first + at}_${depth}`, arguments: input }
         return { name, ...givenIds[ids], arguments: broken ?? input }
       }),
     }
@@ -173,7 +175,9 @@ const played = async (
   checks: Checked,
 ) => {
   const { checked = "all", drops } = checks
-  const { answer, stored, said, requests, output } = toolLoop(seed, isTame)
+  // A library that makes later requests itself sends what it was answered as it came, beside what was answered in earlier turns.
+  const tame = checked === "first" ? "conversation" : "turn"
+  const { answer, stored, said, requests, output } = toolLoop(seed, isTame ? tame : undefined)
   const server = await providerServer({ answer })
   await using memory = createMemory({
     store: "memory:",
