@@ -72,7 +72,15 @@ class Encoder {
       const name = part.name ?? this.names.get(part.id) ?? "tool"
       return [{ ...written, id: this.ids.result(part.id), name }]
     }
-    return this.runsHere(written) ? [written] : this.omissions.add(part.type)
+    return this.runsHere(written) && this.isSent(role, written) ? [written] : this.omissions.add(part.type)
+  }
+
+  /** Whether the library sends a part to the provider: a message of which it sends nothing is refused. */
+  private isSent(role: Message.Role, { type, options }: Codec.Fields): boolean {
+    if (this.provider !== "anthropic" || role !== "assistant") return true
+    return type === "reasoning"
+      ? Codec.isFields(options) && Codec.isFields(options["anthropic"])
+      : type !== "file"
   }
 
   /** Whether the provider takes back what a provider ran itself. */

@@ -1,11 +1,12 @@
 /** Chats with the real providers of Effect AI, against a server that is as strict as their APIs (law L17). */
-import { Memory } from "@memfold/core"
+import { Memory, Message } from "@memfold/core"
 import { seeded } from "@memfold/strict-providers"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { deep, often } from "@memfold/harness/depth"
 import { expectNothingRefused } from "@memfold/harness/toolLoops"
 import { MemfoldChat } from "../src/index.js"
+import { createMemory } from "memfold"
 import { handlers, memoryOf, models, served, toolkit } from "./models.js"
 
 /** Asks, and goes on as long as the model calls tools. */
@@ -90,3 +91,27 @@ describe.each(["anthropic", "openai"] as const)(
       ))
   },
 )
+
+/** What the library sends nothing of to one provider or the other. */
+const unsent: Readonly<Record<string, Message.Part>> = {
+  reasoning: { type: "reasoning", text: "Hm." },
+  "a file": { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" },
+}
+
+describe.each(["anthropic", "openai"] as const)("an answer that is nothing else, with %s", (provider) => {
+  it.each(Object.keys(unsent))("leaves no message without content: %s", (kind) =>
+    Effect.gen(function* () {
+      const server = yield* served({ answer: () => ({ text: "Done." }) })
+      const memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
+      yield* Effect.addFinalizer(() => Effect.promise(() => memory.close()))
+      for (const message of [
+        Message.user("Where is it?"),
+        { role: "assistant" as const, parts: [unsent[kind]!] },
+      ])
+        yield* Effect.promise(() => memory.neutral.append("chat", message))
+      const asked = Effect.flatMap(MemfoldChat.make(memory, "chat"), (chat) => turn(chat, "And?", false))
+      yield* asked.pipe(Effect.provide(Layer.mergeAll(models[provider](server), handlers)))
+      expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    }).pipe(Effect.scoped, Effect.runPromise),
+  )
+})
