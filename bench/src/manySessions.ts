@@ -25,6 +25,8 @@ const options = {
 const perRound = 50
 /** Sessions that begin at once while a schema is filled. */
 const atOnce = 64
+/** One session of so many has an owner, who has ten of them. */
+const owned = 20
 const perOwner = 10
 
 /** What is measured of a schema, in milliseconds each. */
@@ -48,7 +50,7 @@ const messagesOf = (session: string, turn: number) => {
   return [Message.user(asked!.content), Message.assistant(answered!.content)]
 }
 
-const ownerOf = (at: number): string => `owner-${Math.floor(at / perOwner)}`
+const ownerOf = (at: number): string => `owner-${Math.floor(at / owned / perOwner)}`
 
 /** Works with a memory that has read nothing yet. */
 const withMemory = <A, E>(
@@ -79,7 +81,7 @@ const fill = ({ sessions, name }: Schema, url: string): Promise<void> =>
         (at) => {
           const session = sessionOf(at)
           const messages = [...messagesOf(session, 0), ...messagesOf(session, 1)]
-          return memory.append(session, messages, { owner: ownerOf(at) })
+          return memory.append(session, messages, at % owned === 0 ? { owner: ownerOf(at) } : {})
         },
         { concurrency: atOnce, discard: true },
       ).pipe(Effect.zipRight(memory.consume("bench", () => Effect.void, { follow: false, from: "end" }))),
