@@ -14,7 +14,7 @@ import { parseArgs } from "node:util"
 import { Client } from "pg"
 import { withServer } from "./load/server.js"
 import { sessionOf, turnOf } from "./load/talk.js"
-import { claim, told } from "./measure.js"
+import { claim, percentile, told } from "./measure.js"
 
 const options = {
   counts: { type: "string", default: "1000,100000,1000000" },
@@ -88,9 +88,9 @@ const fill = ({ sessions, name }: Schema, url: string): Promise<void> =>
   )
 
 const timed = <A, E>(into: Array<number>, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.flatMap(Effect.timed(work), ([took, result]) => {
+  Effect.map(Effect.timed(work), ([took, result]) => {
     into.push(Duration.toMillis(took))
-    return Effect.succeed(result)
+    return result
   })
 
 /** A round in a schema: turns and contexts of sessions that lie apart, lists, and a look at what is new, as a worker has it. */
@@ -112,9 +112,6 @@ const round = ({ sessions, store, times }: Schema, number: number): Promise<void
       )
     }),
   )
-
-const part = (times: ReadonlyArray<number>, share: number): number =>
-  times.toSorted((one, other) => one - other)[Math.floor((times.length - 1) * share)] ?? 0
 
 /** The bytes on the disk of a schema, and how long its tables are cleaned up, in milliseconds. */
 const inDatabase = async (url: string, { name }: Schema) => {
@@ -177,7 +174,7 @@ export const manySessions = async (args: ReadonlyArray<string>): Promise<boolean
         ["the sessions of an owner", times.owned],
         [`a look at ${perRound} sessions that have changed, by the feed`, times.sweep],
       ] as const)
-        told(`${what}: p50, p99`, `${shown(part(taken, 0.5))}, ${shown(part(taken, 0.99))}`)
+        told(`${what}: p50, p99`, `${shown(percentile(taken, 0.5))}, ${shown(percentile(taken, 0.99))}`)
       const { bytes, vacuum } = await inDatabase(url, schema)
       const messages = 4 * sessions + 2 * perRound * Number(rounds)
       told("on the disk, of a message", `${Math.round(bytes / messages)} B`)
@@ -191,7 +188,7 @@ export const manySessions = async (args: ReadonlyArray<string>): Promise<boolean
         [0.5, 0.99].map((share) =>
           claim(
             `${what} among most sessions against among fewest, p${100 * share}`,
-            part(many.times[what], share) / part(few.times[what], share),
+            percentile(many.times[what], share) / percentile(few.times[what], share),
             1.5,
           ),
         ),

@@ -16,8 +16,11 @@ export const event = (index: number): Event.MessageAppended => ({
 /** An id as long as the engine's. */
 export const commitOf = (index: number): string => `0bench0000${String(index).padStart(16, "0")}`
 
-export const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
+/** The value that a part of some values, from 0 to 1, is not above; 0 of none. */
+export const percentile = (values: ReadonlyArray<number>, part: number): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length * part)] ?? 0
+
+export const median = (values: ReadonlyArray<number>): number => percentile(values, 0.5)
 
 /** Prints a claim. Returns whether it holds. */
 export const claim = (what: string, ratio: number, bound: number): boolean => {

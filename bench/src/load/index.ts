@@ -16,6 +16,7 @@ import { dirname, join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { percentile } from "../measure.js"
 import { type Commands, type Crew, startCrew } from "./crew.js"
 import { type Kind, type Server, startServer } from "./server.js"
 import { sessionOf, strategy, turnOf } from "./talk.js"
@@ -127,9 +128,6 @@ const look = (log: EventLog.Service, session: string, turns: number) =>
     } satisfies Found
   })
 
-const at = (sorted: ReadonlyArray<number>, share: number): number =>
-  sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0
-
 const shown = (value: number): string => Math.round(value).toLocaleString("en-US")
 
 const withLog = <A>(
@@ -204,7 +202,7 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
     crew.end()
     const bare = (before + (await server.bareInserts(texts, 2_000))) / 2
     const sum = (of: (one: Found) => number) => found.reduce((total, one) => total + of(one), 0)
-    const lags = found.flatMap((one) => one.lags).toSorted((a, b) => a - b)
+    const lags = found.flatMap((one) => one.lags)
     const [lost, twice, findings, due] = [
       sum((one) => one.lost),
       sum((one) => one.twice),
@@ -218,7 +216,7 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
         `  processes that ended by themselves: ${crew.endedBy.themselves} ${crew.endedBy.lastError}`,
         `  messages lost, double or out of place: ${lost}; summaries twice: ${twice}; findings of verify: ${findings}; compactions still due: ${due}`,
         `  ${shown(sum((one) => one.compactions))} compactions, ${shown(sum((one) => one.failures))} compactions failed and were tried again`,
-        `  lag of a due compaction: median ${shown(at(lags, 0.5))} ms, 99th percentile ${shown(at(lags, 0.99))} ms`,
+        `  lag of a due compaction: median ${shown(percentile(lags, 0.5))} ms, 99th percentile ${shown(percentile(lags, 0.99))} ms`,
         `  ${shown(perSecond)} appends of two messages a second, all kills included; bare inserts of their bytes: ${shown(bare)} a second (${(perSecond / bare).toFixed(2)} of it)`,
       ].join("\n"),
     )

@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { freePort } from "../freePort.js"
 import { withServer } from "../load/server.js"
-import { claim, told } from "../measure.js"
+import { claim, percentile, told } from "../measure.js"
 import type { Load, Measured } from "./clients.js"
 import { run, type Running, start } from "./processes.js"
 
@@ -21,9 +21,6 @@ interface Size {
   readonly turns: number
   readonly kills: number
 }
-
-const percentile = (times: ReadonlyArray<number>, part: number): number =>
-  times.toSorted((one, other) => one - other)[Math.floor(times.length * part)] ?? 0
 
 const requests = ({ appends, contexts, streams }: Measured) =>
   appends.length + contexts.length + streams.length
