@@ -176,7 +176,8 @@ export const eraseOwner = (
       if (held !== null) return yield* held
     }
     const owned = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
-    const heirs = yield* ownersOf(parts, passed)
+    // Without layers, there are no facts with anybody.
+    const heirs = yield* ownersOf(parts, parts.layers === null ? [] : passed)
     heirs.delete(owner)
     const receipt = yield* erasure.erase({ owner, actor: actor?.id ?? "", reason, after: millis, also })
     const { sessions, keys, destroyTime } = receipt

@@ -45,8 +45,8 @@ export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Servi
       },
     }),
     (segments) => {
-      /** The records of rows, up to the one with which their text reaches a length. */
-      const resolved = (rows: Records, length: number) =>
+      /** The records of rows: all, or up to the one with which their text reaches a length. */
+      const resolved = (rows: Records, length = Number.POSITIVE_INFINITY) =>
         Effect.gen(function* () {
           const whole = new Map<string, Records>()
           const found: Array<EventLog.LogRecord> = []
@@ -102,12 +102,8 @@ export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Servi
                 feed: (page) =>
                   feed(page).pipe(
                     Effect.flatMap((found) =>
-                      Effect.map(
-                        resolved(
-                          found.map(({ record }) => record),
-                          Number.MAX_SAFE_INTEGER,
-                        ),
-                        (records) => found.map((fed, at) => ({ ...fed, record: records[at]! })),
+                      Effect.map(resolved(found.map(({ record }) => record)), (records) =>
+                        found.map((fed, at) => ({ ...fed, record: records[at]! })),
                       ),
                     ),
                     again,
