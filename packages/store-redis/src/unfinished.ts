@@ -3,6 +3,7 @@
  * step, and it is taken off the list when the files are rewritten. Whoever opens the log goes on with what is listed.
  */
 import type { EventLog } from "@memfold/log"
+import { atMost } from "@memfold/log/atMost"
 import { Effect, type Scope } from "effect"
 import { type Connection, sleptUnheld } from "./Connection.js"
 import { forget } from "./forget.js"
@@ -33,7 +34,7 @@ export const make = (
     /** The sessions to try again. */
     const left = new Set<string>()
     let pause = wait.first
-    const oneAtATime = yield* Effect.makeSemaphore(1)
+    const oneAtATime = atMost(1)
 
     const finish: Finish = (session) =>
       Effect.gen(function* () {
@@ -42,7 +43,7 @@ export const make = (
         // A server writes its files anew for all that is listed: whoever waits meanwhile is mostly done, too.
         const isListed = connection.ask(about, (client) => client.hexists(unfinished, toStored(session)))
         if ((yield* isListed) === 1)
-          yield* oneAtATime.withPermits(1)(
+          yield* oneAtATime(
             Effect.gen(function* () {
               if ((yield* isListed) === 0) return
               const lists = connection.servers().length === 1 ? unfinishedLists(prefix) : [unfinished]

@@ -1,6 +1,7 @@
 /** What the operations of a memory work with. */
 import { Clock, Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
+import { atMost, type InPlace } from "@memfold/log/atMost"
 import { EventLog, type Service as Log } from "@memfold/log/EventLog"
 import { guarded, marginOf, TokenCounter } from "@memfold/message/TokenCounter"
 import { withDefaults } from "../options/OptionGroup.js"
@@ -11,7 +12,7 @@ import { Embedder } from "../recall/Embedder.js"
 import { FullTextIndex } from "../recall/FullTextIndex.js"
 import { OwnedIndex } from "../recall/OwnedIndex.js"
 import { inStore } from "../recall/inStore.js"
-import { Upkeep, upkeepsAtOnce } from "../recall/Upkeep.js"
+import { Upkeep } from "../recall/Upkeep.js"
 import { make as makeMeaning } from "../recall/Meaning.js"
 import { Reranker } from "../recall/Reranker.js"
 import type { Reading } from "../recall/recallMessages.js"
@@ -54,7 +55,7 @@ export interface MemoryParts extends RenderingParts, Entrance {
   /** What recall reads with. */
   readonly reading: Reading
   /** Searches over all sessions of an owner, a few at a time: each holds what it has read of every session. */
-  readonly ownerSearches: Effect.Semaphore
+  readonly ownerSearches: InPlace
   readonly mode: CompactionMode
   readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
 }
@@ -141,8 +142,7 @@ export const makeParts = (
     // What an earlier process could not tell the index before it ended.
     if (givenVectors !== null) yield* Effect.forkScoped(meaning.forgetErased)
     const index = (yield* FullTextIndex) ?? inStore(log.projections)
-    const permits = yield* Effect.makeSemaphore(upkeepsAtOnce)
-    const upkeep = new Upkeep(index, yield* Effect.scope, permits, options.indexAhead ?? true)
+    const upkeep = new Upkeep(index, yield* Effect.scope, options.indexAhead ?? true)
     return {
       log,
       sessions,
@@ -155,7 +155,7 @@ export const makeParts = (
       layers,
       beforeAppend: options.beforeAppend,
       reading: { sessions, index, upkeep, owned: new OwnedIndex(ownedPostings), meaning, counter, reranker },
-      ownerSearches: yield* Effect.makeSemaphore(ownerSearchesAtOnce),
+      ownerSearches: atMost(ownerSearchesAtOnce),
       mode,
       boundReasoning,
       strategyOf: requestStrategy(options, margin),

@@ -59,7 +59,7 @@ export const recallOf = (
     yield* breathe
     const asked = yield* timeOf(query, times, yield* Clock.currentTimeMillis)
     const left = new Set(without)
-    return yield* ownerSearches.withPermits(1)(
+    return yield* ownerSearches(
       Effect.flatMap(allOfOwned(log, owner), (all) =>
         recallOwned(
           reading,

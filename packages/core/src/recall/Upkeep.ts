@@ -2,6 +2,7 @@
  * Keeps full-text indexes up with their logs: behind appends, in whole parts, so that the first search of another process reads few
  * messages, and for a search that finds an index far behind.
  */
+import { atMost } from "@memfold/log/atMost"
 import { Deferred, Effect, Option, type Scope } from "effect"
 import { logFailures } from "../shell/logBackgroundFailure.js"
 import type { SessionError } from "../shell/Sessions.js"
@@ -18,7 +19,7 @@ export const mostAtOnce = 2 * eventsBehind
 const patience = "150 millis"
 
 /** How many indexes a memory brings up at once. */
-export const upkeepsAtOnce = 2
+const upkeepsAtOnce = 2
 
 /** How many sessions are known by when they were last looked at. */
 const mostSessions = 10_000
@@ -33,17 +34,14 @@ const ofOwner = (owner: string) => `owner:${owner}`
 /** Brings indexes up. What is under way ends with the scope; what is written by then stays. */
 export class Upkeep {
   private readonly underWay = new Map<string, Work>()
+  private readonly inPlace = atMost(upkeepsAtOnce)
   /** The version at which a session was last known to be near its index. */
   private readonly near = new Newest<number>(mostSessions)
 
-  /**
-   * @param permits one for each index that is brought up
-   * @param isAhead whether indexes follow the appends
-   */
+  /** @param isAhead whether indexes follow the appends */
   constructor(
     private readonly index: Service,
     private readonly scope: Scope.Scope,
-    private readonly permits: Effect.Semaphore,
     private readonly isAhead: boolean,
   ) {}
 
@@ -100,9 +98,10 @@ export class Upkeep {
       if (other !== undefined) return Effect.succeed(other)
       return Effect.flatMap(Deferred.make<void, SessionError>(), (done) => {
         this.underWay.set(name, done)
-        const permitted = this.permits
-          .withPermits(1)(work)
-          .pipe(Effect.intoDeferred(done), Effect.ensuring(Effect.sync(() => this.underWay.delete(name))))
+        const permitted = this.inPlace(work).pipe(
+          Effect.intoDeferred(done),
+          Effect.ensuring(Effect.sync(() => this.underWay.delete(name))),
+        )
         return Effect.as(
           Effect.uninterruptible(Effect.forkIn(Effect.interruptible(permitted), this.scope)),
           done,

@@ -1,6 +1,7 @@
 /** The states that a process knows: read from the log when they are needed, and kept between calls. */
 import { Effect, LogLevel } from "effect"
 import type { Event } from "../event/Event.js"
+import { atMost } from "@memfold/log/atMost"
 import type { Service as EventLog } from "@memfold/log/EventLog"
 import { earlierRow, earlierSnapshots, eventsBetweenSnapshots } from "../projection/earlierSnapshots.js"
 import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
@@ -63,9 +64,13 @@ export interface SessionCache {
 /** How long the messages of all cached states are at most, in UTF-16 code units; one state that is longer is kept alone. */
 const longest = 2 ** 27
 
+/** How many sessions are opened at a time: the others wait, and hold none of their events. */
+const openedAtOnce = 32
+
 /** Makes a cache of the most recently used sessions, at most `capacity`, and fewer where their messages are long. */
 export const makeSessionCache = (log: EventLog, capacity: number): SessionCache => {
   const cache = new Map<string, CachedSession>()
+  const opening = atMost(openedAtOnce)
   let [hasTold, length] = [false, 0]
 
   /** Says that a session was opened with its summary: once for people, as thousands may be opened, and then for a search of a fault. */
@@ -139,7 +144,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
       if (read.state.summary !== null) yield* tellRestored(session)
       if (before === null) yield* checkActiveRow(log, read.state)
       return yield* remember(cached, before, read)
-    })
+    }).pipe(opening)
 
   /** The newest state. It asks for the head of the log first: mostly nothing is new. */
   const refresh = (session: string): Effect.Effect<StateInLog, SessionError> =>

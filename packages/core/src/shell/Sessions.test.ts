@@ -160,6 +160,31 @@ describe("a state", () => {
   )
 })
 
+describe("a stampede", () => {
+  it("holds the events of few sessions at a time, however many are opened at once (L19)", () =>
+    Effect.gen(function* () {
+      const real = yield* InMemoryEventLog.make
+      const names = Array.from({ length: 200 }, (_, at) => `s${at}`)
+      const writer = Session.make(real)
+      for (const name of names)
+        yield* writer.transact(name, () => ({ events: appended(chat(1)), answer: null }))
+      const open = { now: 0, most: 0 }
+      const log: EventLog.Service = {
+        ...real,
+        read: (session, page) =>
+          Effect.acquireUseRelease(
+            Effect.sync(() => (open.most = Math.max(open.most, ++open.now))),
+            () => Effect.zipLeft(real.read(session, page), Effect.yieldNow()),
+            () => Effect.sync(() => open.now--),
+          ),
+      }
+      const states = yield* Effect.forEach(names, Session.make(log).load, { concurrency: "unbounded" })
+      expect(states.map(({ version }) => version)).toEqual(names.map(() => 1))
+      expect(open.most).toBeGreaterThan(1)
+      expect(open.most).toBeLessThanOrEqual(32)
+    }).pipe(Effect.runPromise))
+})
+
 describe("a store that cannot be read", () => {
   for (const [what, times] of [
     ["now, is asked again", 3],

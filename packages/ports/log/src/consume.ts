@@ -6,6 +6,7 @@
  * written at its own record: a consumer that was frozen, and whose turn another one has taken, can keep nothing any more.
  */
 import { Chunk, Clock, Data, Duration, Effect, Random, Schedule, Stream } from "effect"
+import { atMost } from "./atMost.js"
 import { fed, type FeedRange, records, storedLog } from "./pages.js"
 import {
   type FedRecord,
@@ -229,15 +230,13 @@ const turn = <E, R>(
   Effect.gen(function* () {
     const own = groupIn(log, group)
     const term = Duration.toMillis(lease ?? defaultLease)
-    const one = yield* Effect.makeSemaphore(1)
+    const one = atMost(1)
     let [at, kept] = [taken.at, taken.position]
     /** Something that has come is not done: what is kept does not go past it. */
     let isPending = false
     /** The cursor is written by one fiber at a time, and not in parts. */
     const alone = <A, F>(write: (until: number) => Effect.Effect<A, F>) =>
-      Effect.uninterruptible(
-        one.withPermits(1)(Effect.flatMap(Clock.currentTimeMillis, (now) => write(now + term))),
-      )
+      Effect.uninterruptible(one(Effect.flatMap(Clock.currentTimeMillis, (now) => write(now + term))))
     const keep = alone((until) => own.keep(at, { position: kept, until }))
     /** Notes what is given up, and that the group has come to a position. */
     const giveUp = (page: ReadonlyArray<FedRecord>, reached: string, tried: number, error?: unknown) =>

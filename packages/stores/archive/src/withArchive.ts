@@ -1,6 +1,7 @@
 /** A store with an archive behind it: whoever opens an archived session gets it back. */
 import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
+import { atMost } from "@memfold/log/atMost"
 import { Clock, Effect, Layer, Stream } from "effect"
 import type { Archive } from "./Archive.js"
 import { eraseArchived, restoreSession } from "./move.js"
@@ -35,7 +36,7 @@ const { markedBy, markOf } = EventLog
  */
 export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect<EventLog.Service> =>
   Effect.gen(function* () {
-    const oneAtATime = yield* Effect.makeSemaphore(1)
+    const oneAtATime = atMost(1)
     const withSegments = yield* segmentsIn(archive)
     // Segments have what the store has: where it is sealed, they are below what seals.
     const segmented = withSegments(EventLog.storedLog(store))
@@ -57,7 +58,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
         const now = yield* Clock.currentTimeMillis
         if (now - (seen.get(session) ?? Number.NEGATIVE_INFINITY) < trust) return
         // Several operations of a context begin at once; the first one brings the session back.
-        yield* oneAtATime.withPermits(1)(restoreSession(log, archive, session))
+        yield* oneAtATime(restoreSession(log, archive, session))
         see(session, now)
       }).pipe(Effect.mapError(asLogError(operation, session)))
 

@@ -3,7 +3,8 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { Effect, Option } from "effect"
+import { atMost } from "@memfold/log/atMost"
+import { Effect } from "effect"
 import type { Dialect } from "./Dialect.js"
 
 /** A row as the database returns it. */
@@ -136,17 +137,11 @@ export const reserving =
   (body) =>
     Effect.scoped(Effect.flatMap(client.reserve, body))
 
-/** Gives one connection to one fiber after the other; without a wait where it is free. */
+/** Gives one connection to one fiber after the other. */
 export const inTurn = (connection: Connection): Effect.Effect<Use> =>
-  Effect.map(Effect.makeSemaphore(1), (semaphore): Use => {
-    const ifFree = semaphore.withPermitsIfAvailable(1)
-    const waiting = semaphore.withPermits(1)
-    return (body) => {
-      const used = Effect.suspend(() => body(connection))
-      return Effect.flatMap(ifFree(used), (result) =>
-        Option.isSome(result) ? Effect.succeed(result.value) : waiting(used),
-      )
-    }
+  Effect.sync(() => {
+    const oneAtATime = atMost(1)
+    return (body) => oneAtATime(Effect.suspend(() => body(connection)))
   })
 
 /** Uses a database through its connections. */

@@ -66,6 +66,24 @@ describe("a batcher", () => {
     expect(groups).toEqual(["first", "a b"])
   })
 
+  it("waits for what comes in each next turn of the event loop, for a bounded number of turns", async () => {
+    const { groups, batched } = noting()
+    /** Items of which one comes in each turn of the event loop. */
+    const come = (left: number): Promise<unknown> =>
+      new Promise((resolve) => {
+        setImmediate(() => {
+          const others = left === 0 ? [] : [come(left - 1)]
+          resolve(Promise.all([Effect.runPromise(batched({ key: String(left), size: 0 })), ...others]))
+        })
+      })
+    await come(4)
+    expect(groups).toEqual(["4 3 2 1 0"])
+    groups.length = 0
+    await come(99)
+    expect(groups.length).toBeGreaterThan(4)
+    expect(groups.join(" ").split(" ").length).toBe(100)
+  })
+
   it("has no two items with one key in a group, and keeps their order", async () => {
     const { groups, all } = noting()
     await all(items("a", "b", "a", "c", "a"))

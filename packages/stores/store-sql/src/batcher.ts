@@ -28,6 +28,12 @@ interface PendingItem<Item, A, E> {
  */
 const answersAtOnce = 8
 
+/**
+ * For how many turns of the event loop a group waits while each of them brings an item. Sessions that are opened at once come one in a turn,
+ * and what a group costs, such as a disk's confirmation, hardly depends on how many it has.
+ */
+const mostTurns = 16
+
 /** Runtimes without `setImmediate` have a timer that takes its turn as well. */
 const later = (work: () => void): unknown =>
   typeof setImmediate === "undefined" ? setTimeout(work, 0) : setImmediate(work)
@@ -89,8 +95,17 @@ export const make = <Item, A, E>({
       )
     })
 
+  /** Waits a turn of the event loop, and another one while more items come. */
+  const gather = (turnsLeft: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const before = waiting.length
+      return Effect.flatMap(othersFirst, () =>
+        waiting.length > before && turnsLeft > 1 ? gather(turnsLeft - 1) : Effect.void,
+      )
+    })
+
   /** Works on a group, and lets another fiber go on with the items that have come meanwhile. */
-  const lead: Effect.Effect<void> = Effect.flatMap(othersFirst, () =>
+  const lead: Effect.Effect<void> = Effect.flatMap(gather(mostTurns), () =>
     Effect.flatMap(work(nextGroup()), () => {
       isWorking = waiting.length > 0
       return isWorking ? Effect.asVoid(Effect.forkDaemon(lead)) : Effect.void
