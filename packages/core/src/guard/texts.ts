@@ -68,10 +68,18 @@ export const occurrences = (text: string, piece: string): ReadonlyArray<Pick<Mar
 }
 
 /** A text with its marks. JSON stays JSON: a marked number becomes a string, and what is not marked keeps its bytes. */
-const marked = (place: string, text: string, marksIn: MarksIn, given: ReadonlyArray<Mark> = []): string => {
+const marked = (
+  place: string,
+  text: string,
+  marksIn: MarksIn,
+  {
+    given = [],
+    isStructure = false,
+  }: { readonly given?: ReadonlyArray<Mark>; readonly isStructure?: boolean } = {},
+): string => {
   const marks = [...given, ...marksIn({ place, text })]
   if (marks.length === 0 && !text.includes("\\")) return text
-  if (!isJson(text)) return marks.length === 0 ? text : withMarks(text, marks)
+  if (!isStructure && !isJson(text)) return marks.length === 0 ? text : withMarks(text, marks)
   const ends =
     marks.length === 0
       ? []
@@ -93,7 +101,9 @@ const marked = (place: string, text: string, marksIn: MarksIn, given: ReadonlyAr
       if (!isEscaped) return [{ from: start - at - 1, to: stop - at - 1, mark }]
       return occurrences(plain, meant(text.slice(start, stop))).map((found) => ({ ...found, mark }))
     })
-    const written = isEscaped ? marked(`${place}@${at}`, plain, marksIn, inside) : withMarks(plain, inside)
+    const written = isEscaped
+      ? marked(`${place}@${at}`, plain, marksIn, { given: inside })
+      : withMarks(plain, inside)
     return written === plain ? literal : JSON.stringify(written)
   })
 }
@@ -120,7 +130,7 @@ const withPayloads = (before: unknown, after: unknown): unknown => {
 const structure = <A>(place: string, data: A, marksIn: MarksIn): A => {
   if (data === undefined || data === null) return data
   const text = readable(data)
-  const written = marked(place, text, marksIn)
+  const written = marked(place, text, marksIn, { isStructure: true })
   return written === text ? data : (withPayloads(data, JSON.parse(written)) as A)
 }
 

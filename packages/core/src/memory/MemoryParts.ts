@@ -1,3 +1,9 @@
+/** How many sessions are searched or traced at once; others wait. */
+const searchesAtOnce = 32
+
+/** How many previews run at once; others wait. */
+const previewsAtOnce = 16
+
 /** What the operations of a memory work with. */
 import { Clock, Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
@@ -56,6 +62,8 @@ export interface MemoryParts extends RenderingParts, Entrance {
   readonly reading: Reading
   /** Searches over all sessions of an owner, a few at a time: each holds what it has read of every session. */
   readonly ownerSearches: InPlace
+  /** Previews, a few at a time: each holds the states that it goes through. */
+  readonly previews: InPlace
   readonly mode: CompactionMode
   readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
 }
@@ -154,8 +162,18 @@ export const makeParts = (
       counter,
       layers,
       beforeAppend: options.beforeAppend,
-      reading: { sessions, index, upkeep, owned: new OwnedIndex(ownedPostings), meaning, counter, reranker },
+      reading: {
+        inPlace: atMost(searchesAtOnce),
+        sessions,
+        index,
+        upkeep,
+        owned: new OwnedIndex(ownedPostings),
+        meaning,
+        counter,
+        reranker,
+      },
       ownerSearches: atMost(ownerSearchesAtOnce),
+      previews: atMost(previewsAtOnce),
       mode,
       boundReasoning,
       strategyOf: requestStrategy(options, margin),

@@ -8,7 +8,15 @@ import { timeOf } from "../recall/timed.js"
 import { answerCall } from "../recall/tools.js"
 import { render, shownIndexes } from "../render/Render.js"
 import { breathe } from "@memfold/log/breathe"
-import { checkCount, checkOwner, checkSearched, checkText, checkTimes, checkWithout } from "./input.js"
+import {
+  checkCount,
+  checkOwner,
+  checkSearched,
+  checkSession,
+  checkText,
+  checkTimes,
+  checkWithout,
+} from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError, OwnerRecallOptions, RecallOptions, StrategyOptions } from "./MemoryOptions.js"
 import { allOfOwned } from "./ownedSessions.js"
@@ -41,7 +49,7 @@ export const recall = (
       before: state.total,
       without: (index) => shown.has(index),
     })
-  }).pipe(span("memfold.recall", { session }))
+  }).pipe(parts.reading.inPlace, span("memfold.recall", { session }))
 
 /** Searches all sessions of an owner. */
 export const recallOf = (
@@ -78,8 +86,12 @@ export const answerToolCall = (
   { tokens = 1_000, ...request }: StrategyOptions & { readonly tokens?: number } = {},
 ): Effect.Effect<Message | null, MemoryError> =>
   Effect.gen(function* () {
-    const state = yield* readState(parts.sessions, session)
+    yield* checkSession(session)
     yield* checkCount(session, "tokens", tokens)
+    const read = (from: number, to: number) =>
+      Effect.flatMap(readState(parts.sessions, session), (state) =>
+        readRange(parts.reading, state, { from, to, tokens }),
+      )
     const search = (query: string) =>
       recall(parts, session, query, { ...request, tokens, messages: "outside-context" })
     return yield* answerCall(
@@ -90,8 +102,7 @@ export const answerToolCall = (
               ? text
               : `${text}\n(${unsearched} later messages are not indexed yet.)`.trim(),
           ),
-        read: (from, to) =>
-          Effect.map(readRange(parts.reading, state, { from, to, tokens }), ({ text }) => text),
+        read: (from, to) => Effect.map(parts.reading.inPlace(read(from, to)), ({ text }) => text),
       },
       call,
     )

@@ -3,6 +3,7 @@
  * found word for word, covered by a summary or not.
  */
 import { Effect } from "effect"
+import type { InPlace } from "@memfold/log/atMost"
 import type { Service as TokenCounter } from "@memfold/message/TokenCounter"
 import { breathe } from "@memfold/log/breathe"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
@@ -54,6 +55,8 @@ export interface RecallRequest {
 
 /** What recall needs to read a session. */
 export interface Reading {
+  /** Reads a session when there is a place: whoever reads one holds its messages, and whoever waits should hold none. */
+  readonly inPlace: InPlace
   readonly sessions: Sessions
   readonly index: FullTextIndex
   /** What keeps the index up with the log. */

@@ -22,6 +22,7 @@ import {
   type Service as EventLog,
   type VersionConflict,
 } from "@memfold/log/EventLog"
+import { atMost } from "@memfold/log/atMost"
 import { inSteps, mapped, type Steps } from "@memfold/log/breathe"
 import { description } from "../projection/description.js"
 import { earlierSnapshots } from "../projection/earlierSnapshots.js"
@@ -150,6 +151,9 @@ export const unlessKept = (
 /** More conflicts in a row are no competition between writers: the log contradicts itself. */
 const mostConflicts = 1_000
 
+/** How many logs are read as a whole at a time: the other readers wait, and hold no events. */
+const wholeAtOnce = 16
+
 /** New events with the states before and after each of them. */
 const stepsOf = (
   state: SessionState,
@@ -208,6 +212,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   const events: Sessions["events"] = (session, options) => eventsIn(log, session, options)
 
+  const whole = atMost(wholeAtOnce)
   const histories = makeHistories({ log, events, cache })
 
   /** The projection changes of events that invalidate commits: all rows, computed again from the log. */
@@ -316,9 +321,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     stateBack: (now, version) => stateBack(log, events, now, version),
     stateReaching: (now, index, isWanted) => stateReaching(log, events, now, index, isWanted),
     events,
-    history: histories.of,
-    summariesAt: histories.summariesAt,
-    timeline: (session) => timelineIn({ events, stateAt: past.at, history: histories.of }, session),
+    history: (session) => whole(histories.of(session)),
+    summariesAt: (state) => whole(histories.summariesAt(state)),
+    timeline: (session) => whole(timelineIn({ events, stateAt: past.at, history: histories.of }, session)),
     transact,
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,
