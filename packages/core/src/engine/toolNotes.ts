@@ -1,6 +1,7 @@
 /**
  * Tool notes: failures and files taken from tool calls word for word. No model writes them, so none can leave them out.
  */
+import { lookOf, oneLine } from "../summary/marks.js"
 import type { Files } from "../summary/Summary.js"
 import {
   type Message,
@@ -15,7 +16,7 @@ import { type FailureNotes, type FileNotes, touchedFiles } from "../policy/ToolN
 
 /** The text on one line, cut to this many characters. */
 const clipped = (text: string, characters: number): string => {
-  const line = text.replace(/\s+/gu, " ").trim()
+  const line = oneLine(text)
   return line.length <= characters ? line : `${line.slice(0, characters - 1).toWellFormed()}…`
 }
 
@@ -91,7 +92,7 @@ export const failureNotes = (
 const mostFiles = 200
 
 /** The tags around the lists. No path has one: it would end its list, and what follows read as text of the summary. */
-const listTag = /<\/?\s*(?:read|modified)-files\b/i
+const listTag = /<\/?\s*(?:read|modified)-files\b/
 
 /** Each path once, at its newest place. */
 const distinct = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -112,7 +113,7 @@ export const filesOf = (before: Files, messages: ReadonlyArray<Message>, notes: 
     touched
       .flatMap((files) => files[kind])
       .map((path) => clipped(path, 300))
-      .filter((path) => !listTag.test(path))
+      .filter((path) => !listTag.test(lookOf(path)))
   const modified = distinct([...before.modified, ...paths("modified")])
   const changed = new Set(modified)
   const read = distinct([...before.read, ...paths("read")]).filter((path) => !changed.has(path))

@@ -4,6 +4,7 @@ import { type Service as TokenCounter, ofMessage } from "@memfold/message/TokenC
 import { type Message, type Origin, text, user } from "@memfold/message/Message"
 import { isMaterial, lowest } from "@memfold/message/Origin"
 import type { Trust } from "../policy/Strategy.js"
+import { oneLine } from "../summary/marks.js"
 import { quoted } from "../summary/Wording.js"
 import { type Addition, type Additions, type AdditionsBefore, noAdditions } from "../render/Additions.js"
 import { placesOf } from "../render/Render.js"
@@ -44,7 +45,7 @@ const addition = (
   const origin = lowest(facts.map(originOf))
   if (origin === undefined) return []
   const heading = section === "user-memory" ? "[User Memory]" : "[Scope Memory]"
-  const lines = facts.map(({ text }) => `- ${text.replace(/\s+/gu, " ").trim()}`)
+  const lines = facts.map(({ text }) => `- ${oneLine(text)}`)
   const message: Message = { role, parts: [{ type: "text", text: [heading, note, ...lines].join("\n") }] }
   return [{ section, from: 0, to: 0, message, tokens: ofMessage(counter, message), origin }]
 }

@@ -3,6 +3,7 @@ import { Data, Effect } from "effect"
 import { eventId } from "../event/EventCodec.js"
 import type { SessionInfo } from "@memfold/log/EventLog"
 import { after, breather, rest } from "@memfold/log/breathe"
+import { oneLine } from "../summary/marks.js"
 import { isUnreadable } from "../shell/openSession.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { candidatesInTime } from "./candidates.js"
@@ -42,7 +43,7 @@ type OwnedRequest = { readonly owner: string } & Pick<RecallRequest, "query" | "
 
 /** The line above the messages of a session. A title with line breaks must not look like messages. */
 const headingOf = (session: string, title: string | null): string =>
-  `# Session ${session}${title === null ? "" : `: ${title}`}`.replaceAll(/\s+/g, " ")
+  oneLine(`# Session ${session}${title === null ? "" : `: ${title}`}`)
 
 /** How many sessions are looked up at a time: behind a network, each session takes a while. */
 const atOnce = 8

@@ -2,7 +2,7 @@
 import type { Message, Origin, Role } from "@memfold/message/Message"
 import { of as originOf } from "@memfold/message/Origin"
 import type { LoggedMessage } from "./readLog.js"
-import { oneLine } from "../summarize/promptParts.js"
+import { lookOf, oneLine } from "../summary/marks.js"
 import { readableText } from "./searchText.js"
 
 /** A message that was found. */
@@ -40,11 +40,18 @@ export const day = (time: number): string => {
 const prefixOf = ({ index, message }: Pick<LoggedMessage, "index" | "message">): string =>
   `[${index}] ${oneLine(message.name ?? message.role)}: `
 
-/** Where a line of a text begins as a transcript writes a message, a day, or a session. */
-const forged = /(?<=[\n\r\u0085\u2028\u2029])(?=\[\d+\]|\(\d{4}-|# Session\b)/g
+/** The beginnings of lines, and what a transcript writes there: a message, a day, or a session. */
+const lineStart = /(?<=[^\P{Cc}\t]|[\u2028\u2029])(?!\n)/gu
+const head = /^(?:\[\p{N}+\]|\(\p{N}{4}-|#\s*session\b)/u
+/** The most of a line that is looked at. */
+const mostHead = 80
 
 /** A message as a line. What it says cannot look like another message: a space stands in front of such a line. */
-export const lineOf = (one: RecalledMessage): string => prefixOf(one) + one.text.replaceAll(forged, " ")
+export const lineOf = (one: RecalledMessage): string =>
+  prefixOf(one) +
+  one.text.replaceAll(lineStart, (_, at: number) =>
+    head.test(lookOf(one.text.slice(at, at + mostHead))) ? " " : "",
+  )
 
 /** Recalled messages of one session as one text, in order. */
 export const transcript = (messages: ReadonlyArray<RecalledMessage>): string => {

@@ -1,5 +1,6 @@
 /** Writes the summary of a plan: the text of each of its segments, and the material of a segment apart from what was said. */
 import { Effect } from "effect"
+import { oneLine } from "../summary/marks.js"
 import { type Segment } from "../summary/Summary.js"
 import { ofMessage } from "@memfold/message/TokenCounter"
 import { span } from "../observe/spans.js"
@@ -14,7 +15,7 @@ import { compose, joined } from "../engine/Composition.js"
 import { divide, resultApart } from "../engine/divide.js"
 import type { PlannedPart } from "../event/Event.js"
 import { isMaterial } from "@memfold/message/Origin"
-import { headAndBody, oneLine } from "../summarize/promptParts.js"
+import { headAndBody } from "../summarize/promptParts.js"
 import {
   isSeparate,
   type Progress,

@@ -5,8 +5,8 @@
  */
 import { Clock, Effect } from "effect"
 import { type Message, user } from "@memfold/message/Message"
-import { enclosed, markFor } from "../summary/marks.js"
-import { closing, headAndBody, merging, oneLine, type Options as Wording, whatToKeep } from "./promptParts.js"
+import { enclosed, markFor, oneLine } from "../summary/marks.js"
+import { closing, headAndBody, merging, type Options as Wording, whatToKeep } from "./promptParts.js"
 import type { Request } from "./Summarizer.js"
 
 /** Options of every summarizer that asks in context. */

@@ -11,8 +11,8 @@
  *   Summaries are therefore shown to the model as data, too.
  */
 import type { Message, Part } from "@memfold/message/Message"
-import { enclosed, markFor } from "../summary/marks.js"
-import { closing, headAndBody, merging, oneLine, type Options, whatToKeep } from "./promptParts.js"
+import { enclosed, markFor, oneLine } from "../summary/marks.js"
+import { closing, headAndBody, merging, type Options, whatToKeep } from "./promptParts.js"
 import type { Request } from "./Summarizer.js"
 
 export type { Options } from "./promptParts.js"

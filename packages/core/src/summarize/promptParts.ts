@@ -1,6 +1,7 @@
 /** What prompts for summarizers say, whether they are sent alone or at the end of a context. */
 import type { Opaque, Part } from "@memfold/message/Message"
 import { textOf } from "@memfold/message/Item"
+import { oneLine } from "../summary/marks.js"
 import { budget } from "./budget.js"
 import type { Request } from "./Summarizer.js"
 
@@ -18,9 +19,6 @@ export interface Options {
 /** The instruction for the first part of a split turn. The wording is fixed by a reference design (`docs/conformance.md`). */
 const turnPrefix =
   "This summary covers the prefix of a split turn. Focus on the original request, early progress, and any details needed to understand the retained suffix."
-
-/** The text on one line, for names and ids in a head line. */
-export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
 
 /** The type of an item of a provider, as its data names it. */
 const typeOf = ({ data }: Opaque): string => {

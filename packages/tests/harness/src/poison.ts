@@ -105,3 +105,40 @@ export const poisonIn = (text: string): ReadonlyArray<string> =>
 /** The sentences of instructions in a text, tagged or not. */
 export const ordersIn = (text: string): ReadonlyArray<string> =>
   orders.filter((order) => text.includes(order))
+
+const inWidth = (text: string): string =>
+  text.replaceAll(/[!-~]/g, (one) => String.fromCodePoint(one.codePointAt(0)! + 0xfee0))
+const inCyrillic = (text: string): string => {
+  const letters = new Map(
+    Object.entries({ a: "а", c: "с", d: "ԁ", e: "е", i: "і", m: "м", o: "о", s: "ѕ", t: "т" }),
+  )
+  return text.replaceAll(/[a-z]/g, (one) => letters.get(one) ?? one)
+}
+
+/** Ways to write a mark so that it looks as it does, and is another text. */
+export const imitations: Readonly<Record<string, (mark: string) => string>> = {
+  "as it is": (mark) => mark,
+  "in upper case": (mark) => mark.toUpperCase(),
+  "in full width": inWidth,
+  "in Cyrillic letters": inCyrillic,
+  "with zero-width spaces": (mark) => [...mark].join("\u200b"),
+  "with soft hyphens": (mark) => [...mark].join("\u00ad"),
+  "behind a byte order mark": (mark) => `\ufeff${mark}`,
+  "behind a mark of direction": (mark) => `\u202a${mark}`,
+  "with tags": (mark) => [...mark].join("\u{e0061}"),
+  "of full width, with joiners": (mark) => [...inWidth(mark)].join("\u2060"),
+}
+
+/** What begins a new line, for one reader or another. */
+export const lineBreaks: ReadonlyArray<string> = [
+  "\n",
+  "\r\n",
+  "\r",
+  "\v",
+  "\f",
+  "\u001c",
+  "\u001e",
+  "\u0085",
+  "\u2028",
+  "\u2029",
+]

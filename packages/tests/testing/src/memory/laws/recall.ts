@@ -17,7 +17,7 @@ const spoken = messageOf(words)
 const talk = fc.array(fc.array(spoken, { minLength: 1, maxLength: 6 }), { maxLength: 6 })
 
 /** A text without the space that a transcript puts in front of a line that reads like another message. */
-const unspaced = (text: string): string => text.replaceAll(/(?<=[\n\r\u0085\u2028\u2029]) /g, "")
+const unspaced = (text: string): string => text.replaceAll(/(?<=[^\P{Cc}\t]|[\u2028\u2029]) /gu, "")
 
 const checkFound = (
   found: Recall.Recalled,
