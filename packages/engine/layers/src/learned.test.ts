@@ -1,5 +1,5 @@
 import { often } from "@memfold/harness/depth"
-import { Event, Message } from "@memfold/core"
+import { Event, Message, Origin } from "@memfold/core"
 import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -170,6 +170,53 @@ describe("what an extractor makes up", () => {
     const turns = { state: sessionOf(told), from: 0, to: 2, messages: told }
     const named = { ...plain("jam"), from: 0, to: 2 }
     expect(factsFrom([named], { turns }).facts).toMatchObject([{ text: "jam", origin }])
+  })
+
+  it("never has a higher origin than a part that its words stand in, whichever part is quoted", () => {
+    const kinds: Readonly<Record<string, (word: string) => Message.Part>> = {
+      text,
+      file: (word) => ({ ...file, name: `${word}.txt` }),
+      page: (word) => ({
+        type: "opaque",
+        provider: "anthropic",
+        data: { type: "web_search_tool_result", content: [{ type: "web_search_result", title: word }] },
+      }),
+      unknown: (word) => ({ ...unknown, data: { type: "x", text: word } }),
+    }
+    const said = fc.record({
+      role: fc.constantFrom("user" as const, "assistant" as const),
+      kinds: fc.array(fc.constantFrom(...Object.keys(kinds)), { minLength: 1, maxLength: 3 }),
+    })
+    const told = fc.array(said, { minLength: 1, maxLength: 4 })
+    const wordOf = (at: number, position: number) => `q${"abcd"[at]}x${"abc"[position]}z`
+    fc.assert(
+      fc.property(told, fc.nat(), fc.array(fc.nat(), { minLength: 1, maxLength: 2 }), (all, quoted, from) => {
+        const read = all.map(({ role, kinds: names }, at): Message.Message => ({
+          role,
+          parts: names.map((name, position) => kinds[name]!(wordOf(at, position))),
+        }))
+        const parts = read.flatMap((message, at) =>
+          message.parts.map((part, position) => ({
+            word: wordOf(at, position),
+            origin: Origin.ofPart(message, part),
+          })),
+        )
+        const rests = from.map((one) => parts[one % parts.length]!)
+        const value = rests.map(({ word }) => word).join(" ")
+        const quote = parts[quoted % parts.length]!.word
+        const turns = { state: sessionOf(read), from: 0, to: read.length, messages: read }
+        const found: NewFact = { layer: "scope", kind: "digest", text: value, quote }
+        for (const fact of factsFrom([found], { turns, toolResults: true }).facts)
+          for (const { origin } of rests)
+            expect({ value, quote, is: fact.origin, below: Origin.isBelow(origin, fact.origin!) }).toEqual({
+              value,
+              quote,
+              is: fact.origin,
+              below: false,
+            })
+      }),
+      { numRuns: often(300, 5_000) },
+    )
   })
 
   it("is compared in NFC, and half a character is nowhere", () => {

@@ -99,8 +99,17 @@ const rangeOf = (
   const named = within(turns, found)
   const first = isQuoted ? Math.min(...quoted) : named.from
   const last = isQuoted ? Math.max(...quoted) + 1 : named.to
+  // Beside a quote of the user, a message can have a document, and beside one of the assistant a page: either can be what the fact says.
+  const isSaid = MemoryLayers.restsOn(
+    said,
+    evidence.map(({ index, origin }) => {
+      const message = messages[index - from]!
+      const parts = message.parts.filter((part) => !Origin.isBelow(Origin.ofPart(message, part), origin))
+      return MemoryLayers.readIn({ ...message, parts })
+    }),
+  )
   const read = messages.slice(first - from, last - from).flatMap((message: Message.Message, position) => {
-    if (quoted.has(first + position) || isQuoted) return []
+    if (quoted.has(first + position) ? isSaid : isQuoted) return []
     // Results of tools are all that an extractor does not read: attached documents and pages of a provider's search are read.
     const seen = message.parts.filter(({ type }) => toolResults || type !== "tool-result")
     return seen.map((part) => Origin.ofPart(message, part))
