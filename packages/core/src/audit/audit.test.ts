@@ -76,6 +76,31 @@ describe("the audit", () => {
       { numRuns: often(15, 200) },
     ))
 
+  it("tells of a session that was deleted, to who asks for it and to who asks for its owner", () =>
+    run(
+      (memory) =>
+        Effect.gen(function* () {
+          for (const session of ["chat", "other", "third"])
+            yield* memory.append(session, Message.user("q"), { owner: "ann" })
+          yield* memory.delete("chat").pipe(Audit.as(dpo))
+          const deletions = (report: Audit.AuditReport) =>
+            report.entries
+              .filter(({ act }) => act === "delete")
+              .map(({ session, actor, operation }) => [session, actor?.id, operation])
+          expect(deletions(yield* memory.audit("chat"))).toEqual([["chat", "dpo", "delete"]])
+          expect(deletions(yield* memory.auditOf("ann"))).toEqual([["chat", "dpo", "delete"]])
+          expect(deletions(yield* memory.audit("other"))).toEqual([["chat", "dpo", "delete"]])
+          yield* memory.deleteOf("ann").pipe(Audit.as(dpo))
+          for (const session of ["other", "third"])
+            expect(deletions(yield* memory.audit(session))).toEqual([[session, "dpo", "deleteOf"]])
+          expect(deletions(yield* memory.auditOf("ann"))).toEqual([
+            ["chat", "dpo", "delete"],
+            [null, "dpo", "deleteOf"],
+          ])
+        }),
+      { audit: {} },
+    ))
+
   it("tells what was done, by whom, and leaves the work of the memory itself without an actor", () =>
     run(
       (memory) =>

@@ -18,7 +18,7 @@ export interface AuditEntry {
   /**
    * `append`, `edit`, `checkout`, `summary`, `revert`, `prune`, `redact`, `set-aside`, `clear`, `describe`, `learn`, `forget`,
    * `end-fact`, `retract-fact`, `redact-fact`, `confirm-fact`, `revert-fact`, `rebuild-facts`, `take-facts`, `drop-facts`; and from a
-   * trail: `read`, `export`, `delete`, `erase`, `restore`, `hold`, `release`, `pass`, `fork`, `archive`. An owner is restored from an
+   * trail: `read`, `export`, `delete`, `begin-erase`, `erase`, `restore`, `hold`, `release`, `pass`, `fork`, `archive`, `move`. An owner is restored from an
    * erasure, and a session from an archive.
    */
   readonly act: string
@@ -78,7 +78,8 @@ const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told |
   FactReverted: act("revert-fact"),
   FactsRebuilt: ({ facts }) => ({ act: "rebuild-facts", messages: facts.length }),
   RebuildEnded: ({ as }) => ({ act: as === "taken" ? "take-facts" : "drop-facts" }),
-  AuditNoted: ({ _tag, previous: _previous, session: _session, owner: _owner, ...told }) => told,
+  AuditNoted: ({ _tag, previous: _previous, session: _session, owner: _owner, owners: _owners, ...told }) =>
+    told,
   CompactionStarted: untold,
   CompactionRenewed: untold,
   CompactionPaused: untold,

@@ -6,7 +6,7 @@
  * compile until every fold handles it.
  */
 import { Schema } from "effect"
-import { Message } from "@memfold/message/Message"
+import { Message, Origin } from "@memfold/message/Message"
 import { Wording } from "../summary/Wording.js"
 import { Files, Segment, SegmentKind } from "../summary/Summary.js"
 import {
@@ -98,6 +98,8 @@ export type CompactionRenewed = typeof CompactionRenewed.Type
  * - `segments`: the segments it adds after them
  * - `shown`: the positions of the segments that contexts show, carried ones included; all of them if absent
  * - `files`: the files that tools read and changed in all covered messages
+ * - `origin`: the best that its new segments count as, where they may rest on more than the messages that they cover: another program wrote
+ *   them
  * - `summarizer`: the name of the summarizer that wrote it
  * - `calls`: how many times the summarizer was called
  * - `tokens`: the tokens of the summary in a context, wording included; without the segments that are not shown
@@ -112,6 +114,7 @@ export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
   shown: Schema.optional(Schema.Array(Index)),
   files: Schema.optional(Files),
   wording: Wording,
+  origin: Schema.optional(Origin),
   summarizer: Schema.String,
   calls: Schema.NonNegativeInt,
   tokens: Tokens,
@@ -294,6 +297,7 @@ export const AuditAct = Schema.Literal(
   "read",
   "export",
   "delete",
+  "begin-erase",
   "erase",
   "restore",
   "hold",
@@ -301,6 +305,7 @@ export const AuditAct = Schema.Literal(
   "pass",
   "fork",
   "archive",
+  "move",
 )
 export type AuditAct = typeof AuditAct.Type
 
@@ -335,6 +340,7 @@ export const isTrail = (log: string): boolean => log.startsWith(trailPrefix)
  * - `reason`: why, in the words of whoever did it
  * - `destroyTime`: when the keys of an erasure are destroyed, in milliseconds since the epoch
  * - `sessions`, `keys`: what an erasure reached
+ * - `owners`: the owners whose facts may rest on words of the one whose erasure begins (`begin-erase`)
  * - `previous`: the SHA-256 of the record before it, as it is stored; empty for the first one
  */
 export const AuditNoted = Schema.TaggedStruct("AuditNoted", {
@@ -346,6 +352,7 @@ export const AuditNoted = Schema.TaggedStruct("AuditNoted", {
   destroyTime: Schema.optional(Millis),
   sessions: Schema.optional(Schema.Array(ErasedSession)),
   keys: Schema.optional(Schema.Array(Schema.String)),
+  owners: Schema.optional(Schema.Array(Schema.String)),
   previous: Schema.String,
 })
 export type AuditNoted = typeof AuditNoted.Type

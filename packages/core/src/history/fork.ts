@@ -16,7 +16,7 @@ import {
   notArchived,
   type Service as EventLog,
 } from "@memfold/log/EventLog"
-import { records, storedLog } from "@memfold/log/pages"
+import { ownersNamed, records, storedLog } from "@memfold/log/pages"
 import type { Description } from "@memfold/log/Projections"
 import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
@@ -70,14 +70,8 @@ const copiesOf = (
   })
 
 /** The owners that a session has had, besides the one that it has. */
-const earlierOwners = (records: ReadonlyArray<LogRecord>, { owner }: Description): ReadonlySet<string> => {
-  const named = records.flatMap((record) => {
-    if (record.type !== "SessionDescribed") return []
-    const event = Either.getOrNull(decode(record))?.event
-    return event?._tag === "SessionDescribed" && typeof event.owner === "string" ? [event.owner] : []
-  })
-  return new Set(named.filter((one) => one !== owner))
-}
+const earlierOwners = (records: ReadonlyArray<LogRecord>, { owner }: Description): ReadonlySet<string> =>
+  new Set(ownersNamed(records).filter((one) => one !== null && one !== owner) as ReadonlyArray<string>)
 
 /** Decodes records as they will be read from the new session. */
 const decoded = (

@@ -16,14 +16,14 @@ import {
   markOf,
   type Receipt,
 } from "@memfold/log/EventLog"
-import { storedLog } from "@memfold/log/pages"
+import { ownersNamed, records, storedLog } from "@memfold/log/pages"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { changesOwner, describe, type DescriptionChange } from "../session/description.js"
 import { guardedTitle } from "./entrance.js"
 import { unlessHeld } from "./erase.js"
 import { checkDescription, checkOwner, checkSession, checkText, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import { allOfOwned, logsOfOwned } from "./ownedSessions.js"
+import { allOfOwned, logsOfOwned, ownerOf } from "./ownedSessions.js"
 
 /** The store seals nothing, so there are no keys to erase or to hold. */
 export class NotSealed extends Schema.TaggedError<NotSealed>()("NotSealed", {
@@ -122,34 +122,29 @@ const alsoOf = (parts: MemoryParts, owner: string) =>
     return { own: logs.filter(isReserved), passed: yield* passedBy(parts, owner) }
   })
 
-/** The owner in the description of a session, or of the mark of an archived one, which is in the clear also where the session is erased. */
-const ownerOf = ({ log }: MemoryParts, session: string) =>
+/**
+ * The owners that sessions have had whose facts may rest on words of the one that is erased: as far as the sessions can be read, and as
+ * erasures of before have noted them, which may have been cut off. Without layers, there are no facts with anybody.
+ */
+const heirsOf = ({ log, layers }: MemoryParts, owner: string, names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    for (const id of [session, markOf(session)]) {
-      const [row] = yield* storedLog(log).projections.get(id, "description")
-      const { owner = null } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
-      if (owner !== null) return owner
-    }
-    return null
-  })
-
-/** The owners that sessions have had, as far as they can be read. */
-const ownersOf = (parts: MemoryParts, names: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const owners = new Set<string>()
-    for (const name of names) {
-      const now = yield* ownerOf(parts, name)
-      if (now !== null) owners.add(now)
-      yield* parts.sessions.events(name).pipe(
-        Stream.runForEach(({ event }) =>
+    const { noted: entries } = yield* readTrail(log, { owner })
+    const known = new Set(entries.flatMap(({ event }) => event.owners ?? []))
+    const heirs = new Set(known)
+    for (const name of layers === null ? [] : names) {
+      const now = yield* ownerOf(log, name)
+      if (now !== null) heirs.add(now)
+      yield* records(log, name).pipe(
+        Stream.runForEach((record) =>
           Effect.sync(() => {
-            if (event._tag === "SessionDescribed" && typeof event.owner === "string") owners.add(event.owner)
+            for (const one of ownersNamed([record])) if (one !== null) heirs.add(one)
           }),
         ),
         Effect.ignore,
       )
     }
-    return owners
+    heirs.delete(owner)
+    return { heirs, isNoted: [...heirs].every((one) => known.has(one)) }
   })
 
 /** Erases an owner from every copy of the store. */
@@ -176,9 +171,9 @@ export const eraseOwner = (
       if (held !== null) return yield* held
     }
     const owned = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
-    // Without layers, there are no facts with anybody.
-    const heirs = yield* ownersOf(parts, parts.layers === null ? [] : passed)
-    heirs.delete(owner)
+    const { heirs, isNoted } = yield* heirsOf(parts, owner, passed)
+    // Nobody can read them in the sessions any more once the keys are gone: if this call is cut off, the next one has them from here.
+    if (!isNoted) yield* noted(parts, "begin-erase", { owner }, { reason, owners: [...heirs] })
     const receipt = yield* erasure.erase({ owner, actor: actor?.id ?? "", reason, after: millis, also })
     const { sessions, keys, destroyTime } = receipt
     yield* noted(
@@ -223,8 +218,8 @@ export const holdSubject = (
     yield* "owner" in subject ? checkOwner(subject.owner) : checkSession(subject.session)
     if (reason !== null) yield* checkText("", "reason", reason)
     const erasure = yield* erasureOf(parts, "hold")
-    yield* erasure.hold(subject, reason)
-    yield* noted(parts, reason === null ? "release" : "hold", subject, reason === null ? {} : { reason })
+    if (yield* erasure.hold(subject, reason))
+      yield* noted(parts, reason === null ? "release" : "hold", subject, reason === null ? {} : { reason })
   })
 
 /** The log with the facts about an owner, whose changes are told with those of the owner. */
@@ -238,7 +233,7 @@ export const auditSession = (
 ): Effect.Effect<AuditReport, InvalidInput | LogError> =>
   Effect.gen(function* () {
     yield* checkSession(session)
-    const owner = yield* ownerOf(parts, session)
+    const owner = yield* ownerOf(parts.log, session)
     const subjects = [{ session }, ...(owner === null ? [] : [{ owner }])]
     return yield* auditIn(parts.log, [session], subjects, aboutUser(parts, owner))
   })

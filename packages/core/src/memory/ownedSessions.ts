@@ -5,6 +5,7 @@ import { isUnreadable } from "../shell/openSession.js"
 import type { SessionError } from "../shell/Sessions.js"
 import {
   LogError,
+  markOf,
   type Service as EventLog,
   type SessionInfo,
   type SessionPosition,
@@ -14,6 +15,17 @@ import { spendLog } from "../shell/Spend.js"
 import { rest } from "@memfold/log/breathe"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
+
+/** The owner in the description of a session, or of the mark of an archived one, which is in the clear also where the session is erased. */
+export const ownerOf = (log: EventLog, session: string): Effect.Effect<string | null, LogError> =>
+  Effect.gen(function* () {
+    for (const id of [session, markOf(session)]) {
+      const [row] = yield* storedLog(log).projections.get(id, "description")
+      const { owner = null } = JSON.parse(row?.data ?? "{}") as { readonly owner?: string | null }
+      if (owner !== null) return owner
+    }
+    return null
+  })
 
 /** Which page to read. */
 export interface SessionPageOptions {

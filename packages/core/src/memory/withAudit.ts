@@ -6,6 +6,7 @@ import { note } from "../audit/Trail.js"
 import type { AuditOptions } from "./MemoryOptions.js"
 import type { KnownMemory, Service } from "./MemoryService.js"
 import { type OperationName, operations } from "./operations/table.js"
+import { allOfOwned, ownerOf } from "./ownedSessions.js"
 
 /** What an operation is to the audit; `null` if its events say enough. */
 const actOf = (name: OperationName, reads: boolean): AuditNoted["act"] | null => {
@@ -17,6 +18,20 @@ const actOf = (name: OperationName, reads: boolean): AuditNoted["act"] | null =>
 }
 
 type Made = (...given: ReadonlyArray<unknown>) => unknown
+
+/**
+ * Whose trails have an operation. What is deleted is in no list of its owner any more, so the trail of the owner names it; and each
+ * session that goes with its owner has a trail that says so.
+ */
+const subjectsOf = (log: EventLog, name: string, id: string, kind: "session" | "owner") =>
+  Effect.gen(function* () {
+    if (kind === "owner") {
+      const owned = name === "deleteOf" ? yield* allOfOwned(log, id) : []
+      return [{ owner: id }, ...owned.map(({ session }) => ({ session }))]
+    }
+    const owner = name === "delete" ? yield* ownerOf(log, id) : null
+    return [{ session: id }, ...(owner === null ? [] : [{ owner, session: id }])]
+  })
 
 /** The operations, each of which is noted before it answers: what cannot be noted is not shown. */
 const noting = <Operations extends object>(log: EventLog, reads: boolean, memory: Operations): Operations =>
@@ -30,9 +45,11 @@ const noting = <Operations extends object>(log: EventLog, reads: boolean, memory
           operation.ids,
           (kind, at) => {
             const id = given[at]
-            return typeof id !== "string" || id === ""
-              ? Effect.void
-              : note(log, { act, ...(kind === "owner" ? { owner: id } : { session: id }), operation: name })
+            if (typeof id !== "string" || id === "") return Effect.void
+            return Effect.flatMap(
+              subjectsOf(log, name, id, kind),
+              Effect.forEach((subject) => note(log, { act, ...subject, operation: name }), { discard: true }),
+            )
           },
           { discard: true },
         )

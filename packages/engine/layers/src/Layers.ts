@@ -3,7 +3,7 @@
  * user or one scope.
  */
 import { EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
-import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { failing } from "./failing.js"
 import { change } from "./change.js"
 import { forget, ofMessage, ofSessions } from "./forget.js"
@@ -128,12 +128,8 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
         Effect.gen(function* () {
           indexes.drop(state.session)
           // It may have had other owners when facts were learned.
-          const owners = yield* sessions.events(state.session).pipe(
-            Stream.filterMap(({ event }) =>
-              event._tag === "SessionDescribed" ? Option.fromNullable(event.owner) : Option.none(),
-            ),
-            Stream.runCollect,
-          )
+          const records = yield* Stream.runCollect(EventLog.records(log, state.session))
+          const owners = EventLog.ownersNamed([...records])
           const homes = new Set<string>()
           for (const owner of [null, ...owners])
             for (const layer of layers) {

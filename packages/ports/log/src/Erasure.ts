@@ -75,8 +75,8 @@ export interface Erasure {
     owner: string,
     also?: ReadonlyArray<string>,
   ) => Effect.Effect<ReadonlyArray<string>, LogError>
-  /** Holds an owner or a session for a reason; `null` ends the hold. */
-  readonly hold: (holder: Holder, reason: string | null) => Effect.Effect<void, LogError>
+  /** Holds an owner or a session for a reason; `null` ends the hold. Returns `false` if there was no hold to end. */
+  readonly hold: (holder: Holder, reason: string | null) => Effect.Effect<boolean, LogError>
   /** The hold of a session, or of its owner; `null` without one. */
   readonly held: (session: string) => Effect.Effect<Held | null, LogError>
 }

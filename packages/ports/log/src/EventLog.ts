@@ -15,4 +15,14 @@ export {
   type Turn,
   TurnLost,
 } from "./consume.js"
-export { feed, type FeedRange, logs, notArchived, records, sessions, storedLog, versionOf } from "./pages.js"
+export {
+  feed,
+  type FeedRange,
+  logs,
+  notArchived,
+  ownersNamed,
+  records,
+  sessions,
+  storedLog,
+  versionOf,
+} from "./pages.js"

@@ -9,6 +9,7 @@ import {
   markOf,
   movedSchema,
   type LogRecord,
+  type NewRecord,
   type PageOptions,
   type ReadOptions,
   type Service,
@@ -280,3 +281,20 @@ export const fed = (
     ]),
   )
 }
+
+/**
+ * The owners that records give their session, in order: an event says so when the owner changes. A record that cannot be read names
+ * nobody.
+ */
+export const ownersNamed = (
+  records: ReadonlyArray<Pick<NewRecord, "type" | "data">>,
+): ReadonlyArray<string | null> =>
+  records.flatMap(({ type, data }) => {
+    if (type !== "SessionDescribed") return []
+    try {
+      const { owner } = JSON.parse(data) as { readonly owner?: unknown }
+      return typeof owner === "string" || owner === null ? [owner] : []
+    } catch {
+      return []
+    }
+  })

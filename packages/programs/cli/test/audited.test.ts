@@ -2,10 +2,13 @@
 import { sample } from "@memfold/harness/program"
 import { withDriver } from "@memfold/harness/sqlite"
 import { createMemory } from "memfold"
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
+import { layer as sqlite } from "@memfold/store-sqlite"
+import { withArchive } from "@memfold/archive"
+import { sharded } from "@memfold/sharded"
 import { commands } from "../src/command/table.js"
 import { call, usagesOf } from "../src/program.js"
 
@@ -18,9 +21,13 @@ interface Place {
 
 type Args = ReadonlyArray<string>
 
+type Entries = ReadonlyArray<readonly [args: Args, act: string, subject?: string]>
+
 /** A command that does something to what is kept: calls, each with the entry that it leaves. */
 interface Noted {
-  readonly notes: (place: Place) => ReadonlyArray<readonly [args: Args, act: string, subject?: string]>
+  readonly notes: (place: Place) => Entries | Promise<Entries>
+  /** Calls of it that leave the log as it was. */
+  readonly calls?: (place: Place) => ReadonlyArray<Args>
 }
 
 /** A command without an entry, and calls that leave the log as it was. */
@@ -38,6 +45,26 @@ const looking = (...more: Args): Unnoted => ({
   none: looks,
   calls: ({ store }) => [[...more, "--store", store]],
 })
+
+const shardsFile = (folder: string) => join(folder, "shards.json")
+
+/** The shards of a file. */
+const shardsIn = (folder: string) =>
+  sharded(JSON.parse(readFileSync(shardsFile(folder), "utf8")) as Parameters<typeof sharded>[0])
+
+/** A file of two shards with sessions of ann, to which a third shard was added. */
+const withShards = async ({ folder, store }: Place): Promise<string> => {
+  const write = (...names: ReadonlyArray<string>) => {
+    const added = names.map((name) => [name, `sqlite:${join(folder, `${name}.db`)}`])
+    writeFileSync(shardsFile(folder), JSON.stringify({ shards: { a: store, ...Object.fromEntries(added) } }))
+  }
+  write("b")
+  await using memory = createMemory({ store: shardsIn(folder) })
+  for (let at = 0; at < 12; at++)
+    await memory.append(`shard-${at}`, { role: "user", content: "Hi." }, { owner: "ann" })
+  write("b", "c")
+  return shardsFile(folder)
+}
 
 const table: Readonly<Record<string, Noted | Unnoted>> = {
   tour: { none: noStore },
@@ -84,7 +111,11 @@ const table: Readonly<Record<string, Noted | Unnoted>> = {
     ],
   },
   copy: {
-    none: "it only reads the store that it copies from; the copy has the records and trails of there, and an entry more would be another log",
+    notes: ({ store, folder }) =>
+      [["--session", "chat"], []].map((named, at) => [
+        ["copy", ...named, "--reason", "moved", "--from", store, "--to", `sqlite:${folder}/copy-${at}.db`],
+        "export",
+      ]),
     calls: ({ store, folder }) => [["copy", "--from", store, "--to", `sqlite:${folder}/copy.db`]],
   },
   archive: {
@@ -93,6 +124,21 @@ const table: Readonly<Record<string, Noted | Unnoted>> = {
         ["archive", "--store", store, "--idle", "90 days", "--to", `${folder}/cold`, "--run"],
         "archive",
         "old",
+      ],
+      [
+        [
+          "archive",
+          "--store",
+          store,
+          "--segments",
+          "--keep-versions",
+          "20",
+          "--to",
+          `${folder}/parts`,
+          "--run",
+        ],
+        "archive",
+        "long",
       ],
     ],
   },
@@ -107,8 +153,18 @@ const table: Readonly<Record<string, Noted | Unnoted>> = {
     ],
   },
   "shards show": { none: looks },
-  "shards move": { none: "the store over the shards has the session as before" },
-  "shards rebalance": { none: "the store over the shards has the sessions as before" },
+  "shards move": {
+    notes: async (place) => {
+      const shards = await withShards(place)
+      return [
+        [["shards", "move", "shard-0", "--to", "c", "--shards", shards], "move", "shard-0"],
+        [["shards", "move", "--owner", "ann", "--to", "c", "--shards", shards], "move", "shard-1"],
+      ]
+    },
+  },
+  "shards rebalance": {
+    notes: async (place) => [[["shards", "rebalance", "--shards", await withShards(place)], "move"]],
+  },
   audit: looking("audit", "chat"),
   doctor: looking("doctor"),
   facts: {
@@ -185,6 +241,7 @@ const made = async (isSealed: boolean) => {
   await web.append("old", said, { owner: "ann" })
   vi.useRealTimers()
   await web.append("chat", said, { owner: "ann" })
+  for (let batch = 0; batch < 25; batch++) await web.append("long", said, { owner: "ann" })
   return (await memory.facts("chat"))[0]!.id
 }
 
@@ -214,8 +271,16 @@ const ran = async (args: Args) => {
 }
 
 /** How often the audit names the user of the process with an act. */
-const toldIn = async ({ store }: Place, act: string, subject: string) => {
-  await using memory = createMemory({ store, layers: true })
+const toldIn = async ({ store, folder }: Place, act: string, subject: string) => {
+  const parts = join(folder, "parts")
+  await using memory = createMemory({
+    layers: true,
+    store: existsSync(shardsFile(folder))
+      ? shardsIn(folder)
+      : existsSync(parts)
+        ? withArchive(sqlite({ filename: fileIn(folder) }), parts)
+        : store,
+  })
   const reports = [await memory.audit(subject), await memory.auditOf("ann")]
   return reports
     .flatMap(({ entries }) => entries)
@@ -244,7 +309,7 @@ it.each(Object.entries(table).flatMap(([name, row]) => ("notes" in row ? [[name,
   "memfold %s leaves an entry of whoever runs it",
   async (name, { notes }) => {
     const place = placeOf(name)
-    for (const [args, act, subject = "chat"] of notes(place)) {
+    for (const [args, act, subject = "chat"] of await notes(place)) {
       const before = await toldIn(place, act, subject)
       expect([args, await ran(args)]).toEqual([args, { code: 0, err: "" }])
       expect([args, await toldIn(place, act, subject)]).not.toEqual([args, before])
@@ -257,7 +322,7 @@ it.each(
     "calls" in row && row.calls !== undefined ? [[name, row.calls] as const] : [],
   ),
 )("memfold %s leaves the log as it was", async (name, calls) => {
-  const place = placeOf(name)
+  const place = placeOf(`${name} alone`)
   const before = recordsOf(place.folder)
   for (const args of calls(place)) {
     const { code, err } = await ran(args)

@@ -1,5 +1,5 @@
 /** Which old parts of live sessions move to an archive, and which stay. */
-import { Session } from "@memfold/core"
+import { Audit, Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Effect, Stream } from "effect"
 import type { Archive, ArchiveError } from "./Archive.js"
@@ -67,7 +67,8 @@ export interface SegmentsRetained extends Omit<Moved, "outcome"> {
 
 /**
  * Moves the old parts of all sessions of a store, one session after another, and takes away what killed processes have left. Sessions of
- * which nothing is due are left out, and one that fails does not stop the others.
+ * which nothing is due are left out, and one that fails does not stop the others. The trail of a session notes what was moved of it, and
+ * for whom.
  *
  * @param log - the store itself, without an archive behind it
  *
@@ -97,6 +98,8 @@ export const retainSegments = (
         if (EventLog.isReserved(session)) return null
         const { outcome, ...moved } = yield* archiveSegments(log, archive, session, options)
         if (outcome === "none") return null
+        if (outcome === "moved" && options.dryRun !== true)
+          yield* Audit.note(log, { act: "archive", session, reason: `segments: ${moved.events} events` })
         return { session, ...moved, outcome: options.dryRun === true ? ("planned" as const) : outcome }
       }).pipe(
         Effect.catchAll(({ message }) =>

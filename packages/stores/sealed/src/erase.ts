@@ -111,7 +111,7 @@ export const restoreKeys = (
 ) => changeKeys(log, owner, keyring.restore, also)
 
 /**
- * Holds an owner or a session, or ends the hold. A session whose keys are out of use cannot be held alone: the key of its owner is what
+ * Holds an owner or a session, or ends the hold; `false` if there was none to end. A session whose keys are out of use cannot be held alone: the key of its owner is what
  * keeps its texts.
  */
 export const hold = (
@@ -119,12 +119,13 @@ export const hold = (
   holder: Holder,
   owner: string | null,
   reason: string | null,
-): Effect.Effect<void, KeyringError> =>
+): Effect.Effect<boolean, KeyringError> =>
   Effect.gen(function* () {
+    if (reason === null && (yield* keyring.held(holder)) === null) return false
     yield* keyring.hold(holder, reason)
-    if (reason === null || "owner" in holder) return
+    if (reason === null || "owner" in holder) return true
     const keys = yield* keyring.list(owner === null ? holder : { owner })
-    if (!keys.some(({ revoked, destroyed }) => revoked !== null && destroyed === null)) return
+    if (!keys.some(({ revoked, destroyed }) => revoked !== null && destroyed === null)) return true
     yield* keyring.hold(holder, null)
     return yield* new KeyringError({
       operation: "hold",

@@ -1,9 +1,9 @@
 /** Records, rows and titles as the store gets them, and as they were. */
-import type { EventLog } from "@memfold/log"
+import { EventLog } from "@memfold/log"
 import type { ProjectionChange, ProjectionRow } from "@memfold/log/EventLog"
 import { Effect, Either } from "effect"
 import { type BoundText, hiddenKey, sealTexts, type SessionKeys } from "./seal.js"
-import { describedBy, type Operation, ownersNamed, type Sealer } from "./sealer.js"
+import { describedBy, type Operation, type Sealer } from "./sealer.js"
 
 /** The kind of rows that a store makes readable for people: under another word, it keeps them as they are. */
 const kinds: ReadonlyMap<string, string> = new Map([["summary", "sealed-summary"]])
@@ -136,7 +136,13 @@ export const forms = ({ keysNow, open }: Sealer) => {
     options: EventLog.AppendOptions,
   ) =>
     Effect.map(
-      keysNow(operation, session, options.expectedVersion === 0, options.projections, ownersNamed(records)),
+      keysNow(
+        operation,
+        session,
+        options.expectedVersion === 0,
+        options.projections,
+        EventLog.ownersNamed(records),
+      ),
       (keys) => {
         const sealed = sealTexts(
           keys,

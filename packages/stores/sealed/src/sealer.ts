@@ -46,16 +46,6 @@ export const describedBy = (
   return { owner, title }
 }
 
-/** The owners that records give their session, in order: an event says so when the owner changes. */
-export const ownersNamed = (
-  records: ReadonlyArray<Pick<EventLog.NewRecord, "type" | "data">>,
-): ReadonlyArray<string | null> =>
-  records.flatMap(({ type, data }) => {
-    if (type !== "SessionDescribed") return []
-    const { owner } = JSON.parse(data) as { readonly owner?: string | null }
-    return owner === undefined ? [] : [owner]
-  })
-
 /** What was sealed with a key that is out of use. */
 const erased = (operation: Operation, session: string, key: string) =>
   failure(

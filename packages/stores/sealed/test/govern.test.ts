@@ -519,6 +519,31 @@ describe("a hold", () => {
     ),
   )
 
+  it("that nobody has begun is not ended: the trail has no word of it", () =>
+    run(
+      Effect.gen(function* () {
+        const { memory } = yield* processes(1)
+        yield* memory.append("chat", said, { owner: "ann" })
+        const trails = Effect.map(Effect.all([memory.audit("chat"), memory.auditOf("ann")]), (reports) =>
+          reports.map(({ totals }) => [totals["hold"], totals["release"]]),
+        )
+        for (const end of [memory.hold("chat", null), memory.holdOf("ann", null), memory.hold("none", null)])
+          yield* end
+        expect(yield* trails).toEqual([
+          [undefined, undefined],
+          [undefined, undefined],
+        ])
+        yield* memory.hold("chat", "case 17")
+        // The hold of a session is none of its owner.
+        yield* memory.holdOf("ann", null)
+        for (let times = 0; times < 2; times++) yield* memory.hold("chat", null)
+        expect(yield* trails).toEqual([
+          [1, 1],
+          [1, 1],
+        ])
+      }),
+    ))
+
   it("that comes while an erasure can be taken back keeps the keys of the owner", () =>
     run(
       Effect.gen(function* () {

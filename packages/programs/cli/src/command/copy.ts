@@ -36,6 +36,17 @@ const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<s
     ),
   )
 
+/** Whose trails tell of a copy: the sessions that are named, or else each owner, and each session without one. */
+const subjectsOf = (log: EventLog.Service, names: ReadonlyArray<string>) =>
+  names.length > 0
+    ? Effect.succeed(names.map((session): Audit.Subject => ({ session })))
+    : Effect.map(Stream.runCollect(EventLog.sessions(log)), (all) => {
+        const subjects = [...all].map(({ session, owner }): Audit.Subject =>
+          owner == null ? { session } : { owner },
+        )
+        return [...new Map(subjects.map((one) => [Audit.trailOf(one), one])).values()]
+      })
+
 /** The sessions of an owner, and the log with the facts about the user of that name. */
 const sessionsOfOwner = (log: EventLog.Service, owner: string): Stream.Stream<string, EventLog.LogError> =>
   Stream.concat(
@@ -163,9 +174,14 @@ export const copy = options.command(
     to: options.storeText("to", "The store to copy to; created if missing."),
     session: chosen,
     archive: options.archive,
+    reason: options.optionalText(
+      "reason",
+      "TEXT",
+      "Why; the audit trails of the sessions that are named, or of all owners and of sessions without one, get the export. It writes to the store that is copied.",
+    ),
     json: options.json,
   },
-  ({ from, to, session, archive, json }) =>
+  ({ from, to, session, archive, reason, json }) =>
     Effect.gen(function* () {
       const memory = isMemory(from) ? "from" : isMemory(to) ? "to" : null
       if (memory !== null) {
@@ -175,8 +191,14 @@ export const copy = options.command(
       if (isSameStore(from, to)) {
         return yield* new UsageError({ problem: "--from and --to are the same store" })
       }
-      const source = yield* opened(options.existingStore({ store: from, archive }))
+      const source = yield* opened(
+        options.existingStore({ store: from, archive }, { readonly: Option.isNone(reason) }),
+      )
       const sessions = yield* sessionsOf(source, from, session)
+      // Before anything is copied: the trails go with the sessions.
+      if (Option.isSome(reason))
+        for (const subject of yield* subjectsOf(source, session))
+          yield* Audit.note(source, { act: "export", operation: "copy", reason: reason.value, ...subject })
       yield* copyAll(sessions, sourceOf(source), yield* target(to), { json, kept: true })
     }).pipe(Effect.scoped),
 )

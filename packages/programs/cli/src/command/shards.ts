@@ -1,6 +1,6 @@
 /** `memfold shards show|move|rebalance`: the shards of a store over stores. */
 import { Args, Command } from "@effect/cli"
-import { EventLog } from "@memfold/core"
+import { Audit, EventLog } from "@memfold/core"
 import { type Moved, Sharded, sharded } from "@memfold/sharded"
 import { Console, Effect, Option, Schema, Stream } from "effect"
 import { clean, count, json as toJson, several, shownId, table } from "../terminal/terminal.js"
@@ -46,6 +46,15 @@ const toldMove = (json: boolean) => (moved: Moved) =>
           (moved.outcome === "moved"
             ? `  ${clean(`${moved.from} to ${moved.to}`)}  ${several(moved.events, "event")}`
             : ""),
+  )
+
+/** Notes what was moved, and tells it. */
+const noted = (log: EventLog.Service, json: boolean) => (moved: Moved) =>
+  Effect.zipRight(
+    moved.outcome === "moved" && !EventLog.isReserved(moved.session)
+      ? Audit.note(log, { act: "move", session: moved.session, reason: `${moved.from} to ${moved.to}` })
+      : Effect.void,
+    toldMove(json)(moved),
   )
 
 const show = options.command(
@@ -111,12 +120,12 @@ const move = options.command(
       Option.isSome(session) === Option.isSome(owner)
         ? new UsageError({ problem: "give a session, or --owner" })
         : Option.isSome(session)
-          ? Effect.flatMap(log.move(session.value, to, { again }), toldMove(json))
+          ? Effect.flatMap(log.move(session.value, to, { again }), noted(log, json))
           : Stream.runForEach(
               Stream.mapEffect(EventLog.sessions(log, Option.getOrThrow(owner)), (info) =>
                 log.move(info.session, to, { again }),
               ),
-              toldMove(json),
+              noted(log, json),
             ),
     ),
 )
@@ -125,7 +134,7 @@ const rebalance = options.command(
   "rebalance",
   "Move each session to the shard that it would begin on now: after a shard was added, which all processes have to know by then.",
   { shards: shardsFile, json: options.json },
-  ({ shards, json }) => withShards(shards, (log) => Stream.runForEach(log.rebalance, toldMove(json))),
+  ({ shards, json }) => withShards(shards, (log) => Stream.runForEach(log.rebalance, noted(log, json))),
 )
 
 export const command = Command.make("shards").pipe(

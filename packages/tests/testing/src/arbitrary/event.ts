@@ -1,6 +1,6 @@
 /** Arbitrary events and logs, both possible and impossible ones. */
 import * as fc from "fast-check"
-import { type Event, EventCodec, type EventLog, Message, Wording } from "@memfold/core"
+import { type Event, EventCodec, type EventLog, Message, Origin, Wording } from "@memfold/core"
 import { oneMessage, startOfTime, text } from "./conversation.js"
 
 /** Small, so that events refer to each other's messages by chance. */
@@ -104,6 +104,7 @@ export const byTag: {
     shown: fc.option(fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 }), { nil: undefined }),
     files: fc.option(fc.record({ read: paths, modified: paths }), { nil: undefined }),
     wording: fc.constantFrom(Wording.conversationSummary, Wording.sessionMemory),
+    origin: fc.option(fc.constantFrom(...Origin.byTrust), { nil: undefined }),
     summarizer: text,
     calls: fc.nat({ max: 3 }),
     tokens,
@@ -213,6 +214,7 @@ export const byTag: {
     destroyTime: fc.option(fc.nat(), { nil: undefined }),
     sessions: fc.constant(undefined),
     keys: fc.option(fc.array(text, { maxLength: 2 }), { nil: undefined }),
+    owners: fc.option(fc.array(text, { maxLength: 2 }), { nil: undefined }),
     previous: text,
   }),
 }
