@@ -416,10 +416,14 @@ const summaryCommitted = (
   }
 }
 
-/** The origins of the segments of a commit: those of the segments that it keeps, and of what the others rest on. */
+/**
+ * The origins of the segments of a commit: those of the segments that it keeps, and of what the others rest on. Whose words were in a
+ * message that cannot be read, nobody knows, and the summary may have them, unless it went on without the message. A summary that has
+ * material apart, and has none, says what was said.
+ */
 const originsAfter = (
-  { summary }: SessionState,
-  { carried, segments }: SummaryCommitted,
+  { summary, unreadable, setAside }: SessionState,
+  { carried, segments, wording, origin: best }: SummaryCommitted,
   covered: ReadonlyArray<Entry>,
 ): ReadonlyArray<Origin> => {
   const origins = summary?.origins ?? []
@@ -427,10 +431,17 @@ const originsAfter = (
   const merged = (summary?.segments ?? [])
     .slice(carried)
     .map((segment, at) => ({ ...segment, origin: origins[carried + at] ?? "external" }))
-  const said = withoutPinned(covered).flatMap(({ index, message }) =>
-    message.parts.map((part) => ({ from: index, to: index + 1, origin: ofPart(message, part) })),
-  )
-  return [...origins.slice(0, carried), ...originsOf(segments, [...merged, ...said])]
+  const isLost = ({ version }: Entry) =>
+    unreadable.some((one) => one.version === version) && !setAside.includes(version)
+  const hasMaterial = wording.material === undefined || segments.some(({ kind }) => kind === "material")
+  const lost: ReadonlyArray<Origin> = hasMaterial ? ["assistant", "external"] : ["assistant"]
+  const said = withoutPinned(covered).flatMap((entry) => {
+    const { index, message } = entry
+    const origins = isLost(entry) ? lost : message.parts.map((part) => ofPart(message, part))
+    return origins.map((origin) => ({ from: index, to: index + 1, origin }))
+  })
+  const own = best === undefined ? [] : segments.map(({ from, to }) => ({ from, to, origin: best }))
+  return [...origins.slice(0, carried), ...originsOf(segments, [...merged, ...said, ...own])]
 }
 
 const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>

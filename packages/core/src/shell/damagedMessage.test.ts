@@ -10,9 +10,11 @@ import {
   InMemoryEventLog,
   Memory,
   Message,
+  Origin,
   type Render,
   Repair,
   Session,
+  type Strategy,
   Summarizer,
   Verify,
 } from "../index.js"
@@ -30,8 +32,12 @@ const damageable = Effect.map(InMemoryEventLog.make, (real) => {
   return { log, broken }
 })
 
-const engine = (log: EventLog.Service, summarizer: Summarizer.Service = echo) =>
-  Memory.make({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
+const engine = (
+  log: EventLog.Service,
+  summarizer: Summarizer.Service = echo,
+  trust: Strategy.Trust = "together",
+) =>
+  Memory.make({ strategy: pairs, trust, compaction: { mode: "manual" } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(Summarizer.Summarizer, summarizer),
   )
@@ -84,6 +90,35 @@ describe("a message that cannot be read", () => {
         expect.objectContaining({ section: "unreadable", from: 1, to: 2 }),
       )
     }),
+  )
+
+  it.scoped("raises no origin of a summary that was written of it", () =>
+    Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.constantFrom(...Origin.byTrust), { minLength: 6, maxLength: 6 }),
+          fc.constantFrom("together" as const, "separate" as const),
+          fc.integer({ min: 1, max: 4 }),
+          (origins, trust, at) =>
+            Effect.gen(function* () {
+              const { log, broken } = yield* damageable
+              const writing = yield* engine(log, echo, trust)
+              const messages = said(6).map((message, index) => ({ ...message, origin: origins[index]! }))
+              yield* writing.append("s", messages)
+              yield* writing.compact("s")
+              const before = (yield* writing.state("s")).summary
+              broken.add(at)
+              const after = (yield* (yield* engine(log, echo, trust)).state("s")).summary
+              for (const [position, origin] of (before?.origins ?? []).entries())
+                expect(Origin.isBelow(origin, after!.origins[position]!)).toBe(false)
+              // What was said stays what was said where material is apart.
+              if (trust === "separate" && before !== null)
+                expect(after!.origins.map(Origin.isMaterial)).toEqual(before.origins.map(Origin.isMaterial))
+            }).pipe(Effect.scoped, Effect.runPromise),
+        ),
+        { numRuns: often(60, 1_000) },
+      ),
+    ),
   )
 
   it.scoped("is compacted as any other, with a word to the summarizer, and stays named", () =>

@@ -197,6 +197,8 @@ class Writer {
       carried,
       segments: all.slice(carried),
       wording,
+      // What another program had read when it wrote this is not known: a provider's own compaction counts as much.
+      ...(writtenBy === undefined ? { origin: "tool" as const } : {}),
       summarizer: writtenBy?.summarizer ?? origin,
       calls: writtenBy?.calls ?? 0,
       tokens: this.options.counter.count(text) + TokenCounter.messageOverhead,

@@ -79,6 +79,21 @@ describe("cumulative summaries", () => {
     ])
   })
 
+  it("count as what their program may have read, and what rests on them, too", async () => {
+    for (const given of [old, { ...old, summaries: [block("a", 0, 10), block("b", 10, 20)] }]) {
+      const result = imported(given)
+      expect(new Set(result.state.summary?.origins)).toEqual(new Set(["tool"]))
+      const after = await withImport(result, (memory) =>
+        Effect.gen(function* () {
+          yield* memory.compact("s")
+          yield* memory.fork("s", "fork")
+          return yield* memory.state("fork")
+        }),
+      )
+      expect(after.summary?.origins).toEqual(["tool"])
+    }
+  })
+
   it("may be written anew for the same messages", () => {
     const result = imported({
       ...old,
