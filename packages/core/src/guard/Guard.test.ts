@@ -152,6 +152,14 @@ describe("guardedBy", () => {
     expect(guarded(() => Guard.keep, other)).toEqual({ message: other })
   })
 
+  it("raises no origin with another message", () => {
+    const [page, other] = [Message.user("A page", { origin: "external" }), Message.user("[removed]")]
+    expect(guarded(() => Guard.replace(other, {}), page).message.origin).toBe("external")
+    const said = { ...other, origin: "tool" as const }
+    expect(guarded(() => Guard.replace(said, {}), page).message.origin).toBe("tool")
+    expect(guarded(() => Guard.replace(other, {}), Message.user("Hello")).message).toEqual(other)
+  })
+
   it.each([
     [
       "throws",

@@ -45,7 +45,7 @@ export const keep: Decision = { _tag: "Keep" }
 export const redact = (spans: ReadonlyArray<Span>): Decision => ({ _tag: "Redact", spans })
 
 /**
- * Another message is stored. It has to stay as it is if the guard gets it again.
+ * Another message is stored. It has to stay as it is if the guard gets it again. Without an origin, it has the one that the message said.
  *
  * @param counts - how many things of each kind it leaves out, for the event
  */
@@ -174,6 +174,7 @@ export const guardedBy = (
         Cause.isInterruptedOnly(cause) ? Effect.interrupt : refused("guard-failed", ""),
       ),
       Effect.flatMap((decision): Effect.Effect<Guarded, GuardRefused> => {
+        const origin = message.origin === undefined ? {} : { origin: message.origin }
         switch (decision?._tag) {
           case "Keep":
             return Effect.succeed({ message })
@@ -181,7 +182,7 @@ export const guardedBy = (
             return Effect.succeed(redacted(message, decision.spans))
           case "Replace":
             return isMessage(decision.message)
-              ? Effect.succeed({ message: decision.message, guarded: decision.counts })
+              ? Effect.succeed({ message: { ...origin, ...decision.message }, guarded: decision.counts })
               : refused("guard-failed", "")
           case "Refuse":
             return refused(decision.kind, decision.place)
