@@ -40,18 +40,13 @@ export const day = (time: number): string => {
 const prefixOf = ({ index, message }: Pick<LoggedMessage, "index" | "message">): string =>
   `[${index}] ${oneLine(message.name ?? message.role)}: `
 
-/** The beginnings of lines, and what a transcript writes there: a message, a day, or a session. */
-const lineStart = /(?<=[^\P{Cc}\t]|[\u2028\u2029])(?!\n)/gu
+/** The lines of a text but the first, and what a transcript begins a line with: a message, a day, or a session. */
+const laterLines = /(?<=[^\P{Cc}\t]|[\u2028\u2029])(?:\t|[^\p{Cc}\u2028\u2029])+/gu
 const head = /^(?:\[\p{N}+\]|\(\p{N}{4}-|#\s*session\b)/u
-/** The most of a line that is looked at. */
-const mostHead = 80
 
 /** A message as a line. What it says cannot look like another message: a space stands in front of such a line. */
 export const lineOf = (one: RecalledMessage): string =>
-  prefixOf(one) +
-  one.text.replaceAll(lineStart, (_, at: number) =>
-    head.test(lookOf(one.text.slice(at, at + mostHead))) ? " " : "",
-  )
+  prefixOf(one) + one.text.replaceAll(laterLines, (line) => (head.test(lookOf(line)) ? ` ${line}` : line))
 
 /** Recalled messages of one session as one text, in order. */
 export const transcript = (messages: ReadonlyArray<RecalledMessage>): string => {

@@ -62,8 +62,8 @@ const hash = (text: string): string => {
 }
 
 /**
- * Returns a word that does not occur in the text, in upper or lower case, nor in letters that look like it. Use it in the marks around data. The same text
- * always gives the same word.
+ * Returns a word that does not occur in the text, in upper or lower case, nor in letters that look like it. Use it in the marks around
+ * data. The same text always gives the same word.
  *
  * @example
  * ```ts

@@ -1,9 +1,10 @@
 /**
  * What a page, a document or a tool says, in the form of each library: it is material wherever it stands in a message, through compactions
- * over compactions, forks, edits, exports and imports.
+ * over compactions, a fork, an edit, a copy, an archive, a redaction, and in a store that is sealed.
  */
 import * as AiSdk from "@memfold/ai-sdk"
 import * as Anthropic from "@memfold/anthropic"
+import { archiveSession, copySession, folderArchive, restoreSession, sourceOf } from "@memfold/archive"
 import {
   EventLog,
   InMemoryEventLog,
@@ -23,13 +24,20 @@ import * as LangChain from "@memfold/langchain"
 import * as Mastra from "@memfold/mastra"
 import * as OpenAI from "@memfold/openai"
 import * as Agents from "@memfold/openai-agents"
+import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SplitTurn } from "@memfold/strategy-split-turn"
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages"
-import { Effect, Either, Stream } from "effect"
+import { Effect, Either } from "effect"
 import * as fc from "fast-check"
-import { describe, expect, it } from "vitest"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, describe, expect, it } from "vitest"
+
+const base = mkdtempSync(join(tmpdir(), "memfold-poisoned-"))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 type Text = (place: string) => string
 const data = (text: string) => `data:text/plain;base64,${Buffer.from(text).toString("base64")}`
@@ -567,7 +575,7 @@ describe.each(Object.entries(formats))("in messages of %s", (_name, format) => {
     expect(seen.size).toBeGreaterThan(0)
   })
 
-  it("it stays material through compactions, a fork, an edit, an export and an import, and a recall", () =>
+  it("it stays material through compactions, a fork, an edit, a copy, an archive, a redaction and a recall", () =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...strategies),
@@ -611,26 +619,25 @@ describe.each(Object.entries(formats))("in messages of %s", (_name, format) => {
             yield* memory.edit("fork", before.total - 1, [Message.user("And now?"), ...turn(7)])
             yield* memory.compact("fork")
             yield* look("fork", "after an edit in a fork")
-            const records = [...(yield* Stream.runCollect(EventLog.records(log, "fork")))]
-            const other = yield* InMemoryEventLog.make
-            for (const id of new Set(records.map(({ batchId }) => batchId))) {
-              const batch = JSON.parse(
-                JSON.stringify(records.filter(({ batchId }) => batchId === id)),
-              ) as typeof records
-              yield* other.append(
-                "fork",
-                batch.map(({ session: _s, version: _v, batchId: _b, ...one }) => one) as never,
-                {
-                  expectedVersion: batch[0]!.version - 1,
-                  batchId: id,
-                },
-              )
-            }
-            const there = yield* Session.make(other).load("fork")
-            expect(there.summary?.origins).toEqual((yield* memory.state("fork")).summary?.origins)
-            clean(Render.render(there, {}), "after an import")
+            const origins = (yield* memory.state("fork")).summary?.origins
+            const folder = mkdtempSync(join(base, "run-"))
+            const keyring = folderKeyring({
+              folder: join(folder, "owners"),
+              root: fileRoot(join(folder, "root.key")),
+            })
+            const sealed = sealLog(yield* InMemoryEventLog.make, keyring)
+            yield* copySession(sourceOf(log), sealed, "fork")
+            const archive = folderArchive(join(folder, "cold"))
+            yield* archiveSession(sealed, archive, "fork")
+            yield* restoreSession(sealed, archive, "fork")
+            const there = yield* Session.make(sealed).load("fork")
+            expect(there.summary?.origins).toEqual(origins)
+            clean(Render.render(there, {}), "after a copy, in a sealed store and from an archive")
             const strict = Render.render(there, { minimumOrigin: "assistant" })
             expect(clean(strict, "without material")).toBe(0)
+            yield* memory.redact("fork", before.total)
+            yield* memory.compact("fork")
+            yield* look("fork", "after a redaction, with a summary that was written again")
           }).pipe(
             Effect.provide(InMemoryEventLog.layer),
             Effect.provideService(Summarizer.Summarizer, echoing),

@@ -124,6 +124,7 @@ export const imitations: Readonly<Record<string, (mark: string) => string>> = {
   "with zero-width spaces": (mark) => [...mark].join("\u200b"),
   "with soft hyphens": (mark) => [...mark].join("\u00ad"),
   "behind a byte order mark": (mark) => `\ufeff${mark}`,
+  "behind what nobody sees": (mark) => `${"\u200b".repeat(100)}${mark}`,
   "behind a mark of direction": (mark) => `\u202a${mark}`,
   "with tags": (mark) => [...mark].join("\u{e0061}"),
   "of full width, with joiners": (mark) => [...inWidth(mark)].join("\u2060"),
