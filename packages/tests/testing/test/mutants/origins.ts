@@ -17,8 +17,8 @@ export const originMutants: ReadonlyArray<EngineMutant> = [
   mutant(
     "forgets what earlier summaries rested on",
     "session/evolve.ts",
-    "originsOf(segments, [...merged, ...said])",
-    "originsOf(segments, said)",
+    "originsOf(segments, [...merged, ...said, ...own])",
+    "originsOf(segments, [...said, ...own])",
   ),
   mutant(
     "takes a page for the words of the model",
