@@ -87,13 +87,13 @@ it("takes with it what rests on words of the owner, with every owner that a sess
         maxLength: 7,
       }),
       fc.constantFrom(0, 86_400_000),
-      fc.constantFrom(1, 2, 3),
-      (turns, after, every) =>
+      fc.tuple(fc.nat({ max: 4 }), fc.constant(5 as number)),
+      (turns, after, [from, every]) =>
         Effect.gen(function* () {
           const erased = turns[0]![1]
           /** The sessions that have words of the owner, and those of others. */
           const theirs = new Set(turns.flatMap(([session, owner]) => (owner === erased ? [session] : [])))
-          for (let [step, more] = [0, true]; more; step += every) {
+          for (let [step, more] = [from, true]; more; step += every) {
             const store = yield* InMemoryEventLog.make
             const folder = newFolder()
             const memory = yield* memoryOf(store, newKeyring(folder))
@@ -141,7 +141,7 @@ it("takes with it what rests on words of the owner, with every owner that a sess
             ["two", "dan"],
           ],
           0,
-          1,
+          [0, 1],
         ],
       ],
     },
