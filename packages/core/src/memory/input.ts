@@ -1,7 +1,7 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
 import { Duration, Effect, Either, Exit, identity, Option, ParseResult, Schema } from "effect"
 import { eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
-import type { ConsumeOptions, ReadOptions } from "@memfold/log/EventLog"
+import { type ConsumeOptions, isName, type ReadOptions } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
 import { Message, Origin } from "@memfold/message/Message"
 import type { TimeOptions } from "../recall/timed.js"
@@ -135,10 +135,6 @@ const parsedMessage = (given: unknown): Either.Either<Message, ReadonlyArray<Pro
     return Either.left([])
   }
 }
-
-/** Whether a value is a text that every store can have as a name: PostgreSQL has no U+0000. */
-const isName = (value: unknown): value is string =>
-  typeof value === "string" && value.trim() !== "" && value.isWellFormed() && !value.includes("\0")
 
 /** Refuses a name, and says more of what it must be where that is why. */
 const wrongName = (session: string, given: unknown, detail: string): Exit.Exit<never, InvalidInput> => {

@@ -4,6 +4,7 @@ import type { RecordedEvent } from "../event/EventCodec.js"
 import { isUnreadable } from "../shell/openSession.js"
 import type { SessionError } from "../shell/Sessions.js"
 import {
+  isName,
   LogError,
   markOf,
   type Service as EventLog,
@@ -48,10 +49,8 @@ export interface SessionPage {
 const cursorOf = ({ updatedTime, session }: SessionPosition): string => `${updatedTime}:${session}`
 
 const parse = (cursor: unknown): SessionPosition | null => {
-  const [, time, session] = /^([^:]+):([^\0]+)$/.exec(String(cursor)) ?? []
-  return session === undefined || !Number.isFinite(Number(time))
-    ? null
-    : { updatedTime: Number(time), session }
+  const [, time, session] = /^([^:]+):(.+)$/s.exec(String(cursor)) ?? []
+  return !isName(session) || !Number.isFinite(Number(time)) ? null : { updatedTime: Number(time), session }
 }
 
 /** Reads one page of an owner's sessions. */

@@ -32,6 +32,19 @@ export const markOf = (session: string): string => `${archivedPrefix}${session}`
 export const markedBy = (id: string): string | null =>
   id.startsWith(archivedPrefix) ? id.slice(archivedPrefix.length) : null
 
+/**
+ * Whether a value is a text that every store can have as a name: of a session, an owner, a batch, a group. PostgreSQL has no U+0000.
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * console.log(EventLog.isName("chat-1"), EventLog.isName("chat\0")) // true false
+ * ```
+ */
+export const isName = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "" && value.isWellFormed() && !value.includes("\0")
+
 /** What the ids of logs begin with in which the program notes how it works on a store: they say nothing about a conversation. */
 export const noted = {
   /** How far the groups of the feed have come. */

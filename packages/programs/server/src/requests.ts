@@ -1,7 +1,7 @@
 /** What the operations of a memory take, from what a request says. */
 import { codecs, type Formats, strategyNamed, type UnknownName } from "@memfold/catalog"
 import { problem, type schemas } from "@memfold/client/api"
-import type { Message, Strategy } from "@memfold/core"
+import { EventLog, type Message, type Strategy } from "@memfold/core"
 import { breathe, inSteps } from "@memfold/log/breathe"
 import { Effect, Either } from "effect"
 
@@ -78,6 +78,14 @@ export const versionIn = (header: string | undefined) =>
         )
       : Effect.succeed(Number(digits))
   })
+
+/** Refuses what no store can have as a name. */
+export const named = (what: string, name: string) =>
+  EventLog.isName(name)
+    ? Effect.void
+    : Effect.fail(
+        problem(400, "InvalidInput", `The name of ${what} is a text that is not empty, without U+0000`),
+      )
 
 /** The options that are given: an option that is missing in a request is missing for the memory, too. */
 export const given = <Options extends object>(

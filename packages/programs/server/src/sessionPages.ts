@@ -2,6 +2,7 @@
 import { problem, type schemas } from "@memfold/client/api"
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
+import { named } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
 /** The most sessions that one request looks at: with filters, a page may be short, and others follow. */
@@ -15,9 +16,7 @@ const cursorOf = ({ session, updatedTime }: EventLog.SessionPosition): string =>
 const parse = (cursor: string): EventLog.SessionPosition | null => {
   try {
     const [updatedTime, session] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as Array<unknown>
-    return typeof updatedTime === "number" && typeof session === "string" && !session.includes("\0")
-      ? { updatedTime, session }
-      : null
+    return typeof updatedTime === "number" && EventLog.isName(session) ? { updatedTime, session } : null
   } catch {
     return null
   }
@@ -40,8 +39,7 @@ export const sessionPage = (memory: TenantMemory, query: Query) =>
       return yield* Effect.fail(
         problem(400, "WrongCursor", "`cursor` is not the `next` of a page; leave it out for the first page"),
       )
-    if (owner?.includes("\0") === true)
-      return yield* Effect.fail(problem(400, "InvalidInput", "An owner is a text without U+0000"))
+    if (owner !== undefined) yield* named("an owner", owner)
     const wanted = isWanted(query)
     const sessions: Array<EventLog.SessionInfo> = []
     let [position, looked] = [after, 0]

@@ -1,9 +1,9 @@
 /** Consumers of the feed in groups, over HTTP: what a consumer has done is kept, and what comes next is its answer. */
 import { problem, type Problem, type schemas } from "@memfold/client/api"
-import type { EventLog, Memory } from "@memfold/core"
+import { EventLog, type Memory } from "@memfold/core"
 import { Clock, Duration, Effect } from "effect"
 import { type FeedPlace, feedPage, fedBehind, type PageText } from "./changes.js"
-import { given } from "./requests.js"
+import { given, named } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
 /** A turn, as a consumer has it. */
@@ -22,8 +22,8 @@ const noTurn = problem(
 )
 
 const turnIn = (name: string): EventLog.LogPosition | null => {
-  const [, version, batchId] = /^([1-9]\d{0,14}):([^\0]+)$/.exec(name) ?? []
-  return batchId === undefined ? null : { version: Number(version), batchId }
+  const [, version, batchId] = /^([1-9]\d{0,14}):(.+)$/s.exec(name) ?? []
+  return EventLog.isName(batchId) ? { version: Number(version), batchId } : null
 }
 
 /** How often it is asked whether the turn has come. */
@@ -80,6 +80,7 @@ export const consumed = (
       return { at, position: yield* keep(at, given({ done })) }
     })
   return Effect.gen(function* () {
+    yield* named("a group", group)
     const until = (yield* Clock.currentTimeMillis) + wait * 1_000
     const taken = yield* mine(until)
     if (taken === null || lease === 0)

@@ -118,13 +118,14 @@ describe.each([
       ["PATCH", "sessions/nul", { owner: "a\0b" }],
       ["GET", "sessions?owner=a%00b"],
       ["GET", `sessions?cursor=${Buffer.from('[1,"a\\u0000b"]').toString("base64url")}`],
+      ["GET", `sessions?cursor=${Buffer.from('[1,"\\ud800"]').toString("base64url")}`],
       ["POST", "recall", { query: "x", owner: "a\0b" }],
       ["GET", "owners/a%00b/audit"],
       ["DELETE", "owners/a%00b"],
       ["POST", "feed/groups/a%00b", {}],
     ]
-    const lost = await ask(`${url}/v1/feed/groups/one`, { body: { turn: "1:a\0b" } })
-    expect(lost.status).toBe(409)
+    for (const turn of ["1:a\0b", "1:\ud800"])
+      expect((await ask(`${url}/v1/feed/groups/one`, { body: { turn } })).status).toBe(409)
     for (const [method, path, body] of names) {
       const { status } = await ask(`${url}/v1/${path}`, { method, ...(body === undefined ? {} : { body }) })
       expect([method, path, body, status]).toEqual([method, path, body, 400])

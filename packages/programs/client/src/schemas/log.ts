@@ -1,6 +1,6 @@
 /** The log of a session. */
 import { Schema } from "effect"
-import { described, count, flag, optional } from "./fields.js"
+import { described, count, flag, optional, text } from "./fields.js"
 import { Actor } from "./governance.js"
 import { Json, Time } from "./form.js"
 
@@ -57,10 +57,7 @@ export const FeedPage = Schema.Struct({
 }).annotations({ identifier: "FeedPage" })
 
 export const GroupPath = Schema.Struct({
-  group: described(
-    Schema.String.pipe(Schema.pattern(/\S/), Schema.pattern(/^[^\0]*$/)),
-    "The name of a group of consumers, without U+0000",
-  ),
+  group: text("The name of a group of consumers, without U+0000"),
 })
 
 /** What a consumer of a group asks for. */
