@@ -32,6 +32,15 @@ export class ServiceError extends Error {
   }
 }
 
+/** Whether the service may answer later: it could not be reached, or was too busy. */
+export const isPassing = ({
+  status,
+  error,
+}: {
+  readonly status: number | null
+  readonly error?: string
+}): boolean => error === "Unreachable" || status === 429 || status === 503
+
 /** Whether a value is a problem of the service. */
 export const isProblem = (given: unknown): given is Problem =>
   typeof given === "object" &&

@@ -3,7 +3,7 @@ import { FetchHttpClient, type HttpApi, HttpApiClient, HttpClient, HttpClientReq
 import { Cause, Duration, Effect, Exit, Layer, ParseResult, Schedule, Schema } from "effect"
 import { api } from "./api.js"
 import { Format } from "./schemas.js"
-import { isProblem, ServiceError } from "./ServiceError.js"
+import { isPassing, isProblem, ServiceError } from "./ServiceError.js"
 import { wrongIn } from "./wrong.js"
 
 /** Where the service is, and who asks it. */
@@ -73,12 +73,6 @@ export const written = <Payload extends object>({
   payload,
 })
 
-/** Whether the same request may succeed later. */
-const isPassing = (error: unknown): boolean =>
-  isProblem(error)
-    ? error.status === 503 || error.status === 429
-    : typeof error === "object" && error !== null && "_tag" in error && error._tag === "RequestError"
-
 /** An argument is wrong; nothing was sent. */
 export const refused = (detail: string) => new ServiceError({ status: null, detail, error: "InvalidInput" })
 
@@ -96,6 +90,7 @@ export const inPath = (kind: "session" | "owner" | "fact" | "group", id: string)
 }
 
 const errorOf = (error: unknown): ServiceError => {
+  if (error instanceof ServiceError) return error
   if (isProblem(error)) return new ServiceError({ problem: error })
   if (ParseResult.isParseError(error))
     return refused(`${wrongIn(ParseResult.ArrayFormatter.formatErrorSync(error))}; nothing was sent`)
@@ -142,11 +137,11 @@ export const makeCalls = (given: ClientOptions): Calls => {
     ),
   )
   /** As late as the service says, where it says it. */
-  const again = Schedule.identity<unknown>().pipe(
+  const again = Schedule.identity<ServiceError>().pipe(
     Schedule.intersect(Schedule.exponential("200 millis")),
     Schedule.intersect(Schedule.recurs(retries)),
     Schedule.modifyDelay(([[error]], delay) =>
-      Duration.max(delay, Duration.seconds(isProblem(error) ? (error.retryAfter ?? 0) : 0)),
+      Duration.max(delay, Duration.seconds(error.problem?.retryAfter ?? 0)),
     ),
   )
   const once: Calls["once"] = async (request, signal) => {
@@ -159,6 +154,7 @@ export const makeCalls = (given: ClientOptions): Calls => {
     authorization,
     fetch,
     once,
-    safely: (request) => once(Effect.retry(request, { schedule: again, while: isPassing })),
+    safely: (request) =>
+      once(Effect.mapError(request, errorOf).pipe(Effect.retry({ schedule: again, while: isPassing }))),
   }
 }

@@ -1,7 +1,7 @@
 /** The events of a session as they come, over connections that may break. */
 import { createParser, type EventSourceMessage } from "eventsource-parser"
 import type { Problem } from "./statuses.js"
-import { isProblem, ServiceError } from "./ServiceError.js"
+import { isPassing, isProblem, ServiceError } from "./ServiceError.js"
 
 /** Where the events come from. */
 export interface ChangesSource {
@@ -33,9 +33,6 @@ const problemOf = async (response: Response): Promise<ServiceError> => {
     isProblem(body) ? { problem: body } : { status: response.status, detail: "The service sent no events" },
   )
 }
-
-/** A response that asks for the request again later. */
-const isPassing = ({ status }: Response): boolean => status === 429 || status === 503
 
 /**
  * Follows a stream of events. When a connection breaks, it connects again and goes on behind the event that came last. It ends when the

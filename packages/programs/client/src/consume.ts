@@ -2,7 +2,7 @@
 import { type Calls, inPath, refused } from "./call.js"
 import { wait } from "./changes.js"
 import type * as schemas from "./schemas.js"
-import { ServiceError } from "./ServiceError.js"
+import { isPassing, ServiceError } from "./ServiceError.js"
 
 /** How a consumer consumes the feed. */
 export interface ConsumeOptions {
@@ -30,11 +30,6 @@ const pause = 1_000
 const longest = 20
 
 const isLost = (error: unknown): boolean => error instanceof ServiceError && error.error === "TurnLost"
-
-/** Whether the service may answer later: it could not be reached, or was too busy. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof ServiceError &&
-  (error.error === "Unreachable" || error.status === 429 || error.status === 503)
 
 /** Consumes the feed as one of a group, until it is stopped, its consumer fails, or the feed ends for one that does not follow it. */
 export const consume = async (
@@ -67,7 +62,7 @@ export const consume = async (
     ask({ limit: batch, lease, from, wait: follow ? longest : 0 }, signal).catch(async (error: unknown) => {
       if (signal.aborted) return null
       if (isLost(error)) state = {}
-      else if (isPassing(error)) await wait(pause, signal)
+      else if (error instanceof ServiceError && isPassing(error)) await wait(pause, signal)
       else throw error
       return null
     })
