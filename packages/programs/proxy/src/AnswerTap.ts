@@ -3,7 +3,7 @@ import { type Fields, isFields } from "@memfold/codec"
 import type { Dialect } from "./dialects.js"
 import { mostRead, type Tap } from "./forward.js"
 import { eventReader } from "./sse.js"
-import { answerIn, Unclear } from "./Unclear.js"
+import { answerIn, checkNotFailed, Unclear } from "./Unclear.js"
 
 /** Reads the body of an answer. `take` returns the whole answer as soon as it is there. */
 interface Reader {
@@ -48,7 +48,9 @@ const whole = (length: number): Reader => {
   let size = 0
   const parsed = (): Fields | null => {
     const answer = answerIn(Buffer.concat(chunks).toString("utf8"))
-    return isFields(answer) ? answer : null
+    if (!isFields(answer)) return null
+    checkNotFailed(answer)
+    return answer
   }
   return {
     take: (bytes) => {

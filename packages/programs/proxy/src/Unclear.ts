@@ -1,5 +1,5 @@
 /** What of an answer of an upstream is read, and what cannot be. */
-import { isUnreadable } from "@memfold/codec"
+import { type Fields, isFields, isUnreadable, parseExactly } from "@memfold/codec"
 
 /** The most calls, or blocks, of an answer: each of its pieces is looked for among them. */
 export const mostParts = 1_000
@@ -14,12 +14,28 @@ export class Unclear extends Error {
 }
 
 /**
- * The JSON of what an upstream says.
+ * Asks of an answer, or of a chunk of one, whether it says that it has failed: some servers say so with status 200.
+ *
+ * @throws Unclear: it does
+ */
+export const checkNotFailed = ({ type, object, error = null, choices }: Fields): void => {
+  const hasFailed = (choice: unknown): boolean =>
+    isFields(choice) && ((choice["error"] ?? null) !== null || choice["finish_reason"] === "error")
+  if (
+    error !== null ||
+    [type, object].includes("error") ||
+    (Array.isArray(choices) && choices.some(hasFailed))
+  )
+    throw new Unclear("failed")
+}
+
+/**
+ * The JSON of what an upstream says, without a mark of the byte order.
  *
  * @throws Unclear: it has more than is parsed
  * @throws SyntaxError: it is no JSON
  */
 export const answerIn = (text: string): unknown => {
   if (isUnreadable(text)) throw new Unclear("too-large")
-  return JSON.parse(text)
+  return parseExactly(text.replace(/^\ufeff/, ""))
 }

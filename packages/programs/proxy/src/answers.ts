@@ -1,7 +1,7 @@
 /** Whole answers, put together from the events of their streams. */
 import { type Fields, isFields } from "@memfold/codec"
 import { CallDeltas } from "./callDeltas.js"
-import { answerIn, mostParts, Unclear } from "./Unclear.js"
+import { answerIn, checkNotFailed, mostParts, Unclear } from "./Unclear.js"
 
 /** Puts an answer together. Both methods throw {@link Unclear} if that cannot be done with certainty, or if the answer has failed. */
 export interface Assembly {
@@ -78,14 +78,13 @@ export const chatAssembly = (): Assembly => {
   }
   return {
     take: (data) => {
-      const { type, choices, usage: counted, x_groq: groq, error = null, ...rest } = data
-      if (error !== null || type === "error" || rest["object"] === "error") throw new Unclear("failed")
+      checkNotFailed(data)
+      const { type: _type, choices, usage: counted, x_groq: groq, error: _error, ...rest } = data
       envelope = { ...rest, ...envelope }
       usage = counted ?? (isFields(groq) ? groq["usage"] : null) ?? usage
       for (const [at, choice] of listIn(choices).entries()) {
         if (!isFields(choice) || (choice["index"] ?? at) !== 0) continue
-        const { delta, finish_reason: reason, usage: ofChoice, error: wrong = null } = choice
-        if (wrong !== null || reason === "error") throw new Unclear("failed")
+        const { delta, finish_reason: reason, usage: ofChoice } = choice
         if (isFields(delta)) say(delta)
         // Words of another API, or an answer that is whole in the middle of a stream.
         else if ((choice["message"] ?? choice["text"] ?? null) !== null) throw new Unclear("unclear-parts")

@@ -312,7 +312,7 @@ const passBody = async (answer: IncomingMessage, response: ServerResponse, reade
 }
 
 /** Breaks an answer off once the client has what came before. */
-const breakOff = (response: ServerResponse): void => {
+export const breakOff = (response: ServerResponse): void => {
   if (response.socket === null) response.destroy()
   else response.socket.destroySoon()
 }

@@ -1,11 +1,12 @@
 /** Asks the upstream, and has its answer stored before the client is told of its end. */
 import { type Fields, isFields } from "@memfold/codec"
+import { responsesAssembly } from "../answers.js"
 import { ApiError } from "./ApiError.js"
 import { ownResponse } from "./envelope.js"
 import type { Composed } from "./compose.js"
 import type { Hold } from "./UnderWay.js"
 import type { Refusal, Sent, Upstreams } from "./upstream.js"
-import { UpstreamBroke } from "./UpstreamBroke.js"
+import { certain, UpstreamBroke } from "./UpstreamBroke.js"
 
 /** An answer for the client. */
 export type Answered =
@@ -22,19 +23,23 @@ async function* ownEvents(
   own: (response: Fields) => Fields,
   keep: (response: Fields) => Promise<void>,
 ): AsyncGenerator<Fields, void, void> {
+  const assembly = responsesAssembly()
   let hasEnded = false
   for await (const event of events) {
+    // What comes behind the end is no part of the answer.
+    if (hasEnded) continue
     const { type, response: told } = event
-    if (!isFields(told)) {
-      hasEnded ||= type === "error"
-      yield event
-      continue
+    const hasFailed = type === "error" || type === "response.failed"
+    if (!hasFailed) certain(() => assembly.take(event))
+    const whole = hasFailed ? null : certain(() => assembly.whole())
+    hasEnded = hasFailed || whole !== null
+    const response = whole ?? told
+    if (!isFields(response)) yield event
+    else {
+      const shown = own(response)
+      if (whole !== null) await keep(shown)
+      yield { ...event, response: shown }
     }
-    const response = own(told)
-    const isEnd = type === "response.completed" || type === "response.incomplete"
-    if (isEnd) await keep(response)
-    hasEnded ||= isEnd || type === "response.failed"
-    yield { ...event, response }
   }
   if (!hasEnded) throw new UpstreamBroke()
 }

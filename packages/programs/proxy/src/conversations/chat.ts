@@ -3,11 +3,11 @@ import { type Fields, isFields, servers, serverOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { encodeMessages } from "@memfold/openai"
 import { CallDeltas } from "../callDeltas.js"
-import { Unclear } from "../Unclear.js"
+import { checkNotFailed } from "../Unclear.js"
 import { invalid } from "./ApiError.js"
 import { GrowingResponse } from "./events.js"
 import { itemId } from "./ids.js"
-import { UpstreamBroke } from "./UpstreamBroke.js"
+import { certain, UpstreamBroke } from "./UpstreamBroke.js"
 
 const given = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
@@ -155,7 +155,9 @@ class Reader {
   }
 
   /** A completion, or a chunk of one. */
-  read({ choices, usage, model }: Fields): ReadonlyArray<Fields> {
+  read(data: Fields): ReadonlyArray<Fields> {
+    checkNotFailed(data)
+    const { choices, usage, model } = data
     if (isFields(usage)) this.usage = usage
     if (typeof model === "string") this.model = model
     const [choice] = Array.isArray(choices) ? (choices as ReadonlyArray<unknown>) : []
@@ -180,20 +182,12 @@ class Reader {
   }
 }
 
-/** What a server says unclearly is no answer: a conversation that is kept here must know what was said in it. */
-const certain = <A>(read: () => A): A => {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof Unclear ? new UpstreamBroke() : error
-  }
-}
-
 /** The response that a completion is. */
 export const responseOfCompletion = (completion: Fields, begun: Fields, time: number): Fields => {
   const reader = new Reader(begun)
   return certain(() => {
     reader.read(completion)
+    if (!Array.isArray(completion["choices"]) || completion["choices"].length === 0) throw new UpstreamBroke()
     return reader.end(time).response
   })
 }

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { callOf, type Calls } from "../Calls.js"
 import { dialects } from "../dialects.js"
 import { beginning, type Begins } from "../begins.js"
+import { breakOff } from "../forward.js"
 import { markOf, speakerOf } from "../speaker.js"
 import { tell } from "../tell.js"
 import type { Answered } from "./answer.js"
@@ -81,7 +82,7 @@ const stream = async (response: ServerResponse, events: AsyncIterable<Fields>): 
   } catch (error) {
     if (!response.headersSent) throw error
     // A client must not take a part for the whole.
-    response.destroy()
+    breakOff(response)
     return
   }
   response.end()

@@ -108,11 +108,13 @@ const parsed = (text: string): Fields | null => {
   }
 }
 
-/** The data of server-sent events, as they come. Data that is no JSON object, such as `[DONE]`, is none. */
+/** The data of server-sent events, as they come, as far as `[DONE]`. Data that is no JSON object is none. */
 async function* dataOf(answer: IncomingMessage): AsyncGenerator<Fields, void, void> {
   let told: Array<Fields> = []
+  let isLast = false
   const events = eventReader((_, text) => {
-    const data = parsed(text)
+    isLast ||= text.trim() === "[DONE]"
+    const data = isLast ? null : parsed(text)
     if (data !== null) told.push(data)
   })
   let size = 0
@@ -219,7 +221,7 @@ export class Upstreams {
         }
         return isStream(answer)
           ? { _tag: "Stream", events: dataOf(answer), sent }
-          : { _tag: "Whole", response: await wholeOf(answer), sent }
+          : { _tag: "Whole", response: await responseIn(answer), sent }
       }
       if (upstream.api !== "auto" || !isMissing(answer)) return answer
       this.withoutResponses.add(upstream.url.href)
@@ -277,4 +279,11 @@ const wholeOf = async (answer: IncomingMessage): Promise<Fields> => {
   const value = parsed((await bytesOf(answer)).toString("utf8"))
   if (value === null) throw new UpstreamBroke()
   return value
+}
+
+/** A response: a failure that is told with status 200 has no output. */
+const responseIn = async (answer: IncomingMessage): Promise<Fields> => {
+  const response = await wholeOf(answer)
+  if (!Array.isArray(response["output"])) throw new UpstreamBroke()
+  return response
 }
