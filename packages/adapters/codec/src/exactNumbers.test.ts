@@ -43,6 +43,26 @@ describe("parseExactly", () => {
     })
   })
 
+  it("reads a long text, with whatever is in it", () => {
+    const content = '1e5 "\\\n'.repeat(2_000_000)
+    const text = JSON.stringify({ content })
+    expect(objectOf(text)?.["content"]).toBe(content)
+    expect(parseExactly(`{"a":1e400,${text.slice(1)}`)).toEqual({ a: "1e400", content })
+  })
+
+  it("makes no JSON of what is none", () => {
+    for (const number of [
+      "12345678901234567e",
+      "-",
+      "1e400.",
+      "012345678901234567890",
+      "1".repeat(10_000) + "-",
+    ])
+      expect(() => parseExactly(`{"a":${number}}`)).toThrow(SyntaxError)
+    const long = "9".repeat(100_000)
+    expect(parseExactly(`[${long}]`)).toEqual([long])
+  })
+
   it("reads all else as JSON.parse does", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {

@@ -56,7 +56,7 @@ export {
 export { isAnswer, isUnfinished, isWaiting, type Sighting, unseenOf, withUnseen } from "./unseen.js"
 export { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
 export { type Frozen, freeze, Special, thaw } from "./values.js"
-export { parseExactly } from "./exactNumbers.js"
+export { exactText, parseExactly } from "./exactNumbers.js"
 export { knownOf, onlyKnown } from "./known.js"
 export {
   known,

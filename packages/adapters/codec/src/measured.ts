@@ -25,10 +25,10 @@ export const isTooMuch = ({ depth, longest, items }: Measured, most = mostMeasur
   depth > most.depth || longest > most.longest || items > most.items
 
 /** How many characters are looked at in a step. */
-const stepLength = 65_536
+export const stepLength = 65_536
 
 /** Whether what stands at a place is escaped: so many backslashes stand before it, back to where the text began, that one is left. */
-const isEscaped = (text: string, place: number, begin: number): boolean => {
+export const isEscaped = (text: string, place: number, begin: number): boolean => {
   let first = place
   while (first > begin && text.charCodeAt(first - 1) === 0x5c) first--
   return (place - first) % 2 === 1

@@ -2,10 +2,18 @@
 import type { Message } from "@memfold/core"
 import { isFields, valueIn } from "@memfold/codec"
 
-/** JSON whose fields are in the order of their names, without marks of a prompt cache and without what is null. */
+/** Whether a text has the digits of a number that is too long for a double. */
+const isLongNumber = (text: string): boolean =>
+  text.length > 15 && /^-?\d/.test(text) && Number.isFinite(Number(text))
+
+/**
+ * JSON whose fields are in the order of their names, without marks of a prompt cache and without what is null. A number whose digits are
+ * a text, since a double does not hold them, is what a client has that reads it as a double.
+ */
 const stable = (value: unknown): string =>
   JSON.stringify(value, (name, field: unknown) => {
     if (name === "cache_control" || field === null) return undefined
+    if (typeof field === "string" && isLongNumber(field)) return Number(field)
     return isFields(field)
       ? Object.fromEntries(Object.entries(field).toSorted(([one], [other]) => (one < other ? -1 : 1)))
       : field

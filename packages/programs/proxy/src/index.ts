@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { isTooMuch, type Measured, measured, mostMeasured } from "@memfold/codec"
+export { exactText, isTooMuch, type Measured, measured, mostMeasured } from "@memfold/codec"
 export type { Assembly } from "./answers.js"
 export { type Upstreams, withoutSlashes } from "./address.js"
 export type { Begins } from "./begins.js"

@@ -1,5 +1,5 @@
 /** Takes a request of a client apart; on any doubt, it is left as it came. */
-import { isFields } from "@memfold/codec"
+import { exactText, isFields } from "@memfold/codec"
 import type { Parsed } from "./compose.js"
 import { type Dialect, unitsOf } from "./dialects.js"
 import type { Steps } from "@memfold/log/breathe"
@@ -31,7 +31,7 @@ const withList = (dialect: Dialect, text: string): string => {
 export function* parse(dialect: Dialect, given: string): Steps<Parsed | Doubt> {
   const text = withList(dialect, given)
   yield
-  const body = jsonOf(text)
+  const body = jsonOf(yield* exactText(text))
   yield
   if (!isFields(body)) return { doubt: "not-json" }
   const doubt = dialect.doubt(body)

@@ -1,8 +1,9 @@
 /** Anthropic's Messages through the proxy, with the official client: a whole conversation each time, as agents send it. */
 import Anthropic from "@anthropic-ai/sdk"
 import { Message } from "@memfold/core"
+import { oddServer, sent } from "@memfold/harness/oddAnswers"
 import { Prices } from "@memfold/prices"
-import { type Answering, cacheMiss, seeded, scripted } from "@memfold/strict-providers"
+import { type Answering, cacheMiss, providerServer, seeded, scripted } from "@memfold/strict-providers"
 import { BreakEven } from "@memfold/strategy-break-even"
 import { Effect } from "effect"
 import { once } from "node:events"
@@ -36,6 +37,50 @@ const start = async (options: ProxiedOptions = {}) => {
   })
   return { ...proxy, client }
 }
+
+describe("a number that a double does not hold", () => {
+  const id = "1234567890123456789"
+  const call = (written: string) =>
+    `{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"read","input":{"id":${written}}}]}`
+  const result = '{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}'
+  const question = '{"role":"user","content":"Look."}'
+
+  /** What clients make of it: some keep its digits, others have a double. */
+  it.each([
+    ["new", result],
+    ["full", [question, call(id), result].join()],
+    ["full", [question, call(JSON.stringify(JSON.parse(id))), result].join()],
+  ])("keeps its digits in the memory, and its call goes on: %s", async (history, second) => {
+    for (const stream of [true, false]) {
+      const answers = [{ calls: [{ name: "read", id: "c1", arguments: `{"id":${id}}` }] }, { text: "ok" }]
+      const provider = await providerServer({ answer: scripted(answers) })
+      const upstream = await oddServer(provider.anthropicURL)
+      open.push(provider.close, async () => upstream.close())
+      // Where it does not stream, the strict server has such arguments as a text.
+      const written = (body: Buffer) =>
+        Buffer.from(String(body).replace(/\{"INVALID_JSON":"[^}]*\}"\}/, `{"id":${id}}`))
+      upstream.next((given) => sent(given, written(given.body)))
+      const { url, records, said } = await start({ upstream: upstream.url })
+      const send = async (messages: string) => {
+        const answer = await fetch(`${url}/v1/messages`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-session-id": "s", "x-memfold-history": history },
+          body: `{"model":"claude-sonnet-5-5","max_tokens":100,"stream":${stream},"tools":${JSON.stringify(tools)},"messages":[${messages}]}`,
+        })
+        return answer.text()
+      }
+      await send(question)
+      await send(second)
+      expect(records.map(({ how }) => how)).toEqual(["append", "append"])
+      expect(provider.refused).toEqual([])
+      const parts = (await said("s")).flatMap((message) => message.parts)
+      const kept = parts.flatMap((part) => (part.type === "tool-call" ? [part.arguments] : []))
+      expect(kept).toEqual([`{"id":"${id}"}`])
+      if (history === "new")
+        expect(JSON.stringify(provider.received.at(-1)?.body)).toContain(`{"id":"${id}"}`)
+    }
+  })
+})
 
 const mark = { cache_control: { type: "ephemeral" as const } }
 const system = [{ type: "text" as const, text: "You are a coding agent.", ...mark }]

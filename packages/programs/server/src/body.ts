@@ -3,7 +3,7 @@ import { HttpMethod, type HttpServerRequest } from "@effect/platform"
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { problem, type Problem } from "@memfold/client/api"
 import { inSteps } from "@memfold/log/breathe"
-import { BodyTooLarge, isTooMuch, measured, mostMeasured, NoRoom, readBody } from "@memfold/proxy"
+import { BodyTooLarge, exactText, isTooMuch, measured, mostMeasured, NoRoom, readBody } from "@memfold/proxy"
 import { Effect } from "effect"
 import { type Room, workOf } from "./limits.js"
 
@@ -77,7 +77,7 @@ export const textOf = (
     })
     const found = yield* inSteps(() => measured(text))
     if (isTooMuch(found)) return yield* Effect.fail(found.depth > mostMeasured.depth ? tooDeep : tooMany)
-    return { text, work: workOf(text, found) }
+    return { text: yield* inSteps(() => exactText(text)), work: workOf(text, found) }
   })
 
 /** A request whose body has been read. */

@@ -4,6 +4,7 @@
  */
 import { mcpHandler } from "@memfold/mcp"
 import { providerServer } from "@memfold/strict-providers"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { storeFile } from "@memfold/harness/storeFile"
 import { mkdtempSync, rmSync } from "node:fs"
 import { request } from "node:http"
@@ -106,7 +107,14 @@ const headersOf = ({ isForeign }: Row, token: string | null): Record<string, str
   ...(token === null ? {} : isForeign ? { "x-memfold-token": token } : { authorization: `Bearer ${token}` }),
 })
 
-const send = async (url: string, row: Row, ids: Ids, token: string | null, also: object = {}) => {
+const send = async (
+  url: string,
+  row: Row,
+  ids: Ids,
+  token: string | null,
+  also: object = {},
+  headers: Readonly<Record<string, string>> = {},
+) => {
   const own = bodyOf(row, ids)
   const body = own === undefined || Object.keys(own).length > 0 ? own : { ...own, ...also }
   // Of a stream that goes on, the first bytes are enough.
@@ -117,6 +125,7 @@ const send = async (url: string, row: Row, ids: Ids, token: string | null, also:
     headers: {
       ...headersOf(row, token),
       ...(row.path.startsWith("/v1/responses") ? { "x-session-id": "" } : {}),
+      ...headers,
     },
     signal,
     ...(body === undefined ? {} : { body }),
@@ -149,25 +158,28 @@ const spoken = async ({
     site: new Map([["index.html", { type: "text/html", body: Buffer.from("studio"), named: false }]]),
     ...options,
   })
-  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+  /** What is said with a token, under the names that all have. */
+  const speak = async (token: string, words: string): Promise<Ids> => {
     const headers = {
-      authorization: `Bearer ${mine.token}`,
-      "x-memfold-token": mine.token,
+      authorization: `Bearer ${token}`,
+      "x-memfold-token": token,
       "x-memfold-owner": "ann",
     }
-    return (await ask(`${url}/v1/${path}`, { headers, body })).body as Record<string, unknown>
+    const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
+      (await ask(`${url}/v1/${path}`, { headers, body })).body as Record<string, unknown>
+    await post("sessions/chat/messages", { messages: { role: "user", content: words }, owner: "ann" })
+    await post("sessions/chat/messages", { messages: turn(1) })
+    const { id: conversation } = await post("conversations", {
+      items: [{ type: "message", role: "user", content: words }],
+    })
+    const { id: response } = await post("responses", { model: "m", conversation, input: `Again: ${words}` })
+    const items = await ask(`${url}/v1/conversations/${String(conversation)}/items?order=asc`, {
+      headers: { "x-memfold-token": token },
+    })
+    const { data } = items.body as unknown as { readonly data: ReadonlyArray<{ readonly id: string }> }
+    return { session: "chat", conversation, response, item: data[0]!.id } as Ids
   }
-  await post("sessions/chat/messages", { messages: { role: "user", content: secret }, owner: "ann" })
-  await post("sessions/chat/messages", { messages: turn(1) })
-  const { id: conversation } = await post("conversations", {
-    items: [{ type: "message", role: "user", content: secret }],
-  })
-  const { id: response } = await post("responses", { model: "m", conversation, input: `Again: ${secret}` })
-  const items = await ask(`${url}/v1/conversations/${String(conversation)}/items?order=asc`, {
-    headers: { "x-memfold-token": mine.token },
-  })
-  const { data } = items.body as unknown as { readonly data: ReadonlyArray<{ readonly id: string }> }
-  const ids = { session: "chat", conversation, response, item: data[0]!.id } as Ids
+  const ids = await speak(mine.token, secret)
   const sessions = async (token: string): Promise<ReadonlyArray<string>> => {
     const { body } = await ask(`${url}/v1/sessions?limit=1000`, {
       headers: { authorization: `Bearer ${token}` },
@@ -176,7 +188,7 @@ const spoken = async ({
       ({ session }) => session,
     )
   }
-  return { url, provider, mine, theirs, some, ids, sessions }
+  return { url, provider, mine, theirs, some, ids, sessions, speak }
 }
 
 /** The status of a request whose body is announced and never comes. */
@@ -197,6 +209,23 @@ const unfinished = (url: string, row: Row, ids: Ids, token: string | null): Prom
 
 const missing = (row: Row, rights: ReadonlyArray<string>): boolean =>
   !row.rights.every((right) => rights.includes(right))
+
+/** What takes something away comes behind those who would find it. */
+const late = [
+  /regenerate|undo|revert$/,
+  /^DELETE.*:fact/,
+  /:fact.revert/,
+  /redact/,
+  /items.:item/,
+  /^DELETE.*:(?:resp|conv)/,
+  /^DELETE.*:session$/,
+  /^DELETE.*:owner$/,
+  /erase$/,
+  /restore$/,
+  /hold$/,
+]
+const rank = (row: Row) => late.findLastIndex((one) => one.test(nameOf(row)))
+const rowsInOrder = rows.toSorted((one, other) => rank(one) - rank(other))
 
 describe("L19: every route that reads", () => {
   /** These are a context or have one: it is as large as the strategy lets it become. A stream and an export come as they are taken. */
@@ -236,6 +265,99 @@ describe("L19: every route that reads", () => {
     }
     expect(pages).toBeGreaterThan(3)
     expect(found.slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, at) => `${at} ${content}`.slice(0, 3)))
+  })
+})
+
+/** Values that a client may send in place of any other, as texts of JSON. */
+const hostile: Readonly<Record<string, string>> = {
+  "lists in lists": `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+  "objects in objects": `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
+  "half a character": '"a\\ud83d"',
+  "a name of half a character": '{"\\ud83d":1}',
+  "the prototype": '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
+  "the names of all objects": '["__proto__","constructor","toString","hasOwnProperty"]',
+  "a number without end": "1e400",
+  "a number below zero without end": "-1e400",
+  "no number at all": "-0",
+  "a long number": "9007199254740993",
+  "a name twice": '{"a":1,"a":{"b":2}}',
+  nothing: "null",
+  "an empty text": '""',
+  "a list": "[]",
+}
+
+/** Each place of a value, as a text in which the value there is another one; and the value with a field beside it. */
+const places = (value: unknown, put: string): ReadonlyArray<string> => {
+  if (typeof value !== "object" || value === null) return [put]
+  const entries = Object.entries(value)
+  const isList = Array.isArray(value)
+  const written = (fields: ReadonlyArray<readonly [string, string]>): string =>
+    isList
+      ? `[${fields.map(([, text]) => text).join()}]`
+      : `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`
+  const plain = entries.map(([name, inner]) => [name, JSON.stringify(inner)] as const)
+  return [
+    put,
+    written([...plain, ["__proto__", put]]),
+    ...entries.flatMap(([name, inner], at) => [
+      ...places(inner, put).map((text) => written(plain.with(at, [name, text]))),
+      // A name twice: the last one is said.
+      ...(isList ? [] : [written([[name, put], ...plain])]),
+    ]),
+  ]
+}
+
+describe("L19: every route with a body", () => {
+  it.each(Object.entries(hostile))("answers or refuses %s, at each place of it", async (_, put) => {
+    const { url, mine, ids } = await spoken()
+    const passed = cpuTime()
+    let count = 0
+    for (const row of rows.filter(({ method }) => method !== "GET" && method !== "DELETE"))
+      for (const text of places(bodyOf(row, ids), put)) {
+        const answer = await fetch(url + pathOf(row, ids), {
+          method: row.method,
+          headers: { ...headersOf(row, mine.token), "content-type": "application/json" },
+          body: text,
+        })
+        const told = await answer.text()
+        count++
+        const what = `${nameOf(row)} ${text.slice(0, 200)}`
+        // What is too deep for the memory goes on as it came, and its upstream says what it likes.
+        const isOfUpstream = answer.headers.has("request-id")
+        expect([what, answer.status, told.slice(0, 200)]).toEqual([
+          what,
+          isOfUpstream ? expect.any(Number) : expect.toSatisfy((status: number) => status < 500),
+          expect.any(String),
+        ])
+        if (answer.status >= 400 && !row.isForeign && row.path !== "/mcp")
+          expect([what, told]).toEqual([what, expect.stringContaining('"urn:memfold:')])
+      }
+    expect(count).toBeGreaterThan(100)
+    expect(Object.prototype).not.toHaveProperty("polluted")
+    // What is refused unread costs about as much as it is long.
+    expect(passed() / count).toBeLessThan(200)
+  })
+
+  it("reads back what it has taken, digit for digit and name for name", async () => {
+    const { url } = await started()
+    const taken = Object.entries(hostile).filter(([name]) => !name.includes(" in "))
+    for (const [at, [, put]] of taken.entries()) {
+      const input = `{"v":${put}}`
+      const messages = `[{"role":"user","content":"Look"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}]`
+      const path = `${url}/v1/sessions/s-${at}/messages?format=anthropic`
+      const appended = await fetch(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: `{"messages":${messages}}`,
+      })
+      expect([put, appended.status]).toEqual([put, 201])
+      // A number that no double holds is a text with its digits; a zero has no sign.
+      const said = /^-?\d/.test(put) ? (put === "-0" ? "0" : `"${put}"`) : JSON.stringify(JSON.parse(put))
+      expect([put, await (await fetch(path)).text()]).toEqual([
+        put,
+        expect.stringContaining(`"input":{"v":${said}}`),
+      ])
+    }
   })
 })
 
@@ -313,6 +435,38 @@ describe("L21: every route", () => {
     }
     expect(JSON.stringify(provider.received.slice(received))).not.toContain(secret)
     expect(await events()).toBe(before)
+  })
+
+  it("L20: answers a tenant as if nobody else was there, who does all of it under the same names", async () => {
+    /** An answer without times, ids, places in the whole store, and the tokens that random ids have. */
+    const shown = ({ status, body }: Awaited<ReturnType<typeof send>>) => ({
+      status,
+      body: JSON.stringify(body)
+        .replaceAll(/\d{10,}/g, "time")
+        .replaceAll(/"(?:position|after|turn|next|before|head)":"[^"]*"|"tokens":\d+/g, '"place"')
+        .replaceAll(/\b(?:msg|resp|cmp|chatcmpl)[-_]\d+(?:_\d+)?\b|[\w-]{20,}|token [0-9a-f]{12}/g, "id"),
+    })
+    const answers = async (isAlone: boolean) => {
+      const { url, mine, theirs, ids, speak } = await spoken({ layers: true, compaction: { mode: "inline" } })
+      const words = "Nobody hears OTHER-4712."
+      const others = isAlone ? null : await speak(theirs.token, words)
+      const told: Array<readonly [name: string, answer: ReturnType<typeof shown>]> = []
+      for (const row of rowsInOrder) {
+        const headers = row.takes.has("idempotency-key") ? { "idempotency-key": nameOf(row) } : {}
+        const reason = /hold|erase|restore/.test(row.path) ? { reason: "asked for" } : {}
+        const asked = (ids: Ids, token: string) => send(url, row, ids, token, reason, headers)
+        if (others !== null)
+          expect([nameOf(row), JSON.stringify((await asked(others, theirs.token)).body)]).toEqual([
+            nameOf(row),
+            expect.not.stringMatching(`It is ${secret}|acme`),
+          ])
+        told.push([nameOf(row), shown(await asked(ids, mine.token))])
+      }
+      return told
+    }
+    const [alone, together] = [await answers(true), await answers(false)]
+    expect(JSON.stringify(together)).not.toContain("OTHER-4712")
+    for (const [at, one] of together.entries()) expect(one).toEqual(alone[at])
   })
 
   it("begins a session only if it says so, and never more than are allowed", async () => {
@@ -460,18 +614,7 @@ describe("every route over a sealed store", () => {
           if (actor !== null) told.add(actor.id)
       }
     }
-    /** What takes something away comes behind those who would find it. */
-    const late = [
-      /regenerate|undo|revert$/,
-      /^DELETE.*:fact/,
-      /:fact.revert/,
-      /redact/,
-      /items.:item/,
-      /^DELETE.*:(?:resp|conv)/,
-    ]
-    const last = [/^DELETE.*:session$/, /^DELETE.*:owner$/, /erase$/, /restore$/, /hold$/]
-    const rank = (row: Row) => [...late, ...last].findLastIndex((one) => one.test(nameOf(row)))
-    for (const row of rows.toSorted((one, other) => rank(one) - rank(other))) {
+    for (const row of rowsInOrder) {
       const { token } = tokens[rows.indexOf(row)]!
       const body = /hold|erase|restore/.test(row.path) ? { reason: "asked for" } : {}
       await send(url, row, ids, token, body)
