@@ -66,3 +66,62 @@ it("takes the time of shutdown, and a second more at the most", { timeout: 60_00
   await close()
   expect(performance.now() - start).toBeLessThan(2_000)
 })
+
+it("takes no longer for those who never read what they are sent", { timeout: 60_000 }, async () => {
+  const endless = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    const more = (): void => {
+      while (!response.destroyed && response.write(`: ${"x".repeat(60_000)}\n\n`));
+      response.once("drain", more)
+    }
+    more()
+  })
+  endless.listen(0, "127.0.0.1")
+  await once(endless, "listening")
+  onTestFinished(() => void endless.close().closeAllConnections())
+  const { url, close } = await serve({
+    store: "memory:",
+    port: 0,
+    log: "none",
+    shutdown: "1 second",
+    compaction: { mode: "off" },
+    upstream: `http://127.0.0.1:${(endless.address() as AddressInfo).port}`,
+  })
+  const append = async (content: string) =>
+    expect(
+      (
+        await ask(`${url}/v1/sessions/s/messages`, {
+          body: { messages: { role: "user", content }, owner: "ann" },
+        })
+      ).status,
+    ).toBe(201)
+  await append("Hi")
+  const stream = "accept: text/event-stream\r\n"
+  const chat = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "hello" }] })
+  const deaf: Array<Socket> = []
+  for (const [line, more = "", body = ""] of [
+    ["GET /v1/feed", stream],
+    ["GET /v1/sessions/s/changes"],
+    ["GET /v1/feed?limit=1000"],
+    ["GET /v1/owners/ann/events"],
+    ["GET /v1/sessions/s/messages?limit=1000"],
+    ["POST /v1/feed/groups/g", `${json}content-length: 2\r\n`, "{}"],
+    ["POST /v1/feed/groups/h", `${json}content-length: 11\r\n`, '{"wait":30}'],
+    ["POST /v1/chat/completions", `${json}x-session-id: a\r\ncontent-length: ${chat.length}\r\n`, chat],
+  ] as const) {
+    const isSubscriber = line.includes("changes") || more === stream
+    const asked = async () => {
+      const socket = await held(url, `${line} HTTP/1.1\r\n${host}${more}\r\n${body}`)
+      socket.pause()
+      deaf.push(socket)
+    }
+    if (isSubscriber) for (let n = 0; n < 5; n++) await asked()
+    for (let n = 0; n < 2; n++) await append(`${n} `.repeat(400_000))
+    await asked()
+  }
+  // A reader that does not read has what its connection takes, and no more.
+  await expect.poll(async () => (await ask(`${url}/health`)).status).toBe(200)
+  const start = performance.now()
+  await close()
+  expect(performance.now() - start).toBeLessThan(2_500)
+})
