@@ -6,7 +6,16 @@ import { environment, inFolder, program } from "@memfold/harness/program"
 import { servers } from "@memfold/harness/redisServers"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -180,6 +189,30 @@ describe("a proxy that is killed in the middle of streams", () => {
   })
 })
 
+/** Whoever may do everything has a file system that is full, and files that take no more writes from those who have opened them. */
+const unwritable: Readonly<
+  Record<string, (place: string, file: string) => { readonly begin: () => void; readonly end: () => void }>
+> = {
+  "a full file system": (place) => {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "memfold", place])
+    onTestFinished(() => void execFileSync("umount", ["--lazy", place]))
+    const ballast = join(place, "ballast")
+    return {
+      begin: () => {
+        const { bavail, bsize } = statfsSync(place)
+        writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - 100_000)))
+      },
+      end: () => rmSync(ballast),
+    }
+  },
+  "a file that takes no more writes": (_, file) => {
+    const change = (how: string): void =>
+      void execFileSync("chattr", [how, ...[file, `${file}-wal`].filter((one) => existsSync(one))])
+    onTestFinished(() => change("-i"))
+    return { begin: () => change("+i"), end: () => change("-i") }
+  },
+}
+
 describe("a service on SQLite", () => {
   it("acknowledges nothing that a full disk did not take, and goes on when there is room", async () => {
     const file = newFile()
@@ -200,18 +233,16 @@ describe("a service on SQLite", () => {
     told("disk full", await look(store, acknowledged))
   })
 
-  // Whoever may mount has a file system that is full: not one file only, as above.
-  it.runIf(process.getuid?.() === 0 && process.platform === "linux")(
-    "acknowledges nothing that a full file system did not take, reads on, and writes again when there is room",
-    async () => {
-      const place = join(folder, `mounted-${++files}`)
+  it.runIf(process.getuid?.() === 0 && process.platform === "linux").each(Object.entries(unwritable))(
+    "acknowledges nothing that %s did not take, reads on, and writes again when it does",
+    async (name, make) => {
+      const place = join(folder, `unwritable-${++files}`)
       mkdirSync(place)
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "memfold", place])
-      onTestFinished(() => void execFileSync("umount", ["--lazy", place]))
-      const store = `sqlite:${join(place, "store.db")}`
+      const file = join(place, "store.db")
+      const { begin, end } = make(place, file)
+      const store = `sqlite:${file}`
       const acknowledged: Acknowledged = new Map()
       const { url, kill } = await started(store)
-      const ballast = join(place, "ballast")
       const refusals = new Set<string>()
       /** Clients work until none can; then each of them is told why, and has its words read to it. */
       const untilRefused = async () => {
@@ -230,15 +261,14 @@ describe("a service on SQLite", () => {
       }
       await goesOn()
       for (let time = 0; time < often(2, 20); time++) {
-        const { bavail, bsize } = statfsSync(place)
-        writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - 100_000)))
+        begin()
         await untilRefused()
-        rmSync(ballast)
+        end()
         await goesOn()
       }
       expect([...refusals]).toEqual(["LogError"])
       await kill("SIGKILL")
-      told("file system full", await look(store, acknowledged))
+      told(name, await look(store, acknowledged))
     },
   )
 
