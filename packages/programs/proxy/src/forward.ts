@@ -311,10 +311,15 @@ const passBody = async (answer: IncomingMessage, response: ServerResponse, reade
   return { bytes, dropped, isWhole: answer.complete }
 }
 
-/** Breaks an answer off once the client has what came before. */
+/**
+ * Breaks an answer off once the client has what came before. For HTTP/1.0, a connection that ends is the end of a body, and only a reset
+ * is none.
+ */
 export const breakOff = (response: ServerResponse): void => {
-  if (response.socket === null) response.destroy()
-  else response.socket.destroySoon()
+  const { socket, req } = response
+  if (socket === null) response.destroy()
+  else if (req.httpVersion === "1.0") socket.write("", () => socket.resetAndDestroy())
+  else socket.destroySoon()
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

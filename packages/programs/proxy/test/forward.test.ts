@@ -404,6 +404,27 @@ describe("forward", () => {
     expect(String(Buffer.concat(chunks))).toBe(text)
   })
 
+  it("shows a client of HTTP/1.0 that the upstream broke off: for it, a connection that ends is the end of a body", async () => {
+    const part = "x".repeat(500_000)
+    let breakOff = (): void => undefined
+    const { url } = await between((_, response) => {
+      response.write(part)
+      breakOff = () => response.destroy()
+    })
+    const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" })
+    socket.write("GET / HTTP/1.0\r\nHost: a\r\n\r\n")
+    let came = ""
+    socket.on("data", (bytes: Buffer) => {
+      came += bytes.toString()
+      if (came.endsWith(part)) breakOff()
+    })
+    const [error] = (await once(socket, "close").then(
+      () => [null],
+      (cause: unknown) => [cause],
+    )) as [NodeJS.ErrnoException | null]
+    expect([came.endsWith(`\r\n\r\n${part}`), error?.code]).toEqual([true, "ECONNRESET"])
+  })
+
   it("holds bytes back from the client until the tap has stored what they complete", async () => {
     const order: Array<string> = []
     let release: () => void = () => {}
