@@ -124,4 +124,7 @@ it("takes no longer for those who never read what they are sent", { timeout: 60_
   const start = performance.now()
   await close()
   expect(performance.now() - start).toBeLessThan(2_500)
+  // Nothing keeps its process.
+  for (const socket of deaf) socket.resume()
+  await expect.poll(() => deaf.filter(({ closed }) => !closed).length).toBe(0)
 })
