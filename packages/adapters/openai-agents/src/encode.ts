@@ -108,6 +108,24 @@ const inCommon = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): n
 }
 
 /**
+ * What is said beside calls, in front of them. The SDK takes a text behind a call for a message of its own if the call, too, stands behind a
+ * text, and Chat Completions then misses its result.
+ */
+const saidFirst = (items: ReadonlyArray<Codec.Fields>): ReadonlyArray<unknown> => {
+  const out: Array<Codec.Fields> = []
+  let calls: Array<Codec.Fields> = []
+  for (const item of items) {
+    if (item["type"] === "function_call") calls.push(item)
+    else if (item["role"] === "assistant") out.push(item)
+    else {
+      out.push(...calls, item)
+      calls = []
+    }
+  }
+  return [...out, ...calls]
+}
+
+/**
  * Encodes a context as items of the Agents SDK that the Responses API accepts, by the rules of `Responses.encodeItems` of
  * `@memfold/openai`: no reasoning without what follows from it, no id that is too long or used twice, no call out of place.
  * Items that need no change are as they came.
@@ -142,5 +160,5 @@ export const encodeContext = (messages: ReadonlyArray<Message.Message>): Encoded
           : undefined
     return nameResult(piece === undefined ? fromWire(wire, (id) => names.get(id)) : asItCame(piece), names)
   })
-  return { items: items as unknown as Array<AgentInputItem>, omitted }
+  return { items: saidFirst(items) as Array<AgentInputItem>, omitted }
 }

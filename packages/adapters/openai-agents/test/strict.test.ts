@@ -45,6 +45,16 @@ describe("calls that wait for results when the user goes on", () => {
       ]
     })
 
+  // The SDK sends a text behind a call to Chat Completions as a message of its own, if the call came behind a text.
+  const saidBehindCall: ReadonlyArray<Message.Message> = [
+    Message.user("Where is it?"),
+    called("waits", "found"),
+    Message.result({ id: "found", output: "It is on its way." }),
+    Message.assistant("One moment."),
+    { role: "assistant", parts: [...called("late").parts, { type: "text", text: "I ask again." }] },
+    Message.result({ id: "late", output: "Tomorrow." }),
+  ]
+
   for (const api of apis) {
     it(`are no reason to refuse a request, wherever results of others stand: ${api}`, async () => {
       await using server = await serving(() => ({ text: "Done." }))
@@ -55,7 +65,7 @@ describe("calls that wait for results when the user goes on", () => {
           await run(clerk(server, { api }), "And?", { session: new MemfoldSession(memory, "chat") })
           expect(JSON.stringify(server.received.at(-1)?.body)).toContain("It is on its way.")
         }),
-        { numRuns: often(20, 300) },
+        { numRuns: often(20, 300), examples: [[saidBehindCall]] },
       )
       expect(server.refused).toEqual([])
     })
