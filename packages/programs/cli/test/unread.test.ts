@@ -47,7 +47,7 @@ const calls: Readonly<Record<string, readonly [code: number, ...args: ReadonlyAr
   recall: [0, "order", "--session", "chat-1", ...store],
   trace: [1, "chat-1", "--text", "The zeppelin flies to Graz.", ...store],
   feed: [0, ...store],
-  facts: [0, "--session", "chat-1", ...store],
+  facts: [0, "chat-1", ...store],
   spend: [0, ...store],
   audit: [0, "chat-1", ...store],
   doctor: [1, ...store],
