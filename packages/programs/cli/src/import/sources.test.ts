@@ -70,7 +70,8 @@ describe.each(writers)("L23: a file of $format", ({ write, has }) => {
           expect(yield* read(encode(text))).toEqual(expected)
           if (!has.includes("lines") || !text.includes("\n")) continue
           const longest = Math.max(...text.split("\n").map(({ length }) => length))
-          expect(yield* read(encode(text), longest / 2 ** 20)).toEqual(expected)
+          for (const end of ["\n", "\r\n", "\r"])
+            expect(yield* read(encode(text.replaceAll("\n", end)), (longest + 1) / 2 ** 20)).toEqual(expected)
         }
       }
     }),

@@ -7,6 +7,7 @@ import { clean } from "../terminal/terminal.js"
 import {
   ElementScanner,
   isObject,
+  lineFeeds,
   LinesSource,
   type Problem,
   readSource,
@@ -37,10 +38,13 @@ const wrong = (file: string, problem: Problem | string): ImportError =>
 
 async function* piecesOf(file: string, onRead: (bytes: number) => void): AsyncGenerator<string, void, void> {
   let decoder: ReturnType<typeof decoderOf> | undefined
+  let asLines: ReturnType<typeof lineFeeds> | undefined
   for await (const bytes of createReadStream(file, { highWaterMark: mebibyte })) {
     onRead((bytes as Buffer).length)
     decoder ??= decoderOf(file, bytes as Buffer)
-    yield decoder.decode(bytes as Buffer, { stream: true })
+    const piece = decoder.decode(bytes as Buffer, { stream: true })
+    asLines ??= lineFeeds(piece)
+    yield asLines(piece)
   }
   if (decoder !== undefined) yield decoder.decode()
 }

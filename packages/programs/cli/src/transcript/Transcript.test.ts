@@ -4,7 +4,14 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
-import { parse, type ParseOptions, readTranscripts, type Transcript, TranscriptError } from "./Transcript.js"
+import {
+  parse,
+  parseAll,
+  type ParseOptions,
+  readTranscripts,
+  type Transcript,
+  TranscriptError,
+} from "./Transcript.js"
 
 const good = (text: string, options: Partial<ParseOptions> = {}): Transcript =>
   Either.getOrThrowWith(parse(text, { file: "chat", ...options }), (error) => error)
@@ -241,6 +248,18 @@ describe("parse, of what is no transcript", () => {
     expect(bad(document.replace('"content": "hello"', '"content" "hello"')).message).toBe(
       "chat.jsonl:8: not JSON (unexpected character)",
     )
+  })
+
+  it("tells which of several documents is broken, and reads the others if that is skipped", () => {
+    const [first, second] = [{ messages: [hi, hello] }, { messages: [hi, { role: "bot" }] }]
+    const several = (...all: ReadonlyArray<unknown>) =>
+      all.map((one) => JSON.stringify(one, null, 2)).join("\n")
+    const begin = several(first).split("\n").length + 1
+    expect(bad(several(first, second), { pick: 1 }).message).toMatch(`chat.jsonl:${begin}: message 1`)
+    const cut = `${several(first, first)}\n{ "messages": [{ "role":`
+    expect(bad(cut).message).toBe(`chat.jsonl:${2 * begin - 1}: not JSON (unexpected end)`)
+    const read = parseAll(cut, { file: "f", skipDamaged: true })
+    expect(Either.getOrThrow(read).map(({ messages }) => messages.length)).toEqual([2, 2])
   })
 
   it("keeps the messages before the broken place", () => {

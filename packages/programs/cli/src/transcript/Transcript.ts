@@ -180,8 +180,14 @@ const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
     : Either.right(format)
 }
 
-const picked = (found: ReadonlyArray<StoredConversation>, pick: number): StoredConversation =>
+/** A conversation of a file, and the format that it is in. */
+interface Found extends StoredConversation {
+  readonly format: Format
+}
+
+const picked = (found: ReadonlyArray<Found>, pick: number): Found =>
   found[pick] ?? {
+    format: found[0]!.format,
     leftOut: () => [],
     read: () => ({
       messages: [],
@@ -213,9 +219,7 @@ export const parseSource = (
   source: Source,
   options: ParseOptions,
 ): Either.Either<Transcript, TranscriptError> =>
-  Either.flatMap(formatOf(source, options), (format) =>
-    transcriptAt(options.pick ?? 0, format, readers[format].find(source), options),
-  )
+  Either.flatMap(foundIn(source, options), (found) => transcriptAt(options.pick ?? 0, found, options))
 
 /** A transcript of a file, and which it is of the conversations there. */
 export interface Picked {
@@ -228,10 +232,9 @@ export const parseEachOf = (
   source: Source,
   options: Omit<ParseOptions, "pick">,
 ): Either.Either<ReadonlyArray<Picked>, TranscriptError> =>
-  Either.flatMap(formatOf(source, options), (format) => {
-    const found = readers[format].find(source)
+  Either.flatMap(foundIn(source, options), (found) => {
     const all = found.map((_, pick) =>
-      Either.map(transcriptAt(pick, format, found, options), (transcript) => ({ pick, transcript })),
+      Either.map(transcriptAt(pick, found, options), (transcript) => ({ pick, transcript })),
     )
     const isThere = (one: (typeof all)[number]): boolean => Either.isRight(one) || !isEmpty(one.left)
     const there = all.filter(isThere)
@@ -314,25 +317,91 @@ const sourceIn = (
     Either.mapLeft(failedIn(file)),
   )
 
-const formatOf = (
+/** A document of a file with several: its format, and the line in which it begins. */
+interface Document {
+  readonly format: Format
+  readonly line: number
+  readonly source: Source
+}
+
+/**
+ * Whole documents, each in a line or behind the one before. None if the file is anything else: where nothing is skipped, each of them
+ * is in a format.
+ */
+const documentsIn = (
+  { document, rows, broken, skips, damaged }: Source,
+  formatOf: (source: Source) => Format | undefined,
+): ReadonlyArray<Document> => {
+  if (document !== undefined || rows.length < 2) return []
+  const empty = { broken: undefined, skips, damaged: [] }
+  const all = rows.map(({ value, line = 1 }) => {
+    const source: Source = { ...empty, document: value, rows: [{ value }] }
+    return { line, source, format: typeof value === "object" ? formatOf(source) : undefined }
+  })
+  const known = all.filter((one): one is Document => one.format !== undefined)
+  if (known.length < (skips ? 1 : all.length)) return []
+  const unknown = all.flatMap(({ line, format }) =>
+    format === undefined ? [{ line, problem: "no known format has it" }] : [],
+  )
+  return known.map((one, at) => ({
+    ...one,
+    source: {
+      ...one.source,
+      ...(at === 0 ? { damaged: [...damaged, ...unknown] } : {}),
+      ...(at === known.length - 1 ? { broken } : {}),
+    },
+  }))
+}
+
+/** The conversations of documents, one document behind the other. */
+const foundInEach = (documents: ReadonlyArray<Document>): ReadonlyArray<Found> => {
+  const all: Array<Found> = []
+  for (const { format, line, source } of documents) {
+    const before = all.length
+    const placed = (problem: Problem): Problem => ({ ...problem, line: problem.line ?? line })
+    const lined = (one: LeftOut): LeftOut =>
+      one.first.startsWith("line ") ? one : { ...one, first: `line ${line}: ${one.first}` }
+    for (const { branchOf, read, leftOut, ...one } of readers[format].find(source))
+      all.push({
+        ...one,
+        format,
+        ...(branchOf === undefined ? {} : { branchOf: branchOf + before }),
+        read: () => {
+          const { broken, damaged = [], ...reading } = read()
+          return { ...reading, broken: broken && placed(broken), damaged: damaged.map(placed) }
+        },
+        leftOut: () => leftOut().map(lined),
+      })
+  }
+  return all
+}
+
+const foundIn = (
   source: Source,
   { file, format = "auto" }: ParseOptions,
-): Either.Either<Format, TranscriptError> =>
+): Either.Either<ReadonlyArray<Found>, TranscriptError> =>
   Either.gen(function* () {
     const named = yield* formatNamed(format)
-    const found = named === "auto" ? detect(source) : named
-    return found ?? (yield* Either.left(source.broken ?? unknownIn(source)!))
+    const formatOf = (one: Source): Format | undefined =>
+      named === "auto" ? detect(one) : readers[named].recognizes(one) ? named : undefined
+    const whole = formatOf(source)
+    // Lines of lists are none of messages.
+    const isOfLines = whole !== undefined && source.rows.some(({ value }) => isObject(value))
+    const documents = isOfLines ? [] : documentsIn(source, formatOf)
+    if (documents.length > 0) return foundInEach(documents)
+    const found = named === "auto" ? whole : named
+    if (found === undefined) return yield* Either.left(source.broken ?? unknownIn(source)!)
+    return readers[found].find(source).map((one) => ({ ...one, format: found }))
   }).pipe(Either.mapLeft(failedIn(file)))
 
 const transcriptAt = (
   pick: number,
-  format: Format,
-  found: ReadonlyArray<StoredConversation>,
+  found: ReadonlyArray<Found>,
   { file, leftOut: isNamed = true }: Pick<ParseOptions, "file" | "leftOut">,
 ): Either.Either<Transcript, TranscriptError> => {
   const failed = (problem: Problem, readable: ReadonlyArray<Message.Message> = []) =>
     Either.left(new TranscriptError({ file, ...problem }).after(readable))
-  const { id, branchOf, read, leftOut } = picked(found, pick)
+  const { id, format, branchOf, read, leftOut } = picked(found, pick)
   const { messages, broken, compactions = [], damaged = [] } = read()
   if (broken !== undefined) return failed(broken, messages)
   return messages.length === 0

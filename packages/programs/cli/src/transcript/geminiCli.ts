@@ -250,6 +250,9 @@ const says = (message: Entry): Said =>
 export const reader = readerOf<Entry>({
   recognizes: (source) => {
     const { rows } = source
+    // Sessions one behind the other: each is a file of its own.
+    if (rows.length > 1 && rows.every(({ value }) => isObject(value) && Array.isArray(value["messages"])))
+      return false
     if (rows.some(({ value }) => isSession(value)))
       return rows.flatMap(rowsOf).some(({ value }) => value.isSaid)
     return contentsIn(source) !== undefined

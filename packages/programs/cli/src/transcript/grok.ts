@@ -41,7 +41,9 @@ const readLong = Field.reads({ $numberLong: Field.any })
 const dateOf = (value: unknown): unknown => {
   if (!isObject(value)) return value
   const { $date: date } = readDate(value)
-  return isObject(date) ? Number(readLong(date).$numberLong) : date
+  if (!isObject(date)) return date
+  const { $numberLong: long } = readLong(date)
+  return long === undefined ? undefined : Number(long)
 }
 
 const says = (entry: Entry): Said =>

@@ -4,7 +4,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { parse, readTranscripts, type Transcript } from "./Transcript.js"
+import { parse, parseAll, readTranscripts, type Transcript } from "./Transcript.js"
 
 const textOf = (name: string): string =>
   readFileSync(new URL(`../../test/transcripts/${name}`, import.meta.url), "utf8")
@@ -582,6 +582,13 @@ describe("what was said is kept", () => {
     const odd = { conversation: null, responses: [response("three", null, "human")] }
     const all = read(JSON.stringify({ conversations: [{ conversation: { id: "c" }, responses }, odd] }))
     expect(all.map(views)).toEqual([["user | one", "assistant | two"], ["user | three"]])
+  })
+
+  it("in an export of Grok that was cut off in the time of a message", () => {
+    const cut =
+      '{"conversations":[{"conversation":{"id":"c"},"responses":[{"response":{"sender":"human","message":"one","create_time":{"$date":{'
+    const [only] = Either.getOrThrow(parseAll(cut, { file: "f", skipDamaged: true }))
+    expect(views(only!)).toEqual(["user | one"])
   })
 
   it("where an entry of one of two sub-agents names a parent that is nowhere", () => {

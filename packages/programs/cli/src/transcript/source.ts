@@ -121,10 +121,17 @@ const readLines = (lines: ReadonlyArray<TextLine>, skips: boolean): Source => {
   return reader.source
 }
 
-/** The brackets that are open at the end of a text, and where its commas are. */
-const structureOf = (text: string): { readonly closing: string; readonly commas: ReadonlyArray<number> } => {
+/** The brackets that are open at the end of a text, where its commas are, and where nothing is open anymore. */
+const structureOf = (
+  text: string,
+): {
+  readonly closing: string
+  readonly commas: ReadonlyArray<number>
+  readonly ends: ReadonlyArray<number>
+} => {
   const open: Array<string> = []
   const commas: Array<number> = []
+  const ends: Array<number> = []
   let isText = false
   for (let at = 0; at < text.length; at++) {
     const one = text[at]!
@@ -133,9 +140,28 @@ const structureOf = (text: string): { readonly closing: string; readonly commas:
     else if (isText) continue
     else if (one === ",") commas.push(at)
     else if (one === "{" || one === "[") open.push(one === "{" ? "}" : "]")
-    else if (one === "}" || one === "]") open.pop()
+    else if (one === "}" || one === "]") {
+      open.pop()
+      if (open.length === 0) ends.push(at + 1)
+    }
   }
-  return { closing: open.toReversed().join(""), commas }
+  return { closing: open.toReversed().join(""), commas, ends }
+}
+
+/** Objects and lists that stand one behind the other, on whatever lines, up to the first that is none, and how long they are. */
+const valuesIn = (text: string): { readonly rows: ReadonlyArray<Row>; readonly length: number } => {
+  const rows: Array<Row> = []
+  let [length, line] = [0, 1]
+  for (const end of structureOf(text).ends) {
+    const one = text.slice(length, end)
+    const value = json(one)
+    if (Either.isLeft(value)) break
+    const [lead = ""] = /^\s*/.exec(one) ?? []
+    rows.push({ line: line + lineEnds(lead), value: value.right })
+    line += lineEnds(one)
+    length = end
+  }
+  return { rows, length }
 }
 
 /** What is whole of a value before the place where it is damaged: of what it is within, the fields and elements before. */
@@ -223,20 +249,26 @@ export class ElementScanner {
   }
 }
 
-const lineAt = (text: string, position: number): number => text.slice(0, position).split("\n").length
+const lineEnds = (text: string): number => text.split("\n").length - 1
+
+const lineAt = (text: string, position: number): number => lineEnds(text.slice(0, position)) + 1
 
 /** Removes the byte order mark that some programs write. */
 export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, "")
 
+/** The text of a file, by its beginning, with line feeds where it has carriage returns alone. In JSON, both are only space. */
+export const lineFeeds = (begin: string): ((text: string) => string) =>
+  begin.includes("\n") || !/\r[^]/.test(begin) ? (text) => text : (text) => text.replaceAll("\r", "\n")
+
 /**
- * Reads a text as one JSON document or else as JSON Lines. A byte order mark, blank lines and both kinds of line ends are
- * allowed. A broken text counts as JSON Lines if one of its first two lines is an object by itself; otherwise it is a
- * broken document.
+ * Reads a text as one JSON document or else as JSON Lines. A byte order mark, blank lines and all kinds of line ends are
+ * allowed, and so are documents one behind the other, each like a line. A broken text counts as JSON Lines if one of its first two
+ * lines is an object by itself; otherwise it is a broken document.
  *
  * @param skips - whether lines that are damaged, and what a document has from where it is damaged or cut off, are skipped
  */
 export const readSource = (text: string, skips = false): Either.Either<Source, Problem> => {
-  const bare = withoutMark(text)
+  const bare = lineFeeds(text)(withoutMark(text))
   if (bare.trim() === "") return Either.left({ problem: "the file is empty" })
   const document = json(bare)
   if (Either.isRight(document)) {
@@ -253,13 +285,40 @@ export const readSource = (text: string, skips = false): Either.Either<Source, P
   // Of a document on several lines, most lines end with a comma.
   const isMostlyLines = () =>
     skips && wholeLines(isObject, lines.length) > lines.filter(({ text: one }) => /,\s*$/.test(one)).length
-  if (!isList && (isBegunWhole() || isMostlyLines())) return Either.right(readLines(lines, skips))
-  const { position } = document.left
+  const isLines = !isList && (isBegunWhole() || isMostlyLines())
+  const found = isLines ? readLines(lines, skips) : undefined
+  if (found !== undefined && found.broken === undefined && found.damaged.length === 0)
+    return Either.right(found)
+  const { rows, length } = valuesIn(bare)
+  const rest = bare.slice(length)
+  if (rest.trim() === "")
+    return Either.right({ document: undefined, rows, broken: undefined, skips, damaged: [] })
+  if (found !== undefined) return Either.right(found)
+  const begin = lineAt(bare, bare.length - rest.trimStart().length)
+  const wrong = json(rest)
+  const { position, problem: what } = Either.isLeft(wrong) ? wrong.left : document.left
+  const at =
+    position === undefined ? (rows.length === 0 ? undefined : begin) : lineAt(bare, length + position)
   const problem: Problem = {
-    ...(position === undefined ? {} : { line: lineAt(bare, position) }),
-    problem: bare.includes("\0") ? "not JSON (NUL bytes)" : document.left.problem,
+    ...(at === undefined ? {} : { line: at }),
+    problem: bare.includes("\0") ? "not JSON (NUL bytes)" : what,
   }
-  return Option.match(skips ? wholeOf(bare, isList) : Option.none(), {
+  if (!skips) return Either.left(problem)
+  const begun = wholeOf(rest, isList && length === 0)
+  if (rows.length > 0) {
+    const last = Option.match(begun, {
+      onNone: () => [],
+      onSome: (value) => [{ value, line: begin }],
+    })
+    return Either.right({
+      document: undefined,
+      rows: [...rows, ...last],
+      broken: undefined,
+      skips,
+      damaged: [problem],
+    })
+  }
+  return Option.match(begun, {
     onNone: () => Either.left(problem),
     onSome: (value) =>
       Either.right({ document: value, rows: [{ value }], broken: undefined, skips, damaged: [problem] }),

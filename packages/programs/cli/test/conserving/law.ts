@@ -237,17 +237,27 @@ const conserved = (file: string): void => {
   }
 }
 
+/** Each value of a file on lines of its own, as `jq` writes them. */
+const pretty = (file: string): string =>
+  (file.includes("\n") ? file.split("\n") : [file])
+    .map((row) => JSON.stringify(JSON.parse(row), null, 2))
+    .join("\n")
+
 /** Forms in which a file may come that say nothing else. */
 const forms: ReadonlyArray<(file: string) => string> = [
   (file) => `\uFEFF${file}`,
   (file) => `${file}\n\n`,
   (file) => file.replaceAll("\n", "\r\n"),
   (file) => (file.includes("\n") ? file.replaceAll("\n", "\n\n") : JSON.stringify(JSON.parse(file), null, 2)),
+  (file) => pretty(file).replaceAll("\n", "\r"),
+  (file) => file.replaceAll("\n", "\r"),
+  pretty,
+  (file) => file.replaceAll("\n", ""),
 ]
 
 export const laws: ReadonlyArray<Law> = [
   {
-    name: "the form of a file changes nothing: marks, ends of lines, empty lines, spaces",
+    name: "the form of a file changes nothing: marks, ends of lines, empty lines, spaces, values on several lines or one behind the other",
     applies: () => true,
     holds: (writer, conversation, at) => {
       const file = writer.write(conversation)
@@ -256,6 +266,31 @@ export const laws: ReadonlyArray<Law> = [
         JSON.stringify(texts(forms[at % forms.length]!(file))) === JSON.stringify(texts(file)),
         "another form of the file reads otherwise",
       )
+    },
+  },
+  {
+    name: "documents one behind the other are conversations each, with what they leave out",
+    applies: ({ has }) => !has.includes("lines"),
+    holds: (writer, conversation, at) => {
+      const file = writer.write(conversation)
+      if (file.includes("\n")) return
+      const told = (all: ReadonlyArray<Transcript>, before = 0) =>
+        all.map((one) => ({
+          ...one,
+          leftOut: [],
+          branchOf: one.branchOf === undefined ? undefined : one.branchOf + before,
+        }))
+      const named = (all: ReadonlyArray<Transcript>) => all.flatMap(({ leftOut = [] }) => leftOut)
+      const one = read(writer, file)
+      const several = read(writer, [pretty(file), file].join(at % 2 === 0 ? "\n" : ""))
+      must(
+        JSON.stringify(told(several)) === JSON.stringify([...told(one), ...told(one, one.length)]),
+        "a document behind another reads otherwise",
+      )
+      must(named(several).length === 2 * named(one).length, "what is left out is not named twice")
+      const inside = (all: ReadonlyArray<Transcript>) =>
+        named(all).filter(({ place }) => !/^conversation \d/.test(place))
+      for (const { first } of inside(several)) must(/^line \d+: /.test(first), `no line: ${first}`)
     },
   },
   {
@@ -363,9 +398,9 @@ export const laws: ReadonlyArray<Law> = [
     holds: (writer, conversation, at, [[place = 0] = []]) => {
       const whole = writer.write(conversation)
       if (whole.includes("\n")) return
-      const form = at % 2 === 0 ? whole : JSON.stringify(JSON.parse(whole), null, 2)
+      const form = at % 2 === 0 ? whole : pretty(whole)
       const end = 1 + ((place * 7919) % (form.length - 2))
-      const file = form.slice(0, end)
+      const file = `${at % 3 === 0 ? `${pretty(whole)}\n` : ""}${form.slice(0, end)}`
       must(Either.isLeft(parse(file, { file: "f" })), "a cut is not noticed")
       const all = parseAll(file, { file: "f", skipDamaged: true })
       const found = Either.getOrElse(all, () => [])

@@ -147,7 +147,7 @@ export const readerMutants: ReadonlyArray<EngineMutant> = [
     "reads nothing of a document that was cut off",
     cut,
     "source",
-    "skips ? wholeOf(bare, isList) : Option.none()",
+    "wholeOf(rest, isList && length === 0)",
     "Option.none()",
   ),
   fault(
