@@ -146,8 +146,9 @@ const asChat = (value: unknown): unknown => {
 
 export const sweAgent = readerOf<unknown>({
   ...chat,
-  // The same run once more, and what it was set to. An action is what the program read in the content.
-  notSaid: ["trajectory", "info", "environment", "replay_config", "action", "thought"],
+  // What the run was set to, what it had open, and what each step was asked with, which the history has. An action is what the program
+  // read in the content. The trajectory is the same run once more, but has what ends it, and answers that were asked for again.
+  notSaid: ["info", "environment", "replay_config", "action", "trajectory[].state", "trajectory[].query"],
   recognizes: (source) => historyOf(source) !== undefined,
   logs: (source) =>
     Either.fromNullable(historyOf(source), () => ({

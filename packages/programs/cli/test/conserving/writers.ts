@@ -750,7 +750,19 @@ export const writers: ReadonlyArray<Writer> = [
         history: chatOf(one).map(({ tool_call_id: id, ...message }) =>
           id === undefined ? message : { ...message, tool_call_ids: [id] },
         ),
-        ...odd(one.odd),
+        // The run once more, step by step: the history lacks the answer that ends it, and those that were asked for again.
+        trajectory: [
+          ...one.turns.flatMap(({ steps }) =>
+            steps.map(({ text = "", calls }) => ({
+              action: "ls",
+              response: text,
+              thought: text,
+              observation: calls.at(-1)?.output ?? "",
+              state: { open_file: "n/a" },
+            })),
+          ),
+          ...one.odd.map((text) => ({ action: "submit", response: text, observation: "" })),
+        ],
       }),
   },
 ]
