@@ -101,6 +101,37 @@ describe("a context", () => {
     })
   })
 
+  it("sends each id of an item once, where a server calls the items of every answer alike", () => {
+    const part = (type: string, text: string, itemId: string) => ({
+      type,
+      text,
+      providerOptions: { openai: { itemId } },
+    })
+    const answer = (text: string) =>
+      Either.getOrThrow(
+        decodeMessage({
+          role: "assistant",
+          content: [part("reasoning", "Hm.", "rs_0"), part("text", text, "msg_0")],
+        }),
+      )
+    const asked = Message.user("?")
+    const { messages } = encodeContext(["4", "5", "5"].flatMap((text) => [asked, ...answer(text)]))
+    const sent = messages.flatMap(({ role, content }) =>
+      role === "assistant"
+        ? (content as ReadonlyArray<unknown> as ReadonlyArray<ReturnType<typeof part>>)
+        : [],
+    )
+    expect(sent.map(({ text }) => text)).toEqual(["Hm.", "4", "Hm.", "5", "Hm.", "5"])
+    expect(sent.map(({ providerOptions }) => providerOptions.openai.itemId)).toEqual([
+      "rs_0",
+      "msg_0",
+      "rs_0_2",
+      undefined,
+      "rs_0_3",
+      undefined,
+    ])
+  })
+
   it("refers to no item of the provider whose reasoning is missing", () => {
     const options = (itemId: string) => ({ openai: { itemId } })
     const [message] = Either.getOrThrow(
