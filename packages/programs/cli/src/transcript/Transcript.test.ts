@@ -260,6 +260,8 @@ describe("parse, of what is no transcript", () => {
     expect(bad(cut).message).toBe(`chat.jsonl:${2 * begin - 1}: not JSON (unexpected end)`)
     const read = parseAll(cut, { file: "f", skipDamaged: true })
     expect(Either.getOrThrow(read).map(({ messages }) => messages.length)).toEqual([2, 2])
+    const one = parseAll(`${several(first)}\n{"messages`, { file: "f", skipDamaged: true })
+    expect(Either.getOrThrow(one).map(({ messages }) => messages.length)).toEqual([2])
   })
 
   it("keeps the messages before the broken place", () => {

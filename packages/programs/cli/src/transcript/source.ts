@@ -306,17 +306,11 @@ export const readSource = (text: string, skips = false): Either.Either<Source, P
   if (!skips) return Either.left(problem)
   const begun = wholeOf(rest, isList && length === 0)
   if (rows.length > 0) {
-    const last = Option.match(begun, {
-      onNone: () => [],
-      onSome: (value) => [{ value, line: begin }],
-    })
-    return Either.right({
-      document: undefined,
-      rows: [...rows, ...last],
-      broken: undefined,
-      skips,
-      damaged: [problem],
-    })
+    const last = Option.match(begun, { onNone: () => [], onSome: (value) => [{ value, line: begin }] })
+    const [one, ...others] = [...rows, ...last]
+    const document = others.length === 0 ? one?.value : undefined
+    const read = document === undefined ? [one!, ...others] : [{ value: document }]
+    return Either.right({ document, rows: read, broken: undefined, skips, damaged: [problem] })
   }
   return Option.match(begun, {
     onNone: () => Either.left(problem),
