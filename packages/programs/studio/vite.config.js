@@ -49,6 +49,9 @@ export default defineConfig({
           "Reference",
           "Tag",
           "optional",
+          // How the schema `Array` is named inside of Effect.
+          "Array$",
+          "Record",
         ],
       },
     },

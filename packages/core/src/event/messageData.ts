@@ -10,13 +10,18 @@ import { Role } from "@memfold/message/Message"
 import { MessageAppended } from "./Event.js"
 
 /** An event without its tag. */
-const Appended = MessageAppended.omit("_tag")
+const Appended = /* @__PURE__ */ MessageAppended.omit("_tag")
 type Appended = typeof Appended.Type
 
-const { index, tokens } = MessageAppended.fields
+const fields = MessageAppended.fields
 
 /** The short form: a message that is one text. */
-const OneText = Schema.Struct({ index, role: Role, text: Schema.String, tokens })
+const OneText = Schema.Struct({
+  index: fields.index,
+  role: Role,
+  text: Schema.String,
+  tokens: fields.tokens,
+})
 type OneText = typeof OneText.Type
 
 const isExactAppended = exactCheck(Appended)
