@@ -1,9 +1,3 @@
-/** How many sessions are searched or traced at once; others wait. */
-const searchesAtOnce = 32
-
-/** How many previews run at once; others wait. */
-const previewsAtOnce = 16
-
 /** What the operations of a memory work with. */
 import { Clock, Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
@@ -47,6 +41,12 @@ const ownedPostings = 4_000_000
 
 /** How many searches over the sessions of an owner run at once; others wait. */
 const ownerSearchesAtOnce = 2
+
+/** How many sessions are searched or traced at once; others wait. */
+const searchesAtOnce = 32
+
+/** How many previews run at once; others wait. */
+const previewsAtOnce = 16
 
 /** What the operations of a memory work with. */
 export interface MemoryParts extends RenderingParts, Entrance {
