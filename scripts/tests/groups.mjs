@@ -42,7 +42,11 @@ export const groups = [
     name: "stores",
     about: "databases, their files and servers, and queues",
     quick: false,
-    files: ["packages/stores/**/*.test.ts", "packages/store-*/**/*.test.ts"],
+    files: [
+      "packages/stores/**/*.test.ts",
+      "packages/store-*/**/*.test.ts",
+      "packages/programs/memfold/test/splitSecrets.test.ts",
+    ],
   },
   {
     name: "programs",

@@ -80,11 +80,12 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
     const same = sameFile(file, Effect.ignore(moveLog))
     const reading: typeof inTurn.reading = (work) => same(inTurn.reading(work))
     const writing: typeof inTurn.writing = (work) => same(inTurn.writing(work))
+    // While it is opened, a write-ahead log at its path may be of another process, which takes it away when it closes.
     const uses = {
       dialect: sqlite,
       reasonOf: reasonOf(file),
-      reading,
-      writing: readonly ? refusingWrites : writing,
+      reading: inTurn.reading,
+      writing: readonly ? refusingWrites : inTurn.writing,
     }
     const once = database(client.use, uses)
     const { query } = once
@@ -94,9 +95,10 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
     yield* configure(once, options)
     if (isNew) yield* create(file, once)
     else if (!readonly) yield* restore(options, once)
-    const opened = readonly
-      ? once
-      : database(client.use, { ...uses, ...restoring({ reading, writing }, restore(options, once)) })
+    const opened = database(client.use, {
+      ...uses,
+      ...(readonly ? { reading } : restoring({ reading, writing }, restore(options, once))),
+    })
     const { query: queryOnce } = database(client.use, { ...uses, reading: undefined })
     return {
       ...opened,

@@ -225,11 +225,12 @@ describe("malformed requests", () => {
       /\bcreateServer\(/.test(readFileSync(join(packages, file), "utf8")),
     )
     // The file ports.ts listens to learn whether a port is free, and reads nothing. The file relay.ts passes on the bytes of tests, and
-    // brokenUpstreams.ts answers whatever it is sent.
+    // brokenUpstreams.ts and oddAnswers.ts answer whatever they are sent.
     // The template is an application of its user, for one machine.
     const others = [
       "programs/create-memfold/templates/web-chat/server.ts",
       "tests/harness/src/brokenUpstreams.ts",
+      "tests/harness/src/oddAnswers.ts",
       "tests/harness/src/ports.ts",
       "tests/harness/src/relay.ts",
     ]

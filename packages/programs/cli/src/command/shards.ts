@@ -72,7 +72,7 @@ const show = options.command(
           Stream.runForEach(({ info, place }) =>
             Effect.sync(() => {
               const sum = found.get(place ?? "")
-              if (sum === undefined) return
+              if (sum === undefined || EventLog.isReserved(info.session)) return
               sum.sessions++
               sum.events += info.version
             }),
