@@ -51,6 +51,8 @@ export const archiveSession = (
 ): Effect.Effect<Archived, EventLog.LogError | ArchiveError | Session.SessionError> =>
   Effect.gen(function* () {
     yield* checkMovable(log, session)
+    // Of a session whose way back was cut off, the store has only the beginning: the object must not be written from that.
+    yield* restoreSession(log, archive, session)
     const head = yield* log.head(session)
     // Whoever brings it back needs one object alone.
     yield* bringBack(log, archive, session)

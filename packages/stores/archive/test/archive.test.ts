@@ -177,6 +177,29 @@ for (const [name, open] of archives)
   })
 
 describe("a session that is archived", () => {
+  it("is whole again if it is archived anew after its way back was cut off at any append", () =>
+    Effect.gen(function* () {
+      for (let left = 0, wasCutOff = true; wasCutOff; left++) {
+        const log = yield* InMemoryEventLog.make
+        yield* fill(log, "s")
+        const before = yield* linesOf(log, "s")
+        const archive = folderArchive(folder())
+        yield* archiveSession(log, archive, "s")
+        let appends = 0
+        const ending: EventLog.Service = {
+          ...log,
+          append: (session, ...given) =>
+            session === "s" && appends++ >= left
+              ? new EventLog.LogError({ operation: "append", session, reason: "the process was killed" })
+              : log.append(session, ...given),
+        }
+        wasCutOff = Exit.isFailure(yield* Effect.exit(restoreSession(ending, archive, "s")))
+        yield* archiveSession(log, archive, "s")
+        yield* restoreSession(log, archive, "s")
+        expect({ left, lines: yield* linesOf(log, "s") }).toEqual({ left, lines: before })
+      }
+    }).pipe(Effect.runPromise))
+
   it.scoped("stays in the store if somebody speaks while it is moved", () =>
     Effect.gen(function* () {
       const archive = folderArchive(folder())
