@@ -200,8 +200,8 @@ const operations = (parts: MemoryParts): Service => {
         Effect.map(sessions.history(session), ({ summaries }) => summaries),
       ),
     timeline: (session) => Effect.zipRight(checkSession(session), sessions.timeline(session)),
-    trace: (session, what) => reading.inPlace(traceOf(parts, session, what)),
-    traceMessage: (session, name) => reading.inPlace(traceMessageOf(parts, session, name)),
+    trace: (session, what) => traceOf(parts, session, what),
+    traceMessage: (session, name) => traceMessageOf(parts, session, name),
     sessions: allSessions(log),
     sessionsOf: (owner, page) => ownedSessions(log, owner, page),
     consume: (group, handle, how) =>
@@ -221,7 +221,7 @@ const operations = (parts: MemoryParts): Service => {
     // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
     compact: ((session, request) => compact(parts, session, request)) as Compact,
     look: (session, request) => underWay.finished(lookAt(parts, session, request)),
-    preview: (session, request) => parts.previews(previewOf(parts, session, request)),
+    preview: (session, request) => previewOf(parts, session, request),
 
     revert: (session, request) => revertTo(parts, session, request),
     fork: (session, to, request) => forkTo(parts, session, to, request),

@@ -174,16 +174,16 @@ export const guardedBy = (
         Cause.isInterruptedOnly(cause) ? Effect.interrupt : refused("guard-failed", ""),
       ),
       Effect.flatMap((decision): Effect.Effect<Guarded, GuardRefused> => {
-        const origin = message.origin === undefined ? {} : { origin: message.origin }
         switch (decision?._tag) {
           case "Keep":
             return Effect.succeed({ message })
           case "Redact":
             return Effect.succeed(redacted(message, decision.spans))
-          case "Replace":
-            return isMessage(decision.message)
-              ? Effect.succeed({ message: { ...origin, ...decision.message }, guarded: decision.counts })
-              : refused("guard-failed", "")
+          case "Replace": {
+            if (!isMessage(decision.message)) return refused("guard-failed", "")
+            const origin = message.origin === undefined ? {} : { origin: message.origin }
+            return Effect.succeed({ message: { ...origin, ...decision.message }, guarded: decision.counts })
+          }
           case "Refuse":
             return refused(decision.kind, decision.place)
           default:

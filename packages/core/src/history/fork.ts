@@ -14,9 +14,10 @@ import {
   type LogRecord,
   type NewRecord,
   notArchived,
+  ownersNamed,
   type Service as EventLog,
 } from "@memfold/log/EventLog"
-import { ownersNamed, records, storedLog } from "@memfold/log/pages"
+import { records, storedLog } from "@memfold/log/pages"
 import type { Description } from "@memfold/log/Projections"
 import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
@@ -71,7 +72,7 @@ const copiesOf = (
 
 /** The owners that a session has had, besides the one that it has. */
 const earlierOwners = (records: ReadonlyArray<LogRecord>, { owner }: Description): ReadonlySet<string> =>
-  new Set(ownersNamed(records).filter((one) => one !== null && one !== owner) as ReadonlyArray<string>)
+  new Set(ownersNamed(records).filter((one): one is string => one !== null && one !== owner))
 
 /** Decodes records as they will be read from the new session. */
 const decoded = (

@@ -16,7 +16,7 @@ import {
   markOf,
   type Receipt,
 } from "@memfold/log/EventLog"
-import { ownersNamed, records, storedLog } from "@memfold/log/pages"
+import { ownersIn, storedLog } from "@memfold/log/pages"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { changesOwner, describe, type DescriptionChange } from "../session/description.js"
 import { guardedTitle } from "./entrance.js"
@@ -128,18 +128,15 @@ const alsoOf = (parts: MemoryParts, owner: string) =>
  */
 const heirsOf = ({ log, layers }: MemoryParts, owner: string, names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
+    if (layers === null) return { heirs: new Set<string>(), isNoted: true }
     const { noted: entries } = yield* readTrail(log, { owner })
     const known = new Set(entries.flatMap(({ event }) => event.owners ?? []))
     const heirs = new Set(known)
-    for (const name of layers === null ? [] : names) {
+    for (const name of names) {
       const now = yield* ownerOf(log, name)
       if (now !== null) heirs.add(now)
-      yield* records(log, name).pipe(
-        Stream.runForEach((record) =>
-          Effect.sync(() => {
-            for (const one of ownersNamed([record])) if (one !== null) heirs.add(one)
-          }),
-        ),
+      yield* ownersIn(log, name).pipe(
+        Stream.runForEach((one) => Effect.sync(() => void (one !== null && heirs.add(one)))),
         Effect.ignore,
       )
     }

@@ -120,7 +120,7 @@ export const previewOf = (
       before: yield* contextOf(parts, now, strategy),
       after: yield* contextOf(parts, state, strategy),
     }
-  }).pipe(span("memfold.preview", { session }))
+  }).pipe(parts.previews, span("memfold.preview", { session }))
 
 const contextOf = (parts: MemoryParts, state: SessionState, strategy: Strategy): Effect.Effect<Context> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>

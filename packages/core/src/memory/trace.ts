@@ -206,7 +206,7 @@ export const traceOf = (
     const range = { from: 0, to: state.total }
     const [sentences = []] = yield* traced(parts, noGround(state), [{ text: what, range }])
     return { version: state.version, text: what, sentences }
-  }).pipe(span("memfold.trace", { session }))
+  }).pipe(parts.reading.inPlace, span("memfold.trace", { session }))
 
 /** The index of a message of the branch in force, by its name. */
 const indexOf = (
@@ -262,4 +262,4 @@ export const traceMessageOf = (
           return own === undefined ? [] : [{ text, share: own.share, words: own.words }]
         }),
     }))
-  }).pipe(span("memfold.traceMessage", { session }))
+  }).pipe(parts.reading.inPlace, span("memfold.traceMessage", { session }))

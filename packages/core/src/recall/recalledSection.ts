@@ -54,14 +54,15 @@ export const recalledSection = (
     // A line break less than what stands around the text: counters may count it together with what follows.
     const around = ofMessage(reading.counter, messageOf("")) + 1
     for (let room = tokens - around; room > 0;) {
-      const found = recallMessages(reading, state, {
-        query: queryOf(text(question)),
-        tokens: room,
-        before: at,
-        without: (index) => shown.has(index),
-        question: `${state.clears}.${at}`,
-      })
-      const { messages } = yield* reading.inPlace(found)
+      const { messages } = yield* reading.inPlace(
+        recallMessages(reading, state, {
+          query: queryOf(text(question)),
+          tokens: room,
+          before: at,
+          without: (index) => shown.has(index),
+          question: `${state.clears}.${at}`,
+        }),
+      )
       if (messages.length === 0) return null
       const isApart = (one: RecalledMessage) => trust === "separate" && isMaterial(one.origin)
       const additions = [

@@ -17,7 +17,6 @@ import type {
   ToolOutputsPruned,
 } from "../event/Event.js"
 import { type AnyEvent, type RecordedEvent, unreadable } from "../event/EventCodec.js"
-import type { Origin } from "@memfold/message/Message"
 import { gapsBefore } from "./branches.js"
 import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
@@ -31,16 +30,16 @@ import {
   withReverted,
 } from "./facts.js"
 import { frontMoment } from "./frontMoment.js"
-import { ofPart } from "@memfold/message/Origin"
 import * as Structure from "@memfold/message/Structure"
+import { originsAfter } from "./originsAfter.js"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
 import { capReached, charged } from "./spent.js"
 import { withNewestPrompts } from "./systemPrompt.js"
-import { empty, pinnedGroups, withoutPinned } from "./SessionState.js"
+import { empty, pinnedGroups } from "./SessionState.js"
 import { type States, switchBranch } from "./switchBranch.js"
-import { fits, noFiles, originsOf } from "../summary/Summary.js"
+import { fits, noFiles } from "../summary/Summary.js"
 
 /** The versions of commits that later events invalidate. */
 export type Invalidated = ReadonlySet<number>
@@ -414,34 +413,6 @@ const summaryCommitted = (
     reported: null,
     covered: countEntries(state.covered, covered),
   }
-}
-
-/**
- * The origins of the segments of a commit: those of the segments that it keeps, and of what the others rest on. Whose words were in a
- * message that cannot be read, nobody knows, and the summary may have them, unless it went on without the message. A summary that has
- * material apart, and has none, says what was said.
- */
-const originsAfter = (
-  { summary, unreadable, setAside }: SessionState,
-  { carried, segments, wording, origin: best }: SummaryCommitted,
-  covered: ReadonlyArray<Entry>,
-): ReadonlyArray<Origin> => {
-  const origins = summary?.origins ?? []
-  // Of hundreds of blocks, most are carried.
-  const merged = (summary?.segments ?? [])
-    .slice(carried)
-    .map((segment, at) => ({ ...segment, origin: origins[carried + at] ?? "external" }))
-  const isLost = ({ version }: Entry) =>
-    unreadable.some((one) => one.version === version) && !setAside.includes(version)
-  const hasMaterial = wording.material === undefined || segments.some(({ kind }) => kind === "material")
-  const lost: ReadonlyArray<Origin> = hasMaterial ? ["assistant", "external"] : ["assistant"]
-  const said = withoutPinned(covered).flatMap((entry) => {
-    const { index, message } = entry
-    const origins = isLost(entry) ? lost : message.parts.map((part) => ofPart(message, part))
-    return origins.map((origin) => ({ from: index, to: index + 1, origin }))
-  })
-  const own = best === undefined ? [] : segments.map(({ from, to }) => ({ from, to, origin: best }))
-  return [...origins.slice(0, carried), ...originsOf(segments, [...merged, ...said, ...own])]
 }
 
 const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>

@@ -128,8 +128,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
         Effect.gen(function* () {
           indexes.drop(state.session)
           // It may have had other owners when facts were learned.
-          const records = yield* Stream.runCollect(EventLog.records(log, state.session))
-          const owners = EventLog.ownersNamed([...records])
+          const owners = yield* Stream.runCollect(EventLog.ownersIn(log, state.session))
           const homes = new Set<string>()
           for (const owner of [null, ...owners])
             for (const layer of layers) {

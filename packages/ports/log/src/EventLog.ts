@@ -20,7 +20,7 @@ export {
   type FeedRange,
   logs,
   notArchived,
-  ownersNamed,
+  ownersIn,
   records,
   sessions,
   storedLog,

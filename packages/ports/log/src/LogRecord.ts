@@ -45,6 +45,23 @@ export const markedBy = (id: string): string | null =>
 export const isName = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "" && value.isWellFormed() && !value.includes("\0")
 
+/**
+ * The owners that records give their session, in order: an event says so when the owner changes. A record that cannot be read names
+ * nobody.
+ */
+export const ownersNamed = (
+  records: ReadonlyArray<Pick<NewRecord, "type" | "data">>,
+): ReadonlyArray<string | null> =>
+  records.flatMap(({ type, data }) => {
+    if (type !== "SessionDescribed") return []
+    try {
+      const { owner } = JSON.parse(data) as { readonly owner?: unknown }
+      return typeof owner === "string" || owner === null ? [owner] : []
+    } catch {
+      return []
+    }
+  })
+
 /** What the ids of logs begin with in which the program notes how it works on a store: they say nothing about a conversation. */
 export const noted = {
   /** How far the groups of the feed have come. */

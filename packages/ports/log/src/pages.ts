@@ -9,7 +9,7 @@ import {
   markOf,
   movedSchema,
   type LogRecord,
-  type NewRecord,
+  ownersNamed,
   type PageOptions,
   type ReadOptions,
   type Service,
@@ -282,19 +282,9 @@ export const fed = (
   )
 }
 
-/**
- * The owners that records give their session, in order: an event says so when the owner changes. A record that cannot be read names
- * nobody.
- */
-export const ownersNamed = (
-  records: ReadonlyArray<Pick<NewRecord, "type" | "data">>,
-): ReadonlyArray<string | null> =>
-  records.flatMap(({ type, data }) => {
-    if (type !== "SessionDescribed") return []
-    try {
-      const { owner } = JSON.parse(data) as { readonly owner?: unknown }
-      return typeof owner === "string" || owner === null ? [owner] : []
-    } catch {
-      return []
-    }
-  })
+/** The owners that a session has had, in order, with `null` where it had none any more. It reads the whole log, a page at a time. */
+export const ownersIn = (
+  log: Pick<Service, "read">,
+  session: string,
+): Stream.Stream<string | null, LogError> =>
+  Stream.mapConcat(records(log, session), (record) => ownersNamed([record]))

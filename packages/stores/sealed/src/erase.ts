@@ -111,8 +111,8 @@ export const restoreKeys = (
 ) => changeKeys(log, owner, keyring.restore, also)
 
 /**
- * Holds an owner or a session, or ends the hold; `false` if there was none to end. A session whose keys are out of use cannot be held alone: the key of its owner is what
- * keeps its texts.
+ * Holds an owner or a session, or ends the hold; `false` if there was none to end. A session whose keys are out of use cannot be held
+ * alone: the key of its owner is what keeps its texts.
  */
 export const hold = (
   keyring: Keyring,

@@ -16,7 +16,7 @@ export const originMutants: ReadonlyArray<EngineMutant> = [
   ),
   mutant(
     "forgets what earlier summaries rested on",
-    "session/evolve.ts",
+    "session/originsAfter.ts",
     "originsOf(segments, [...merged, ...said, ...own])",
     "originsOf(segments, [...said, ...own])",
   ),
