@@ -8,7 +8,10 @@ export interface UnsupportedSection {
   readonly from: number
   readonly to: number
   readonly tokens: 0
-  /** The types of the parts; `is-error` is the mark of a failed call, `providerOptions` options of a system message. */
+  /**
+   * The types of the parts; `name` is the author's name, `is-error` the mark of a failed call, `providerOptions` options of a system
+   * message.
+   */
   readonly parts: ReadonlyArray<string>
 }
 

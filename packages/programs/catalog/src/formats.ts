@@ -1,6 +1,13 @@
 /** The message formats of a memory. */
 import * as Anthropic from "@memfold/anthropic"
-import { atOnce, serverNames, type Steps } from "@memfold/codec"
+import {
+  atOnce,
+  type Omitted,
+  serverNames,
+  type Steps,
+  type UnsupportedSection,
+  unsupportedSections,
+} from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
 import { Either } from "effect"
@@ -62,23 +69,10 @@ export type ContextMessages<
   System extends SystemMessages,
 > = System extends "apart" ? Formats[Format]["apart"] : Formats[Format]["context"]
 
-/**
- * What a context could not say in the memory's format: parts of the message `from`, such as a `file` in a tool result of
- * Chat Completions. They are left out of the context, and stay in the log.
- */
-export interface UnsupportedSection {
-  readonly section: "unsupported"
-  readonly from: number
-  readonly to: number
-  readonly tokens: 0
-  /** The types of the parts; `name` is the author's name, and `is-error` the mark of a failed tool call. */
-  readonly parts: ReadonlyArray<string>
-}
-
 /** Messages in a format, and what it has no place for. */
 export interface Encoded {
   readonly messages: unknown
-  readonly omitted: ReadonlyArray<OpenAI.Encoded["omitted"][number]>
+  readonly omitted: ReadonlyArray<Omitted>
 }
 
 /**
@@ -244,22 +238,6 @@ export const codecs: Readonly<Record<keyof Formats, Codec>> = {
   },
 }
 
-/** One section for each message that has something left out. */
-const unsupported = (
-  omitted: ReadonlyArray<OpenAI.Encoded["omitted"][number]>,
-  sources: Render.Context["sources"],
-): ReadonlyArray<UnsupportedSection> => {
-  const found = new Map<number, Set<string>>()
-  for (const { message, part } of omitted) {
-    const index = sources[message]
-    // A summary or a note of the engine says in its text what there is to say.
-    if (index !== undefined && index !== null) found.set(index, (found.get(index) ?? new Set()).add(part))
-  }
-  return [...found]
-    .toSorted(([one], [other]) => one - other)
-    .map(([from, parts]) => ({ section: "unsupported", from, to: from + 1, tokens: 0, parts: [...parts] }))
-}
-
 /** The formats that have a place for summaries of their provider. */
 const nativeTo: Partial<Record<keyof Formats, string>> = {
   anthropic: "anthropic",
@@ -320,7 +298,7 @@ export function* formattingInSteps(
   const { messages, omitted } = yield* encodingIn(format, context, systemMessages, options)
   return {
     messages,
-    layout: [...context.layout, ...unsupported(omitted, context.sources)],
+    layout: [...context.layout, ...unsupportedSections(omitted, context.sources)],
     prefix: prefixOf(format, context, options),
   }
 }

@@ -17,13 +17,13 @@ export {
   type FormatOptions,
   type Formats,
   type SystemMessages,
-  type UnsupportedSection,
   wrongCacheControl,
   isServer,
   serverWords,
   wrongExtraFields,
   wrongServer,
 } from "./formats.js"
+export type { UnsupportedSection } from "@memfold/codec"
 export { loading, MissingPackage, optional } from "./MissingPackage.js"
 export { byName, type Known, type Suggested, UnknownName } from "./names.js"
 export type { OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
