@@ -21,6 +21,9 @@ const seed = (() => {
   return explores ? Date.now() % 2 ** 31 : 1
 })()
 
+/** How long a test may take, in milliseconds. */
+const patience = process.env["MEMFOLD_TEST_DEPTH"] === "deep" ? 3_600_000 : 600_000
+
 // Tests run from the sources: the "@memfold/source" condition of each package's exports.
 const sources = {
   resolve: { conditions: ["@memfold/source"] },
@@ -42,9 +45,9 @@ const projectOf = ({ name, files }: Group, place: number) => ({
     isolate: false,
     // Generated inputs die young: a larger nursery (in MiB) takes an eighth of the processor time off.
     execArgv: ["--max-semi-space-size=128"],
-    // A process started by a test takes its time on a busy machine; what hangs is found all the same.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    // A process started by a test takes its time on a busy machine, and a deep run tries hundreds of cases; what hangs is found all the same.
+    testTimeout: patience,
+    hookTimeout: patience,
   },
 })
 

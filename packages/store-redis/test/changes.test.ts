@@ -1,7 +1,7 @@
 /** What another process writes is heard at once. */
 import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { bundled, start } from "@memfold/harness/children"
 import type { Options } from "../src/index.js"
 import { keysOf, make } from "../src/index.js"
@@ -10,8 +10,6 @@ import { hears, listener, records, tenant, uncaught, withLog } from "./support.j
 
 const script = bundled(new URL("children/", import.meta.url), ["listener"])
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 let one: Server
 let three: Cluster
 beforeAll(async () => {

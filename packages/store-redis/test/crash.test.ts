@@ -1,14 +1,12 @@
 /** A server that is killed again and again: what was acknowledged is there, once (law L14). */
 import { Effect } from "effect"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { random } from "@memfold/harness/random"
 import { servers } from "@memfold/harness/redisServers"
 import { crowd, found, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 const kills = often(5, 50)
 
 it(`L14: of appends acknowledged with appendfsync always none is lost or double after ${kills} kills of the server`, async () => {

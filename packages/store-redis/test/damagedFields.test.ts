@@ -1,15 +1,13 @@
 /** Fields that another program has damaged, and keys of other programs: a typed error or a repair, and never half a write. */
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { keysOf, type RedisEventLog, type SessionKeys } from "../src/index.js"
 import { eventually, type Server, servers } from "@memfold/harness/redisServers"
 import { summariesOf, summaryRows } from "@memfold/harness/logs"
 import { all, logError, records, row, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 60_000 })
-
 let one: Server
 beforeAll(async () => {
   one = await server()

@@ -1,7 +1,7 @@
 /** Summary rows in Redis that another program has changed: found by verify, mended by repair. */
 import { EventLog, Memory, Repair, Verify } from "@memfold/core"
 import { Effect, Logger, LogLevel } from "effect"
-import { beforeAll, expect, it, vi } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { echoing, pairs, said } from "@memfold/harness/engine"
 import { keysOf } from "../src/index.js"
 import { type Server, servers } from "@memfold/harness/redisServers"
@@ -9,8 +9,6 @@ import { summariesOf } from "@memfold/harness/logs"
 import { tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 60_000 })
-
 let one: Server
 beforeAll(async () => {
   one = await server()

@@ -1,13 +1,11 @@
 /** What an acknowledgement means, by the servers' settings; and that less than required is refused. */
 import { Effect } from "effect"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import type { Level } from "../src/index.js"
 import { servers } from "@memfold/harness/redisServers"
 import { openingFails, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 const levels: ReadonlyArray<Level> = ["fsync", "everysec", "memory"]
 
 const settings: ReadonlyArray<readonly [config: ReadonlyArray<string>, level: Level, says: RegExp]> = [

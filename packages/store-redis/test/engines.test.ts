@@ -1,7 +1,7 @@
 /** Several engines on one Redis, as several processes have them. */
 import { EventLog, Memory, Message, Summarizer, Verify } from "@memfold/core"
 import { Deferred, Effect, Fiber, Stream } from "effect"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { random } from "@memfold/harness/random"
 import { pairs } from "@memfold/harness/engine"
 import { make, type Options } from "../src/index.js"
@@ -9,8 +9,6 @@ import { type Cluster, type Server, servers } from "@memfold/harness/redisServer
 import { all, tenant } from "./support.js"
 
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 let one: Server
 let three: Cluster
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Everything that can go wrong with a server: a typed error that says what to do, or tried again; never twice. */
 import { EventLog } from "@memfold/core"
 import { Effect, Exit, Fiber, Logger, Scope } from "effect"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { bare, describe as inWords } from "../src/failures.js"
 import { keysOf, make, type Options } from "../src/index.js"
 import { freePort } from "@memfold/harness/ports"
@@ -9,8 +9,6 @@ import { eventually, type Server, servers } from "@memfold/harness/redisServers"
 import { all, logError, openingFails, putSnapshot, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 /** The timeout is long: on a busy machine, a process can stand still for a second, and that would be another error. */
 const brief = { retryFor: "300 millis", timeout: "30 seconds" } as const
 

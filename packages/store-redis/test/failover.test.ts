@@ -4,7 +4,7 @@
  */
 import { EventLog } from "@memfold/core"
 import { Effect, Queue, Stream } from "effect"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { random } from "@memfold/harness/random"
 import { keysOf, make } from "../src/index.js"
@@ -19,8 +19,6 @@ import {
 import { all, crowd, found, logError, records, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
-vi.setConfig({ testTimeout: 600_000 })
-
 const failovers = often(2, 10)
 
 const isMaster = async ({ client }: Server) => (await client.info("replication")).includes("role:master")

@@ -5,7 +5,7 @@
  */
 import { EventLog, Memory, Message, Verify, Summarizer } from "@memfold/core"
 import { Effect, Fiber, Stream } from "effect"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { echo, pairs } from "@memfold/harness/engine"
 import { isNoScript } from "../src/failures.js"
@@ -25,8 +25,6 @@ import { snapshotOf, summariesOf, summaryRows } from "@memfold/harness/logs"
 import { all, logError, putSnapshot, records, row, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 let three: Cluster
 beforeAll(async () => {
   three = await cluster()

@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { keysOf } from "../src/index.js"
 import { relays } from "@memfold/harness/relay"
 import { answered, eventually, servers } from "@memfold/harness/redisServers"
@@ -13,8 +13,6 @@ import { hears, listener, logError, records, tenant, uncaught, withLog } from ".
 
 const { server } = servers()
 const relay = relays()
-vi.setConfig({ testTimeout: 300_000 })
-
 /** A server, and a relay that its log reaches it by. */
 const behind = async (config: ReadonlyArray<string> = []) => {
   const one = await server({ config })

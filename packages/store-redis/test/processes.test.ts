@@ -1,5 +1,5 @@
 /** Many processes on one session: every append once, and each process' in its order (law L12). */
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { bundled } from "@memfold/harness/children"
 import { often } from "@memfold/harness/depth"
 import { servers } from "@memfold/harness/redisServers"
@@ -9,8 +9,6 @@ import { tenant, withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["writer"])
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 const append = async (options: Options, count: number) => {
   const conflicts = await together(script("writer"), options, count)
   await withLog(options, (log) => checkTogether(log, count))

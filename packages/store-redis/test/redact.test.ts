@@ -13,14 +13,12 @@ import {
 import { Effect, Layer } from "effect"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { layer, type Options } from "../src/index.js"
 import { eventually, type Server, servers } from "@memfold/harness/redisServers"
 import { tenant } from "./support.js"
 
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 const secret = "the number is 555-0199-SECRET"
 
 /** Everything that a server has written down. */

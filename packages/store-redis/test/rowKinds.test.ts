@@ -1,7 +1,7 @@
 /** Rows of several kinds: keys of their own, whatever a kind is called, and no more read than is asked for. */
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
-import { beforeAll, expect, it, vi } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { keysOf, make } from "../src/index.js"
 import * as Scripts from "../src/scripts.js"
 import { counted, type Server, servers } from "@memfold/harness/redisServers"
@@ -11,8 +11,6 @@ import { logError, records, row, tenant, withLog } from "./support.js"
 
 const { server } = servers()
 const relay = relays()
-vi.setConfig({ testTimeout: 60_000 })
-
 let one: Server
 beforeAll(async () => {
   one = await server()

@@ -1,7 +1,7 @@
 /** Databases of released versions. */
 import type { Redis } from "ioredis"
 import { readFileSync } from "node:fs"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { servers } from "@memfold/harness/redisServers"
 import {
   expectedOf,
@@ -17,8 +17,6 @@ import {
 import { openingFails, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 120_000 })
-
 /** Each key as its server dumps it, a line of JSON for one. Redis 7.0 wrote them, the oldest one that the store runs on. */
 const dumped = async (client: Redis): Promise<string> => {
   const lines: Array<string> = []

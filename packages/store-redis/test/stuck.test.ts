@@ -3,14 +3,12 @@ import { EventLog } from "@memfold/core"
 import { Effect, Fiber } from "effect"
 import { mkdirSync, rmdirSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { make } from "../src/index.js"
 import { answered, eventually, keepBusy, servers } from "@memfold/harness/redisServers"
 import { all, logError, putSnapshot, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 /** However slow the machine is: what is waited for comes before it. */
 const patient = { retryFor: "1 minute" } as const
 const impatient = { retryFor: "300 millis" } as const

@@ -1,15 +1,13 @@
 /** Summary rows in Redis: their stored form, and the changes that are refused as a whole. */
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
-import { beforeAll, expect, it, vi } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { keysOf, type RedisEventLog } from "../src/index.js"
 import { type Server, servers } from "@memfold/harness/redisServers"
 import { summariesOf, type SummaryRow, summaryRows } from "@memfold/harness/logs"
 import { all, logError, records, row, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 60_000 })
-
 let one: Server
 beforeAll(async () => {
   one = await server({ config: ["maxmemory-policy noeviction"] })

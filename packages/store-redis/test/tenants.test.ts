@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { keysOf } from "../src/index.js"
 import { sessionLists } from "../src/keys.js"
 import { fromStored, toStored } from "../src/stored.js"
@@ -11,8 +11,6 @@ import { snapshotOf } from "@memfold/harness/logs"
 import { all, putSnapshot, records, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 let one: Server
 beforeAll(async () => {
   one = await server()

@@ -1,5 +1,5 @@
 /** A log that nobody closes keeps no process from its end, and a request keeps it until it is answered. */
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { bundled, start } from "@memfold/harness/children"
 import type { Options } from "../src/index.js"
 import { eventually, servers } from "@memfold/harness/redisServers"
@@ -7,8 +7,6 @@ import { tenant } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["unclosed"])
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 120_000 })
-
 const ends = async (options: Options, ...more: ReadonlyArray<string>) => {
   const child = start(script("unclosed"), JSON.stringify(options), ...more)
   let lines: ReadonlyArray<string> | undefined

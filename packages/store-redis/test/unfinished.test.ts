@@ -6,14 +6,12 @@ import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { keysOf, make } from "../src/index.js"
 import { eventually, type Server, servers } from "@memfold/harness/redisServers"
 import { tenant } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 120_000 })
-
 const secret = "the number is 555-0199-SECRET"
 
 /** Whether the words are in any file of a server. */

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, expect, it, vi } from "vitest"
+import { afterAll, expect, it } from "vitest"
 import type { Options } from "../src/index.js"
 import { relays } from "@memfold/harness/relay"
 import { eventually, keepBusy, type Server, servers } from "@memfold/harness/redisServers"
@@ -13,8 +13,6 @@ import { all, hears, listener, openingFails, records, tenant, withLog } from "./
 
 const { server } = servers()
 const relay = relays()
-vi.setConfig({ testTimeout: 300_000 })
-
 const folder = mkdtempSync(join(tmpdir(), "memfold-redis-tls-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

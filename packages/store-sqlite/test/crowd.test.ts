@@ -1,15 +1,12 @@
 /** A crowd at work: many processes on many sessions of one file, compacting, killed and started again. */
 import { Effect } from "effect"
 import { join } from "node:path"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { type Child, start } from "@memfold/harness/children"
 import { random } from "@memfold/harness/random"
 import { bundled, findings, folder, integrity, recordsOf, textsOf, withLog } from "./support.js"
 
 const script = bundled("crowd")
-
-// All of it is bounded by work, not by the clock; on a busy machine it takes a minute or more.
-vi.setConfig({ testTimeout: 600_000 })
 
 const names = ["a", "b", "c", "d", "e", "f", "g", "h"]
 const sessions = Array.from({ length: 20 }, (_, index) => index)

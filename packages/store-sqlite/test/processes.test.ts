@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { join } from "node:path"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { type Child, start } from "@memfold/harness/children"
 import { often } from "@memfold/harness/depth"
 import { random } from "@memfold/harness/random"
@@ -21,9 +21,6 @@ import {
 } from "./support.js"
 
 const script = bundled("untilKilled", "many", "opener")
-
-// Starting processes takes a second or ten, as busy as the machine is.
-vi.setConfig({ testTimeout: 300_000 })
 
 const isReady = async (child: Child): Promise<Child> => {
   expect(await child.line()).toBe("ready")

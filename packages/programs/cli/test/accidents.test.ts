@@ -20,9 +20,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createMemory, type StoreUrl } from "memfold"
-import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
-
-vi.setConfig({ testTimeout: 900_000, hookTimeout: 120_000 })
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest"
 
 const { folder, memfold, file } = inFolder("accidents")
 const { server: redis } = servers()

@@ -13,8 +13,6 @@ import { postgresServers } from "@memfold/harness/postgresServers"
 import { environment, inFolder, lines, program, programAt } from "@memfold/harness/program"
 import { servers } from "@memfold/harness/redisServers"
 
-vi.setConfig({ testTimeout: 240_000 })
-
 const { folder, memfold } = inFolder("feed-groups")
 const { server: postgres } = postgresServers()
 const redis = servers()

@@ -8,10 +8,8 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdirSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { commands } from "../src/command/table.js"
-
-vi.setConfig({ testTimeout: 300_000 })
 
 const { folder, memfold, file } = inFolder("unread")
 const { server } = servers()

@@ -19,8 +19,6 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { afterAll, expect, it, vi } from "vitest"
 
-vi.setConfig({ testTimeout: 300_000 })
-
 const base = mkdtempSync(join(tmpdir(), "memfold-split-"))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 

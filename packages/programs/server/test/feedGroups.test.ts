@@ -7,8 +7,6 @@ import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { makeToken } from "../src/index.js"
 import { ask, started, turn } from "./services.js"
 
-vi.setConfig({ testTimeout: 120_000 })
-
 const { server: postgres } = postgresServers()
 const script = bundled(new URL("./", import.meta.url), ["consumer"])
 

@@ -3,10 +3,8 @@ import { createClient } from "@memfold/client"
 import { often } from "@memfold/harness/depth"
 import * as fc from "fast-check"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, expect, it, vi } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { browser as launch, problemsOf, started } from "./services.js"
-
-vi.setConfig({ testTimeout: 900_000 })
 
 let browser: Browser
 beforeAll(async () => void (browser = await launch()))

@@ -11,11 +11,9 @@ import { Effect, Either, Layer, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { destroyKeys, erase, type Keyring, sealed } from "../src/index.js"
 import { folders } from "./support.js"
-
-vi.setConfig({ testTimeout: 300_000 })
 
 const { newFolder, newKeyring } = folders()
 

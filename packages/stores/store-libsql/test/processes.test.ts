@@ -1,7 +1,7 @@
 /** Several processes on one server: every append once (law L12), and nothing acknowledged is lost when one is killed (law L14). */
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
-import { beforeEach, expect, it, vi } from "vitest"
+import { beforeEach, expect, it } from "vitest"
 import { bundled, start } from "@memfold/harness/children"
 import { all } from "@memfold/harness/crowd"
 import { often } from "@memfold/harness/depth"
@@ -10,8 +10,6 @@ import { libsqlServers, type Server } from "@memfold/harness/libsqlServers"
 import { withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["writer", "untilKilled"])
-vi.setConfig({ testTimeout: 300_000 })
-
 const server = libsqlServers()
 let one: Server
 beforeEach(async () => {

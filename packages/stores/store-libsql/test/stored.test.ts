@@ -1,7 +1,7 @@
 /** Databases of released versions. */
 import { createClient } from "@libsql/client/web"
 import { readFileSync } from "node:fs"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import {
   expectedOf,
   fill,
@@ -17,8 +17,6 @@ import { libsqlServers } from "@memfold/harness/libsqlServers"
 import { empty, withLog } from "./support.js"
 
 const server = libsqlServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 /** A database as statements, one in a line of JSON: its tables, their rows, and what is defined over them. */
 const dumped = async (url: string): Promise<string> => {
   const client = createClient({ url })

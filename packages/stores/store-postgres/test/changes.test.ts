@@ -2,7 +2,7 @@
 import { Effect, Queue, Stream, TestContext } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { bundled, start } from "@memfold/harness/children"
 import { records } from "@memfold/harness/crowd"
 import { eventually } from "@memfold/harness/eventually"
@@ -12,8 +12,6 @@ import { newSchema, withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["unclosed"])
 const { server, bouncer } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 let one: Postgres
 let pooled: Bouncer
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Servers that are killed or replaced, and connections that are lost: what was acknowledged is there, once (law L14). */
 import { EventLog } from "@memfold/core"
 import { Effect, Fiber } from "effect"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { all, crowd, found, records } from "@memfold/harness/crowd"
 import { often } from "@memfold/harness/depth"
 import { eventually } from "@memfold/harness/eventually"
@@ -12,8 +12,6 @@ import { newSchema, withLog } from "./support.js"
 
 const { server, bouncer } = postgresServers()
 const relay = relays()
-vi.setConfig({ testTimeout: 600_000 })
-
 /** A kill leaves what the system has not written to its disk yet: the tests need not wait for the disk. */
 const config = ["fsync = off"]
 

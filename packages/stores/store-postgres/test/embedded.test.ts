@@ -6,14 +6,12 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest"
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest"
 import { all, records } from "@memfold/harness/crowd"
 import { deep } from "@memfold/harness/depth"
 import { eventLogLaws } from "@memfold/testing/vitest"
 import { layerEmbedded, makeEmbedded } from "../src/index.js"
 import { newSchema } from "./support.js"
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let pglite: PGlite
 beforeAll(async () => {

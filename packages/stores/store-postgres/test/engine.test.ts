@@ -1,15 +1,13 @@
 /** Whole memories over PostgreSQL, with texts that it does not keep as they are. */
 import { EventLog, Memory, Message, Summarizer, Verify } from "@memfold/core"
 import { Effect } from "effect"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { pairs } from "@memfold/harness/engine"
 import { summariesOf } from "@memfold/harness/logs"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { newSchema, withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 it("messages with NUL characters and halves of surrogate pairs are kept, summarized and found", async () => {
   const { url } = await server({ config: ["fsync = off"] })
   const odd = "a\0b \ud83d"

@@ -2,15 +2,13 @@
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { Client } from "pg"
-import { expect, it, onTestFinished, vi } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { migrations } from "../src/index.js"
 import { newSchema, withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 const connected = async (url: string): Promise<Client> => {
   const client = new Client(url)
   await client.connect()

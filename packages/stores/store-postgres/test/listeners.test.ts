@@ -3,12 +3,10 @@ import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { Effect, Either } from "effect"
 import { Pool } from "pg"
-import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { make } from "../src/index.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 const record = { time: 0, type: "SessionCleared", schemaVersion: 1, data: "{}" } as const
 
 /** A pool without a listener, and what ends all its connections. */

@@ -3,7 +3,7 @@ import { EventLog } from "@memfold/core"
 import { Effect, Fiber } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { eventually } from "@memfold/harness/eventually"
 import { type Postgres, postgresServers } from "@memfold/harness/postgresServers"
@@ -11,8 +11,6 @@ import { make } from "../src/index.js"
 import { newSchema, withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 let one: Postgres
 beforeAll(async () => {
   one = await server({ config: ["fsync = off"] })

@@ -1,14 +1,12 @@
 /** The migrations as files of SQL, for those who run their own. */
 import { readdirSync, readFileSync } from "node:fs"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { migrations } from "../src/index.js"
 import { withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 const folder = new URL("../migrations/", import.meta.url)
 const files = readdirSync(folder).toSorted()
 const textOf = (file: string) => readFileSync(new URL(file, folder), "utf8")

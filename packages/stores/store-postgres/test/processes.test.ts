@@ -1,5 +1,5 @@
 /** Many processes on one session: every append once, and each process' in its order (law L12). */
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { bundled } from "@memfold/harness/children"
 import { often } from "@memfold/harness/depth"
 import { type Bouncer, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
@@ -8,8 +8,6 @@ import { newSchema, withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["writer"])
 const { server, bouncer } = postgresServers()
-vi.setConfig({ testTimeout: 300_000 })
-
 let one: Postgres
 let pooled: Bouncer
 beforeAll(async () => {

@@ -1,11 +1,9 @@
 /** `createMemory` over a PostgreSQL that is named by its URL, as applications use it. */
 import { createMemory } from "memfold"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { postgresServers } from "@memfold/harness/postgresServers"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 it("two applications share the sessions of a database, and a third one finds them again", async () => {
   const { url } = await server({ config: ["fsync = off"] })
   const store = `${url.replace("postgres:", "postgresql:")}?schema=support`

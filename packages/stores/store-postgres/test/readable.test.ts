@@ -1,14 +1,12 @@
 /** The views and the table that other programs read with SQL. */
 import { Effect } from "effect"
-import { beforeAll, expect, it, vi } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { summariesOf, type SummaryRow, summaryRows } from "@memfold/harness/logs"
 import { type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { newSchema, withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 let one: Postgres
 beforeAll(async () => {
   one = await server({ config: ["fsync = off"] })

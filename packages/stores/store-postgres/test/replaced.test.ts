@@ -8,8 +8,6 @@ import { type Postgres, postgresServers } from "@memfold/harness/postgresServers
 import { withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 /** Runs a program of PostgreSQL's own. */
 const tool = (name: string, ...args: ReadonlyArray<string>): string =>
   execFileSync(join(process.env["MEMFOLD_POSTGRES_BIN"] ?? "", name), args, { encoding: "utf8" })

@@ -3,7 +3,7 @@ import type { EventLog } from "@memfold/core"
 import { Effect, Logger, type Scope, TestClock, TestContext } from "effect"
 import { createMemory } from "memfold"
 import { Pool } from "pg"
-import { beforeAll, describe, expect, it, vi } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { eventually } from "@memfold/harness/eventually"
 import { type Postgres, postgresServers } from "@memfold/harness/postgresServers"
@@ -13,8 +13,6 @@ import { newSchema, openingFails, withLog } from "./support.js"
 
 const { server } = postgresServers()
 const relay = relays()
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
-
 const config = ["fsync = off"]
 let primary: Postgres
 let standby: Postgres

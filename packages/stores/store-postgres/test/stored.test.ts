@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import {
   expectedOf,
@@ -18,8 +18,6 @@ import {
 import { withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 /** A schema as SQL statements that every client can run. */
 const dumped = async (url: string): Promise<string> => {
   const program = join(process.env["MEMFOLD_POSTGRES_BIN"] ?? "", "pg_dump")

@@ -2,15 +2,13 @@
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { Pool } from "pg"
-import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { all, records } from "@memfold/harness/crowd"
 import { type Bouncer, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { make, migrations, tenants } from "../src/index.js"
 import { newSchema, withLog } from "./support.js"
 
 const { server, bouncer } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 let one: Postgres
 let pooled: Bouncer
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { give, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { readOnly, recordsOf } from "@memfold/harness/stored"
@@ -15,8 +15,6 @@ import { make, migrations } from "../src/index.js"
 import { newSchema, openingFails, withLog } from "./support.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 const brief = { retryFor: "300 millis", timeout: "5 seconds" } as const
 
 let one: Postgres

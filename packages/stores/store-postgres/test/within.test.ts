@@ -11,7 +11,7 @@ import { createMemory, type PromiseMemory } from "memfold"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { Pool } from "pg"
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { bundled } from "@memfold/harness/children"
 import { pairs } from "@memfold/harness/engine"
 import { eventually } from "@memfold/harness/eventually"
@@ -21,8 +21,6 @@ import { newSchema } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["transaction"])
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 120_000 })
-
 let one: Postgres
 let pool: Pool
 beforeAll(async () => {

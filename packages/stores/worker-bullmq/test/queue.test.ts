@@ -2,12 +2,9 @@
 import { often } from "@memfold/harness/depth"
 import { servers } from "@memfold/harness/redisServers"
 import { checkQueue } from "@memfold/harness/queues"
-import { vi } from "vitest"
 import { make } from "../src/index.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 checkQueue(
   async () => {
     const { url } = await server()

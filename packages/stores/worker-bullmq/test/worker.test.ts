@@ -2,12 +2,9 @@
 import { often } from "@memfold/harness/depth"
 import { servers } from "@memfold/harness/redisServers"
 import { checkWorkers } from "@memfold/harness/workers"
-import { vi } from "vitest"
 import { make } from "../src/index.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 300_000 })
-
 checkWorkers(
   {
     place: async () => {

@@ -5,14 +5,12 @@ import { checkQueue } from "@memfold/harness/queues"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, describe, vi } from "vitest"
+import { afterAll, describe } from "vitest"
 import { make } from "../src/index.js"
 
 const { server } = postgresServers()
 const folder = mkdtempSync(join(tmpdir(), "memfold-cluster-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-vi.setConfig({ testTimeout: 300_000 })
-
 const patience = { attempts: 2, backOff: 10, lease: 3_000, pollInterval: 50 }
 
 describe("on PostgreSQL", () => {

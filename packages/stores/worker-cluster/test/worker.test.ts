@@ -5,14 +5,12 @@ import { checkWorkers } from "@memfold/harness/workers"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, describe, vi } from "vitest"
+import { afterAll, describe } from "vitest"
 import { make } from "../src/index.js"
 
 const { server } = postgresServers()
 const folder = mkdtempSync(join(tmpdir(), "memfold-cluster-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-vi.setConfig({ testTimeout: 600_000 })
-
 const open = (url: string) => make({ url })
 
 describe("on PostgreSQL", () => {

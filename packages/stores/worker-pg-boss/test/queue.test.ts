@@ -4,13 +4,11 @@ import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { checkQueue } from "@memfold/harness/queues"
 import { Effect } from "effect"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { hurry } from "../src/Boss.js"
 import { make } from "../src/index.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 300_000 })
-
 checkQueue(
   async () => {
     const { url } = await server()

@@ -2,12 +2,9 @@
 import { often } from "@memfold/harness/depth"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { checkWorkers } from "@memfold/harness/workers"
-import { vi } from "vitest"
 import { make } from "../src/index.js"
 
 const { server } = postgresServers()
-vi.setConfig({ testTimeout: 300_000 })
-
 checkWorkers(
   {
     place: async () => {
