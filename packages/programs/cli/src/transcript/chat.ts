@@ -130,22 +130,31 @@ export const tauBench = readerOf<unknown>({
   },
 })
 
-/** The messages of a trajectory of SWE-agent. Of its own fields, only the ids of answered calls are read; thought and action are also in the content. */
+/**
+ * The messages of a trajectory of SWE-agent, or of mini-SWE-agent. Of their own fields, only the ids of answered calls are read; thought and
+ * action are also in the content.
+ */
 const historyOf = ({ document }: Source): ReadonlyArray<unknown> | undefined => {
-  const history = isObject(document) ? document["history"] : undefined
-  return Array.isArray(history) ? history : undefined
+  const { history, messages, trajectory_format: mini } = isObject(document) ? document : {}
+  const all = typeof mini === "string" && mini.startsWith("mini-swe-agent") ? messages : history
+  // Other programs have a history, too.
+  return Array.isArray(all) && all.some((one) => isObject(one) && "role" in one) ? all : undefined
 }
 
-/** A tool message lists the ids of the calls that it answers; there is always one. */
+/** A tool message of SWE-agent lists the ids of the calls that it answers; there is always one. */
 const asChat = (value: unknown): unknown => {
   if (!isObject(value)) return value
-  const { role, content, tool_calls, reasoning_content, tool_call_ids: ids } = value
-  const [id] = Array.isArray(ids) ? (ids as ReadonlyArray<unknown>) : []
+  const { role, content, tool_calls, reasoning_content, tool_call_id, tool_call_ids: ids } = value
+  const [id = tool_call_id] = Array.isArray(ids) ? (ids as ReadonlyArray<unknown>) : []
   return { role, content, tool_calls, reasoning_content, tool_call_id: id }
 }
 
+/** What ends a run of mini-SWE-agent, such as the patch that it hands in: no model was told it. */
+const isExit = (value: unknown): boolean => isObject(value) && value["role"] === "exit"
+
 export const sweAgent = readerOf<unknown>({
   ...chat,
+  isSaid: (value) => !isExit(value),
   // What the run was set to, what it had open, and what each step was asked with, which the history has. An action is what the program
   // read in the content. The trajectory is the same run once more, but has what ends it, and answers that were asked for again.
   notSaid: ["info", "environment", "replay_config", "action", "trajectory[].state", "trajectory[].query"],

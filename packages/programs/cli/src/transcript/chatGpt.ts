@@ -58,9 +58,15 @@ interface Entry extends ReturnType<typeof readNode> {
   readonly author: ReturnType<typeof readAuthor>
 }
 
-const isConversation = ({ mapping }: JsonObject): boolean =>
-  isObject(mapping) &&
-  Object.values(mapping).some((node) => isObject(node) && ("message" in node || "parent" in node))
+/** Whether it is a tree of nodes, whose messages say who their author is: others have such trees, too. */
+const isConversation = ({ mapping }: JsonObject): boolean => {
+  const nodes = isObject(mapping) ? Object.values(mapping).filter(isObject) : []
+  const messages = nodes.map(({ message }) => message).filter(isObject)
+  return (
+    nodes.some((node) => "message" in node || "parent" in node) &&
+    (messages.length === 0 || messages.some((message) => "author" in message))
+  )
+}
 
 /** The nodes, with their ids. */
 const logOf = (value: JsonObject): Log<Entry> | undefined => {

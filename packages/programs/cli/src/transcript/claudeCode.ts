@@ -155,7 +155,12 @@ const entriesIn = (source: Source): Source => {
 }
 
 export const reader = readerOf<Entry>({
-  recognizes: (source) => entriesIn(source).rows.some(({ value }) => isMessage(readEntry(value))),
+  // Programs that were made after it have the entries, and other messages in them.
+  recognizes: (source) =>
+    entriesIn(source).rows.some(({ value }) => {
+      const entry = readEntry(value)
+      return isMessage(entry) && entry.message.content !== undefined
+    }),
   logs: (source) => Either.right([linesIn(entriesIn(source), readEntry)]),
   notSaid: ["toolUseResult", "snapshot"],
   id: ({ uuid }) => uuid,

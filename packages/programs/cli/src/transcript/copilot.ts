@@ -2,7 +2,8 @@
  * Sessions of GitHub Copilot: of the command line (`~/.copilot/session-state/…/events.jsonl`), events in JSON Lines; and of VS Code
  * (`chatSessions/*.json`), one object with `requests`, or (`*.jsonl`) a line with that object, and a line for each change since.
  *
- * - the calls of an answer of the command line stand in it, their results in events of their own
+ * - the calls of an answer of the command line stand in it, their results in events of their own; what a sub-agent does for a call
+ *   (`parentToolCallId`) is a conversation of its own
  * - of a request of VS Code, the texts and thoughts of its answer are read, and of a call what the page shows of it
  */
 import type { Message } from "@memfold/core"
@@ -27,6 +28,7 @@ const readEvent = Field.reads({
     success: Field.flag,
     result: Field.any,
     error: Field.any,
+    parentToolCallId: Field.text,
   }),
   request: Field.any,
 })
@@ -141,6 +143,7 @@ export const reader = readerOf<Entry>({
       { rows: requests.map((request, index) => ({ index, value: { ...readEvent(undefined), request } })) },
     ])
   },
+  side: ({ data }) => data.parentToolCallId,
   isSaid: ({ type = "", request }) => request !== undefined || saidTypes.has(type),
   notSaid: ["session.start/data", "result.detailedContent"],
   says: ([entry]) => (entry.request === undefined ? ofEvent(entry) : ofRequest(entry.request)),

@@ -17,7 +17,21 @@ const roles: Readonly<Record<string, Message.Message["role"]>> = {
   system: "system",
   tool: "tool",
   function: "tool",
+  // A message of any role, which it names: one that is nobody's here is said on the user's side.
+  chat: "user",
+  // Takes a message out of a state; nobody says anything in it.
+  remove: "user",
 }
+
+/** The role of a message: a `ChatMessage` names its own, in the words of its model's API. */
+const roleOf = (kind: string, named: string): Message.Message["role"] | undefined =>
+  kind !== "chat"
+    ? roles[kind]
+    : ["assistant", "ai", "model"].includes(named)
+      ? "assistant"
+      : ["system", "developer"].includes(named)
+        ? "system"
+        : roles["chat"]
 
 const readKwargs = Field.reads({ id: Field.list, kwargs: Field.any, values: Field.any })
 
@@ -89,6 +103,7 @@ const readFields = Field.reads({
   }),
   tool_call_id: Field.any,
   name: Field.text,
+  role: Field.text,
   status: Field.any,
 })
 
@@ -120,10 +135,10 @@ const callsOf = ({ tool_calls: calls, additional_kwargs: more, content }: Fields
 
 const says = (value: unknown): Said => {
   const found = messageIn(value)
-  const role = found === null ? undefined : roles[found.kind]
+  const fields = readFields(found?.fields)
+  const role = found === null ? undefined : roleOf(found.kind, fields.role ?? "")
   if (found === null || role === undefined)
     return Either.left({ problem: "is no message of LangChain", allowed: Object.keys(roles).join(", ") })
-  const fields = readFields(found.fields)
   const { content, tool_call_id: id, name, status } = fields
   const parts = (Array.isArray(content) ? content : [content ?? ""]).flatMap(partOf)
   if (role === "tool") {

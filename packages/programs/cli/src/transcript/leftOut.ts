@@ -1,4 +1,5 @@
 /** What of a file is in no message: every text that somebody may have said is read, or is named here with its place. */
+import { Item } from "@memfold/core"
 import { isObject, type Row } from "./source.js"
 
 /**
@@ -101,7 +102,7 @@ const jsonIn = (text: string): unknown => {
   }
 }
 
-/** All texts in messages and summaries, also those in the JSON of arguments and outputs. */
+/** All texts in messages and summaries, also those in the JSON of arguments and outputs, and in files whose bytes are there. */
 const saidIn = (values: ReadonlyArray<unknown>): ReadonlySet<string> => {
   const said = new Set<string>()
   const stack = [...values]
@@ -110,7 +111,7 @@ const saidIn = (values: ReadonlyArray<unknown>): ReadonlySet<string> => {
     if (typeof value === "string") {
       if (said.has(value)) continue
       said.add(value)
-      stack.push(jsonIn(value))
+      stack.push(jsonIn(value), Item.textOf({ type: "file", mediaType: "text/plain", uri: value }))
     } else if (typeof value === "object" && value !== null)
       for (const one of Object.values(value)) stack.push(one)
   }

@@ -629,6 +629,42 @@ describe("what was said is kept", () => {
     ])
   })
 
+  it("in dumps of LangChain with messages of any role, and with some that take others out", () => {
+    const all = read(
+      JSON.stringify([
+        { type: "human", data: { content: "one" } },
+        { type: "chat", data: { content: "two", role: "assistant" } },
+        { type: "chat", data: { content: "three", role: "narrator" } },
+        { type: "remove", data: { content: "", id: "x" } },
+      ]),
+    )
+    expect(all.flatMap(views)).toEqual(["user | one", "assistant | two", "user | three"])
+  })
+
+  it("in a run of mini-SWE-agent, whose end no model was told", () => {
+    const messages = [
+      { role: "user", content: "fix it" },
+      { role: "assistant", content: "THOUGHT: look", tool_calls: [], extra: { cost: 1 } },
+      { role: "tool", tool_call_id: "t", content: "two files" },
+      { role: "exit", content: "a patch of it", extra: { exit_status: "Submitted" } },
+    ]
+    const [one] = read(JSON.stringify({ trajectory_format: "mini-swe-agent-1.1", info: {}, messages }))
+    expect(one!.format).toBe("swe-agent")
+    expect(views(one!)).toEqual(["user | fix it", "assistant | THOUGHT: look", "tool | t:two files"])
+    expect(one!.leftOut?.map(({ first }) => first)).toEqual(["messages[3].content"])
+  })
+
+  it("in a document of text that Claude Code was given", () => {
+    const document = {
+      type: "document",
+      source: { type: "text", media_type: "text/plain", data: "some words" },
+    }
+    const content = [document, { type: "text", text: "read it" }]
+    const [one] = read(JSON.stringify({ type: "user", uuid: "a", message: { role: "user", content } }))
+    expect(one!.messages[0]!.parts.map(({ type }) => type)).toEqual(["file", "text"])
+    expect(one!.leftOut ?? []).toEqual([])
+  })
+
   it("where a question of VS Code is in pieces", () => {
     const requests = [{ message: { parts: [{ text: "one" }] }, response: [{ value: "two" }] }]
     expect(read(JSON.stringify({ responderUsername: "x", requests })).flatMap(views)).toEqual([
@@ -938,6 +974,22 @@ describe("what is wrong", () => {
       const read = parse(textOf(name), { file: "f", format: "openai-responses" })
       expect(Either.isLeft(read) && read.left.message).toMatch(/^f: the file holds no items/)
     }
+  })
+
+  it("about a file of a program whose files look like those of another is that no format is its", () => {
+    const of = (fields: string) => `f: no known format has objects with the fields ${fields}; allowed:`
+    const parts = [{ text: "hi" }]
+    // Qwen Code has entries as Claude Code, and contents of Gemini's API in them.
+    expect(problem([{ uuid: "1", type: "user", message: { role: "user", parts } }])).toMatch(
+      of("uuid, type, message"),
+    )
+    // Continue keeps a history of its own.
+    const history = [{ message: { role: "user", content: "hi" }, contextItems: [] }]
+    expect(problem({ sessionId: "s", history })).toMatch(of("sessionId, history"))
+    // DeepSeek exports trees of nodes as ChatGPT, whose messages are fragments.
+    const message = { model: "m", fragments: [{ type: "REQUEST", content: "hi" }] }
+    const mapping = { root: { parent: null, message: null }, 1: { parent: "root", message } }
+    expect(problem([{ id: "1", title: "t", mapping }])).toMatch(of("id, title, mapping"))
   })
 
   it("about a file in no known format names its fields, never what is in them, and the way out", () => {

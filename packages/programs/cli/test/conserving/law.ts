@@ -27,6 +27,9 @@ const sayable = ({ format }: Writer, conversation: Conversation): Conversation =
   return isUnsaid ? { ...conversation, left: undefined } : conversation
 }
 
+/** The branches among what was read. */
+const branchesIn = (all: ReadonlyArray<Transcript>) => all.filter(({ branchOf }) => branchOf !== undefined)
+
 const must = (is: boolean, what: string): void => {
   if (!is) throw new Error(what)
 }
@@ -320,7 +323,7 @@ export const laws: ReadonlyArray<Law> = [
     applies: ({ has }) => has.includes("left"),
     holds: (writer, conversation) => {
       const { left, turns } = conversation
-      const [, ...others] = read(writer, writer.write(conversation))
+      const others = branchesIn(read(writer, writer.write(conversation)))
       must(others.length === (left === undefined ? 0 : 1), `${others.length} branches`)
       if (left === undefined) return
       must(others[0]!.branchOf === 0, "the branch is of no conversation")
@@ -329,6 +332,21 @@ export const laws: ReadonlyArray<Law> = [
         textsOf(others[0]!),
         way.flatMap((turn) => saidIn(writer, turn)),
       )
+    },
+  },
+  {
+    name: "what a sub-agent says is a conversation of its own",
+    applies: ({ has }) => has.includes("beside"),
+    holds: (writer, conversation) => {
+      const { beside } = conversation
+      const all = read(writer, writer.write(conversation))
+      const [main, ...others] = all.filter(({ branchOf }) => branchOf === undefined)
+      must(others.length === (beside === undefined ? 0 : 1), `${others.length} sub-agents`)
+      if (beside === undefined) return
+      const said = saidIn(writer, beside)
+      inOrder(textsOf(others[0]!), said)
+      const within = textsOf(main!)
+      for (const text of said) must(!within.includes(text), `said in the conversation: ${text}`)
     },
   },
   {

@@ -39,6 +39,8 @@ export interface Conversation {
   readonly turns: ReadonlyArray<Turn>
   /** Turns that the user went back over, and behind which turn they were said. */
   readonly left: { readonly after: number; readonly turns: ReadonlyArray<Turn> } | undefined
+  /** What a sub-agent did for the first call: said among the entries of the conversation, and no part of it. */
+  readonly beside: Turn | undefined
   readonly compacted: ReadonlyArray<Compacted>
   /** What comes behind a compaction names an entry before it as its parent, in programs that do so. */
   readonly isLoose: boolean
@@ -93,6 +95,7 @@ const shapes = fc.record({
     { minLength: 1, maxLength: 4 },
   ),
   left: fc.option(fc.nat(3), { nil: undefined }),
+  hasBeside: fc.boolean(),
   compacted: fc.array(fc.record({ after: fc.nat(3), keeps: fc.nat(2) }), { maxLength: 3 }),
   isLoose: fc.boolean(),
   isReversed: fc.boolean(),
@@ -138,6 +141,10 @@ const conversationOf = (shape: Shape): Conversation => {
       shape.left === undefined
         ? undefined
         : { after: shape.left % turns.length, turns: shape.turns.slice(0, 1).map(turnOf) },
+    beside:
+      shape.hasBeside && calls > 0
+        ? { ...turnOf(shape.turns.at(-1)!), queued: undefined, file: undefined }
+        : undefined,
     compacted: compactions.map(([after, keeps], at) => ({
       after,
       keeps: Math.min(after - (compactions[at - 1]?.[0] ?? 1), keeps),

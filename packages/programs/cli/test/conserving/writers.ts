@@ -1,11 +1,21 @@
 /** Writes conversations as the files of programs. A format says which parts of the model its files have. */
-import type { Compacted, Conversation, Step, Turn } from "./model.js"
+import type { Call, Compacted, Conversation, Step, Turn } from "./model.js"
 
 /** What files of a format have. */
 export interface Writer {
   readonly format: string
   readonly has: ReadonlyArray<
-    "system" | "reasoning" | "calls" | "queued" | "file" | "left" | "compacted" | "keeps" | "odd" | "lines"
+    | "system"
+    | "reasoning"
+    | "calls"
+    | "queued"
+    | "file"
+    | "left"
+    | "beside"
+    | "compacted"
+    | "keeps"
+    | "odd"
+    | "lines"
   >
   readonly write: (conversation: Conversation) => string
 }
@@ -85,6 +95,16 @@ const responsesTurn = ({ user, steps }: Turn): ReadonlyArray<Fields> => [
   ]),
 ]
 
+/** What a sub-agent does is written behind the first answer that calls a tool: once. */
+const writtenOnce = <A>(beside: Turn | undefined, write: (turn: Turn, call: Call) => ReadonlyArray<A>) => {
+  let isWritten = false
+  return ({ calls: [call] }: Step): ReadonlyArray<A> => {
+    if (beside === undefined || call === undefined || isWritten) return []
+    isWritten = true
+    return write(beside, call)
+  }
+}
+
 /** The same turns with entries that go back over those that were left. */
 const branched = <A>(
   { turns, left, compacted }: Conversation,
@@ -129,13 +149,15 @@ const inTree = <Place>(
 class Chain {
   readonly rows: Array<Fields> = []
   last: string | null = null
+  /** What each entry has beside its fields. */
+  more: Fields = {}
   private count = 0
 
   constructor(private readonly names: { readonly id: string; readonly parent: string }) {}
 
   add(fields: Fields): string {
     const id = `e${(this.count += 1)}`
-    this.rows.push({ [this.names.id]: id, [this.names.parent]: this.last, ...fields })
+    this.rows.push({ [this.names.id]: id, [this.names.parent]: this.last, ...this.more, ...fields })
     this.last = id
     return id
   }
@@ -162,6 +184,7 @@ const claudeCode = (conversation: Conversation): string => {
       // Blocks of an answer stand on lines of their own.
       for (const block of blocksOf(step))
         chain.add({ type: "assistant", message: { id, role: "assistant", model: "m", content: [block] } })
+      aside(step)
       for (const result of resultsOf(step))
         chain.add({
           type: "user",
@@ -173,6 +196,15 @@ const claudeCode = (conversation: Conversation): string => {
           chain.add({ type: "attachment", attachment: { type: "queued_command", prompt } })
     }
   }
+  const aside = writtenOnce(conversation.beside, (one) => {
+    const here = chain.last
+    chain.last = null
+    chain.more = { isSidechain: true, agentId: "a1" }
+    turn(one, false)
+    chain.last = here
+    chain.more = {}
+    return []
+  })
   for (const text of texts) chain.add({ type: "unheard-of", note: { text } })
   let first: string | null = null
   inTree(conversation, {
@@ -621,32 +653,41 @@ const grok = (conversation: Conversation): string => {
   return JSON.stringify({ conversations: [{ conversation: { id: "c", ...odd(texts) }, responses }] })
 }
 
-const copilotLines = ({ turns, odd: texts }: Conversation): string => {
+const copilotLines = ({ turns, beside, odd: texts }: Conversation): string => {
   let count = 0
   const event = (type: string, data: Fields) => ({ type, id: `e${(count += 1)}`, parentId: null, data })
+  const turn = ({ user, steps }: Turn, more: Fields = {}): ReadonlyArray<Fields> => [
+    event("user.message", { content: user, ...more }),
+    ...steps.flatMap((step) => [
+      event(
+        "assistant.message",
+        given({
+          content: step.text ?? "",
+          reasoningText: step.reasoning,
+          toolRequests: step.calls.map(({ id, name, input }) => ({
+            toolCallId: id,
+            name,
+            arguments: { q: input },
+          })),
+          ...more,
+        }),
+      ),
+      ...aside(step),
+      ...step.calls.map(({ id, output }) =>
+        event("tool.execution_complete", {
+          toolCallId: id,
+          success: true,
+          result: { content: output },
+          ...more,
+        }),
+      ),
+    ]),
+  ]
+  const aside = writtenOnce(beside, (one, { id }) => turn(one, { parentToolCallId: id }))
   return lines([
     event("session.start", { sessionId: "s", producer: "copilot-agent" }),
     ...texts.map((text) => event("unheard.of", { text })),
-    ...turns.flatMap(({ user, steps }) => [
-      event("user.message", { content: user }),
-      ...steps.flatMap(({ reasoning, text, calls }) => [
-        event(
-          "assistant.message",
-          given({
-            content: text ?? "",
-            reasoningText: reasoning,
-            toolRequests: calls.map(({ id, name, input }) => ({
-              toolCallId: id,
-              name,
-              arguments: { q: input },
-            })),
-          }),
-        ),
-        ...calls.map(({ id, output }) =>
-          event("tool.execution_complete", { toolCallId: id, success: true, result: { content: output } }),
-        ),
-      ]),
-    ]),
+    ...turns.flatMap((one) => turn(one)),
   ])
 }
 
@@ -697,7 +738,7 @@ export const writers: ReadonlyArray<Writer> = [
   { format: "langchain", has: ["calls", "system", "reasoning", "odd"], write: langchain(true) },
   {
     format: "claude-code",
-    has: ["calls", "reasoning", "queued", "file", "left", "compacted", "keeps", "odd", "lines"],
+    has: ["calls", "reasoning", "queued", "file", "left", "beside", "compacted", "keeps", "odd", "lines"],
     write: claudeCode,
   },
   {
@@ -730,7 +771,7 @@ export const writers: ReadonlyArray<Writer> = [
     has: ["calls", "reasoning", "queued", "left", "compacted", "keeps", "odd", "lines"],
     write: pi,
   },
-  { format: "copilot", has: ["reasoning", "calls", "odd", "lines"], write: copilotLines },
+  { format: "copilot", has: ["reasoning", "calls", "beside", "odd", "lines"], write: copilotLines },
   { format: "copilot", has: ["reasoning", "odd"], write: copilotPage },
   { format: "copilot", has: ["reasoning", "odd"], write: copilotChanges },
   { format: "grok", has: ["reasoning", "left", "odd"], write: grok },
