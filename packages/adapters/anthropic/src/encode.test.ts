@@ -143,6 +143,24 @@ describe("encodeMessages", () => {
     ])
   })
 
+  it("sends the calls of code that is left out as the model's own", () => {
+    const code = { type: "server_tool_use", id: "srvtoolu_1", name: "code_execution", input: {} }
+    const caller = { type: "code_execution_20260120", tool_id: "srvtoolu_1" }
+    const called = { type: "tool_use", id: "toolu_1", name: "f", input: {}, caller }
+    const given = [
+      { role: "user", content: "Where is it?" },
+      { role: "assistant", content: [code, called] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "found" }] },
+    ]
+    const whole = Either.getOrThrow(decodeMessages({ messages: given }))
+    expect(encodeMessages(whole).messages[1]).toEqual(given[1])
+    // A context leaves code out that waits where the user goes on.
+    const shown = whole.map((one) => ({ ...one, parts: one.parts.filter(({ type }) => type !== "opaque") }))
+    const { messages } = encodeMessages([...shown, Message.user("And?")])
+    const { caller: _caller, ...own } = called
+    expect(messages[1]).toEqual({ role: "assistant", content: [own] })
+  })
+
   it("leaves out what Anthropic cannot carry, and messages of which nothing remains", () => {
     const file = (mediaType: string, uri: string) => ({ type: "file" as const, mediaType, uri })
     const { messages } = encodeMessages([

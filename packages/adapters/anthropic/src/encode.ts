@@ -235,6 +235,15 @@ class BlockWriter {
   }
 }
 
+/** The block without a caller that is not there: a tool of the API that waits is left out where the user speaks behind it. */
+const calledBy =
+  (served: ReadonlySet<unknown>) =>
+  (block: Block): Block => {
+    const { caller, ...fields } = block.fields
+    const isGone = Codec.isFields(caller) && caller["tool_id"] !== undefined && !served.has(caller["tool_id"])
+    return isGone ? { ...block, fields } : block
+  }
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   private readonly exact: boolean
@@ -316,8 +325,14 @@ class Encoder {
     const { turns, system: moved } = this.exact ? { turns: all, system: [] } : this.accepted(all, hoisted)
     const systemBlocks = [...hoisted, ...moved].map((block) => this.sent(block))
     yield
+    const served = new Set(
+      turns.flatMap(({ others }) =>
+        others.map(({ fields: { type, id } }) => type === "server_tool_use" && id),
+      ),
+    )
+    const called = this.exact ? (block: Block) => block : calledBy(served)
     const contents = yield* Codec.mapped(turns, ({ results, others }) =>
-      [...results, ...others].map((block) => this.sent(block)),
+      [...results, ...others].map((block) => this.sent(called(block))),
     )
     const marked = this.exact
       ? (block: Block) => block

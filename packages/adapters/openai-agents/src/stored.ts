@@ -1,11 +1,19 @@
 /** The items of a session in the log, and how its end is changed. */
-import { answersEarlier, asStored, pagesBack, StoredSession, withLateResults } from "@memfold/codec"
-import { type Memory, type Message, Render, type Session as Sessions } from "@memfold/core"
+import {
+  answersEarlier,
+  asStored,
+  type Fields,
+  pagesBack,
+  StoredSession,
+  withLateResults,
+} from "@memfold/codec"
+import { Item, type Memory, type Message, Render, type Session as Sessions } from "@memfold/core"
 import type { AgentInputItem } from "@openai/agents"
 import { Either } from "effect"
 import { decodeItems } from "./decode.js"
 import { encodeItems } from "./encode.js"
 import { same } from "./form.js"
+import { wireOf } from "./item.js"
 
 /** What a run began with: the messages of the context, and how many messages the branch in force had. */
 export interface View {
@@ -106,6 +114,43 @@ const wholeGroups = (items: ReadonlyArray<AgentInputItem>, from: number): Array<
   return last === -1 ? items.slice(from) : wholeGroups(items, last + 1)
 }
 
+/** Calls whose items the SDK itself leaves out while they wait, with the reasoning before them. */
+const leftOutBySdk: ReadonlySet<unknown> = new Set([
+  "function_call",
+  "shell_call",
+  "apply_patch_call",
+  "computer_call",
+])
+
+const itemTypes = Item.items["openai-responses"]
+
+const typeIn = (wire: Fields | undefined): Item.Item | undefined => itemTypes[String(wire?.["type"])]
+
+/**
+ * The messages without items that wait for an answer: approvals, programs, searches for tools. A run reads its session where the next
+ * question comes behind them, and providers refuse them there. A run that is resumed has them in its state.
+ */
+const withoutWaiting = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> => {
+  const wires = new Map(
+    messages.flatMap(({ role, parts }) => parts.map((part) => [part, wireOf({ role, parts: [part] })])),
+  )
+  const answered = new Set(
+    [...wires.values()].flatMap((wire) => (typeIn(wire)?.answer?.ids ?? []).map((name) => wire?.[name])),
+  )
+  const waits = (part: Message.Part): boolean => {
+    const wire = wires.get(part)
+    const { call } = typeIn(wire) ?? {}
+    return (
+      call !== undefined &&
+      !leftOutBySdk.has(wire?.["type"]) &&
+      !call.ids.some((name) => wire?.[name] !== undefined && answered.has(wire[name]))
+    )
+  }
+  return messages.map((message) =>
+    message.parts.some(waits) ? { ...message, parts: message.parts.filter((part) => !waits(part)) } : message,
+  )
+}
+
 /** The items of a session, as the log has them. */
 export class StoredItems {
   readonly session: StoredSession
@@ -186,7 +231,10 @@ export class StoredItems {
     const since = await this.since(total - open, isKnown)
     if (since.total < total || branch !== (await this.session.known.branch())) return undefined
     const waiting = Render.openInOrder(since.messages.slice(0, open))
-    return [...messages, ...waiting, ...since.messages.slice(open)]
+    // What waits behind the newest question is the provider's to answer, so that a context has it, too.
+    const said = messages.findLastIndex(({ role }) => role === "user") + 1
+    const behind = [...messages.slice(said), ...waiting, ...since.messages.slice(open)]
+    return [...messages.slice(0, said), ...withoutWaiting(behind)]
   }
 
   /**

@@ -22,6 +22,7 @@ const sameNames: ReadonlySet<unknown> = new Set([
   "computer_call",
   "tool_search_call",
   "tool_search_output",
+  "program",
 ])
 
 /** An item as the Responses API has it. */
@@ -91,6 +92,15 @@ export const toWire = (item: Fields): Fields => {
         ...extraOf(item),
       })
     }
+    case "program_output":
+      return present({
+        type,
+        id,
+        call_id: callId,
+        result: item["output"],
+        status,
+        ...extraOf(item, "call_id", "result", "status"),
+      })
     case "hosted_tool_call":
       return isFields(providerData)
         ? present({ ...(toSnake(providerData) as Fields), type: providerData["type"] ?? name, id, status })
@@ -201,6 +211,11 @@ export const fromWire = (item: Fields, nameOf: (id: string) => string | undefine
         without(item, "type", "id", "call_id", "output"),
       )
     }
+    case "program_output":
+      return withData(
+        { type, id, callId, output: item["result"], status },
+        without(item, "type", "id", "call_id", "result", "status"),
+      )
     case "compaction":
       return withData(
         { type, id, encrypted_content: item["encrypted_content"], created_by: item["created_by"] },

@@ -11,6 +11,7 @@ const result = (id: string, more: object = {}) => ({
 })
 const text = (text: string, more: object = {}) => ({ type: "text", text, ...more })
 const thinking = { type: "thinking", thinking: "", signature: "c2ln" }
+const by = (code: string) => ({ caller: { type: "code_execution_20260120", tool_id: code } })
 const serverCall = (id: string, name = "web_search") => ({ type: "server_tool_use", id, name, input: {} })
 const serverResult = (id: string, type = "web_search_tool_result") => ({
   type,
@@ -230,6 +231,12 @@ const refused: Readonly<
         assistant("Done."),
         user([result("a")]),
       ]),
+    ],
+  ],
+  caller: [
+    [
+      "messages.1.content.0.caller",
+      request([user("?"), assistant([{ ...call("a"), ...by("s") }]), user([result("a")])]),
     ],
   ],
   "server-tool-result-missing": [

@@ -5,6 +5,7 @@ import {
   blocksOf,
   isServedCall,
   isThinking,
+  callerProblems,
   pairingProblems,
   reasoningProblems,
   servedPairingProblems,
@@ -258,6 +259,7 @@ export const anthropicViolations = (
   imageProblems(turns, findings)
   systemProblems(turns, options, findings)
   pairingProblems(turns, findings)
+  callerProblems(turns, findings)
   servedPairingProblems(turns, findings)
   reasoningProblems(turns, body["thinking"], findings)
   return findings.found

@@ -77,6 +77,7 @@ export const anthropicRules = {
     says: "unexpected `tool_use_id` found in blocks of a server tool's result",
     source: serverTools,
   },
+  caller: { says: "`caller.tool_id` must be the id of a `server_tool_use` block before it", source: tools },
   "thinking-signature": { says: "Invalid `signature` in `thinking` block", source: thinking },
   "thinking-last": {
     says: "The final block in an assistant message cannot be `thinking`.",

@@ -126,6 +126,16 @@ const answerType = ({ type, name }: Fields): string =>
     ? "mcp_tool_result"
     : `${String(name).replace(/^tool_search_tool_.*/, "tool_search_tool")}_tool_result`
 
+/** Who calls is there: the code that a call, or the result of a tool of the API, names. */
+export const callerProblems = (turns: ReadonlyArray<Turned>, findings: Findings<AnthropicRule>): void => {
+  const ids = new Set<unknown>()
+  for (const { path, block } of turns.flatMap(placed)) {
+    const id = fieldsOf(block["caller"])["tool_id"]
+    if (id !== undefined && !ids.has(id)) findings.add("caller", `${path}.caller`)
+    if (block["type"] === "server_tool_use") ids.add(block["id"])
+  }
+}
+
 /**
  * A tool that Anthropic runs is answered in the same message of the assistant, or in a later one if nothing but results of the
  * client's tools stands between. A request may end before the answer: with the call (`pause_turn`), or with such results.

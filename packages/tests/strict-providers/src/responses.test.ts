@@ -51,6 +51,7 @@ const asked = (id: string) => ({
   arguments: "{}",
 })
 const approved = (id: string) => ({ type: "mcp_approval_response", approval_request_id: id, approve: true })
+const by = (program: string) => ({ caller: { type: "program", caller_id: program } })
 const program = (id: string) => ({ type: "program", id: "prg_1", call_id: id, code: "f()", fingerprint: "1" })
 const request = (...input: ReadonlyArray<unknown>) => ({ model: "gpt-6.2-sol", input })
 
@@ -99,6 +100,10 @@ const accepted: ReadonlyArray<readonly [string, unknown, "compact"?]> = [
     ),
   ],
   ["a program that has called a tool", request(user("1"), program("p"), call("a"), output("a"))],
+  [
+    "a call that names its program, and so does its output",
+    request(user("1"), program("p"), { ...call("a"), ...by("p") }, { ...output("a"), ...by("p") }),
+  ],
   [
     "tools of OpenAI's own",
     request(user("1"), { type: "web_search_call", id: "ws_1", status: "completed" }, said("2")),
@@ -186,6 +191,10 @@ const refused: Readonly<
     ["input[0]", request(output("a"), call("a"))],
   ],
   "tool-result-twice": [["input[2]", request(call("a"), output("a"), output("a"))]],
+  caller: [
+    ["input[0].caller", request({ ...call("a"), ...by("p") }, { ...output("a"), ...by("p") })],
+    ["input[3].caller", request(user("1"), program("p"), { ...call("a"), ...by("p") }, output("a"))],
+  ],
   "compaction-trigger": [["input[0]", request({ type: "compaction_trigger" }, user("Go on."))]],
   "reasoning-following": [
     ["input[1]", request(user("1"), reasoning, user("2"))],

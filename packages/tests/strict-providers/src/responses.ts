@@ -167,6 +167,24 @@ const idsOf = (item: Fields, names: ReadonlyArray<string>): ReadonlyArray<unknow
 /** The words of the API for a type: `custom tool call output`. */
 const inWords = (type: unknown): string => String(type).replaceAll("_", " ")
 
+/** Who calls is there: the program that a call names, and its output names the same one. */
+const callerProblems = (input: ReadonlyArray<Fields>, findings: Findings<ResponsesRule>) => {
+  const programs = new Set<unknown>()
+  const callers = new Map<unknown, unknown>()
+  for (const [index, item] of input.entries()) {
+    const { type, call_id: id } = item
+    const caller = fieldsOf(item["caller"])
+    const program = caller["type"] === "program" ? caller["caller_id"] : undefined
+    if (type === "program") programs.add(id)
+    else if (type === "program_output") continue
+    else if (String(type).endsWith("_call")) {
+      if (program !== undefined && !programs.has(program)) findings.add("caller", `input[${index}].caller`)
+      callers.set(id, program)
+    } else if (String(type).endsWith("_output") && callers.get(id) !== program)
+      findings.add("caller", `input[${index}].caller`)
+  }
+}
+
 /** Calls and their answers pair one to one by their ids, the call first; ids of items are unique. */
 const pairingProblems = (input: ReadonlyArray<Fields>, findings: Findings<ResponsesRule>) => {
   const calls: Array<Waiting> = []
@@ -278,7 +296,10 @@ export const responsesViolations = (
   for (const [index, item] of list.entries()) itemProblems(item, `input[${index}]`, findings)
   const checked = list.map(fieldsOf)
   // What a continued response holds is not in the request, so its calls cannot be told.
-  if (!continued) pairingProblems(checked, findings)
+  if (!continued) {
+    pairingProblems(checked, findings)
+    callerProblems(checked, findings)
+  }
   reasoningProblems(checked, body["store"] !== false, findings)
   for (const [index, { type }] of checked.slice(0, -1).entries())
     if (type === "compaction_trigger") findings.add("compaction-trigger", `input[${index}]`)

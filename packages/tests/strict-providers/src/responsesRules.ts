@@ -31,6 +31,7 @@ export const responsesRules = {
   "tool-result-missing": { says: "No tool output found for function call.", source: calling },
   "tool-result-orphan": { says: "No tool call found for function call output.", source: calling },
   "tool-result-twice": { says: "Duplicate function call output.", source: calling },
+  caller: { says: "No program found for the caller.", source: calling },
   "compaction-trigger": {
     says: "An item of type 'compaction_trigger' must be the final input item.",
     source: reference,

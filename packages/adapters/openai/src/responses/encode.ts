@@ -1,6 +1,7 @@
 /** From memfold messages to items of a Responses API request. */
 import * as Codec from "@memfold/codec"
 import { Item, type Message } from "@memfold/core"
+import { withCallers } from "./callers.js"
 import { fromFile } from "./files.js"
 import { formOf, hasForm, partFormOf, provider, type Form } from "./form.js"
 import { requestItem, type TextType } from "./request.js"
@@ -271,7 +272,7 @@ function* asSent(
   for (const { fields, message } of withoutLooseReasoning(unique, omitted)) written[message]!.push(fields)
   const say = (role: string, content: string): Codec.Fields => ({ role, content })
   const said = Codec.everyTurn(given, written, speakerOf, say)
-  return yield* Codec.mapped(Codec.inTurns(said, server, speakerOf, say), Codec.wellFormed)
+  return yield* Codec.mapped(withCallers(Codec.inTurns(said, server, speakerOf, say)), Codec.wellFormed)
 }
 
 /** Encodes one conversation, and collects what it leaves out. */
