@@ -8,9 +8,9 @@ const english: EmptyWords = {
   people: "i me my we us our you your they them she he it everything anything something all",
   helpers: "am is are was were be been do does did done have has had can could would will shall s ve d re ll",
   verbs:
-    "say says said talk talked talking speak spoke spoken tell told discuss discussed discussing agree agreed decide decided recap saying telling mention mentioned happen happened happening write wrote written ask asked chat chatted cover covered go went gone on make made work worked know remember recall remind show give find search summarize summarise came come leave left miss missed",
+    "say says said talk talked talking speak spoke spoken tell told discuss discussed discussing agree agreed decide decided recap saying telling mention mentioned happen happened happening write wrote written ask asked chat chatted cover covered go going went gone on make made work worked working doing let know remember recall remind show give find search summarize summarise came come leave left miss missed",
   others:
-    "about to with and or of the a an at in up over there that this these those again exactly please so new just ever before between conversation conversations chat message messages topic topics thing things last time back since off any news summary overview",
+    "about to with and or of the a an at in up over there that this these those again exactly please so new just ever before between conversation conversations chat message messages topic topics thing things last time back since off any news interesting summary overview",
 }
 
 const german: EmptyWords = {
@@ -21,18 +21,18 @@ const german: EmptyWords = {
   helpers:
     "ist sind war waren bin bist wurde wurden worden werden wird hat hab habe haben hast hatte hatten hattest habt kann kannst könnt könntest konnte soll sein gewesen",
   verbs:
-    "sagen sagte sagten gesagt reden redeten geredet sprechen sprach sprachen gesprochen besprechen besprachen besprochen erzählen erzählt erzählte schreiben schrieb geschrieben passieren passierte passiert geschehen geschah los gelaufen lief machen machte gemacht tun getan fragen fragte gefragt diskutieren diskutiert erwähnen erwähnt ging gehen gab geben zeig zeige such suche finde fass fasse zusammen weißt erinnerst vorgefallen unterhalten rede abgemacht vereinbart ausgemacht beschlossen erzähltest sagtest wollte wolltest gibt sag erzähl erinnere kam kamen heraus raus stand standen stehen blieben geblieben verblieben",
+    "sagen sagte sagten gesagt reden redeten geredet sprechen sprach sprachen gesprochen besprechen besprachen besprochen erzählen erzählt erzählte schreiben schrieb geschrieben passieren passierte passiert geschehen geschah los gelaufen lief machen machte gemacht tun getan fragen fragte gefragt diskutieren diskutiert erwähnen erwähnt ging gehen gab geben zeig zeige such suche finde fass fasse zusammen weißt erinnerst vorgefallen unterhalten rede abgemacht beredet bereden gearbeitet arbeiten arbeiteten vereinbart ausgemacht beschlossen erzähltest sagtest wollte wolltest gibt sag erzähl erinnere kam kamen heraus raus stand standen stehen blieben geblieben verblieben",
   others:
     "denn eigentlich nochmal noch mal bitte da so alles genau über von und oder mit zu das die der den dem ein eine um in auf dran an seit aus zusammenfassung überblick thema themen neues nachricht nachrichten gespräch gespräche unterhaltung chat ding dinge sachen",
 }
 
 const french: EmptyWords = {
   questions: "que qu quoi qui quel quelle quels quelles quand où comment pourquoi est ce",
-  people: "je j me m moi on nous tu te t toi vous il elle ils elles se s tout rien chose choses",
+  people: "je j c me m moi on nous tu te t toi vous il elle ils elles se s tout rien chose choses",
   helpers:
     "suis es est sommes êtes sont était étaient été ai as a avons avez ont avait avais avaient avions eu être avoir fait faire peux peut",
   verbs:
-    "dire dit dites disait disions parler parlé parlait parlions discuter discuté discutions écrire écrit raconter raconté passer passé passait arriver arrivé produit demander demandé évoqué mentionné parlais disais décidé convenu bavardé échangé montre cherche trouve résume résumer rappelle rappeler raconte dis étions portait portaient reste restés",
+    "dire dit dites disait disions parler parlé parlait parlions discuter discuté discutions écrire écrit raconter raconté passer passé passait arriver arrivé produit demander demandé évoqué mentionné parlais disais décidé convenu bavardé échangé montre cherche trouve résume résumer rappelle rappeler raconte dis étions souviens souvenir portait portaient reste restés",
   others:
     "de d du des le la les l un une à au aux en y et ou avec sur ça cela là encore neuf nouveau depuis notre nos mon ma résumé exactement déjà stp conversation conversations message messages sujet sujets discussion n ne pas",
 }
@@ -44,7 +44,7 @@ const spanish: EmptyWords = {
   helpers:
     "es son fue fueron era eran ser está están estaba estábamos estuvimos habías habíamos estuvo he has ha hemos habéis han había hay hubo puedes",
   verbs:
-    "decir digo dice dije dijo dijimos dijiste dijeron dicho hablar hablo habla hablé habló hablamos hablaste hablaron hablado hablábamos conversar conversamos charlar charlamos discutir discutimos discutido comentar comentamos comentado mencionar mencionamos mencionado escribir escribí escribió escribimos escrito pasar pasa pasó pasado ocurrir ocurrió ocurrido sucedió suceder sucedido hacer hice hizo hicimos hecho preguntar pregunté preguntó contar conté contó contamos contaste contado hablando diciendo acordamos decidimos tratamos muestra busca resume recuerdas recuerda recordar recordarme recuérdame acuerdas dime cuéntame hazme dame quedamos quedó íbamos vimos",
+    "decir digo dice dije dijo dijimos dijiste dijeron dicho hablar hablo habla hablé habló hablamos hablaste hablaron hablado hablábamos conversar conversamos charlar charlamos discutir discutimos discutido comentar comentamos comentado mencionar mencionamos mencionado escribir escribí escribió escribimos escrito pasar pasa pasó pasado ocurrir ocurrió ocurrido sucedió suceder sucedido hacer hice hizo hicimos hecho preguntar pregunté preguntó contar conté contó contamos contaste contado hablando diciendo acordamos decidimos tratamos muestra busca resume resúmeme resumir recuerdas recuerda recordar recordarme recuérdame acuerdas dime cuéntame hazme dame quedamos quedó íbamos vimos",
   others:
     "de del el la los las un una unos a al en y o con sobre acerca eso esto ahí otra vez exactamente favor conversación conversaciones mensaje mensajes tema temas chat resumen desde nuestra nuestro hasta",
 }
@@ -81,7 +81,7 @@ export const beginsWithAQuestion = (text: string): boolean => {
 
 /** Chinese does not separate its words: a text of these alone is empty. */
 const chinese = new RegExp(
-  `^(?:${"我们|我們|咱们|咱們|大家|你们|你們|他们|他們|我|你|您|他|她|都|有|没有|是|在|到|对|對|跟|和|给|給|告诉|告訴|说|說|讲|講|聊|谈|談|讨论|討論|提|发生|發生|做|干|问|問|写|寫|过|過|了|些|一些|什么|什麼|甚麼|啥|哪些|怎么|怎麼|样|樣|事情|事|内容|內容|话题|話題|话|話|天|消息|对话|對話|的|得|吗|嗎|呢|啊|请|請|一下|记得|記得|总结|總結|回顾|回顧|哪里|哪裡|哪儿|哪兒|还|還|情况|情況|那|这|這|时候|時候|里|裡|关于|關於"})+$`,
+  `^(?:${"我们|我們|咱们|咱們|大家|你们|你們|他们|他們|我|你|您|他|她|都|有|没有|是|在|到|对|對|跟|和|给|給|告诉|告訴|说|說|讲|講|聊|谈|談|讨论|討論|提|发生|發生|做|干|问|問|写|寫|过|過|了|些|一些|什么|什麼|甚麼|啥|哪些|怎么|怎麼|样|樣|事情|事|内容|內容|话题|話題|话|話|天|新|消息|新闻|新聞|对话|對話|的|得|吗|嗎|呢|啊|请|請|一下|记得|記得|总结|總結|回顾|回顧|哪里|哪裡|哪儿|哪兒|还|還|情况|情況|那|这|這|时候|時候|里|裡|关于|關於"})+$`,
   "u",
 )
 
