@@ -2,7 +2,7 @@
 import { Effect, Either } from "effect"
 import * as Input from "../input/Input.js"
 import { messagesIn } from "../transcript/chat.js"
-import { readSource, type Row, type Source } from "../transcript/source.js"
+import { isObject, readSource, type Row, type Source } from "../transcript/source.js"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import { ImportError, inFile } from "./ImportError.js"
 import { type OldMessage, readMessages, withoutPromptSize } from "./messages.js"
@@ -27,6 +27,14 @@ export const readText = (file: string): Effect.Effect<string, ImportError> =>
 export const readJson = (file: string): Effect.Effect<Source, ImportError> =>
   Effect.flatMap(readText(file), (text) => Either.mapLeft(readSource(text), inFile(file)))
 
+/** One of several documents of a file, one behind the other: each is a conversation. */
+const documentAt = (source: Source, pick: number): Source => {
+  const isWhole = ({ value }: Row) =>
+    Array.isArray(value) || (isObject(value) && Array.isArray(value["messages"]))
+  const isOfDocuments = source.document === undefined && source.rows.every(isWhole)
+  return isOfDocuments ? { ...source, document: source.rows[pick]?.value } : source
+}
+
 /**
  * The messages of a transcript. Chat Completions messages keep their ids, because rolling summaries refer to them; other
  * formats have no ids.
@@ -42,7 +50,7 @@ export const readTranscript = (
       return messages.map((message) => ({ message: withoutPromptSize(message), id: null }))
     }
     const entries: Either.Either<ReadonlyArray<Row>, ImportError> = Either.mapLeft(
-      Either.flatMap(readSource(text), messagesIn),
+      Either.flatMap(readSource(text), (source) => messagesIn(documentAt(source, options.pick ?? 0))),
       inFile(file),
     )
     return yield* Either.mapLeft(readMessages(yield* entries), inFile(file))

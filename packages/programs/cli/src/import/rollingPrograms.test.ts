@@ -55,6 +55,9 @@ describe("a store of rolling summaries", () => {
     )
     const messages = transcript("ids.json", withIds(8))
     expect(await outcome("rolling", { file: old, messages })).toEqual(["c", 4, 8])
+    const several = [withIds(3), { messages: withIds(8) }].map((one) => JSON.stringify(one)).join("\n")
+    const picked = { ...transcript("several.json", several), pick: 1 }
+    expect(await outcome("rolling", { file: old, messages: picked })).toEqual(["c", 4, 8])
     const bare = transcript("bare.json", chat(8))
     expect(await wrong("rolling", { file: old, messages: bare })).toContain("no message has an id")
   })
