@@ -64,8 +64,8 @@ export const readerMutants: ReadonlyArray<EngineMutant> = [
     "drops a conversation with an odd node",
     kept,
     "chatGpt",
-    "isObject(mapping) &&\n  Object.values(mapping).some(",
-    "isObject(mapping) &&\n  Object.values(mapping).every(isObject) &&\n  Object.values(mapping).some(",
+    "isObject(mapping) ?",
+    "isObject(mapping) && Object.values(mapping).every(isObject) ?",
   ),
   fault("leaves out the text of attachments", kept, "claudeExport", "...attached(message)", ""),
   fault(
