@@ -103,6 +103,17 @@ describe("facts in time", () => {
     ])
   })
 
+  it("begin at a time that nobody has said, if they are said to be over before they are assumed to begin", () => {
+    const end = (facts: ReadonlyArray<KnownFact>, timeSource: "said" | "assumed") =>
+      spans(inTime(withEnd(facts, { _tag: "FactEnded", fact: "a", until: 5, timeSource })))
+    const assumed = [fact("a", "Graz", { validFrom: 10 })]
+    expect(end(assumed, "said")).toEqual([["Graz", undefined, 5]])
+    expect(end(assumed, "assumed")).toEqual([["Graz", 10, 10]])
+    expect(end([fact("a", "Graz", { validFrom: 10, timeSource: "said" })], "said")).toEqual([
+      ["Graz", 10, 10],
+    ])
+  })
+
   it("are in the order of the world where they were learned late", () => {
     expect(
       spans(inTime([fact("a", "Vienna", { validFrom: 20 }), fact("b", "Graz", { validFrom: 10 })])),
@@ -135,15 +146,18 @@ describe("facts in time", () => {
 
 const times = fc.option(fc.nat({ max: 6 }), { nil: undefined })
 
-const anyFact = fc.record({
-  id: fc.constantFrom("a", "b", "c", "d", "e", "f"),
-  value: fc.constantFrom("x", "y", "z"),
-  subject: fc.constantFrom("user", "Bob"),
-  key: fc.constantFrom("k", undefined),
-  validFrom: times,
-  validUntil: times,
-  timeSource: fc.constantFrom("said" as const, "assumed" as const),
-})
+// A fact that is said to end before it begins is not taken.
+const anyFact = fc
+  .record({
+    id: fc.constantFrom("a", "b", "c", "d", "e", "f"),
+    value: fc.constantFrom("x", "y", "z"),
+    subject: fc.constantFrom("user", "Bob"),
+    key: fc.constantFrom("k", undefined),
+    validFrom: times,
+    validUntil: times,
+    timeSource: fc.constantFrom("said" as const, "assumed" as const),
+  })
+  .filter(({ validFrom = -1, validUntil = 7 }) => validFrom < validUntil)
 
 const change = fc.oneof(
   { weight: 4, arbitrary: anyFact.map((one) => ({ type: "learn" as const, ...one })) },
@@ -231,6 +245,7 @@ describe("the fold of facts", () => {
         const facts = inTime(known)
         const ids = new Set(known.map(({ id }) => id))
         for (const one of facts) {
+          expect(one.validFrom ?? 0).toBeLessThanOrEqual(one.validUntil ?? Number.POSITIVE_INFINITY)
           for (const id of [
             one.id,
             ...(one.observed ?? []),

@@ -46,6 +46,17 @@ export const sameText = (value: unknown): string =>
       : inner,
   ) ?? ""
 
+/**
+ * Bounds in their order. What is said to be over before it is assumed to begin has begun at a time that nobody has said; of anything else
+ * that ends before it begins, no time is left.
+ */
+const inOrder = (from: Bound, until: Bound): Pick<Interval, "from" | "until"> => {
+  if (from.time <= until.time) return { from, until }
+  return until.said && !from.said
+    ? { from: { time: Number.NEGATIVE_INFINITY, said: false }, until }
+    : { from, until: { ...until, time: from.time } }
+}
+
 const subjectOf = ({ layer, subject = "user" }: KnownFact): string => JSON.stringify([layer, subject])
 
 /** A text that is equal for facts of which one can take the place of another, or contradict it. */
@@ -62,19 +73,16 @@ const intervalOf = (fact: KnownFact): Interval => {
   const said = fact.timeSource === "said"
   const { ended, validFrom, validUntil } = fact
   const until = bound(validUntil, said, Number.POSITIVE_INFINITY)
+  // Of a fact without sources, nobody knows more than when it was learned.
+  const begin = validFrom ?? (fact.sources === undefined ? fact.time : undefined)
+  const isOver = ended !== undefined && !(until.said && ended.timeSource === "assumed")
   return {
     value: valueOf(fact),
     facts: [fact],
-    // Of a fact without sources, nobody knows more than when it was learned.
-    from: bound(
-      validFrom ?? (fact.sources === undefined ? fact.time : undefined),
-      said,
-      Number.NEGATIVE_INFINITY,
+    ...inOrder(
+      bound(begin, said, Number.NEGATIVE_INFINITY),
+      isOver ? { time: ended.until, said: ended.timeSource === "said" } : until,
     ),
-    until:
-      ended === undefined || (until.said && ended.timeSource === "assumed")
-        ? until
-        : { time: ended.until, said: ended.timeSource === "said" },
     cut: null,
   }
 }
@@ -118,8 +126,8 @@ const intervalsOf = (facts: ReadonlyArray<KnownFact>, isSingle: boolean): Readon
     else if (same.facts.some(({ id }) => id === fact.id)) continue
     else {
       same.facts.push(fact)
-      same.from = joined(same.from, next.from, Math.min)
-      same.until = joined(same.until, next.until, Math.max)
+      const from = joined(same.from, next.from, Math.min)
+      Object.assign(same, inOrder(from, joined(same.until, next.until, Math.max)))
       next = same
     }
     if (!isSingle) continue

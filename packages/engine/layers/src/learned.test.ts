@@ -30,6 +30,20 @@ describe("the facts of an extraction", () => {
     expect(texts(plain("x"), plain("y"), plain("x"))).toEqual(["y", "x"])
   })
 
+  it("have no end that is only assumed to be before their beginning, and one that was said", () => {
+    const [begun] = factsFrom([place("Graz")]).facts
+    const known = [{ ...begun!, time: 0, validFrom: ground.now }]
+    const over = { ...place("Graz"), ended: true }
+    const late = { ...ground.turns, messages: [Message.user("a diet", { time: 5 }), messages[1]!] }
+    expect(factsFrom([over], { known, turns: late })).toMatchObject({
+      ended: [],
+      refused: { "no-beginning": 1 },
+    })
+    expect(factsFrom([{ ...over, validUntil: 5 }], { known, turns: late }).ended).toMatchObject([
+      { until: 5, timeSource: "said" },
+    ])
+  })
+
   it("are what a log can keep, whatever an extractor answers with, and what is none costs no other one", () => {
     const cyclic: Record<string, unknown> = {}
     cyclic["own"] = cyclic

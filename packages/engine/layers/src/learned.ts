@@ -178,6 +178,7 @@ const judge = (
 
 /** The fact that is ended; `null` if there is none, or more than one that could be meant. */
 const begunBefore = (known: Known, { fact, ended }: { fact: Unnamed; ended: NewFact }, until: number) => {
+  const isSaid = times(ended.validUntil) !== undefined
   const isMeant = (one: MemoryLayers.FactInTime): boolean =>
     one.layer === fact.layer &&
     (one.subject ?? "user") === (fact.subject ?? "user") &&
@@ -185,7 +186,9 @@ const begunBefore = (known: Known, { fact, ended }: { fact: Unnamed; ended: NewF
     (ended.value === undefined ||
       MemoryLayers.sameText(one.value ?? one.text) === MemoryLayers.sameText(ended.value)) &&
     (one.validUntil === undefined || one.validUntil > until) &&
-    (one.validFrom === undefined || one.timeSource === "assumed" || one.validFrom < until)
+    // Of an end and a beginning that are both assumed, the end may be at the time of the beginning.
+    (one.validFrom === undefined ||
+      (one.timeSource === "assumed" ? isSaid || one.validFrom <= until : one.validFrom < until))
   const meant = known.filter(isMeant)
   return meant.length === 1 ? meant[0]! : null
 }
