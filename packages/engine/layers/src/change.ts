@@ -46,12 +46,13 @@ export const change = (
 ): Effect.Effect<boolean, Session.SessionError> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
+    const known = [places.own, places.user, places.scope].flatMap((place) => place?.facts ?? [])
     let isChanged = false
     for (const { log: place, facts } of sayingIt(places, fact)) {
       if (as === "redacted") {
         // What was learned anew is beside the facts about the user.
         for (const one of new Set([place, ...(places.user === null ? [] : [places.user.log])])) {
-          yield* forget(log, sessions, one, ofFacts(facts))
+          yield* forget(log, sessions, one, ofFacts(facts, known))
           indexes.drop(one)
         }
         isChanged = true

@@ -11,12 +11,20 @@ export interface Erasure extends MemoryLayers.ErasedFacts {
   readonly noted?: ReadonlyArray<Event.Event>
 }
 
-/** Some facts, and what was learned again from their messages. */
-export const ofFacts = (facts: ReadonlyArray<Event.Fact>): Erasure => {
+/**
+ * Some facts, what was learned again from their messages, and of what was learned anew from these, and waits to be taken, all that is not
+ * known already.
+ *
+ * @param known - the facts in force
+ */
+export const ofFacts = (facts: ReadonlyArray<Event.Fact>, known: ReadonlyArray<Event.Fact> = []): Erasure => {
   const ids = facts.map(({ id }) => id)
   return {
     name: `facts.${ids[0] ?? ""}`,
     erases: (fact) => ids.includes(fact.id) || facts.some((one) => MemoryLayers.isLearnedAgain(one, fact)),
+    erasesAnew: (fact) =>
+      facts.some((one) => MemoryLayers.shareSource(one, fact)) &&
+      !known.some((old) => MemoryLayers.isLearnedAgain(old, fact)),
     noted: facts.map(({ id, sources = [] }) => ({
       _tag: "FactRedacted",
       fact: id,

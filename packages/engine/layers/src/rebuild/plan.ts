@@ -4,7 +4,7 @@ import { Clock, Effect } from "effect"
 import { isLeftSource, isWithin, sessionOfFact } from "../identity.js"
 import { layers } from "../places.js"
 import { onBranch, type SharedLogs } from "../SharedLogs.js"
-import { isLearnedFor, withoutMessages } from "./transcript.js"
+import { isLearnedFor, readable, withoutMessages } from "./transcript.js"
 
 /** A log, and the events that put what was learned anew in its place. */
 export interface LogPlan {
@@ -56,6 +56,16 @@ const isSame = (old: Session.KnownFact, fact: Event.Fact, end: Ended): boolean =
   contentsOf(old) === contentsOf(fact) &&
   (isChanged(old) || MemoryLayers.sameText(old.ended ?? null) === MemoryLayers.sameText(end ?? null))
 
+/** Whether somebody has confirmed that a message says something else of what has one value at a time. */
+const isOtherwise = (old: Session.KnownFact, fact: Event.Fact): boolean =>
+  old.confirmed === true &&
+  fact.key !== undefined &&
+  old.key === fact.key &&
+  old.layer === fact.layer &&
+  (old.subject ?? "user") === (fact.subject ?? "user") &&
+  MemoryLayers.shareSource(old, fact) &&
+  MemoryLayers.sayingOf(old) !== MemoryLayers.sayingOf(fact)
+
 /** What became of a fact that another one takes the place of: what people have said of it holds of the other one. */
 const carried = (
   { retracted, ended, notEnded = [], confirmed }: Session.KnownFact,
@@ -101,6 +111,7 @@ const changesIn = (
       const besides: Array<Event.Event> = []
       for (const fact of facts) {
         if (fact.layer !== layer || !isWithin(fact, state, toVersion)) continue
+        if (olds.some((old) => old.log === log && isOtherwise(old.fact, fact))) continue
         const end = ends.get(fact.id)
         const again = (saying.get(MemoryLayers.sayingOf(fact)) ?? []).filter(
           (old) => unmatched.has(old) && MemoryLayers.shareSource(old.fact, fact),
@@ -160,7 +171,9 @@ export const planOf = (
   Effect.gen(function* () {
     const reads: Array<Read> = []
     for (const one of rebuilt) {
-      const state = withoutMessages(yield* sessions.load(one.session))
+      const loaded = yield* readable(sessions.load(one.session))
+      if (loaded === null) continue
+      const state = withoutMessages(loaded)
       const user = (yield* shared.homeOf("user", state, "rebuild")) ?? state.session
       const scope = yield* shared.homeOf("scope", state, "rebuild")
       // Of a session that has another owner now, or none, the facts stay where they are.

@@ -419,6 +419,49 @@ describe("learning anew", () => {
     }),
   )
 
+  it.scoped("takes nothing that was redacted or confirmed otherwise while it waited to be taken", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const loud = (mark: string): Extractor => ({
+        name: `loud${mark}`,
+        isFree: true,
+        extract: ({ messages }) =>
+          Effect.succeed(
+            messages.flatMap((message): ReadonlyArray<NewFact> => {
+              const [quote, predicate = "", value] = /(\w+) = (\w+)/u.exec(Message.text(message)) ?? []
+              return quote === undefined
+                ? []
+                : [
+                    { predicate, key: predicate, value: `${value}${mark}`, quote },
+                    { predicate: `${predicate} too`, value, quote },
+                  ]
+            }),
+          ),
+      })
+      const memory = yield* open(log, { extractor: loud("") })
+      for (const text of ["city = Graz", "pet = cat", "pin = 4711"]) {
+        yield* TestClock.adjust("1 second")
+        yield* memory.append("one", [Message.user(text), Message.assistant("Noted.")], { owner: "ann" })
+      }
+      const idOf = (predicate: string) =>
+        Effect.map(memory.factsOf("ann"), (facts) => facts.find((one) => one.predicate === predicate)!.id)
+      yield* memory.rebuildFacts("ann", { extractor: loud("!") })
+      yield* memory.confirmFact("one", yield* idOf("city"))
+      yield* memory.removeFact("one", yield* idOf("pin"), { as: "redacted" })
+      const home = yield* Stream.runCollect(memory.eventsOf("ann"))
+      expect(JSON.stringify([...home].filter(({ session }) => session !== "one"))).not.toContain("4711!")
+      yield* memory.takeFacts("ann")
+      const now = yield* memory.factsOf("ann")
+      expect(now.map(({ predicate, value }) => `${predicate}: ${String(value)}`).toSorted()).toEqual([
+        "city too: Graz",
+        "city: Graz",
+        "pet too: cat",
+        "pet: cat!",
+        "pin too: 4711",
+      ])
+    }),
+  )
+
   it.scoped("goes on where taking was cut off, at any write", () =>
     Effect.gen(function* () {
       const whole = yield* InMemoryEventLog.make

@@ -12,6 +12,7 @@ import { afterEvents, planOf } from "./plan.js"
 import {
   isLearnedFor,
   learnedFrom,
+  readable,
   readTurns,
   type Transcript,
   transcriptOf,
@@ -74,7 +75,7 @@ const transcriptsOf = (
     const named = facts.flatMap((fact) => sessionOfFact(fact) ?? [])
     const found: Array<Transcript> = []
     for (const session of new Set([...owned, ...named].filter((one) => !isHome(one)))) {
-      const transcript = yield* transcriptOf(sessions, extractor, session)
+      const transcript = yield* readable(transcriptOf(sessions, extractor, session))
       if (transcript === null) continue
       if (((yield* shared.homeOf("user", transcript.state, "rebuild")) ?? session) === home)
         found.push(transcript)

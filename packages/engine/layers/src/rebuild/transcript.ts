@@ -47,6 +47,12 @@ export const withoutMessages = (state: Session.SessionState): Session.SessionSta
   ...Struct.pick(state, "version", "startTime", "clears", "description", "gaps", "facts", "redactions"),
 })
 
+/** What is read of a session; `null` for one that nobody can read here, such as an erased one: its facts stay as they are. */
+export const readable = <A>(
+  read: Effect.Effect<A, Session.SessionError>,
+): Effect.Effect<A | null, Session.SessionError> =>
+  Effect.catchIf(read, Session.isUnreadable, () => Effect.succeed(null))
+
 interface Learned extends Unit {
   readonly by: Event.FoundBy | undefined
 }
