@@ -52,6 +52,29 @@ const sessionsOf = (facts: Facts): ReadonlySet<string> =>
     ),
   )
 
+const inCopies = new WeakMap<Facts, Facts>()
+
+/**
+ * The facts in the log of a session. Those that a fork has copied stand in its copies of the messages, at the versions of the originals: what
+ * becomes of the session that they come from changes nothing here.
+ */
+const ownFacts = ({ session, facts }: Pick<Session.SessionState, "session" | "facts">): Facts => {
+  const known = isHome(session) ? facts : inCopies.get(facts)
+  if (known !== undefined) return known
+  if ([...sessionsOf(facts)].every((one) => one === session)) return facts
+  const here = facts.map(({ sources, ended, ...fact }) => ({
+    ...fact,
+    ...(sources === undefined ? {} : { sources: sources.map((source) => ({ ...source, session })) }),
+    ...(ended === undefined
+      ? {}
+      : {
+          ended: ended.source === undefined ? ended : { ...ended, source: { ...ended.source, session } },
+        }),
+  }))
+  inCopies.set(facts, here)
+  return here
+}
+
 /** The sessions that facts were said in and that do not stand behind all of them any more. */
 export interface Left {
   /** They have left a branch. */
@@ -104,7 +127,8 @@ export const withoutLeft = ({ own, user, scope }: Places, { states, erased }: Le
     facts: states.reduce(onBranch, unerased(place.facts, erased)),
   })
   return {
-    own: without(own),
+    // The log of a session has left branches by itself.
+    own: isHome(own.log) ? without(own) : own,
     user: user === null ? null : without(user),
     scope: scope === null ? null : without(scope),
   }
@@ -156,7 +180,7 @@ export const makeSharedLogs = (
         )
       // A shared log is read by itself, whatever owner it may have.
       return Effect.all({ user: shared("user"), scope: shared("scope") }, { concurrency: 2 }).pipe(
-        Effect.map((homes) => ({ own: { log: state.session, facts: state.facts }, ...homes })),
+        Effect.map((homes) => ({ own: { log: state.session, facts: ownFacts(state) }, ...homes })),
       )
     },
   }

@@ -1,5 +1,15 @@
 /** Facts rest on what was said (L24): conversations with an extractor that tells the truth and lies, edits, redactions and changes of facts. */
-import { type EventLog, type Memory, type MemoryLayers, Message, Session, type Strategy } from "@memfold/core"
+import {
+  type EventLog,
+  Keep,
+  type Memory,
+  type MemoryLayers,
+  Message,
+  Session,
+  Strategy,
+  SummaryMode,
+  Trigger,
+} from "@memfold/core"
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { strategy as anyStrategy } from "../arbitrary/strategy.js"
@@ -141,8 +151,8 @@ interface Past {
   finds: "all" | "x"
   /** Whether the facts are what the extractor that finds all has found. */
   isWhole: boolean
-  /** Whether the second session began as a copy of the first one. */
-  isForked: boolean
+  /** Whether the second session began as a copy of the first one, and both share the log with the facts about their owner. */
+  isShared: boolean
 }
 
 const checkFacts = async (world: World, memory: Memory.Service, { said, redacted, isChanged }: Past) => {
@@ -252,7 +262,7 @@ const take = async (world: World, memory: Memory.Service, past: Past, one: Step,
     const { messages } = await world.run(memory.messages(session, { limit: 1_000 }))
     const index = one.turn * 2
     // What the other copy still says is a fact of the copy that was learned from.
-    past.isChanged ||= past.isForked
+    past.isChanged ||= past.isShared
     if (index < messages.length) await world.run(memory.edit(session, index, say(one.saying)))
   } else if (one.type === "redact") {
     const { messages } = await world.run(memory.messages(sessions[one.session]!, { limit: 1_000 }))
@@ -263,13 +273,13 @@ const take = async (world: World, memory: Memory.Service, past: Past, one: Step,
       await redactWord(world, memory, name)
       redacted.add(name)
     }
-    past.isChanged ||= past.isForked
+    past.isChanged ||= past.isShared
   } else if (one.type === "fork") {
     const [from, to] = sessions
     const [origin, copy] = await Promise.all([world.run(memory.state(from)), world.run(memory.state(to))])
-    if (!owned || origin.version === 0 || copy.version > 0) return
+    if (origin.version === 0 || copy.version > 0) return
     await world.run(memory.fork(from, to))
-    past.isForked = true
+    past.isShared = owned
   } else if (one.type === "rebuild") {
     if (owned) await rebuild(world, memory, past, one)
   } else {
@@ -287,6 +297,29 @@ const take = async (world: World, memory: Memory.Service, past: Past, one: Step,
     const left = await factsOf(world, memory)
     must(!left.some(({ id }) => id === fact.id), () => `fact ${fact.id} is still there after it was redacted`)
   }
+}
+
+const truth = {
+  type: "say",
+  session: 0,
+  value: "x",
+  subject: "user",
+  single: true,
+  forms: ["NFC", "NFC"],
+  lie: "none",
+} as const
+
+/** The copy goes on, and the session that it comes from leaves the branch that both had. */
+const leftByAnother = {
+  strategy: Strategy.make({
+    name: "short",
+    when: Trigger.backlog({ messages: 4 }),
+    keep: Keep.lastMessages(2),
+    summaryMode: SummaryMode.rolling,
+  }),
+  owned: false,
+  passes: true,
+  steps: [truth, { type: "fork" }, { type: "edit", turn: 0, saying: truth }] as ReadonlyArray<Step>,
 }
 
 /**
@@ -316,11 +349,12 @@ export const factProperties = ({
         "taken back. Of a message that is redacted, no log has a word. Another process folds the same facts. What is learned anew\n" +
         "changes nothing before it is taken, and nothing at all if the extractor is the same.",
       numRuns,
+      examples: [leftByAnother],
       arbitrary: fc.record({
         strategy,
         owned: fc.boolean(),
         passes: fc.boolean(),
-        steps: fc.array(step, { minLength: 1, maxLength: 9 }),
+        steps: fc.array<Step>(step, { minLength: 1, maxLength: 9 }),
       }),
       describe: ({ strategy: { name }, owned, passes, steps }) =>
         `${name}, ${owned ? "owned" : "not owned"}, ${passes ? "a second for each step" : "all at one time"}\n${steps.map((one) => `  ${told(one)}`).join("\n")}`,
@@ -332,7 +366,7 @@ export const factProperties = ({
             isChanged: false,
             finds: "all",
             isWhole: true,
-            isForked: false,
+            isShared: false,
           }
           const open = () =>
             world.open({ strategy, compaction: { mode: "inline" }, layers: layers(playedBy(past)) })
