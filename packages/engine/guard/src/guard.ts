@@ -1,5 +1,5 @@
 /** The guard: what it looks for in each text of a message, and what becomes of it. */
-import { Guard, Memory, OptionGroup } from "@memfold/core"
+import { Guard, Memory, type Message, OptionGroup } from "@memfold/core"
 import { Predicate, Schema } from "effect"
 import { emails, phones } from "./contacts.js"
 import { encodedIn } from "./encoded.js"
@@ -52,6 +52,37 @@ const checkOptions = (options: unknown): void => {
 const isMark = (text: string, { from, to }: Piece): boolean =>
   /^\[redacted(?:: [^\]]*)?\]$/.test(text.slice(from, to))
 
+/** Texts that stand one behind the other, each in a part of its own: models and clients divide one text into blocks wherever they like. */
+const blocksOf = (
+  { parts }: Message.Message,
+  texts: ReadonlyArray<Guard.TextOf>,
+): ReadonlyArray<ReadonlyArray<Guard.TextOf>> => {
+  const byPlace = new Map(texts.map((one) => [one.place, one]))
+  const runs: Array<Array<Guard.TextOf>> = []
+  for (const [at, { type }] of parts.entries()) {
+    const text = type === "text" ? byPlace.get(`parts.${at}.text`) : undefined
+    if (text === undefined) continue
+    if (at > 0 && parts[at - 1]!.type === "text") runs.at(-1)!.push(text)
+    else runs.push([text])
+  }
+  return runs.filter((run) => run.length > 1)
+}
+
+/** The spans of a piece that stands in several blocks; none for a piece of one block, which is found there. */
+const acrossBlocks = (
+  blocks: ReadonlyArray<Guard.TextOf>,
+  { from, to, kind }: Piece,
+): ReadonlyArray<Guard.Span> => {
+  let start = 0
+  const spans: Array<Guard.Span> = []
+  for (const { place, text } of blocks) {
+    const [first, last] = [Math.max(from - start, 0), Math.min(to - start, text.length)]
+    if (first < last) spans.push({ place, from: first, to: last, kind })
+    start += text.length
+  }
+  return spans.length > 1 ? spans : []
+}
+
 /**
  * A guard for the option `beforeAppend` of a memory: secrets, numbers of cards and of accounts are left out of messages before they are
  * stored; what was left out is in no store, summary, index or log.
@@ -93,8 +124,12 @@ export const guard = (options: GuardOptions = {}): Guard.BeforeAppend => {
   }
   return async (message, about) => {
     const spans: Array<Guard.Span> = []
-    for (const { place, text } of Guard.textsOf(message))
+    const texts = Guard.textsOf(message)
+    for (const { place, text } of texts)
       for (const piece of await piecesIn(text, about)) spans.push({ ...piece, place })
+    for (const blocks of blocksOf(message, texts))
+      for (const piece of await piecesIn(blocks.map(({ text }) => text).join(""), about))
+        spans.push(...acrossBlocks(blocks, piece))
     const [first] = spans
     if (first === undefined) return Guard.keep
     return found === "refuse" ? Guard.refuse(first.kind, first.place) : Guard.redact(spans)

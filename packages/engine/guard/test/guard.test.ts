@@ -136,6 +136,26 @@ describe("planted secrets", () => {
     },
   )
 
+  it("in texts that are divided into blocks", async () => {
+    for (const { name, text, secret } of planted(40))
+      for (const third of [1, 2]) {
+        const begin = text.indexOf(secret)
+        const cut = begin + Math.floor((secret.length * third) / 3)
+        const texts = [text.slice(0, begin), text.slice(begin, cut), text.slice(cut)]
+        const parts = ["Look: ", ...texts].map((one) => ({ type: "text" as const, text: one }))
+        const { message } = await stored({ role: "assistant", parts })
+        const left = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("")
+        expect({ name, third, left: left.includes(secret) }).toEqual({ name, third, left: false })
+        // What a reader puts together again is a secret no more: of a key in lines, the first lines are enough.
+        expect({ name, third, half: left.includes(secret.slice(0, cut - begin)) }).toEqual({
+          name,
+          third,
+          half: false,
+        })
+        expect(await stored(message)).toEqual({ message })
+      }
+  })
+
   it("a private key whose end is cut off", async () => {
     for (const { text, secret } of planted(5).filter(({ kind }) => kind === "privatekey"))
       for (const write of [
