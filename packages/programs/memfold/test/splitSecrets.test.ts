@@ -109,6 +109,26 @@ const extractor = functionExtractor(
   { isFree: true },
 )
 
+/** Puts together what stands in pieces. */
+const joining = functionExtractor(
+  ({ messages }) =>
+    messages.flatMap(({ role, text }) =>
+      role === "user" && text !== ""
+        ? [
+            {
+              predicate: "says all",
+              value: messages
+                .map((one) => one.text)
+                .join("")
+                .replaceAll(filler, ""),
+              quote: text.split("\n")[0]!,
+            },
+          ]
+        : [],
+    ),
+  { name: "joining", isFree: true },
+)
+
 interface Place {
   readonly log: Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /** All that the store has, as far as it can be told. */
@@ -170,8 +190,10 @@ it.each(Object.keys(stores))("%s has no half of it", async (name) => {
         },
       ),
       fc.constantFrom("redact" as const, "deleteOf" as const, "redact, then deleteOf" as const),
+      /** What was learned anew before: nothing, or what is open, taken, or dropped. */
+      fc.constantFrom("nothing" as const, "open" as const, "taken" as const, "dropped" as const),
       fc.stringMatching(/^[A-Z]{8}-[0-9]{8}$/),
-      async (spots, taking, secret) => {
+      async (spots, taking, anew, secret) => {
         const folder = mkdtempSync(join(base, "run-"))
         const store = await stores[name]!(folder)
         const [one, other] = [`KNR${secret.slice(0, 8)}`, `${secret.slice(9)}RNK`]
@@ -212,6 +234,9 @@ it.each(Object.keys(stores))("%s has no half of it", async (name) => {
           }
           const broken = () => Promise.reject(new Error(`It said ${one}${other}.`))
           yield* memory.consume("crm", broken, { follow: false, attempts: 1 })
+          if (anew !== "nothing") yield* memory.rebuildFacts("ann", { extractor: joining })
+          if (anew === "taken") yield* memory.takeFacts("ann")
+          if (anew === "dropped") yield* memory.dropFacts("ann")
           const before = yield* Effect.promise(store.bytes)
           expect([...pieces].some((piece) => has(before, piece))).toBe(true)
           if (taking !== "deleteOf")
@@ -225,7 +250,7 @@ it.each(Object.keys(stores))("%s has no half of it", async (name) => {
         await vi.waitFor(async () => {
           const bytes = (await store.bytes()) + bytesOf(folder)
           const left = [...pieces].filter((piece) => has(bytes, piece))
-          expect({ spots, taking, left }).toEqual({ spots, taking, left: [] })
+          expect({ spots, taking, anew, left }).toEqual({ spots, taking, anew, left: [] })
         }, 20_000)
       },
     ),

@@ -106,6 +106,9 @@ it("no order of a tool goes upstream as the words of the system, the user or the
           if (type !== "text" || poisonIn(text).length + ordersIn(text).length === 0) continue
           expect(role).toBe("user")
           expect(text.startsWith(Wording.material.heading)).toBe(true)
+          // Nothing inside can close the marks, and nothing but the footer is behind them.
+          const [, mark] = /^<(material-\w+)>$/m.exec(text) ?? []
+          expect(text.split(`</${mark}>`).slice(1)).toEqual([Wording.material.footer])
           quoted++
         }
       }
