@@ -16,6 +16,7 @@ import { contextOf } from "./memory/context.js"
 import {
   auditOwner,
   auditSession,
+  beginAnew,
   describeSession,
   eraseOwner,
   holdSubject,
@@ -156,7 +157,9 @@ const operations = (parts: MemoryParts): Service => {
       }),
     append: (session, messages, request = {}) =>
       write("append", session, request, (strategy) =>
-        appendMessages(parts, session, messages, { ...request, strategy }),
+        beginAnew(parts, session, request.owner).pipe(
+          Effect.zipRight(appendMessages(parts, session, messages, { ...request, strategy })),
+        ),
       ).pipe(metrics.recordAppend),
     rewrite: (session, rewrite, request = {}) =>
       write("rewrite", session, request, (strategy) =>

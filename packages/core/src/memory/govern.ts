@@ -1,9 +1,10 @@
 /** Answering for what is kept: erasing an owner from every copy, holding what must not go, and telling who did what. */
-import { type Duration, Effect, Schema, Stream } from "effect"
+import { Clock, type Duration, Effect, Either, Schema, Stream } from "effect"
 import { type AuditReport, auditOf as auditIn } from "../audit/audit.js"
 import { note, readTrail, type Subject } from "../audit/Trail.js"
 import { CurrentActor } from "../event/Actor.js"
 import type { GuardRefused } from "../guard/Guard.js"
+import { isErased } from "../shell/openSession.js"
 import type { SessionError } from "../shell/Sessions.js"
 import type { AuditNoted } from "../event/Event.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
@@ -188,6 +189,39 @@ export const eraseOwner = (
     // Facts about a project stand beside those of others: they are taken out of its log.
     yield* parts.layers?.forgetSessions(new Set([...owned, ...passed]), heirs) ?? Effect.void
     return receipt
+  })
+
+/** Whether the keys of an owner were destroyed, as far as the trail tells: what was sealed with them comes back no more. */
+const isDestroyed = ({ log }: MemoryParts, owner: string) =>
+  Effect.gen(function* () {
+    const { noted: entries } = yield* readTrail(log, { owner })
+    const last = entries.findLast(({ event: { act } }) => act === "erase" || act === "restore")
+    return (last?.event.destroyTime ?? Number.POSITIVE_INFINITY) <= (yield* Clock.currentTimeMillis)
+  })
+
+/**
+ * Whoever comes back after an erasure begins anew: the logs that the memory keeps of an owner, and that nobody can read any more, make room.
+ * A session that this process knows has begun already.
+ */
+export const beginAnew = (
+  parts: MemoryParts,
+  session: string,
+  owner: string | null | undefined,
+): Effect.Effect<void, InvalidInput | SessionError> =>
+  Effect.gen(function* () {
+    const { log, sessions } = parts
+    if (
+      typeof owner !== "string" ||
+      log.erasure === undefined ||
+      (sessions.cached(session)?.version ?? 0) > 0
+    )
+      return
+    for (const name of (yield* logsOfOwned(parts, owner)).filter(isReserved)) {
+      const read = yield* Effect.either(sessions.load(name))
+      if (Either.isRight(read) || !isErased(read.left) || !(yield* isDestroyed(parts, owner))) continue
+      yield* sessions.delete(name)
+      yield* noted(parts, "delete", { owner }, { reason: "begun anew after an erasure" })
+    }
   })
 
 /** Takes an erasure back. */

@@ -13,8 +13,13 @@ type OperationName = Core.OperationName
 const folder = mkdtempSync(join(tmpdir(), "memfold-held-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const open = (name: string, meanwhile: () => Promise<unknown> = async () => null) =>
+const open = (
+  name: string,
+  meanwhile: () => Promise<unknown> = async () => null,
+  options: Pick<Parameters<typeof createMemory>[0] & object, "spend"> = {},
+) =>
   createMemory({
+    ...options,
     store: `sealed:${join(folder, name)},sqlite:${join(folder, `${name}.db`)}`,
     layers: {
       scopeOf: () => "project",
@@ -269,6 +274,29 @@ it("what is learned from an owner who is erased or deleted meanwhile is in no lo
   }
 })
 
+it("whoever comes back after an erasure begins anew, and what can be taken back stays", async () => {
+  const memory = open("anew", undefined, { spend: { owner: { tokens: 1_000_000 } } })
+  const turn = (content: string) => [
+    { role: "user" as const, content },
+    { role: "assistant" as const, content: "Noted." },
+  ]
+  const known = async () => (await memory.factsOf("ann")).map(({ value }) => value)
+  await memory.append("one", turn("ann tea"), { owner: "ann" })
+  await memory.erase("ann", { reason: "asked for" })
+  await expect(memory.append("two", turn("ann cake"), { owner: "ann" })).rejects.toThrow("revoked")
+  await memory.restore("ann")
+  expect(await known()).toEqual(["ann tea"])
+  await memory.erase("ann", { reason: "asked for", after: 0 })
+  for (const session of ["two", "three"])
+    await memory.append(session, turn(`ann ${session}`), { owner: "ann" })
+  expect(await known()).toEqual(["ann two", "ann three"])
+  await memory.compact("two")
+  await expect(memory.messages("one")).rejects.toThrow("erased")
+  const { totals, trails } = await memory.auditOf("ann")
+  expect([totals["erase"], totals["delete"], trails[0]!.brokenAt]).toEqual([2, 1, null])
+  await memory.close()
+})
+
 it("no fact of an erased owner is left with others, from a session that was passed on, or from its copies", async () => {
   const memory = open("facts-of-passed")
   const turn = (content: string) => [
@@ -287,6 +315,7 @@ it("no fact of an erased owner is left with others, from a session that was pass
   const known = async () =>
     JSON.stringify([await memory.facts("other", { at: null }), await memory.factsOf("bob", { at: null })])
   expect(await known()).toMatch(/cake of ann.*pie of ann/)
+  await memory.rebuildFacts("bob")
   const { sessions } = await memory.erase("ann", { reason: "asked for", after: 0 })
   expect(sessions.map(({ session }) => session)).toEqual(expect.arrayContaining(["one", "copy", "again"]))
   expect(await known()).toContain("tea of bob")
@@ -295,6 +324,11 @@ it("no fact of an erased owner is left with others, from a session that was pass
   // What was learned of bob in a session that is erased with ann may rest on her words.
   for (const log of ["memfold:user:bob", "memfold:scope:project"])
     expect(JSON.stringify(await ended(memory.events(log)))).not.toMatch(/of ann|in one|in copy/)
+  // What was learned anew before is taken, and learned again, without the sessions that nobody can read.
+  expect(JSON.stringify(await memory.diffFacts("bob"))).not.toContain("of ann")
+  expect(await memory.takeFacts("bob")).toBe(true)
+  expect(await memory.rebuildFacts("bob")).toMatchObject({ come: [], go: [], change: [] })
+  expect(await known()).toContain("tea of bob")
   await memory.append("other", turn("juice of bob"))
   expect(await known()).toContain("juice of bob")
   await memory.close()
