@@ -92,16 +92,14 @@ type Facts = ReadonlyArray<Session.KnownFact>
  */
 const open = (
   facts: ReadonlyArray<Event.Fact>,
-  redactions: Session.SessionState["redactions"],
-  known: ReadonlyArray<Session.KnownFact>,
-): ReadonlyArray<Event.Fact> => {
-  const places = new Set(redactions.map(MemoryLayers.placeOf))
-  return facts.filter(
+  redacted: ReadonlySet<string>,
+  known: Facts,
+): ReadonlyArray<Event.Fact> =>
+  facts.filter(
     (fact) =>
-      !(fact.sources ?? []).some((source) => places.has(MemoryLayers.placeOf(source))) ||
+      !(fact.sources ?? []).some((source) => redacted.has(MemoryLayers.placeOf(source))) ||
       known.some((old) => MemoryLayers.isLearnedAgain(old, fact)),
   )
-}
 
 /** The ends that nobody has taken back of the fact that is learned again. */
 const standingEnds = (
@@ -177,17 +175,19 @@ const learnAnew = (
       const read = bySession.get(sessionOfFact(fact) ?? "")
       return read !== undefined && isLearnedFor(fact, log) && isWithin(fact, read.state, read.toVersion)
     }
-    /** The logs as they would be, and the facts in force of each. */
+    /** The logs as they would be, their facts in force, and the messages that facts were redacted from. */
     const logs = new Map<string, Session.SessionState>()
-    const inForce = new Map<string, Facts>()
+    const known: Array<Session.KnownFact> = []
+    const redacted = new Set<string>()
     const stateOf = (log: string) =>
       Effect.gen(function* () {
-        const known = logs.get(log)
-        if (known !== undefined) return known
+        const before = logs.get(log)
+        if (before !== undefined) return before
         const now = withoutMessages(yield* sessions.load(log))
         const seeded = { ...now, facts: now.facts.filter((fact) => !isRebuilt(fact, log)) }
         logs.set(log, seeded)
-        inForce.set(log, now.facts)
+        known.push(...now.facts)
+        for (const place of now.redactions) redacted.add(MemoryLayers.placeOf(place))
         return seeded
       })
     const learned = new Map<string, Pick<Event.FactsRebuilt, "facts" | "ended" | "refused">>()
@@ -208,9 +208,7 @@ const learnAnew = (
       const found = yield* Effect.retry(teaching.extractor.isFree === true ? run : charged(turns, run), {
         times: 2,
       })
-      const redactions = [...logs.values()].flatMap((one) => one.redactions)
-      const known = [...inForce.values()].flat()
-      const facts = open(found.facts, redactions, known)
+      const facts = open(found.facts, redacted, known)
       const factOf = (id: string) =>
         [...logs.values(), { facts }]
           .flatMap((one): ReadonlyArray<Event.Fact> => one.facts)
@@ -268,10 +266,11 @@ const write = (
       const states = yield* Effect.forEach(logs, (log) => Effect.map(sessions.load(log), withoutMessages))
       const redactions = states.flatMap((one) => one.redactions)
       const known = states.flatMap((one) => one.facts)
+      const redacted = new Set(redactions.map(MemoryLayers.placeOf))
       const events = rebuilt.map((one): Event.FactsRebuilt => {
         const { session } = one
         const { facts, ended } = standing(one, redactions, session, (index) => versions.get(session)?.[index])
-        return { ...one, facts: open(facts, redactions, known), ended }
+        return { ...one, facts: open(facts, redacted, known), ended }
       })
       const { answer } = yield* sessions.transact(home, (now) =>
         now.version === version ? { events, answer: true } : { events: [], answer: false },
