@@ -3,7 +3,7 @@ import { type MemoryLayers, Session } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import { failing, type Operation } from "./failing.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
-import { isLeft, isLeftSource } from "./identity.js"
+import { isLeft, isLeftSource, standingIn } from "./identity.js"
 import type { Options } from "./options.js"
 import type { LogFacts, Places } from "./places.js"
 
@@ -54,23 +54,19 @@ const sessionsOf = (facts: Facts): ReadonlySet<string> =>
 
 const inCopies = new WeakMap<Facts, Facts>()
 
-/**
- * The facts in the log of a session. Those that a fork has copied stand in its copies of the messages, at the versions of the originals: what
- * becomes of the session that they come from changes nothing here.
- */
+/** The facts in the log of a session, and their ends, where they stand there. */
 const ownFacts = ({ session, facts }: Pick<Session.SessionState, "session" | "facts">): Facts => {
   const known = isHome(session) ? facts : inCopies.get(facts)
   if (known !== undefined) return known
   if ([...sessionsOf(facts)].every((one) => one === session)) return facts
-  const here = facts.map(({ sources, ended, ...fact }) => ({
-    ...fact,
-    ...(sources === undefined ? {} : { sources: sources.map((source) => ({ ...source, session })) }),
-    ...(ended === undefined
-      ? {}
-      : {
-          ended: ended.source === undefined ? ended : { ...ended, source: { ...ended.source, session } },
-        }),
-  }))
+  const here = facts.map((fact) => {
+    const { ended } = fact
+    const isCopied = ended?.source !== undefined
+    return {
+      ...standingIn(session, fact),
+      ...(isCopied ? { ended: { ...ended, source: { ...ended.source, session } } } : {}),
+    }
+  })
   inCopies.set(facts, here)
   return here
 }

@@ -1,7 +1,7 @@
 /** Erases facts from a log: those learned from a redacted message, or in deleted sessions, and those that must not be known. */
 import { type Event, EventCodec, type EventLog, MemoryLayers, Session } from "@memfold/core"
 import { Array, Clock, Effect, Stream } from "effect"
-import { isOfOrigin, origin, sessionOfFact } from "./identity.js"
+import { isOfOrigin, origin, sessionOfFact, standingIn } from "./identity.js"
 
 /** Which facts to erase. */
 export interface Erasure extends MemoryLayers.ErasedFacts {
@@ -67,9 +67,15 @@ export const forget = (
 ): Effect.Effect<void, Session.SessionError> =>
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(home)))]
+    const { erases, erasesAnew } = erasure
+    const erased: MemoryLayers.ErasedFacts = {
+      ...erasure,
+      erases: (fact) => erases(standingIn(home, fact)),
+      erasesAnew: (fact) => erasesAnew?.(standingIn(home, fact)) === true,
+    }
     const rewritten: Array<EventLog.RewrittenRecord> = []
     const changed = events.map((recorded) => {
-      const event = MemoryLayers.withoutFacts(recorded.event, erasure)
+      const event = MemoryLayers.withoutFacts(recorded.event, erased)
       if (event === null) return recorded
       rewritten.push(EventCodec.encodeRewritten({ ...recorded, event }))
       return { ...recorded, event }

@@ -2,6 +2,7 @@
  * Ids that are the same each time for the same turns, without randomness or a clock, so learning twice adds nothing.
  */
 import { type Event, type MemoryLayers, Session } from "@memfold/core"
+import { isHome } from "./homes.js"
 
 type State = Pick<Session.SessionState, "session" | "startTime" | "clears">
 type StateWithMessages = State & Pick<Session.SessionState, "uncovered" | "covered">
@@ -76,6 +77,15 @@ export const isLeftSource = (
   { session, event }: Event.FactSource,
   state: Pick<Session.SessionState, "session" | "gaps">,
 ): boolean => session === state.session && !Session.isOnBranch(state.gaps, event)
+
+/**
+ * A fact in the log of a session. One that a fork has copied stands in its copies of the messages, at the versions of the originals: what
+ * becomes of the session that they come from changes nothing here. In a shared log, facts stand where they were said.
+ */
+export const standingIn = <F extends Event.Fact>(log: string, fact: F): F =>
+  fact.sources === undefined || isHome(log)
+    ? fact
+    : { ...fact, sources: fact.sources.map((source) => ({ ...source, session: log })) }
 
 /** The batch id for appending a layer's facts from these turns to a shared log. */
 export const batchIdOf = (layer: Event.Fact["layer"], turns: Range, state: StateWithMessages): string =>

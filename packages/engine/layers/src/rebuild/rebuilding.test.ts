@@ -459,6 +459,19 @@ describe("learning anew", () => {
         "pet: cat!",
         "pin too: 4711",
       ])
+
+      // A copy of a session without an owner has what waits in it, too.
+      yield* memory.append("alone", [Message.user("pin = 4711"), Message.assistant("Noted.")])
+      yield* memory.rebuildFacts("alone", { of: "session", extractor: loud("!") })
+      yield* memory.fork("alone", "copy")
+      const [pin] = yield* memory.facts("copy")
+      expect(pin?.sources).toMatchObject([{ session: "copy" }])
+      yield* memory.removeFact("copy", pin?.id ?? "", { as: "redacted" })
+      const has = (session: string) =>
+        Effect.map(Stream.runCollect(memory.events(session)), (all) =>
+          JSON.stringify([...all]).includes("4711!"),
+        )
+      expect([yield* has("alone"), yield* has("copy")]).toEqual([true, false])
     }),
   )
 

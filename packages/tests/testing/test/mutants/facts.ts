@@ -33,6 +33,12 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
     "if (fact.to < 0) return []",
   ),
   mutant(
+    "takes the facts of a copy with the branch that the other session leaves",
+    "layers/src/identity.ts",
+    "fact.sources === undefined || isHome(log)",
+    'fact.sources === undefined || log !== ""',
+  ),
+  mutant(
     "keeps facts of the first message when it is edited",
     "layers/src/identity.ts",
     "return home === here || (isEdited &&",
@@ -83,8 +89,8 @@ export const factMutants: ReadonlyArray<EngineMutant> = [
   mutant(
     "learns a fact anew that was redacted",
     "layers/src/rebuild/rebuilding.ts",
-    "places.has(MemoryLayers.placeOf(source))",
-    "places.has(source.quote)",
+    "redacted.has(MemoryLayers.placeOf(source))",
+    "redacted.has(source.quote)",
   ),
   mutant(
     "keeps what was learned anew from a redacted message",
