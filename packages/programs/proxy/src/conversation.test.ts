@@ -1,7 +1,7 @@
 import { Message } from "@memfold/core"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { keyOf, newStep, wholeStep } from "./conversation.js"
+import { isAlike, keyOf, newStep, wholeStep } from "./conversation.js"
 
 describe("what a message says", () => {
   it("is the same for an answer as it came and as a client sends it again", () => {
@@ -38,6 +38,26 @@ describe("what a message says", () => {
   ])("tells %j from %j", (one, other) => {
     expect(keyOf(one)).not.toBe(keyOf(other))
   })
+})
+
+describe("a number that a double does not hold", () => {
+  const call = (id: string) =>
+    keyOf(Message.call([{ id: "1", name: "read", arguments: `{"id":${id},"page":2}` }]))
+  it.each(["1234567890123456789", "-98765432109876543.25", "123456789012345678901234567890"])(
+    "%s is what a client has that reads a double, and no other one",
+    (digits) => {
+      const next = digits.replace(/.$/, (last) => String((Number(last) + 1) % 10))
+      const [whole, other, double] = [`"${digits}"`, `"${next}"`, String(Number(digits))].map(call)
+      expect(Number(next)).toBe(Number(digits))
+      expect([isAlike(whole, whole), isAlike(whole, double), isAlike(double, other)]).toEqual([
+        true,
+        true,
+        true,
+      ])
+      expect(isAlike(whole, other)).toBe(false)
+      expect(wholeStep([whole!], [other!])).toEqual({ keep: 0, from: 0 })
+    },
+  )
 })
 
 describe("the step of a client that sends everything", () => {

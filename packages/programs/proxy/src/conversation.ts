@@ -6,14 +6,10 @@ import { isFields, valueIn } from "@memfold/codec"
 const isLongNumber = (text: string): boolean =>
   text.length > 15 && /^-?\d/.test(text) && Number.isFinite(Number(text))
 
-/**
- * JSON whose fields are in the order of their names, without marks of a prompt cache and without what is null. A number whose digits are
- * a text, since a double does not hold them, is what a client has that reads it as a double.
- */
+/** JSON whose fields are in the order of their names, without marks of a prompt cache and without what is null. */
 const stable = (value: unknown): string =>
   JSON.stringify(value, (name, field: unknown) => {
     if (name === "cache_control" || field === null) return undefined
-    if (typeof field === "string" && isLongNumber(field)) return Number(field)
     return isFields(field)
       ? Object.fromEntries(Object.entries(field).toSorted(([one], [other]) => (one < other ? -1 : 1)))
       : field
@@ -62,6 +58,36 @@ export const keyOf = ({ role, parts }: Message.Message): string => {
   return JSON.stringify([role, ...found])
 }
 
+/** The numbers in a key, and the texts of digits, whose quotes are escaped where JSON stands in JSON. */
+const numbers = /(\\*)"(-?\d[\d.eE+-]*)\1"|-?\d[\d.eE+-]*/g
+
+/** A key as a client has it that reads numbers as doubles, and the digits of each number that a double does not hold. */
+const asDoubles = (key: string): { readonly text: string; readonly digits: ReadonlyArray<string> } => {
+  const digits: Array<string> = []
+  const text = key.replaceAll(numbers, (whole, _quote, written?: string) => {
+    const isLong = written !== undefined && isLongNumber(written)
+    digits.push(isLong ? written : "")
+    return isLong ? String(Number(written)) : whole
+  })
+  return { text, digits }
+}
+
+/**
+ * Whether two messages say the same. A number whose digits are a text, since a double does not hold them, is what a client has that reads
+ * it as a double, and no other number with that double.
+ */
+export const isAlike = (one: string | undefined, other: string | undefined): boolean => {
+  if (one === other || one === undefined || other === undefined) return one === other
+  const [here, there] = [asDoubles(one), asDoubles(other)]
+  return (
+    here.text === there.text &&
+    here.digits.every((digits, at) => {
+      const others = there.digits[at]
+      return digits === "" || others === "" || digits === others
+    })
+  )
+}
+
 /** How the conversation of a session becomes the conversation of a request: its first `keep` messages stay, others follow. */
 export interface Step {
   readonly keep: number
@@ -69,7 +95,7 @@ export interface Step {
 }
 
 const sharedStart = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): number => {
-  const end = one.findIndex((key, at) => key !== other[at])
+  const end = one.findIndex((key, at) => !isAlike(key, other[at]))
   return end === -1 ? one.length : end
 }
 
@@ -97,7 +123,7 @@ export const newStep = (
     while (open > 0 && !isAnswer(open - 1)) open--
     for (let at = open; at < until; at++) {
       const shared = stored.slice(at, until)
-      if (shared.length <= given.length && shared.every((key, offset) => key === given[offset]))
+      if (shared.length <= given.length && shared.every((key, offset) => isAlike(key, given[offset])))
         return shared.length
     }
     return 0

@@ -2,7 +2,7 @@
 import type { Message } from "@memfold/core"
 import { createHash } from "node:crypto"
 import type { Begins } from "./begins.js"
-import { newStep, type Step, wholeStep } from "./conversation.js"
+import { isAlike, newStep, type Step, wholeStep } from "./conversation.js"
 import type { Speaker } from "./speaker.js"
 
 /** What a request says of its conversation. */
@@ -122,7 +122,7 @@ export const placeOf = async (
     const how = step.keep < main.keys.length ? "branch" : "append"
     return { target: session, known: main, step, how, isWhole: false, habit: begun }
   }
-  const isMain = main.keys.length === 0 ? !isAside : main.keys[0] === keys[0]
+  const isMain = main.keys.length === 0 ? !isAside : isAlike(main.keys[0], keys[0])
   const hasAnswer = given.messages.some(({ role }) => role === "assistant")
   // The first request of a client that sends only what is new looks like one of a client that sends all.
   const sendsAll = hasAnswer || history === "full"

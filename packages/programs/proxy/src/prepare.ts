@@ -8,6 +8,7 @@ import type { Addressed } from "./address.js"
 import { type Begins, MayNotBegin } from "./begins.js"
 import { compose, type Parsed } from "./compose.js"
 import type { Dialect } from "./dialects.js"
+import { isAlike } from "./conversation.js"
 import { asStored, type Follower, keysOf } from "./Follower.js"
 import { type Named, sessionOf } from "./names.js"
 import { type Doubt, jsonOf, parse } from "./parse.js"
@@ -132,7 +133,7 @@ const counted = async ({ memory, follower }: Following, given: Given): Promise<F
   const keys = await keysOf(await asStored(memory, session, given.messages))
   // Only what is stored word for word is known to go up in another form.
   const isStored =
-    asked.length > 0 && asked.length <= keys.length && asked.every((key, at) => key === keys[at])
+    asked.length > 0 && asked.length <= keys.length && asked.every((key, at) => isAlike(key, keys[at]))
   if (!isStored) throw new Doubtful("not-stored")
   return { session, how: "append", isWhole: true }
 }
