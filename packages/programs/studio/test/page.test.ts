@@ -2,7 +2,7 @@
 import { createClient } from "@memfold/client"
 import { deep } from "@memfold/harness/depth"
 import { storeFile } from "@memfold/harness/storeFile"
-import { makeToken, serve, type Service } from "@memfold/server"
+import { makeToken, serve, type ServeOptions, type Service } from "@memfold/server"
 import axe from "axe-core"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
@@ -662,6 +662,41 @@ describe("facts", () => {
     await page.getByText("By rules 1").waitFor()
     await page.getByRole("button", name("Drop")).click()
     await expect.poll(() => page.getByText("By rules 1").count()).toBe(0)
+  })
+
+  it("that two extractors find are compared, with their quotes, and taken", async () => {
+    const store = storeFile()
+    const shouting: Extract<NonNullable<ServeOptions["layers"]>, object>["extractor"] = {
+      name: "shouting",
+      isFree: true,
+      extract: () =>
+        Effect.succeed([
+          { predicate: "shouts", value: "HI, I'M ADA", quote: "Hi, I'm Ada. I live in Graz." },
+        ]),
+    }
+    const before = await serve({ store, port: 0, log: "none", ...manual, layers: { extractor: shouting } })
+    const memory = createClient({ url: before.url })
+    const said = { role: "user" as const, content: "Hi, I'm Ada. I live in Graz." }
+    await memory.append("chat-1", [said, { role: "assistant", content: "Noted." }], { owner: "ann" })
+    await memory.compact("chat-1", { which: "due" })
+    await before.close()
+    const { url } = await started({ ...manual, store, layers: true })
+    const page = await opened(url, "#session=chat-1&view=facts")
+    await page.getByRole("button", name("Learn anew")).click()
+    await page.getByText("By rules 1").waitFor()
+    const changes = page.getByRole("group", name("What would change")).locator("tbody tr")
+    await expect
+      .poll(async () => (await changes.allTextContents()).map((row) => row.replace(/\d{4}.*?(?=“)/, "")))
+      .toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/Graz.*Comes.*“.*I live in Graz\./),
+          expect.stringMatching(/HI, I'M ADA.*Goes.*“Hi, I'm Ada\. I live in Graz\.”/),
+        ]),
+      )
+    await page.getByRole("button", name("Take")).click()
+    const known = page.getByRole("group", name("What is known")).locator("tbody tr")
+    await expect.poll(async () => (await known.allTextContents()).join(" ")).toContain("Lives in: Graz")
+    expect((await known.allTextContents()).join(" ")).not.toContain("HI, I'M ADA")
   })
 })
 
