@@ -14,9 +14,9 @@ import { branchesOf, checkout, edit, regenerate, undo } from "./memory/branching
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
 import {
+  appendedFor,
   auditOwner,
   auditSession,
-  beginAnew,
   describeSession,
   eraseOwner,
   holdSubject,
@@ -157,7 +157,7 @@ const operations = (parts: MemoryParts): Service => {
       }),
     append: (session, messages, request = {}) =>
       write("append", session, request, (strategy) =>
-        beginAnew(parts, session, request.owner).pipe(
+        appendedFor(parts, session, request.owner).pipe(
           Effect.zipRight(appendMessages(parts, session, messages, { ...request, strategy })),
         ),
       ).pipe(metrics.recordAppend),

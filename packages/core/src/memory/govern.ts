@@ -19,6 +19,7 @@ import {
 } from "@memfold/log/EventLog"
 import { ownersIn, storedLog } from "@memfold/log/pages"
 import type { VectorIndexError } from "@memfold/log/VectorIndex"
+import { spendLog } from "../shell/Spend.js"
 import { changesOwner, describe, type DescriptionChange } from "../session/description.js"
 import { guardedTitle } from "./entrance.js"
 import { unlessHeld } from "./erase.js"
@@ -71,6 +72,44 @@ export const noted = (
   entry: Partial<Omit<AuditNoted, "_tag" | "act" | "previous" | "session" | "owner">> = {},
 ): Effect.Effect<void, LogError> => note(log, { act, ...subject, ...entry })
 
+/** The log with the facts about an owner, whose changes are told with those of the owner. */
+const aboutUser = ({ layers }: MemoryParts, owner: string | null) =>
+  owner === null ? null : (layers?.logOf(owner) ?? null)
+
+/** Whether the keys of an owner were destroyed, as far as the trail tells: what was sealed with them comes back no more. */
+const isDestroyed = ({ log }: MemoryParts, owner: string) =>
+  Effect.gen(function* () {
+    const { noted: entries } = yield* readTrail(log, { owner })
+    const last = entries.findLast(({ event: { act } }) => act === "erase" || act === "restore")
+    return (last?.event.destroyTime ?? Number.POSITIVE_INFINITY) <= (yield* Clock.currentTimeMillis)
+  })
+
+/**
+ * Whoever comes back after an erasure begins anew: the logs that the memory keeps of an owner, and that nobody can read any more, make room.
+ */
+const beginAnew = (parts: MemoryParts, owner: string): Effect.Effect<void, SessionError> =>
+  Effect.gen(function* () {
+    const { log, sessions } = parts
+    if (log.erasure === undefined) return
+    for (const name of [aboutUser(parts, owner), spendLog("owner", owner)]) {
+      if (name === null) continue
+      const read = yield* Effect.either(sessions.load(name))
+      if (Either.isRight(read) || !isErased(read.left) || !(yield* isDestroyed(parts, owner))) continue
+      yield* sessions.delete(name)
+      yield* noted(parts, "delete", { owner }, { reason: "begun anew after an erasure" })
+    }
+  })
+
+/** Whose session it is going to be, before something is appended to it. A session that this process knows has begun already. */
+export const appendedFor = (
+  parts: MemoryParts,
+  session: string,
+  owner: string | null | undefined,
+): Effect.Effect<void, SessionError> =>
+  typeof owner !== "string" || (parts.sessions.cached(session)?.version ?? 0) > 0
+    ? Effect.void
+    : beginAnew(parts, owner)
+
 /**
  * Describes a session. One that passes to another owner keeps words of the one before: the trail of that owner names it first, so that an
  * erasure finds it. What is held does not pass: behind another owner, the hold would not be seen.
@@ -91,6 +130,8 @@ export const describeSession = (
         yield* unlessHeld(parts, "append", [session])
         yield* note(log, { act: "pass", owner: description.owner, session })
       }
+      if (typeof stored.owner === "string" && stored.owner !== description.owner)
+        yield* beginAnew(parts, stored.owner)
       const { answer } = yield* sessions.transact(session, (before) => {
         const isSame = before.description.owner === description.owner
         return { events: isSame ? describe(before.description, stored) : [], answer: isSame }
@@ -191,39 +232,6 @@ export const eraseOwner = (
     return receipt
   })
 
-/** Whether the keys of an owner were destroyed, as far as the trail tells: what was sealed with them comes back no more. */
-const isDestroyed = ({ log }: MemoryParts, owner: string) =>
-  Effect.gen(function* () {
-    const { noted: entries } = yield* readTrail(log, { owner })
-    const last = entries.findLast(({ event: { act } }) => act === "erase" || act === "restore")
-    return (last?.event.destroyTime ?? Number.POSITIVE_INFINITY) <= (yield* Clock.currentTimeMillis)
-  })
-
-/**
- * Whoever comes back after an erasure begins anew: the logs that the memory keeps of an owner, and that nobody can read any more, make room.
- * A session that this process knows has begun already.
- */
-export const beginAnew = (
-  parts: MemoryParts,
-  session: string,
-  owner: string | null | undefined,
-): Effect.Effect<void, InvalidInput | SessionError> =>
-  Effect.gen(function* () {
-    const { log, sessions } = parts
-    if (
-      typeof owner !== "string" ||
-      log.erasure === undefined ||
-      (sessions.cached(session)?.version ?? 0) > 0
-    )
-      return
-    for (const name of (yield* logsOfOwned(parts, owner)).filter(isReserved)) {
-      const read = yield* Effect.either(sessions.load(name))
-      if (Either.isRight(read) || !isErased(read.left) || !(yield* isDestroyed(parts, owner))) continue
-      yield* sessions.delete(name)
-      yield* noted(parts, "delete", { owner }, { reason: "begun anew after an erasure" })
-    }
-  })
-
 /** Takes an erasure back. */
 export const restoreOwner = (
   parts: MemoryParts,
@@ -252,10 +260,6 @@ export const holdSubject = (
     if (yield* erasure.hold(subject, reason))
       yield* noted(parts, reason === null ? "release" : "hold", subject, reason === null ? {} : { reason })
   })
-
-/** The log with the facts about an owner, whose changes are told with those of the owner. */
-const aboutUser = ({ layers }: MemoryParts, owner: string | null) =>
-  owner === null ? null : (layers?.logOf(owner) ?? null)
 
 /** Who did what with a session. */
 export const auditSession = (
