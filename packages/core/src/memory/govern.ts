@@ -95,8 +95,10 @@ const beginAnew = (parts: MemoryParts, owner: string): Effect.Effect<void, Sessi
       if (name === null) continue
       const read = yield* Effect.either(sessions.load(name))
       if (Either.isRight(read) || !isErased(read.left) || !(yield* isDestroyed(parts, owner))) continue
-      yield* sessions.delete(name)
-      yield* noted(parts, "delete", { owner }, { reason: "begun anew after an erasure" })
+      // What cannot be deleted, since it is held, must not keep the owner from speaking.
+      const removed = yield* Effect.either(sessions.delete(name))
+      if (Either.isRight(removed))
+        yield* noted(parts, "delete", { owner }, { reason: "begun anew after an erasure" })
     }
   })
 

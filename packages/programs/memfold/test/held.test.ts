@@ -287,6 +287,10 @@ it("whoever comes back after an erasure begins anew, and what can be taken back 
   await memory.restore("ann")
   expect(await known()).toEqual(["ann tea"])
   await memory.erase("ann", { reason: "asked for", after: 0 })
+  // A hold of what nobody can read keeps it, and keeps nobody from speaking.
+  await memory.hold("memfold:user:ann", "case 17")
+  await memory.append("zero", turn("ann zero"), { owner: "ann" })
+  await memory.hold("memfold:user:ann", null)
   await memory.describe("two", { owner: "ann" })
   await memory.append("two", turn("ann two"))
   await memory.append("three", turn("ann three"), { owner: "ann" })
