@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { createMemory } from "memfold"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { often } from "@memfold/harness/depth"
 import { eventually } from "@memfold/harness/eventually"
 import { postgresServers } from "@memfold/harness/postgresServers"
 import { environment, inFolder, lines, program, programAt } from "@memfold/harness/program"
@@ -51,10 +52,12 @@ const stores: ReadonlyArray<readonly [name: string, open: () => Promise<string>]
   ["Redis", async () => (await redis.server()).url],
 ]
 
-describe.each(stores)("a group on %s", (_, open) => {
+describe.each(stores)("a group on %s", (name, open) => {
   it("misses no event, though its consumers are killed while others append", async () => {
     const store = await open()
-    const [writers, appends, killedAfter, kills] = [4, 40, 30, 6]
+    const [writers, appends, killedAfter] = [4, 40, 30]
+    // Each kill takes a lease; one store has them all in a quick run.
+    const kills = name === "SQLite" ? 6 : often(2, 6)
     const memories = Array.from({ length: writers }, () =>
       createMemory({ store, compaction: { mode: "manual" } }),
     )
