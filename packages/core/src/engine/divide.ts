@@ -1,7 +1,7 @@
 /** Divides what a summary is to be written of: what was said in the conversation, and material, which nobody in it has said. */
 import { type Message, type Part, calls, failed, type ToolCall } from "@memfold/message/Message"
 import { isMaterial, ofPart } from "@memfold/message/Origin"
-import { answeredCall, withCalls } from "@memfold/message/Structure"
+import { OpenCalls } from "@memfold/message/Structure"
 import type { Entry } from "../session/SessionState.js"
 
 /** What a call has in place of its result where that is apart. */
@@ -29,18 +29,18 @@ export const divide = (
 ): { readonly said: ReadonlyArray<Entry>; readonly material: ReadonlyArray<Entry> } => {
   const said: Array<Entry> = []
   const material: Array<Entry> = []
-  let open: Array<ToolCall> = []
+  let open = new OpenCalls<ToolCall>()
   for (const entry of entries) {
     const { message } = entry
-    if (message.role === "user") open = []
+    if (message.role === "user") open = new OpenCalls()
     const isLow = (part: Part) => isMaterial(ofPart(message, part))
     const low = message.parts.filter(isLow).map((part): Part => {
       if (part.type !== "tool-result") return part
-      const at = answeredCall(open, part)
-      const [call] = at === -1 ? [] : open.splice(at, 1)
+      const call = open.answer(part)
       return call === undefined ? part : { ...part, name: part.name ?? call.name }
     })
-    open = withCalls(open, calls(message))
+    const earlier = open.count
+    for (const call of calls(message)) open.add(call, earlier)
     const parts = message.parts.flatMap((part) => (isLow(part) ? standIn(part) : [part]))
     if (low.length === 0) said.push(entry)
     else {

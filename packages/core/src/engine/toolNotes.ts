@@ -11,7 +11,7 @@ import {
   failed,
   results,
 } from "@memfold/message/Message"
-import { answeredCall, withCalls } from "@memfold/message/Structure"
+import { OpenCalls } from "@memfold/message/Structure"
 import { type FailureNotes, type FileNotes, touchedFiles } from "../policy/ToolNotes.js"
 
 /** The text on one line, cut to this many characters. */
@@ -24,16 +24,13 @@ const clipped = (text: string, characters: number): string => {
 const failuresIn = (
   messages: ReadonlyArray<Message>,
 ): ReadonlyArray<{ readonly result: ToolResult; readonly call: ToolCall | undefined }> => {
-  let open: Array<ToolCall> = []
+  let open = new OpenCalls<ToolCall>()
   return messages.flatMap((message) => {
     // A user message gives up open calls, here as in `Structure`.
-    if (message.role === "user") open = []
-    const found = results(message).map((result) => {
-      const at = answeredCall(open, result)
-      const [call] = at === -1 ? [] : open.splice(at, 1)
-      return { result, call }
-    })
-    open = withCalls(open, calls(message))
+    if (message.role === "user") open = new OpenCalls()
+    const found = results(message).map((result) => ({ result, call: open.answer(result) }))
+    const earlier = open.count
+    for (const call of calls(message)) open.add(call, earlier)
     return found.filter(({ result }) => failed(result))
   })
 }

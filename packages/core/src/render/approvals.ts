@@ -17,22 +17,21 @@ const dataOf = (messages: ReadonlyArray<Message>, type: string): ReadonlyArray<F
   )
 
 /**
- * What the model is told of a call without a result: that a person denied it, and why, or that it was interrupted.
+ * What the model is told of calls without a result: that a person denied one, and why, or that it was interrupted.
  *
- * @param id - the id of the call
- * @param group - the messages of the group of the call
+ * @param group - the messages of the group of the calls
+ * @returns what is told of the call with an id
  */
-export const withoutResult = (id: string, group: ReadonlyArray<Message>): string => {
-  const request = dataOf(group, "tool-approval-request").findLast(({ toolCallId }) => toolCallId === id)
-  const answer =
-    request === undefined
-      ? undefined
-      : dataOf(group, "tool-approval-response").findLast(
-          ({ approvalId }) => approvalId === request["approvalId"],
-        )
-  if (answer?.["approved"] !== false) return interrupted
-  const { reason } = answer
-  return typeof reason === "string" && reason.trim() !== ""
-    ? `(No result: the user denied the call. Reason: ${reason.trim()})`
-    : "(No result: the user denied the call.)"
+export const withoutResults = (group: ReadonlyArray<Message>): ((id: string) => string) => {
+  // Of two that say something of one call, the later one counts.
+  const requests = new Map(dataOf(group, "tool-approval-request").map((data) => [data["toolCallId"], data]))
+  const answers = new Map(dataOf(group, "tool-approval-response").map((data) => [data["approvalId"], data]))
+  return (id) => {
+    const request = requests.get(id)
+    const { approved, reason } = (request && answers.get(request["approvalId"])) ?? {}
+    if (approved !== false) return interrupted
+    return typeof reason === "string" && reason.trim() !== ""
+      ? `(No result: the user denied the call. Reason: ${reason.trim()})`
+      : "(No result: the user denied the call.)"
+  }
 }

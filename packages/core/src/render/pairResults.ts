@@ -3,9 +3,9 @@
  * (law L5: no call without its result, and no result without its call).
  */
 import type { Message, ToolCall, ToolResult } from "@memfold/message/Message"
-import { withoutResult } from "./approvals.js"
+import { withoutResults } from "./approvals.js"
 import { interrupted } from "@memfold/message/Item"
-import { answeredCall, openCallOf, takesPlaceOf } from "@memfold/message/Structure"
+import { type OpenCall, openCallOf, OpenCalls } from "@memfold/message/Structure"
 import type { Entry } from "../session/SessionState.js"
 
 /** The result that the model gets for a call without one. */
@@ -19,11 +19,13 @@ const lateResult = (result: ToolResult): Message => ({
   ],
 })
 
-interface PairedCall {
+interface PairedCall extends OpenCall {
   readonly call: ToolCall
+  /** How many calls there are before it. */
+  readonly place: number
   /** A later message has a call with its id: whatever comes answers that one. */
-  replaced: boolean
-  readonly answers: Array<{ readonly result: ToolResult; readonly message: Message; readonly source: number }>
+  isReplaced: boolean
+  answer: { readonly result: ToolResult; readonly message: Message; readonly source: number } | undefined
 }
 
 /** A message of a context, and the index of the message that it comes from; `null` for a note of the engine. */
@@ -81,76 +83,71 @@ const knownGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
 export const openInOrder = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
   pairGroup(
     messages.map((message, index) => ({ message, index })),
-    canBeAnswered,
+    true,
   ).map(({ message }) => message)
 
 const hasToolParts = ({ parts }: Message): boolean =>
   parts.some((part) => part.type === "tool-call" || part.type === "tool-result")
 
-/** Whether a result can still come for a call: none that comes for a later call with its id has passed it by. */
-const canBeAnswered = (one: PairedCall, asked: ReadonlyArray<PairedCall>): boolean =>
-  !one.replaced &&
-  !asked.slice(asked.indexOf(one)).some(({ call, answers }) => call.id === one.call.id && answers.length > 0)
-
 /**
  * The messages of a group, in the order that providers require.
  *
- * @param isOpen - whether a call without a result stays without one
+ * @param isOpen - whether a call stays without a result that still can have one
  */
 const pairGroup = (
   entries: ReadonlyArray<Pick<Entry, "message" | "index">>,
-  isOpen: typeof canBeAnswered = () => false,
+  isOpen = false,
 ): ReadonlyArray<Sent> => {
   if (entries.every(({ message }) => !hasToolParts(message))) {
     return entries.map(({ message, index }) => ({ message, source: index }))
   }
 
-  const asked: Array<PairedCall> = []
+  const open = new OpenCalls<PairedCall>()
+  /** The place of the newest call of an id that has a result: none comes for a call that this has passed by. */
+  const answered = new Map<string, number>()
   const out: Array<Sent | PairedCall> = []
   for (const { message, index } of entries) {
     const others = message.parts.filter((part) => part.type !== "tool-result")
     for (const part of message.parts) {
       if (part.type !== "tool-result") continue
-      const open = asked.filter((one) => one.answers.length === 0 && !one.replaced)
-      const answer =
-        open[
-          answeredCall(
-            open.map((one) => openCallOf(one.call)),
-            part,
-          )
-        ]
-      if (answer === undefined) out.push({ message: lateResult(part), source: index })
-      else answer.answers.push({ result: part, message, source: index })
+      const call = open.answer(part)
+      if (call === undefined) out.push({ message: lateResult(part), source: index })
+      else {
+        call.answer = { result: part, message, source: index }
+        answered.set(call.id, Math.max(answered.get(call.id) ?? -1, call.place))
+      }
     }
     if (others.length > 0 || message.parts.length === 0) {
       // The other parts of a tool message cannot stay in it: a tool message may only have results.
       const role = message.role === "tool" ? "user" : message.role
       out.push({ message: { ...message, role, parts: others }, source: index })
     }
-    const earlier = asked.filter((one) => one.answers.length === 0)
+    const earlier = open.count
     for (const call of message.parts) {
       if (call.type !== "tool-call") continue
-      for (const one of earlier) one.replaced ||= takesPlaceOf(openCallOf(call), openCallOf(one.call))
-      const one: PairedCall = { call, replaced: false, answers: [] }
-      asked.push(one)
+      const one: PairedCall = {
+        ...openCallOf(call),
+        call,
+        place: open.count,
+        isReplaced: false,
+        answer: undefined,
+      }
+      for (const replaced of open.add(one, earlier)) replaced.isReplaced = true
       out.push(one)
     }
   }
+  let without: ReturnType<typeof withoutResults> | undefined
   return out.flatMap((item) => {
     if (!("call" in item)) return item
-    const [answer] = item.answers
-    if (answer === undefined && isOpen(item, asked)) return []
+    const { id, name, place, isReplaced, answer } = item
+    if (answer === undefined && isOpen && !isReplaced && (answered.get(id) ?? -1) < place) return []
     const result: ToolResult = answer?.result ?? {
       type: "tool-result",
-      id: item.call.id,
-      name: item.call.name,
-      output: withoutResult(
-        item.call.id,
-        entries.map(({ message }) => message),
-      ),
+      id,
+      name,
+      output: (without ??= withoutResults(entries.map(({ message }) => message)))(id),
       isError: true,
     }
-    const { id } = item.call
     const { role: _role, parts: _parts, ...rest } = answer?.message ?? { role: "tool", parts: [] }
     const parts = [result.id === id ? result : { ...result, id }]
     return { message: { ...rest, role: "tool", parts }, source: answer?.source ?? null }

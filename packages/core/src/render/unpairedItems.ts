@@ -32,10 +32,11 @@ const unpairedIn = (group: ReadonlyArray<Entry>, openFrom: number | null): Reado
   }
   const all = group.flatMap(({ message }) => message.parts)
   // Who speaks behind an item has gone on without the answer of the provider.
-  const spoken = all.findLastIndex(({ type }) => type === "text")
+  const last = all.findLastIndex(({ type }) => type === "text")
+  const spokenBehind = new Set(all.slice(0, Math.max(last, 0)))
   for (const call of open) {
     const part = parts.get(call)!
-    const isLeft = call.item === "provider" && all.indexOf(part) < spoken
+    const isLeft = call.item === "provider" && spokenBehind.has(part)
     if (isLeft || group[0]?.group !== openFrom) unpaired.add(part)
   }
   return new Set([...unpaired].filter(isItem))
@@ -51,9 +52,9 @@ const estimated = (message: Entry["message"]): number => {
 }
 
 /** The entry without some parts. Its tokens shrink as an estimate of it does: a context knows no counter. */
-const without = (entry: Entry, gone: ReadonlyArray<Part>): Entry => {
+const without = (entry: Entry, gone: ReadonlySet<Part>): Entry => {
   const { message, tokens } = entry
-  const parts = message.parts.filter((part) => !gone.includes(part))
+  const parts = message.parts.filter((part) => !gone.has(part))
   const rest = { ...message, parts }
   const share = parts.length === 0 ? 0 : estimated(rest) / Math.max(estimated(message), 1)
   return { ...entry, message: rest, tokens: Math.min(Math.ceil(tokens * share), tokens) }
@@ -89,7 +90,7 @@ export const leaveOutUnpaired = (
         behind ||= unpaired.has(part)
         return unpaired.has(part) || (behind && boundReasoning !== "keep" && isBound(part))
       })
-      shown.push(gone.length === 0 ? entry : without(entry, gone))
+      shown.push(gone.length === 0 ? entry : without(entry, new Set(gone)))
       if (gone.length > 0) {
         const parts = [...new Set(gone.map(typeOf))]
         leftOut.push({ section: "left-out", from: entry.index, to: entry.index + 1, tokens: 0, parts })

@@ -173,21 +173,23 @@ const spokenText = (text: string): Parameters<typeof number>[0] =>
     })),
   )
 
+interface Called {
+  readonly call: Message.ToolCall
+  readonly id: string
+  readonly name: string
+  readonly slot: number
+  readonly day: string | undefined
+}
+
 /**
  * The sources of a conversation, in its order. A tool call and its result are one source, where the call was
  * made; reasoning, and items of a provider without text, are not quoted.
  */
 export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<ReadonlyArray<Source>> {
   const sources: Array<Source | null> = []
-  let open: Array<{
-    readonly call: Message.ToolCall
-    readonly id: string
-    readonly name: string
-    readonly slot: number
-    readonly day: string | undefined
-  }> = []
+  let open = new Structure.OpenCalls<Called>()
   // A call is a source with its result, or at the end without one.
-  const unanswered = new Set<(typeof open)[number]>()
+  const unanswered = new Set<Called>()
   for (const message of messages) {
     yield
     const day = dayOf(message)
@@ -212,14 +214,13 @@ export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<Rea
         case "tool-call":
           after.push(() => {
             const waiting = { call: part, id: part.id, name: part.name, slot: sources.push(null) - 1, day }
-            open.push(waiting)
+            open.add(waiting)
             unanswered.add(waiting)
           })
           break
         case "tool-result":
           after.push(() => {
-            const at = Structure.answeredCall(open, part)
-            const [waiting] = at === -1 ? [] : open.splice(at, 1)
+            const waiting = open.answer(part)
             const source = ofTool(waiting?.call, { ...part, output: Item.outputText(part) }, day)
             if (waiting === undefined) sources.push(source)
             else {
@@ -230,7 +231,7 @@ export function* ofMessages(messages: ReadonlyArray<Message.Message>): Steps<Rea
           break
       }
     }
-    if (message.role === "user") open = []
+    if (message.role === "user") open = new Structure.OpenCalls()
     const said = number(spoken)
     if (said.length > 0) {
       sources.push({

@@ -1,9 +1,9 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { conversation } from "@memfold/testing/arbitrary"
 import * as oracles from "@memfold/testing/oracle"
 import { Message } from "./index.js"
-import { answeredCall } from "./pairs.js"
 import * as Structure from "./Structure.js"
 
 const { assistant, call, result, system, user } = Message
@@ -86,24 +86,67 @@ describe("a result", () => {
     { id: "2", name: "y" },
     { id: "2", name: "z" },
   ]
+  const answered = (result: { readonly id: string; readonly name?: string }) => {
+    const calls = new Structure.OpenCalls(open)
+    const call = calls.answer(result)
+    expect(calls.left).toEqual(open.filter((one) => one !== call))
+    return call?.name
+  }
 
   it("with an id answers the oldest open call of that id, whatever its name", () => {
-    expect(answeredCall(open, { id: "2" })).toBe(1)
-    expect(answeredCall(open, { id: "2", name: "z" })).toBe(1)
-    expect(answeredCall(open, { id: "3", name: "x" })).toBe(-1)
+    expect(answered({ id: "2" })).toBe("y")
+    expect(answered({ id: "2", name: "z" })).toBe("y")
+    expect(answered({ id: "3", name: "x" })).toBeUndefined()
   })
 
   it("without an id answers the oldest open call of its name, or else the oldest", () => {
-    expect(answeredCall(open, { id: "", name: "z" })).toBe(2)
-    expect(answeredCall(open, { id: "", name: "nobody" })).toBe(0)
-    expect(answeredCall(open, { id: "" })).toBe(0)
+    expect(answered({ id: "", name: "z" })).toBe("z")
+    expect(answered({ id: "", name: "nobody" })).toBe("x")
+    expect(answered({ id: "" })).toBe("x")
   })
 
   it("answers nothing where nothing is open", () => {
-    expect(answeredCall([], { id: "" })).toBe(-1)
-    expect(answeredCall([], { id: "1" })).toBe(-1)
+    expect(new Structure.OpenCalls().answer({ id: "" })).toBeUndefined()
+    expect(new Structure.OpenCalls().answer({ id: "1" })).toBeUndefined()
   })
 })
+
+/** A message of many calls, and messages behind it that make each of them be looked for. */
+const many = 20_000
+const ids = Array.from({ length: many }, (_, at) => `c${at}`)
+const item = (type: string, id: string): Message.Part => ({
+  type: "opaque",
+  provider: "openai-responses",
+  data: { type, call_id: id, id, output: [] },
+})
+const results = (given: ReadonlyArray<string>): Message.Message => ({
+  role: "tool",
+  parts: given.map((id) => ({ type: "tool-result", id, output: "done" })),
+})
+const items = (type: string, given: ReadonlyArray<string>): Message.Message => ({
+  role: "assistant",
+  parts: given.map((id) => item(type, id)),
+})
+const crowds: Readonly<Record<string, ReadonlyArray<Message.Message>>> = {
+  "results in their order": [calls(...ids), results(ids)],
+  "results from the last to the first": [calls(...ids), results(ids.toReversed())],
+  "results that answer nothing": [calls(...ids), results(ids.map((id) => `x${id}`))],
+  "results without an id": [calls(...ids), results(ids.map(() => ""))],
+  "one id again and again": [calls(...ids.map(() => "c")), results(ids.map(() => "c"))],
+  "the calls again": [calls(...ids), calls(...ids.toReversed()), results(ids)],
+  "items of a provider": [items("computer_call", ids), items("computer_call_output", ids.toReversed())],
+  "items again": [items("computer_call", ids), items("computer_call", ids.toReversed())],
+}
+
+it.each(Object.entries(crowds))(
+  "L19: thousands of calls take a time in line with their number: %s",
+  (_, messages) => {
+    const passed = cpuTime()
+    const { structure } = placed(messages)
+    expect(passed()).toBeLessThan(1_000)
+    expect(structure.open?.calls.length ?? 0).toBeLessThanOrEqual(many)
+  },
+)
 
 describe("rounds", () => {
   const complete = (...messages: ReadonlyArray<Message.Message>) =>

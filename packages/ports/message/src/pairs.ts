@@ -70,61 +70,120 @@ export const pairingOf = (part: Part): Pairing | undefined => {
 /** Whether a message has a call or an answer. */
 export const hasPairing = ({ parts }: Message): boolean => parts.some((part) => pairingOf(part) !== undefined)
 
+/** What two calls have in common where the later one takes the place of the earlier one; `null` for a call without an id. */
+const identityOf = ({ id, name, item }: OpenCall): string | null =>
+  id === "" ? null : `same ${item ?? ""} ${name.length} ${name}${id}`
+
+const itemNamed = (type: string, id: string): string => `item ${type.length} ${type}${id}`
+
+/** What an answer may name a call by. */
+const namesOf = ({ id, name, otherId, item }: OpenCall): ReadonlyArray<string> =>
+  item === undefined
+    ? [`id ${id}`, `name ${name}`, "any", ...(otherId === undefined ? [] : [`other ${otherId}`])]
+    : [itemNamed(name, id)]
+
 /**
- * Finds the open call that a result answers.
+ * The calls that wait for an answer, oldest first. An answer finds its call at once, however many wait: a message may have thousands.
  *
- * A result answers the oldest open tool call with the id of the result, because a provider may use an id again. A result with an empty
- * id answers the oldest open call of its name, or else the oldest open call.
+ * @example
+ * ```ts
+ * import { Structure } from "@memfold/message"
  *
- * @param open the open calls, oldest first
- * @returns the position in `open`, or `-1` if the result answers no open call: it is late, a duplicate or unexpected
+ * const open = new Structure.OpenCalls([{ id: "1", name: "search" }, { id: "2", name: "read" }])
+ * console.log(open.answer({ id: "2" })?.name) // read
+ * console.log(open.left.map(({ id }) => id)) // [ '1' ]
+ * ```
  */
-export const answeredCall = (
-  open: ReadonlyArray<OpenCall>,
-  result: { readonly id: string; readonly name?: string | undefined },
-): number => {
-  const { id, name } = result
-  if (id !== "") {
-    const own = open.findIndex((call) => call.item === undefined && call.id === id)
-    return own === -1 ? open.findIndex((call) => call.otherId === id) : own
+export class OpenCalls<Call extends OpenCall> {
+  readonly #calls: Array<Call | null> = []
+  /** The places of calls by what names them, and how many of these are known to be answered. */
+  readonly #named = new Map<string, { readonly places: Array<number>; answered: number }>()
+  readonly #ids: ReadonlySet<string> | undefined
+
+  /**
+   * @param calls - the calls, oldest first
+   * @param ids - the ids that are asked for, if they are known: the other calls cost nothing
+   */
+  constructor(calls: Iterable<Call> = [], ids?: ReadonlySet<string>) {
+    this.#ids = ids
+    for (const call of calls) this.add(call)
   }
-  const named = open.findIndex((call) => call.item === undefined && call.name === name)
-  return named === -1 ? open.findIndex((call) => call.item === undefined) : named
+
+  /** How many calls there have been. */
+  get count(): number {
+    return this.#calls.length
+  }
+
+  /** The calls that still wait. */
+  get left(): Array<Call> {
+    return this.#calls.filter((call) => call !== null)
+  }
+
+  /**
+   * Adds a call.
+   *
+   * @param earlier - among how many of the first calls it takes the place of those with its id. Such a call was abandoned, or its message
+   *   was appended twice; an answer that comes later answers the newer call
+   * @returns the calls whose place it takes
+   */
+  add(call: Call, earlier = 0): ReadonlyArray<Call> {
+    const identity = identityOf(call)
+    const replaced: Array<Call> = []
+    if (identity !== null)
+      for (let at = this.#oldest(identity); at < earlier; at = this.#oldest(identity))
+        replaced.push(this.#take(at)!)
+    const place = this.#calls.push(call) - 1
+    const ids = this.#ids
+    if (ids === undefined || ids.has("") || ids.has(call.id) || ids.has(call.otherId ?? call.id))
+      for (const name of [...namesOf(call), ...(identity === null ? [] : [identity])]) {
+        const known = this.#named.get(name)
+        if (known === undefined) this.#named.set(name, { places: [place], answered: 0 })
+        else known.places.push(place)
+      }
+    return replaced
+  }
+
+  /**
+   * Takes out the call that a result answers: the oldest tool call with the id of the result, because a provider may use an id again. A
+   * result with an empty id answers the oldest call of its name, or else the oldest one.
+   *
+   * @returns the call; `undefined` if the result answers none: it is late, a duplicate or unexpected
+   */
+  answer({ id, name }: { readonly id: string; readonly name?: string | undefined }): Call | undefined {
+    const [own, other] = id === "" ? [`name ${name}`, "any"] : [`id ${id}`, `other ${id}`]
+    const at = this.#oldest(own)
+    return this.#take(at === Number.POSITIVE_INFINITY ? this.#oldest(other) : at)
+  }
+
+  /** Takes out the item that an item with one of these types and ids answers. */
+  answerItem(types: ReadonlyArray<string>, ids: ReadonlyArray<string>): Call | undefined {
+    return this.#take(
+      Math.min(...types.flatMap((type) => ids.map((id) => this.#oldest(itemNamed(type, id))))),
+    )
+  }
+
+  /** Takes out all items of providers. */
+  closeItems(): ReadonlyArray<Call> {
+    return this.#calls.flatMap((call, at) =>
+      call === null || call.item === undefined ? [] : [this.#take(at)!],
+    )
+  }
+
+  /** The place of the oldest call with a name that still waits, or infinity. */
+  #oldest(name: string): number {
+    const known = this.#named.get(name)
+    if (known === undefined) return Number.POSITIVE_INFINITY
+    const { places } = known
+    while (known.answered < places.length && this.#calls[places[known.answered]!] === null) known.answered++
+    return places[known.answered] ?? Number.POSITIVE_INFINITY
+  }
+
+  #take(at: number): Call | undefined {
+    const call = this.#calls[at] ?? undefined
+    if (call !== undefined) this.#calls[at] = null
+    return call
+  }
 }
-
-/** The position in `open` of the call that an answer answers, or `-1`. */
-const answeredBy = (open: ReadonlyArray<OpenCall>, pairing: Exclude<Pairing, { call: OpenCall }>): number => {
-  if ("result" in pairing) return answeredCall(open, pairing.result)
-  const { types, ids } = pairing.answers
-  return open.findIndex(
-    ({ item, name, id }) => item !== undefined && types.includes(name) && ids.includes(id),
-  )
-}
-
-/**
- * Whether a call takes the place of an open call of an earlier message: both have one id. The earlier call was abandoned, or its
- * message was appended twice; an answer that comes later answers the newer call.
- */
-export const takesPlaceOf = (
-  call: Pick<OpenCall, "id" | "name" | "item">,
-  earlier: Pick<OpenCall, "id" | "name" | "item">,
-): boolean =>
-  call.id !== "" && call.id === earlier.id && call.name === earlier.name && call.item === earlier.item
-
-/**
- * The open calls behind a message of the assistant: the calls before the message, and the calls in it. A call of the message takes the
- * place of an open call with its id.
- *
- * @param open the open calls before it, oldest first
- * @param calls the calls of the message
- */
-export const withCalls = <Call extends { readonly id: string; readonly name: string }>(
-  open: ReadonlyArray<Call>,
-  calls: ReadonlyArray<Call>,
-): Array<Call> => [
-  ...open.filter((earlier) => !calls.some(({ id, name }) => takesPlaceOf({ id, name }, earlier))),
-  ...calls,
-]
 
 /** The open calls after a message, and what its parts did to them. */
 export interface Paired {
@@ -135,6 +194,12 @@ export interface Paired {
   readonly alone: ReadonlyArray<Part>
   /** The calls before it that nothing can answer any more. */
   readonly closed: ReadonlyArray<OpenCall>
+}
+
+/** The ids that a part says. */
+const idsOf = (pairing: Pairing): ReadonlyArray<string> => {
+  if ("answers" in pairing) return pairing.answers.ids
+  return ["call" in pairing ? pairing.call.id : pairing.result.id]
 }
 
 /** Whether a tool message has something that a context can only show as the user's. */
@@ -154,29 +219,25 @@ export const pairMessage = (before: ReadonlyArray<OpenCall>, message: Message): 
     const pairing = pairingOf(part)
     return pairing === undefined ? [] : [{ part, pairing }]
   })
-  let open = [...before]
+  const open = new OpenCalls(before, new Set(pairings.flatMap(({ pairing }) => idsOf(pairing))))
   const alone: Array<Part> = []
   const close = (part: Part, pairing: Exclude<Pairing, { call: OpenCall }>) => {
-    const at = answeredBy(open, pairing)
-    if (at === -1) alone.push(part)
-    else open.splice(at, 1)
+    const call =
+      "result" in pairing
+        ? open.answer(pairing.result)
+        : open.answerItem(pairing.answers.types, pairing.answers.ids)
+    if (call === undefined) alone.push(part)
   }
   for (const { part, pairing } of pairings) if ("result" in pairing) close(part, pairing)
-  let closed: ReadonlyArray<OpenCall> = []
-  if (alone.length > 0 || speaksAsUser(message)) {
-    closed = open.filter(({ item }) => item !== undefined)
-    open = open.filter(({ item }) => item === undefined)
-  }
+  const closed: Array<OpenCall> = []
+  if (alone.length > 0 || speaksAsUser(message)) closed.push(...open.closeItems())
   const calls: Array<readonly [OpenCall, Part]> = []
-  const earlier = new Set(open)
   for (const { part, pairing } of pairings) {
     if ("call" in pairing) {
-      const replaced = open.filter((one) => earlier.has(one) && takesPlaceOf(pairing.call, one))
-      if (replaced.length > 0) open = open.filter((one) => !replaced.includes(one))
-      closed = [...closed, ...replaced.filter(({ item }) => item !== undefined)]
-      open.push(pairing.call)
+      const replaced = open.add(pairing.call, before.length)
+      closed.push(...replaced.filter(({ item }) => item !== undefined))
       calls.push([pairing.call, part])
     } else if ("answers" in pairing) close(part, pairing)
   }
-  return { open, calls, alone, closed }
+  return { open: open.left, calls, alone, closed }
 }

@@ -80,19 +80,23 @@ interface Document {
   readonly words: string | null
 }
 
+interface Called {
+  readonly id: string
+  readonly name: string
+  readonly reading: Reading | null
+}
+
 const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Document> => {
   const found: Array<Document> = []
   // Ids are sometimes reused, so calls pair with results by position as well.
-  let open: Array<{ readonly id: string; readonly name: string; readonly reading: Reading | null }> = []
+  let open = new Structure.OpenCalls<Called>()
   for (const { role, parts } of messages) {
-    if (role === "user") open = []
+    if (role === "user") open = new Structure.OpenCalls()
     for (const part of parts) {
       if (part.type === "tool-call") {
-        open.push({ id: part.id, name: part.name, reading: readingOf(part) })
+        open.add({ id: part.id, name: part.name, reading: readingOf(part) })
       } else if (part.type === "tool-result") {
-        const at = Structure.answeredCall(open, part)
-        const [call] = at === -1 ? [] : open.splice(at, 1)
-        const reading = call?.reading ?? null
+        const reading = open.answer(part)?.reading ?? null
         if (reading !== null && !Message.failed(part)) {
           found.push({ name: reading.path, words: reading.whole ? firstWords(part.output) : null })
         }

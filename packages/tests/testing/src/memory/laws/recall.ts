@@ -42,16 +42,16 @@ const checkFound = (
     )
   }
   const shown = found.messages.filter(({ excerpt }) => !excerpt).map(({ message }) => message)
-  let open: Array<Structure.OpenCall> = []
+  const open = new Structure.OpenCalls()
   for (const message of shown) {
     for (const result of Message.results(message)) {
-      const at = Structure.answeredCall(open, result)
-      must(at !== -1, () => "a result is shown without its call")
-      open.splice(at, 1)
+      const call = open.answer(result)
+      must(call !== undefined, () => "a result is shown without its call")
     }
-    open = Structure.withCalls(open, Message.calls(message))
+    const earlier = open.count
+    for (const call of Message.calls(message)) open.add(call, earlier)
   }
-  must(open.length === 0, () => "a call is shown without its result")
+  must(open.left.length === 0, () => "a call is shown without its result")
 }
 
 export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
