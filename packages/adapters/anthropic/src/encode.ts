@@ -117,9 +117,10 @@ const withoutEarlierThoughts = (
   const late = [...hoisted, ...unplaced].filter(({ message }) => message >= begin)
   const last = Math.max(-1, ...late.map(({ message }) => message))
   return turns.flatMap((turn) => {
-    const dropped = turn.others.filter((block) => isThinking(block) && block.message < last)
+    const isDropped = (block: Block) => isThinking(block) && block.message < last
+    const dropped = turn.others.filter(isDropped)
     for (const { message, part } of dropped) omitted.push({ message, part })
-    const others = turn.others.filter((block) => !dropped.includes(block))
+    const others = turn.others.filter((block) => !isDropped(block))
     return dropped.length > 0 && others.length + turn.results.length === 0 ? [] : [{ ...turn, others }]
   })
 }
@@ -217,14 +218,14 @@ class BlockWriter {
     )
   }
 
-  of({ role, parts }: Message.Message, message: number): Blocks {
+  of(given: Message.Message, message: number): Blocks {
+    const { role, parts } = given
     const results: Array<Block> = []
     const others: Array<Block> = []
     parts.forEach((part, at) => {
       if (part.type === "tool-result") {
         if (wireRole(role) !== "user") return this.omit(message, part.type)
-        const next = parts.findIndex((one, later) => later > at && one.type === "tool-result")
-        const following = role === "tool" ? parts.slice(at + 1, next === -1 ? parts.length : next) : []
+        const following = Codec.followingParts(given, at)
         results.push({ fields: this.resultOf(part, following, message), message, part: part.type })
       } else if (role !== "tool" || results.length === 0) {
         const fields = this.fieldsOf(part, role, message)

@@ -1,5 +1,6 @@
 /** Ids of tool calls, as a provider accepts them. */
 import { digest } from "./digest.js"
+import { Queues } from "./Queues.js"
 import type { Server } from "./servers.js"
 
 /**
@@ -35,7 +36,7 @@ export const idRules = ({ callIds: length }: Server, pattern: RegExp): IdRules =
 export class CallIds {
   private readonly used = new Set<string>()
   private readonly seen = new Map<string, number>()
-  private readonly open = new Map<string, Array<string>>()
+  private readonly open = new Queues<string>()
 
   constructor(private readonly rules: IdRules) {}
 
@@ -50,7 +51,6 @@ export class CallIds {
    * @param kind - what kind of call it is, where answers of several kinds have ids of their own
    */
   call(id: string, kind = ""): string {
-    const key = `${kind} ${id}`
     let sent = this.fit(id)
     while (this.used.has(sent)) {
       const count = (this.seen.get(id) ?? 1) + 1
@@ -58,15 +58,13 @@ export class CallIds {
       sent = this.fit(`${id}_${count}`)
     }
     this.used.add(sent)
-    this.open.set(key, [...(this.open.get(key) ?? []), sent])
+    this.open.add(`${kind} ${id}`, sent)
     return sent
   }
 
   /** The id to send for a result: the id that was sent for the oldest open call of its kind with the result's id. */
   result(id: string, kind = ""): string {
-    const key = `${kind} ${id}`
-    const [sent = this.fit(id), ...others] = this.open.get(key) ?? []
-    this.open.set(key, others)
+    const sent = this.open.take(`${kind} ${id}`) ?? this.fit(id)
     if (this.rules.reuse) this.used.delete(sent)
     return sent
   }

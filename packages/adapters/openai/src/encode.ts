@@ -268,9 +268,7 @@ class Encoder implements Setting {
     const { parts } = message
     return parts.flatMap((part, at) => {
       if (part.type !== "tool-result") return []
-      const next = parts.findIndex((one, later) => later > at && one.type === "tool-result")
-      const following = message.role === "tool" ? parts.slice(at + 1, next === -1 ? parts.length : next) : []
-      return [this.resultMessage(message, form, part, following)]
+      return [this.resultMessage(message, form, part, Codec.followingParts(message, at))]
     })
   }
 

@@ -189,6 +189,65 @@ describe("a list of 640 messages", () => {
   })
 })
 
+describe("a message of 20,000 parts", () => {
+  const ids = Array.from({ length: 20_000 }, (_, at) => `c${at}`)
+  const calls = (of: (id: string) => string): Message.Message => ({
+    role: "assistant",
+    parts: ids.map((id) => ({ type: "tool-call", id: of(id), name: "look", arguments: "{}" })),
+  })
+  const results = (of: (id: string) => string): Message.Message => ({
+    role: "tool",
+    parts: ids.toReversed().map((id) => ({ type: "tool-result", id: of(id), output: "found" })),
+  })
+  const items = (type: string, of: (id: string) => object): Message.Message => ({
+    role: "assistant",
+    parts: [
+      ...ids.map((id) => ({
+        type: "opaque" as const,
+        provider: "openai-responses",
+        data: { type, status: "completed", ...of(id) },
+      })),
+      { type: "text", text: "Found." },
+    ],
+  })
+  const action = { type: "search", query: "q" }
+  const crowds: Readonly<Record<string, ReadonlyArray<Message.Message>>> = {
+    calls: [calls((id) => id), results((id) => id)],
+    "calls with one id": [calls(() => "c"), results(() => "c")],
+    "calls without a result": [calls((id) => id), Message.user("Stop.")],
+    reasoning: [items("reasoning", (id) => ({ id, summary: [], encrypted_content: "e" }))],
+    "items with one id": [items("web_search_call", (id) => ({ id: "w", action: { ...action, query: id } }))],
+    thoughts: [
+      {
+        role: "assistant",
+        parts: ids.map((signature) => ({
+          type: "opaque",
+          provider: "anthropic",
+          data: { type: "thinking", thinking: "t", signature },
+        })),
+      },
+      Message.user("Go on."),
+      Message.system("Be brief."),
+    ],
+  }
+  const formats = Object.keys(codecs) as ReadonlyArray<keyof Formats>
+
+  it.each(Object.entries(crowds))(
+    "L19: takes a time in line with them in every format: %s",
+    async (_, messages) => {
+      const prefix = { version: 1, total: messages.length, head: "" }
+      const sources = messages.map((__, at) => at)
+      for (const format of formats) {
+        const passed = cpuTime()
+        await Effect.runPromise(
+          contextIn(format, { messages, sources, layout: [], tokens: 0, prefix, cacheMarks: [] }),
+        )
+        expect([format, passed()]).toEqual([format, expect.toSatisfy((ms: number) => ms < 1_500)])
+      }
+    },
+  )
+})
+
 describe.runIf(deep)("what one client asks for", () => {
   it("holds the event loop no longer than 50 ms at a time", { timeout: 300_000 }, async () => {
     const { url } = await started()

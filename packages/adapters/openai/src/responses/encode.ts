@@ -101,15 +101,14 @@ const withoutUnclosable = (
 ): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Codec.Omitted> } => {
   const gone = new Set<Message.Part>()
   const omitted: Array<Codec.Omitted> = []
-  let open: Array<{ readonly call: Message.ToolCall; readonly message: number }> = []
+  const open = new Codec.Queues<{ readonly call: Message.ToolCall; readonly message: number }>()
   for (const [message, { role, parts }] of messages.entries()) {
-    if (role === "user") open = []
+    if (role === "user") open.clear()
     for (const part of parts) {
       if (part.type === "tool-call" && closingOf(typeOfCall(part)) === undefined)
-        open.push({ call: part, message })
+        open.add(part.id, { call: part, message })
       if (part.type !== "tool-result") continue
-      const at = open.findIndex(({ call }) => call.id === part.id)
-      const [answered] = at === -1 ? [] : open.splice(at, 1)
+      const answered = open.take(part.id)
       if (answered === undefined || hasOwnForm(part, typeOfCall(answered.call))) continue
       gone.add(answered.call).add(part)
       omitted.push({ message: answered.message, part: typeOfCall(answered.call) })
@@ -130,10 +129,16 @@ const withoutLooseReasoning = (
   items: ReadonlyArray<Item>,
   omitted: Array<Codec.Omitted>,
 ): ReadonlyArray<Item> => {
+  /** What follows from each item, behind its reasoning. */
+  const nexts: Array<Codec.Fields | undefined> = []
+  for (let at = items.length - 1; at >= 0; at--) {
+    const behind = items[at + 1]?.fields
+    nexts[at] = behind?.["type"] === "reasoning" ? nexts[at + 1] : behind
+  }
   return items.filter((item, at) => {
     const { fields, message } = item
     if (fields["type"] !== "reasoning") return true
-    const next = items.slice(at + 1).find((one) => one.fields["type"] !== "reasoning")?.fields
+    const next = nexts[at]
     const follows =
       next !== undefined &&
       (next["role"] === undefined || next["role"] === "assistant") &&
@@ -151,17 +156,18 @@ const withoutLooseReasoning = (
  */
 const withUniqueIds = (items: ReadonlyArray<Item>, omitted: Array<Codec.Omitted>): ReadonlyArray<Item> => {
   const sent = new Map<unknown, ReadonlyArray<unknown>>()
-  let asked: ReadonlyArray<unknown> = []
+  const renamed = new Map<string, number>()
+  let [question, answers]: [unknown, string] = [null, ""]
   return items.flatMap((item) => {
     const { fields, message } = item
     const { id, type, role } = fields
     const { call, answer } = table[String(type)] ?? {}
     // Outputs of tools come again in a loop that waits for something; how many there were says which one is answered.
-    if (role === "user") asked = [fields]
-    else if (answer !== undefined) asked = [...asked, type]
+    if (role === "user") [question, answers] = [fields, ""]
+    else if (answer !== undefined) answers += `${String(type)} `
     if (typeof id !== "string" || answer?.ids.includes("id") === true) return [item]
     // What the provider ran has an id of its own, whatever was asked.
-    const said = [fields, type === "message" || type === "reasoning" ? asked : null]
+    const said = [fields, type === "message" || type === "reasoning" ? [question, answers] : null]
     const before = sent.get(id)
     if (before === undefined) {
       sent.set(id, said)
@@ -173,11 +179,12 @@ const withUniqueIds = (items: ReadonlyArray<Item>, omitted: Array<Codec.Omitted>
       return []
     }
     if (type === "message" || type === undefined) return [{ ...item, fields: withoutIds(fields) }]
-    let count = 2
+    let count = renamed.get(id) ?? 2
     while (sent.has(`${id}_${count}`)) count++
-    const renamed = { ...fields, id: `${id}_${count}` }
-    sent.set(renamed.id, [renamed, ...said.slice(1)])
-    return [{ ...item, fields: renamed }]
+    renamed.set(id, count)
+    const other = { ...fields, id: `${id}_${count}` }
+    sent.set(other.id, [other, ...said.slice(1)])
+    return [{ ...item, fields: other }]
   })
 }
 
