@@ -13,7 +13,7 @@ import { forward } from "./forward.js"
 import { ambiguityIn, type Field } from "./headers.js"
 import { count } from "./metrics.js"
 import { ownHeaders, sessionOf } from "./names.js"
-import { jsonOf } from "./parse.js"
+import { jsonOf, withExactItems } from "./parse.js"
 import { prepare } from "./prepare.js"
 import { passedRecord, type ProxyRecord } from "./ProxyRecord.js"
 import { BodyTooLarge, readBody, textOf } from "./readBody.js"
@@ -196,7 +196,10 @@ export class Proxy {
       if (isTooMuch(amount)) return this.tooMuch(incoming, bytes)
     }
     if (this.isKept(request, text)) {
-      const body = text === "" ? undefined : jsonOf(text ?? "not text")
+      const body = await Memory.asPromise(
+        inSteps(() => withExactItems(text ?? "")),
+        incoming.signal,
+      )
       await conversations!.answer({ ...incoming, body })
       return answeredHere(incoming)
     }

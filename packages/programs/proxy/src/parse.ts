@@ -1,5 +1,5 @@
 /** Takes a request of a client apart; on any doubt, it is left as it came. */
-import { exactText, isFields } from "@memfold/codec"
+import { exactText, type Fields, isFields } from "@memfold/codec"
 import type { Parsed } from "./compose.js"
 import { type Dialect, unitsOf } from "./dialects.js"
 import type { Steps } from "@memfold/log/breathe"
@@ -17,6 +17,15 @@ export const jsonOf = (text: string): unknown => {
   } catch {
     return undefined
   }
+}
+
+/** A body of which items are stored: their numbers keep their digits. What else it says goes on to the upstream, as JSON has it. */
+export function* withExactItems(text: string): Steps<unknown> {
+  const body = jsonOf(text)
+  if (!isFields(body)) return body
+  const exact = jsonOf(yield* exactText(text)) as Fields
+  const items = ["input", "items"].filter((name) => Object.hasOwn(body, name))
+  return { ...body, ...Object.fromEntries(items.map((name) => [name, exact[name]])) }
 }
 
 /** Responses takes a text in place of a list with one message: it is written as that list. */

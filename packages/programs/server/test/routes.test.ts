@@ -361,6 +361,26 @@ describe("L19: every route with a body", () => {
   })
 })
 
+it("L19: a conversation has the digits of numbers in its items, and its upstream has what else was sent", async () => {
+  const { url, mine, provider } = await spoken()
+  const post = async (path: string, body: string) => {
+    const headers = { "x-memfold-token": mine.token, "content-type": "application/json" }
+    const answer = await fetch(`${url}/v1/${path}`, { method: "POST", headers, body })
+    return answer.text()
+  }
+  const click = (at: string): string =>
+    `[{"role":"user","content":"Look"},{"type":"computer_call","id":"cu","call_id":"c","status":"completed","pending_safety_checks":[],"action":{"type":"click","button":"left","x":${at},"y":1}}]`
+  const long = "9007199254740993"
+  const { id } = JSON.parse(await post("conversations", `{"items":${click(long)}}`)) as { id: string }
+  const items = await fetch(`${url}/v1/conversations/${id}/items`, {
+    headers: { "x-memfold-token": mine.token },
+  })
+  expect(await items.text()).toContain(`"x":"${long}"`)
+  const tool = `{"type":"function","name":"f","parameters":{"type":"object","properties":{"n":{"type":"integer","maximum":${long}}}}}`
+  await post("responses", `{"model":"m","input":"Hi","tools":[${tool}]}`)
+  expect(JSON.stringify(provider.received.at(-1))).not.toContain(`"${long}"`)
+})
+
 describe("L21: every route", () => {
   it("asks for the rights that it declares, before anything of a body has come", async () => {
     const { url, mine, some, ids } = await spoken()
