@@ -51,9 +51,9 @@ export class Erasing extends HttpApiMiddleware.Tag<Erasing>()("@memfold/client/E
 
 /**
  * That a route may begin a session, which its service can have too many of: the one in its path, or the one that its body names as
- * `to`.
+ * `to`; or the group of the feed in its path.
  */
-export class Begins extends Context.Tag("@memfold/client/Begins")<Begins, "session" | "to">() {}
+export class Begins extends Context.Tag("@memfold/client/Begins")<Begins, "session" | "to" | "group">() {}
 
 const format = Schema.Struct(schemas.inFormat)
 
@@ -428,6 +428,7 @@ const log = group("log", [
   readsAndWrites("POST", "consume", consumers(), {
     body: schemas.Consume,
     answer: schemas.Consumed,
+    begins: "group",
     about:
       "The feed for one of a group of consumers. The service keeps how far the group has come; one consumer has its turn at a time, and another one takes over when it ends, or asks for nothing for as long as its lease. Who has lost its turn is told so with 409",
   }),

@@ -31,6 +31,8 @@ export interface TenantMemory extends Omit<
   Memory.Service,
   "sessions" | "sessionsOf" | "within" | "look" | "consume"
 > {
+  /** Whether a group of the feed has begun. */
+  readonly hasGroup: (group: string) => Effect.Effect<boolean, EventLog.LogError>
   /** Takes the turn of a group of the feed: see `EventLog.takeTurn`. */
   readonly takeTurn: (
     group: string,
@@ -74,7 +76,8 @@ export const tenantMemory = (
     Effect.map(memory.state(Memory.spendLog(scope, name)), ({ spent }) => spent)
   const prefix = tenant === null ? "" : `${tenant}/`
   const inside = (id: string): string => `${prefix}${id}`
-  const turns: Pick<TenantMemory, "takeTurn" | "keepTurn"> = {
+  const turns: Pick<TenantMemory, "hasGroup" | "takeTurn" | "keepTurn"> = {
+    hasGroup: (group) => Effect.map(log.head(EventLog.groupLog(inside(group))), (head) => head !== null),
     takeTurn: (group, options) => EventLog.takeTurn(log, inside(group), options),
     keepTurn: (group, at, options) => EventLog.keepTurn(log, inside(group), at, options),
   }

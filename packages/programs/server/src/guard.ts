@@ -27,6 +27,8 @@ export interface GuardOptions extends Authorization, Served {
   readonly isClosing: () => boolean
   /** Checks that a tenant may begin a session. */
   readonly mayBegin: MayBegin
+  /** Checks that a tenant may begin a group of the feed. */
+  readonly mayBeginGroup: MayBegin
 }
 
 /** What a handler adds to the line of its request in the log. */
@@ -181,6 +183,15 @@ export const checked = (options: GuardOptions) => {
         "as Authorization: Bearer TOKEN",
       )
       if (declared.begins === "session") yield* mayBegin(params["session"] ?? "")
+      if (declared.begins === "group") {
+        const { tenant } = caller
+        const begun = options.mayBeginGroup(
+          tenantMemory(options, tenant, null),
+          tenant,
+          params["group"] ?? "",
+        )
+        yield* Effect.mapError(begun, (error) => problemFor(tenant, error))
+      }
       const { text, work } = yield* textOf(request, options.maxBody, bodies)
       yield* charge(work)
       if (declared.begins === "to") {

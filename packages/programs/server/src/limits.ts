@@ -1,6 +1,6 @@
 /** Limits: how much work a token may ask for in a second, and how many sessions a tenant may have. */
 import { type Problem, problem } from "@memfold/client/api"
-import type { Memory } from "@memfold/core"
+import { EventLog, type Memory } from "@memfold/core"
 import type { Measured } from "@memfold/proxy"
 import { Effect, Either, type Scope } from "effect"
 import type { TenantMemory } from "./TenantMemory.js"
@@ -86,11 +86,11 @@ export const onePlace = (
     () => Effect.sync(() => room.give(key, 1)),
   )
 
-/** Checks that one more session may begin, if this one does not exist yet. */
+/** Checks that one more session, or group of the feed, may begin, if this one does not exist yet. */
 export type MayBegin = (
   memory: TenantMemory,
   tenant: string | null,
-  session: string,
+  name: string,
 ) => Effect.Effect<void, Problem | Memory.MemoryError>
 
 /**
@@ -113,5 +113,27 @@ export const makeSessionLimit = (most: number | null): MayBegin => {
       const count = known !== undefined && known < most ? known : (yield* memory.list({ limit: most })).length
       if (count >= most) return yield* Effect.fail(refused)
       counts.set(tenant, count + 1)
+    })
+}
+
+/**
+ * Limits the groups of the feed that this process begins for each tenant. No list has groups, so those of other processes are not counted.
+ *
+ * @param most - the most groups of a tenant; `null` for any number
+ */
+export const makeGroupLimit = (most: number | null): MayBegin => {
+  const begun = new Map<string | null, number>()
+  const refused = problem(
+    429,
+    "TooManySessions",
+    `${most} groups of the feed have begun, and no more are allowed; take one of them`,
+  )
+  return (memory, tenant, group) =>
+    Effect.gen(function* () {
+      // What cannot be the name of a group is refused behind this.
+      if (most === null || !EventLog.isName(group) || (yield* memory.hasGroup(group))) return
+      const count = begun.get(tenant) ?? 0
+      if (count >= most) return yield* Effect.fail(refused)
+      begun.set(tenant, count + 1)
     })
 }

@@ -15,10 +15,10 @@ export interface Route {
   /** What a token must allow, all of it. Without one, anybody may ask. */
   readonly rights: ReadonlyArray<Right>
   /**
-   * Which session it may begin: the one in its path, one that its body names, or one that is found while it is answered. A route that
-   * does not say so begins none.
+   * Which session it may begin: the one in its path, one that its body names, or one that is found while it is answered; or the group of
+   * the feed in its path. A route that does not say so begins none.
    */
-  readonly begins: "session" | "to" | "found" | null
+  readonly begins: "session" | "to" | "found" | "group" | null
   /** The headers about a write that it takes. With another one, a request is refused: who sends it counts on what it says. */
   readonly takes: ReadonlySet<string>
 }

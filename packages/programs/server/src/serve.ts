@@ -12,7 +12,7 @@ import { mcp } from "./mcp.js"
 import { admission, checked, guarded, type GuardOptions } from "./guard.js"
 import { handlersOf } from "./handlers.js"
 import type { Serving } from "./handlers/operation.js"
-import { makeRate, makeRoom, makeSessionLimit } from "./limits.js"
+import { makeGroupLimit, makeRate, makeRoom, makeSessionLimit } from "./limits.js"
 import { type Accounts, openMemory, strategySetting } from "./openMemory.js"
 import { telemetry } from "./telemetry.js"
 import { serviceSettings } from "./settings.js"
@@ -68,6 +68,7 @@ const application = (serving: Serving & Accounts, options: ServeOptions) => {
     readOnly,
     rate: makeRate(rateOf(options)),
     mayBegin: makeSessionLimit(options.maxSessions ?? null),
+    mayBeginGroup: makeGroupLimit(options.maxSessions ?? null),
     names: namesOf(options),
     maxBody,
     bodies: makeRoom(maxBodies),

@@ -1,4 +1,5 @@
 /** What the service refuses: names, origins, sizes, rates and slowness; and what it does for who listens beyond this machine. */
+import { storeFile } from "@memfold/harness/storeFile"
 import { createClient } from "@memfold/client"
 import { connect } from "node:net"
 import { request } from "node:http"
@@ -169,6 +170,24 @@ describe("limits", () => {
     await a.delete("two")
     await a.append("three", turn(1))
   })
+})
+
+it("L21: groups of the feed are bounded for each tenant, and those that there are go on", async () => {
+  const tokens = ["acme", "other"].map((tenant) => makeToken({ tenant, rights: ["read", "write"] }))
+  const store = storeFile()
+  const asked = async (url: string, tenant: number, group: string) => {
+    const headers = { authorization: `Bearer ${tokens[tenant]!.token}` }
+    return (await ask(`${url}/v1/feed/groups/${group}`, { body: { lease: 0 }, headers })).status
+  }
+  const options = { store, tokens: tokens.map(({ stored }) => stored), maxSessions: 2 } as const
+  const { url, close } = await started(options)
+  expect(await Promise.all(["a", "b"].map((group) => asked(url, 0, group)))).toEqual([200, 200])
+  expect(await Promise.all(["c", "d", "a"].map((group) => asked(url, 0, group)))).toEqual([429, 429, 200])
+  expect(await asked(url, 1, "c")).toBe(200)
+  expect(await asked(url, 1, "%00")).toBe(400)
+  await close()
+  const again = await started(options)
+  expect(await asked(again.url, 0, "b")).toBe(200)
 })
 
 it("a file of tokens is checked, and an error quotes nothing of it", () => {
