@@ -126,7 +126,12 @@ const look = async (store: string, acknowledged: Acknowledged): Promise<number> 
 const told = (what: string, count: number): void =>
   console.log(`${what}: ${count} acknowledged, none lost or doubled`)
 
-describe("a proxy that is killed in the middle of streams", () => {
+/** How many services are killed over each store: `MEMFOLD_KILLS` asks for another count. */
+const kills = Number(process.env["MEMFOLD_KILLS"] ?? often(4, 32))
+/** How many of them have the store at the same time, and are killed together. */
+const atOnce = 4
+
+describe("services that are killed in the middle of appends and of streams through their proxies", () => {
   let upstream = ""
   beforeAll(async () => {
     const listening = createServer(async (request, response) => {
@@ -160,12 +165,16 @@ describe("a proxy that is killed in the middle of streams", () => {
     ["Redis", async () => (await redis({ config: ["appendonly yes", "appendfsync always"] })).url],
     ["PostgreSQL", async () => (await postgres()).url],
   ]
-  it.each(stores)("loses no answer that its client has whole: %s", async (name, place) => {
+  it.each(stores)("loses nothing that its clients have whole: %s", async (name, place) => {
     const store = await place()
     const acknowledged: Acknowledged = new Map()
-    for (let time = 0; time < often(2, 30); time++) {
-      const { url, kill } = await started(store, [...strategy, "--upstream", `openai=${upstream}`])
-      const asking = clients(acknowledged, async (session, word) => {
+    let turns = 0
+    for (let killed = 0; killed < kills; killed += atOnce) {
+      const options = [...strategy, "--upstream", `openai=${upstream}`]
+      const running = await Promise.all(Array.from({ length: atOnce }, () => started(store, options)))
+      const working = clients(acknowledged, async (session, word) => {
+        const { url } = running[++turns % atOnce]!
+        if (turns % 3 === 0) return await appends(url)(session, word)
         const response = await fetch(`${url}/v1/chat/completions`, {
           method: "POST",
           headers: {
@@ -179,11 +188,11 @@ describe("a proxy that is killed in the middle of streams", () => {
         if (!text.endsWith("data: [DONE]\n\n")) throw new Error("cut off")
         return [word, `Answer to ${word}`]
       })
-      await asking.reached(20)
-      await kill("SIGKILL")
-      await asking.ended
+      await working.reached(40)
+      await Promise.all(running.map(({ kill }) => kill("SIGKILL")))
+      await working.ended
     }
-    told(`${name}, proxy killed`, await look(store, acknowledged))
+    told(`${name}, killed ${kills} times`, await look(store, acknowledged))
   })
 })
 
