@@ -58,7 +58,8 @@ const called = {
 /** What each route with a body is sent; `{}` if it is not named. */
 const bodies: Readonly<Record<string, object>> = {
   "POST /mcp": called,
-  "POST /v1/recall": { owner: "ann", query: secret },
+  // Room for all: ids are random, and where one takes more tokens, less is left for what is found.
+  "POST /v1/recall": { owner: "ann", query: secret, tokens: 50_000 },
   "PATCH /v1/sessions/:session": { title: "Mine now" },
   "POST /v1/sessions/:session/compare": { strategy: "rounds" },
   "POST /v1/sessions/:session/fork": { to: "forked" },
