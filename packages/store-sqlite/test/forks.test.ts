@@ -6,13 +6,11 @@ import { random } from "@memfold/harness/random"
 import { Effect, Either, Stream } from "effect"
 import { join } from "node:path"
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { bundled, findings, folder, integrity, recordsOf, textsOf, versionOf, withLog } from "./support.js"
 
 const script = bundled("forks")
 const kills = often(12, 100)
-
-vi.setConfig({ testTimeout: often(300_000, 900_000) })
 
 /** The texts of the branch in force. Nothing is compacted. */
 const textsNow = (log: EventLog.Service, session: string) =>
