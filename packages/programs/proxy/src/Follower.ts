@@ -1,9 +1,9 @@
 /** Keeps the sessions of the memory beside the conversations of clients: finds the session, stores what is new, begins branches. */
-import { allMessages, inOrder } from "@memfold/codec"
+import { inOrder } from "@memfold/codec"
 import { Memory, type Message, type Session } from "@memfold/core"
-import { inSteps, mapped } from "@memfold/log/breathe"
-import { keyOf, wholeStep } from "./conversation.js"
+import { wholeStep } from "./conversation.js"
 import { belongsTo } from "./conversations/ids.js"
+import { asStored, keysOf, KnownSessions, makeRecent } from "./KnownSessions.js"
 import {
   type Followed,
   type Given,
@@ -13,41 +13,15 @@ import {
   type KnownSession,
   placeOf,
 } from "./place.js"
-import { markedBy, markIn, markOf, signed, type Speaker } from "./speaker.js"
+import { markedBy, markOf, signed, type Speaker } from "./speaker.js"
 
 /** How often a write is tried while others write. */
 const attempts = 5
-
-/** A map of so many entries; the oldest ones make room. */
-export const makeRecent = <Value>(most: number) => {
-  const entries = new Map<string, Value>()
-  return {
-    get: (key: string): Value | undefined => entries.get(key),
-    set: (key: string, value: Value): void => {
-      entries.delete(key)
-      entries.set(key, value)
-      const [oldest] = entries.keys()
-      if (entries.size > most && oldest !== undefined) entries.delete(oldest)
-    },
-    delete: (key: string): void => void entries.delete(key),
-  }
-}
 
 const run = Memory.asPromise
 
 const isMismatch = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
-
-/** Messages as a memory stores them: what its guard leaves out is not compared. */
-export const asStored = (
-  memory: Pick<Memory.Service, "known">,
-  session: string,
-  messages: ReadonlyArray<Message.Message>,
-  signal?: AbortSignal,
-): Promise<ReadonlyArray<Message.Message>> =>
-  memory.known === undefined
-    ? Promise.resolve(messages)
-    : run(memory.known.asStored(session, messages), signal)
 
 /** Whether a guard has changed messages: those that it keeps are the same objects. */
 export const differs = (
@@ -55,49 +29,19 @@ export const differs = (
   stored: ReadonlyArray<Message.Message>,
 ): boolean => stored.some((one, at) => one !== given[at])
 
-/** What messages say. Others have their turn while many are read. */
-export const keysOf = (
-  messages: ReadonlyArray<Message.Message>,
-  signal?: AbortSignal,
-): Promise<ReadonlyArray<string>> =>
-  run(
-    inSteps(() => mapped(messages, keyOf)),
-    signal,
-  )
-
-/** What the messages of a session say, and the mark of who has spoken there. */
-const readAll = async (
-  memory: Memory.Service,
-  session: string,
-  signal: AbortSignal | undefined,
-): Promise<Omit<Known, "version">> => {
-  const page: Memory.Neutral["messages"] = (...asked) => run(memory.messages(...asked), signal)
-  const { messages } = await allMessages({ messages: page }, session)
-  return { keys: await keysOf(messages, signal), mark: markIn(messages) }
-}
-
 /** Whether a session is the speaker's, or nobody's. */
 const isHeardBy = (speaker: string, session: string, mark: string | null): boolean =>
   belongsTo(session, speaker) && (mark ?? markOf(speaker)) === markOf(speaker)
 
 /** Follows the conversations of clients in a memory. */
 export class Follower {
-  private readonly known = makeRecent<Known>(1_000)
+  private readonly known: KnownSessions
   private readonly habits = makeRecent<Habit>(10_000)
   /** Sessions whose newest answer was stored and did not reach its client. */
   private readonly unheard = makeRecent<true>(1_000)
 
-  constructor(private readonly memory: Memory.Service) {}
-
-  /** What the messages of a session say, and its version. */
-  private async keysOf(session: string, signal?: AbortSignal): Promise<Known> {
-    const { version, total } = await run(this.memory.state(session), signal)
-    const known = this.known.get(session)
-    if (known?.version === version) return known
-    if (total === 0) return { version, keys: [], mark: null }
-    const read = { version, ...(await readAll(this.memory, session, signal)) }
-    this.known.set(session, read)
-    return read
+  constructor(private readonly memory: Memory.Service) {
+    this.known = new KnownSessions(memory)
   }
 
   /**
@@ -106,7 +50,7 @@ export class Follower {
    */
   private async heardBy(asked: Pick<Given, "speaker" | "signal">, session: string): Promise<KnownSession> {
     const { speaker, signal } = asked
-    const known = await this.keysOf(session, signal)
+    const known = await this.known.read(session, signal)
     if (speaker === null || isHeardBy(speaker, session, known.mark)) return { ...known, session }
     return this.heardBy(asked, `${session}~${signed(speaker, session, 16)}`)
   }
@@ -114,12 +58,13 @@ export class Follower {
   /** Writes messages behind the first `keep` ones of a session, if it has the version that was looked at. */
   private async write(
     session: string,
-    { version, keys, mark }: Known,
+    known: Known,
     keep: number,
     said: ReadonlyArray<Message.Message>,
     speaker: Speaker,
     prefix?: Session.Prefix,
   ): Promise<void> {
+    const { version, keys } = known
     const messages = markedBy(speaker, said)
     if (messages.length === 0 && keep === keys.length) return
     const options = { ifVersion: version, ...(prefix === undefined ? {} : { prefix }) }
@@ -127,11 +72,7 @@ export class Follower {
       keep === keys.length
         ? await run(this.memory.append(session, messages, options))
         : await run(this.memory.edit(session, keep, messages, options))
-    this.known.set(session, {
-      version: written.version,
-      keys: [...keys.slice(0, keep), ...(await keysOf(await asStored(this.memory, session, messages)))],
-      mark: markIn(messages) ?? mark,
-    })
+    await this.known.note(session, known, keep, messages, written.version)
   }
 
   /** Tries a write again if somebody else was first. */
@@ -141,7 +82,7 @@ export class Follower {
         try {
           return await work()
         } catch (error) {
-          this.known.delete(session)
+          this.known.forget(session)
           if (!isMismatch(error) || attempt === attempts) throw error
         }
       }
@@ -161,7 +102,7 @@ export class Follower {
       const own = await this.heardBy(named, named.session)
       const given = { ...named, session: own.session }
       if (given.idempotencyKey !== undefined && given.history !== "full") {
-        const repeated = await this.repeated(given, given.idempotencyKey)
+        const repeated = await this.repeated(given, own, given.idempotencyKey)
         if (repeated !== null) return repeated
       }
       const habit = this.habits.get(given.session)
@@ -178,18 +119,21 @@ export class Follower {
   }
 
   /** A request with a key that was used before goes on from the place of the first one. */
-  private async repeated(given: Given, key: string): Promise<Followed | null> {
+  private async repeated(given: Given, known: Known, key: string): Promise<Followed | null> {
     if (given.messages.some(({ role }) => role === "assistant")) return null
     const { session } = given
     const messages = markedBy(given.speaker, given.messages)
-    const { version } = await run(this.memory.state(session))
-    if (version === 0) await given.mayBegin(session)
+    if (known.version === 0) await given.mayBegin(session)
     const idempotencyKey = `proxy/${key}`
-    const { duplicate, to } = await run(this.memory.append(session, messages, { idempotencyKey }))
-    const { total } = await run(this.memory.state(session))
-    if (duplicate && total > to) await run(this.memory.edit(session, to, []))
-    this.known.delete(session)
-    return { session, how: duplicate && total > to ? "branch" : "append", isWhole: false }
+    const written = await run(this.memory.append(session, messages, { idempotencyKey }))
+    const { duplicate, to, version } = written
+    // Nobody else has written between the look at the session and the append.
+    const isNext = !duplicate && version === known.version + messages.length
+    if (isNext) await this.known.note(session, known, known.keys.length, messages, version)
+    else this.known.forget(session)
+    const isBehind = duplicate && (await run(this.memory.state(session))).total > to
+    if (isBehind) await run(this.memory.edit(session, to, []))
+    return { session, how: isBehind ? "branch" : "append", isWhole: false }
   }
 
   /**
@@ -205,12 +149,17 @@ export class Follower {
     speaker: Speaker,
     prefix: Session.Prefix,
   ): Promise<boolean> {
+    // The conversation has gone on from an earlier place meanwhile: its answer belongs to no message any more.
+    // Or the same request was sent twice, and the other one has its answer.
+    const isCurrent = ({ keys }: Known): boolean => {
+      const { keep } = wholeStep(keys, asked)
+      return keep === asked.length && !isAnswerKey(keys[keep])
+    }
     return this.settled(session, async () => {
-      const known = await this.keysOf(session)
-      const { keep } = wholeStep(known.keys, asked)
-      // The conversation has gone on from an earlier place meanwhile: its answer belongs to no message any more.
-      // Or the same request was sent twice, and the other one has its answer.
-      if (keep < asked.length || isAnswerKey(known.keys[keep])) return false
+      // What is known is enough: the write is refused if somebody else has written since.
+      const before = this.known.get(session)
+      const known = before !== undefined && isCurrent(before) ? before : await this.known.read(session)
+      if (!isCurrent(known)) return false
       await this.write(session, known, known.keys.length, answer, speaker, prefix)
       return true
     })
@@ -226,8 +175,8 @@ export class Follower {
     return (await this.heardBy(given, given.session)).session
   }
 
-  /** What the messages of a session say now. */
+  /** What the messages of a session say, as this process has seen them last. */
   async said(session: string): Promise<ReadonlyArray<string>> {
-    return (await this.keysOf(session)).keys
+    return (this.known.get(session) ?? (await this.known.read(session))).keys
   }
 }

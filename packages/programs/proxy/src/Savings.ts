@@ -1,7 +1,7 @@
 /** What requests have cost, and what they would have cost with the whole history: tokens and money. */
 import { Prices } from "@memfold/prices"
 import type { Usage } from "./dialects.js"
-import { makeRecent } from "./Follower.js"
+import { makeRecent } from "./KnownSessions.js"
 
 /** What requests have cost so far. */
 export interface Totals {

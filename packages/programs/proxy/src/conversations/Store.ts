@@ -1,7 +1,7 @@
 /** The memory as the routes use it: with Promises, and one writer at a time for each session of this process. */
 import { Memory, type Message } from "@memfold/core"
 import { Clock, Effect, Option, Stream } from "effect"
-import { asStored } from "../Follower.js"
+import { asStored } from "../KnownSessions.js"
 
 /** The operations that answer once. */
 export const operations = [
