@@ -1,5 +1,5 @@
 /** What a log consists of: records at positions. And how a store fails. */
-import { Schema } from "effect"
+import { Data } from "effect"
 
 /** One stored event. `data` is JSON text and is stored verbatim. */
 export interface LogRecord {
@@ -110,29 +110,29 @@ export interface LogPosition {
  * The session is not at the expected version: another writer appended first, or the session was deleted and started
  * again. Read the new events and decide again.
  */
-export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
-  session: Schema.String,
-  expectedVersion: Schema.Number,
-  actualVersion: Schema.Number,
-}) {
+export class VersionConflict extends Data.TaggedError("VersionConflict")<{
+  readonly session: string
+  readonly expectedVersion: number
+  readonly actualVersion: number
+}> {
   override get message(): string {
     return `Session "${this.session}" is at version ${this.actualVersion}, not ${this.expectedVersion}`
   }
 }
 
 /** The store failed. `reason` says why and what to do about it; `operation` names the method of the log. */
-export class LogError extends Schema.TaggedError<LogError>()("LogError", {
-  operation: Schema.String,
-  session: Schema.optional(Schema.String),
-  reason: Schema.String,
+export class LogError extends Data.TaggedError("LogError")<{
+  readonly operation: string
+  readonly session?: string | undefined
+  readonly reason: string
   /**
    * It is refused for good, and nothing failed: what is asked for was erased, or is held, or is in an archive that this process has not
    * opened, or is sealed and cannot be opened here (`unreadable`), or the position in the feed is none, or a name or a text is longer than
    * the store takes (`limit`).
    */
-  refused: Schema.optional(Schema.Literal("erased", "held", "archived", "unreadable", "position", "limit")),
-  cause: Schema.optional(Schema.Defect),
-}) {
+  readonly refused?: "erased" | "held" | "archived" | "unreadable" | "position" | "limit" | undefined
+  readonly cause?: unknown
+}> {
   override get message(): string {
     const session = this.session === undefined ? "" : ` of session "${this.session}"`
     return `The event log failed at ${this.operation}${session}: ${this.reason}`

@@ -59,7 +59,7 @@ export const keyOf = ({ role, parts }: Message.Message): string => {
 }
 
 /** The numbers in a key, and the texts of digits, whose quotes are escaped where JSON stands in JSON. */
-const numbers = /(\\*)"(-?\d[\d.eE+-]*)\1"|-?\d[\d.eE+-]*/g
+const numbers = /(?<!\\)(\\*)"(-?\d[\d.eE+-]*)\1"|-?\d[\d.eE+-]*/g
 
 /** A key as a client has it that reads numbers as doubles, and the digits of each number that a double does not hold. */
 const asDoubles = (key: string): { readonly text: string; readonly digits: ReadonlyArray<string> } => {
