@@ -35,7 +35,6 @@ export const everyTurn = <A>(
   speakerOf: (message: A) => Speaker,
   say: (role: "user", text: string) => A,
 ): ReadonlyArray<A> => {
-  if (given.every(({ role }, at) => role !== "user" || written[at]!.length > 0)) return written.flat()
   const turns = written.map((own) => own.map(speakerOf).filter((speaker) => speaker !== "system"))
   const last = given.findLastIndex(({ role }) => role !== "system")
   /** Who speaks behind each message; `null` if nobody does. */

@@ -39,8 +39,7 @@ export const divide = (
       const call = open.answer(part)
       return call === undefined ? part : { ...part, name: part.name ?? call.name }
     })
-    const earlier = open.count
-    for (const call of calls(message)) open.add(call, earlier)
+    open.addAll(calls(message))
     const parts = message.parts.flatMap((part) => (isLow(part) ? standIn(part) : [part]))
     if (low.length === 0) said.push(entry)
     else {

@@ -29,8 +29,7 @@ const failuresIn = (
     // A user message gives up open calls, here as in `Structure`.
     if (message.role === "user") open = new OpenCalls()
     const found = results(message).map((result) => ({ result, call: open.answer(result) }))
-    const earlier = open.count
-    for (const call of calls(message)) open.add(call, earlier)
+    open.addAll(calls(message))
     return found.filter(({ result }) => failed(result))
   })
 }

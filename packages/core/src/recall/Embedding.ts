@@ -7,7 +7,7 @@ import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCo
 import * as metrics from "../observe/metrics.js"
 import type { Spend } from "../shell/Spend.js"
 import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
-import { Newest } from "./Newest.js"
+import { Newest } from "@memfold/log/Newest"
 import { Pauses } from "./Pauses.js"
 
 /** How many texts one call embeds, unless the embedder says otherwise. */

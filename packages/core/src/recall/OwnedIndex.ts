@@ -7,7 +7,7 @@ import type { SessionInfo } from "@memfold/log/EventLog"
 import type { Gap } from "../session/branches.js"
 import { inSteps } from "@memfold/log/breathe"
 import type { Postings } from "./FullTextIndex.js"
-import { Newest } from "./Newest.js"
+import { Newest } from "@memfold/log/Newest"
 import type { SessionIndex } from "./SessionIndex.js"
 import { type Numbered, Vocabulary } from "./Vocabulary.js"
 

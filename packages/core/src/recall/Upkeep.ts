@@ -7,7 +7,7 @@ import { Deferred, Effect, Option, type Scope } from "effect"
 import { logFailures } from "../shell/logBackgroundFailure.js"
 import type { SessionError } from "../shell/Sessions.js"
 import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIndex.js"
-import { Newest } from "./Newest.js"
+import { Newest } from "@memfold/log/Newest"
 
 /** How many events an index may be behind before it is brought up: sessions that are shorter are never indexed ahead. */
 export const eventsBehind = 1_024

@@ -143,6 +143,12 @@ export class OpenCalls<Call extends OpenCall> {
     return replaced
   }
 
+  /** Adds the calls of a message: they take the place of earlier calls with their ids, and not of each other. */
+  addAll(calls: Iterable<Call>): void {
+    const earlier = this.count
+    for (const call of calls) this.add(call, earlier)
+  }
+
   /**
    * Takes out the call that a result answers: the oldest tool call with the id of the result, because a provider may use an id again. A
    * result with an empty id answers the oldest call of its name, or else the oldest one.

@@ -1,9 +1,10 @@
 /** Keeps the sessions of the memory beside the conversations of clients: finds the session, stores what is new, begins branches. */
 import { inOrder } from "@memfold/codec"
 import { Memory, type Message, type Session } from "@memfold/core"
+import { Newest } from "@memfold/log/Newest"
 import { wholeStep } from "./conversation.js"
 import { belongsTo } from "./conversations/ids.js"
-import { asStored, keysOf, KnownSessions, makeRecent } from "./KnownSessions.js"
+import { asStored, keysOf, KnownSessions } from "./KnownSessions.js"
 import {
   type Followed,
   type Given,
@@ -36,9 +37,9 @@ const isHeardBy = (speaker: string, session: string, mark: string | null): boole
 /** Follows the conversations of clients in a memory. */
 export class Follower {
   private readonly known: KnownSessions
-  private readonly habits = makeRecent<Habit>(10_000)
+  private readonly habits = new Newest<Habit>(10_000)
   /** Sessions whose newest answer was stored and did not reach its client. */
-  private readonly unheard = makeRecent<true>(1_000)
+  private readonly unheard = new Newest<true>(1_000)
 
   constructor(private readonly memory: Memory.Service) {
     this.known = new KnownSessions(memory)
@@ -125,8 +126,7 @@ export class Follower {
     const messages = markedBy(given.speaker, given.messages)
     if (known.version === 0) await given.mayBegin(session)
     const idempotencyKey = `proxy/${key}`
-    const written = await run(this.memory.append(session, messages, { idempotencyKey }))
-    const { duplicate, to, version } = written
+    const { duplicate, to, version } = await run(this.memory.append(session, messages, { idempotencyKey }))
     // Nobody else has written between the look at the session and the append.
     const isNext = !duplicate && version === known.version + messages.length
     if (isNext) await this.known.note(session, known, known.keys.length, messages, version)

@@ -2,24 +2,10 @@
 import { allMessages } from "@memfold/codec"
 import { Memory, type Message } from "@memfold/core"
 import { inSteps, mapped } from "@memfold/log/breathe"
+import { Newest } from "@memfold/log/Newest"
 import { keyOf } from "./conversation.js"
 import type { Known } from "./place.js"
 import { markIn } from "./speaker.js"
-
-/** A map of so many entries; the oldest ones make room. */
-export const makeRecent = <Value>(most: number) => {
-  const entries = new Map<string, Value>()
-  return {
-    get: (key: string): Value | undefined => entries.get(key),
-    set: (key: string, value: Value): void => {
-      entries.delete(key)
-      entries.set(key, value)
-      const [oldest] = entries.keys()
-      if (entries.size > most && oldest !== undefined) entries.delete(oldest)
-    },
-    delete: (key: string): void => void entries.delete(key),
-  }
-}
 
 const run = Memory.asPromise
 
@@ -57,7 +43,7 @@ const readAll = async (
 
 /** What the messages of sessions say, as this process has seen them last. */
 export class KnownSessions {
-  private readonly recent = makeRecent<Known>(1_000)
+  private readonly recent = new Newest<Known>(1_000)
 
   constructor(private readonly memory: Memory.Service) {}
 

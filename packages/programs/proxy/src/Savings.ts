@@ -1,7 +1,7 @@
 /** What requests have cost, and what they would have cost with the whole history: tokens and money. */
 import { Prices } from "@memfold/prices"
 import type { Usage } from "./dialects.js"
-import { makeRecent } from "./KnownSessions.js"
+import { Newest } from "@memfold/log/Newest"
 
 /** What requests have cost so far. */
 export interface Totals {
@@ -71,7 +71,7 @@ export interface Counted {
  * provider caches at all. As long as nothing is covered, both are the same, and nothing is saved.
  */
 export class Savings {
-  private readonly accounts = makeRecent<Account>(10_000)
+  private readonly accounts = new Newest<Account>(10_000)
   private sum: Totals = nothing
 
   get totals(): Totals {

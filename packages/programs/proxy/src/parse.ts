@@ -23,7 +23,9 @@ export const jsonOf = (text: string): unknown => {
 export function* withExactItems(text: string): Steps<unknown> {
   const body = jsonOf(text)
   if (!isFields(body)) return body
-  const exact = jsonOf(yield* exactText(text)) as Fields
+  const written = yield* exactText(text)
+  if (written === text) return body
+  const exact = jsonOf(written) as Fields
   const items = ["input", "items"].filter((name) => Object.hasOwn(body, name))
   return { ...body, ...Object.fromEntries(items.map((name) => [name, exact[name]])) }
 }

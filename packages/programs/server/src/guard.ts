@@ -138,13 +138,14 @@ export const admission = (options: GuardOptions) => {
             problem(400, "WrongHeader", `This request does not take the header ${untaken}; leave it out`),
           )
         const { tenant } = caller
-        const mayBegin = (session: string): Effect.Effect<void, Problem> =>
-          route.begins === null
-            ? Effect.dieMessage(`the route ${route.path} does not declare that it begins sessions`)
-            : Effect.mapError(
-                options.mayBegin(tenantMemory(options, tenant, null), tenant, session),
-                (error) => problemFor(tenant, error),
-              )
+        const mayBegin = (name: string): Effect.Effect<void, Problem> => {
+          if (route.begins === null)
+            return Effect.dieMessage(`the route ${route.path} does not declare that it begins sessions`)
+          const check = route.begins === "group" ? options.mayBeginGroup : options.mayBegin
+          return Effect.mapError(check(tenantMemory(options, tenant, null), tenant, name), (error) =>
+            problemFor(tenant, error),
+          )
+        }
         /** Counts the work that the body of a request is, in seconds. */
         const charge = (work: number): Effect.Effect<void, Problem> =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -182,16 +183,8 @@ export const checked = (options: GuardOptions) => {
         token,
         "as Authorization: Bearer TOKEN",
       )
-      if (declared.begins === "session") yield* mayBegin(params["session"] ?? "")
-      if (declared.begins === "group") {
-        const { tenant } = caller
-        const begun = options.mayBeginGroup(
-          tenantMemory(options, tenant, null),
-          tenant,
-          params["group"] ?? "",
-        )
-        yield* Effect.mapError(begun, (error) => problemFor(tenant, error))
-      }
+      if (declared.begins === "session" || declared.begins === "group")
+        yield* mayBegin(params[declared.begins] ?? "")
       const { text, work } = yield* textOf(request, options.maxBody, bodies)
       yield* charge(work)
       if (declared.begins === "to") {

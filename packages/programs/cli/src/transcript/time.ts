@@ -4,7 +4,7 @@ import { Either } from "effect"
 /** The allowed forms of a time in a transcript, for errors. */
 export const timeAllowed = "an ISO 8601 time, or seconds or milliseconds since the epoch"
 
-const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}(?::?\d{2})?)?)?$/
+const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?:Z|([+-]\d{2})(?::?(\d{2}))?)?)?$/
 
 /** The largest distance of a date from the epoch, in milliseconds. */
 const farthest = 8.64e15
@@ -31,9 +31,8 @@ export const readTime = (value: unknown): Either.Either<number, void> => {
 }
 
 const parseIso = (text: string): number => {
-  const [, date, time = "00:00", offset = "Z"] = iso.exec(text) ?? []
   // Databases and Python write offsets as `+00` and `+0000`, too.
-  const [, hours, minutes = "00"] = /^([+-]\d{2}):?(\d{2})?$/.exec(offset) ?? []
-  const zone = hours === undefined ? offset : `${hours}:${minutes}`
+  const [, date, time = "00:00", hours, minutes = "00"] = iso.exec(text) ?? []
+  const zone = hours === undefined ? "Z" : `${hours}:${minutes}`
   return date === undefined ? Number.NaN : Date.parse(`${date}T${time}${zone}`)
 }
