@@ -12,7 +12,6 @@ import {
   type FedRecord,
   LogError,
   type LogPosition,
-  type LogRecord,
   isNotes,
   type NewRecord,
   noted,
@@ -53,6 +52,15 @@ export interface GivenUp {
 }
 
 const givenUpType = "FeedGivenUp"
+
+/** How much of a reason is kept, in UTF-16 code units: who lists what was given up has room for it. */
+const mostReason = 500
+
+const entriesOf = (given: ReadonlyArray<GivenUp>) =>
+  given.map((letter) => ({
+    type: givenUpType,
+    data: JSON.stringify({ ...letter, reason: letter.reason.slice(0, mostReason) }),
+  }))
 
 /**
  * The id of the log of a group. Whoever deletes it lets the group begin anew.
@@ -184,15 +192,25 @@ export const takeTurn = (
   }).pipe(Effect.catchTag("TurnLost", () => Effect.succeed(null)))
 }
 
+/** What a consumer keeps in its turn. */
+export interface Kept {
+  /** The position of the last event that is done; where the group is by default. */
+  readonly done?: string
+  /** Those of the events up to there that are given up, which are listed from then on. */
+  readonly givenUp?: ReadonlyArray<GivenUp>
+  /** For how long from now the turn lasts: with 0, it ends. */
+  readonly lease?: Duration.DurationInput
+}
+
 /**
  * Keeps how far a group has come, and its turn for another lease.
  *
  * @param log - the store
  * @param group - the name of the group
  * @param at - the record of the turn
- * @param kept - the position of the last event that is done, where the group stays by default; and for how long from now the turn lasts:
- *   with 0, it ends
- * @returns how far the group has come. Fails with `TurnLost` if another consumer has taken over, and for a position that is none of the store
+ * @param kept - what is done, what is given up, and how long the turn lasts
+ * @returns the turn, which is at another record if something was given up. Fails with `TurnLost` if another consumer has taken over, and for
+ *   a position that is none of the store
  *
  * @example
  * ```ts
@@ -206,18 +224,37 @@ export const keepTurn = (
   log: Service,
   group: string,
   at: LogPosition,
-  { done, lease = defaultLease }: { readonly done?: string; readonly lease?: Duration.DurationInput } = {},
-): Effect.Effect<string | null, LogError | TurnLost> => {
+  { done, givenUp = [], lease = defaultLease }: Kept = {},
+): Effect.Effect<Turn, LogError | TurnLost> => {
   const own = groupIn(log, group)
   return Effect.gen(function* () {
     // A position that cannot be read on from would end the group for good.
     if (done !== undefined) yield* Stream.runHead(fed(log, { after: done, follow: false }, 1))
     const position = done ?? (yield* own.find).cursor?.position ?? null
     const now = yield* Clock.currentTimeMillis
-    yield* own.keep(at, { position, until: now + Duration.toMillis(lease) })
-    return position
+    const cursor = { position, until: now + Duration.toMillis(lease) }
+    if (givenUp.length > 0) return { at: yield* own.add(at, entriesOf(givenUp), cursor), position }
+    yield* own.keep(at, cursor)
+    return { at, position }
   })
 }
+
+/**
+ * Deletes a group of the feed: how far it has come, and what it has given up. Who has its turn loses it, and a group of this name begins anew.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @returns whether there was such a group
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * export const anew = (log: EventLog.Service) => EventLog.deleteGroup(log, "crm")
+ * ```
+ */
+export const deleteGroup = (log: Service, group: string): Effect.Effect<boolean, LogError> =>
+  storedLog(log).delete(groupLog(group))
 
 /** One turn of a consumer: reads until it is ended, fails, or loses its turn. */
 const turn = <E, R>(
@@ -248,9 +285,8 @@ const turn = <E, R>(
           attempts: tried,
           reason: unreadable ?? reasonOf(error),
         }))
-        const entries = notes.map((letter) => ({ type: givenUpType, data: JSON.stringify(letter) }))
         yield* alone((until) =>
-          Effect.map(own.add(at, entries, { position: reached, until }), (added) => {
+          Effect.map(own.add(at, entriesOf(notes), { position: reached, until }), (added) => {
             at = added
             kept = reached
           }),
@@ -365,11 +401,20 @@ const endOf = ({ feedEnd }: Service): Effect.Effect<string | null, LogError> =>
 /** The kind of the rows of what was given up and is done since; each has the version of its record in the log of the group as its key. */
 const redelivered = "redelivered"
 
+/** An event in the list of what a group has given up. */
+export interface Listed extends GivenUp {
+  /** Its place in the list. */
+  readonly id: number
+  /** When it was given up, in milliseconds since the epoch. */
+  readonly time: number
+}
+
 /**
  * The events that a group has given up and that {@link redeliver} has not handed over since, the oldest first.
  *
  * @param log - the store
  * @param group - the name of the group
+ * @param after - the `id` of the last one that is known
  *
  * @example
  * ```ts
@@ -380,22 +425,13 @@ const redelivered = "redelivered"
  *   Stream.runForEach(EventLog.givenUp(log, "crm"), ({ session, reason }) => Console.log(session, reason))
  * ```
  */
-export const givenUp = (
-  log: Service,
-  group: string,
-): Stream.Stream<GivenUp & Pick<LogRecord, "time">, LogError> =>
-  Stream.map(letters(log, group), ({ version: _version, letter }) => letter)
-
-const letters = (log: Service, group: string) =>
+export const givenUp = (log: Service, group: string, after = 0): Stream.Stream<Listed, LogError> =>
   Stream.unwrap(
     Effect.map(storedLog(log).projections.get(groupLog(group), redelivered), (rows) => {
       const done = new Set(rows.map(({ key }) => key))
-      return records(storedLog(log), groupLog(group)).pipe(
+      return records(storedLog(log), groupLog(group), { fromVersion: after + 1 }).pipe(
         Stream.filter(({ type, version }) => type === givenUpType && !done.has(String(version))),
-        Stream.map(({ version, data, time }) => ({
-          version,
-          letter: { ...(JSON.parse(data) as GivenUp), time },
-        })),
+        Stream.map(({ version: id, data, time }) => ({ ...(JSON.parse(data) as GivenUp), id, time })),
       )
     }),
   )
@@ -430,22 +466,21 @@ export const redeliver = <E = never, R = never>(
   handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<unknown, E, R>,
 ): Stream.Stream<Redelivered, LogError, R> => {
   const own = storedLog(log)
-  const session = groupLog(group)
+  const notes = groupLog(group)
   /** Beside the records of the group, whose consumer keeps its turn. */
   const note = (letterAt: number): Effect.Effect<void, LogError> =>
-    Effect.flatMap(own.head(session), (head) =>
+    Effect.flatMap(own.head(notes), (head) =>
       head === null
         ? Effect.void
-        : own.projections.put(session, head, [
+        : own.projections.put(notes, head, [
             { kind: redelivered, rows: [{ key: String(letterAt), data: "" }] },
           ]),
     ).pipe(Effect.catchTag("VersionConflict", () => Effect.suspend(() => note(letterAt))))
-  return Stream.mapEffect(letters(log, group), ({ version: letterAt, letter }) => {
-    const { version, position } = letter
+  return Stream.mapEffect(givenUp(log, group), ({ id, session, version, position }) => {
     const range = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
     return Effect.gen(function* () {
       const [record] = yield* Effect.catchIf(
-        log.read(letter.session, range),
+        log.read(session, range),
         ({ refused }) => refused === "erased",
         () => Effect.succeed([]),
       )
@@ -453,8 +488,8 @@ export const redeliver = <E = never, R = never>(
       return { outcome: record === undefined ? ("gone" as const) : ("delivered" as const) }
     }).pipe(
       Effect.catchAll((error) => Effect.succeed({ outcome: "failed" as const, reason: reasonOf(error) })),
-      Effect.tap(({ outcome }) => (outcome === "failed" ? Effect.void : note(letterAt))),
-      Effect.map((done): Redelivered => ({ session: letter.session, version, ...done })),
+      Effect.tap(({ outcome }) => (outcome === "failed" ? Effect.void : note(id))),
+      Effect.map((done): Redelivered => ({ session, version, ...done })),
     )
   })
 }

@@ -243,6 +243,11 @@ it("posts events with the signature of Standard Webhooks, tries again, gives up 
   // It has the id of its first delivery.
   expect(posted.slice(4).map((line) => line.split(" ").at(-1))).toEqual([ids[1], ids[1]])
   expect((await memfold("feed", "--store", store, "--group", "crm", "--given-up", "--json")).out).toBe("")
+  const deleting = () => memfold("feed", "--store", store, "--group", "crm", "--delete", "--json")
+  expect(lines((await deleting()).out)).toEqual([{ type: "group", group: "crm", deleted: true }])
+  expect(lines((await deleting()).out)).toEqual([{ type: "group", group: "crm", deleted: false }])
+  await posting(...call)
+  expect(posted.slice(6).map((line) => line.split(" ").at(-1))).toEqual([ids[0], ids[1], ids[3]])
 })
 
 it("says what a webhook needs", async () => {
@@ -257,6 +262,6 @@ it("says what a webhook needs", async () => {
     "MEMFOLD_NONE",
   )
   expect(await wrong("--group", "g", "--after", "1")).toContain("--after")
-  expect(await wrong("--redeliver")).toContain("--group")
+  for (const flag of ["--redeliver", "--delete"]) expect(await wrong(flag)).toContain("--group")
   expect(await wrong("--group", "g", "--redeliver")).toContain("--webhook")
 })

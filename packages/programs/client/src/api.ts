@@ -432,6 +432,16 @@ const log = group("log", [
     about:
       "The feed for one of a group of consumers. The service keeps how far the group has come; one consumer has its turn at a time, and another one takes over when it ends, or asks for nothing for as long as its lease. Who has lost its turn is told so with 409",
   }),
+  reads("GET", "givenUp", consumers("/given-up"), {
+    query: schemas.GivenUpQuery,
+    answer: schemas.GivenUp,
+    about: "The events that a group has given up, the oldest first",
+  }),
+  writes("DELETE", "deleteGroup", consumers(), {
+    answer: schemas.Deleted,
+    about:
+      "Deletes a group: how far it has come, and what it has given up. Its consumer loses its turn, and a group of this name begins anew",
+  }),
 ])
 
 const service = group("service", [

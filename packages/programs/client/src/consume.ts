@@ -12,6 +12,11 @@ export interface ConsumeOptions {
   readonly batch?: number
   /** After how many seconds another consumer takes over when this one was killed; 30 by default. */
   readonly lease?: number
+  /**
+   * How often `handle` is called with events that it fails for, with growing pauses, before they are given up and the group goes on behind
+   * them. By default, a call that fails ends the consumption with its error.
+   */
+  readonly attempts?: number
   /** Whether to wait for what is new at the end, `true` by default. */
   readonly follow?: boolean
   /** Ends the consumption; what is not done by then comes to the next consumer. */
@@ -29,6 +34,16 @@ const pause = 1_000
 /** How long a request waits for the turn and for events, in seconds. */
 const longest = 20
 
+/** How long a consumer waits before it hands events over again, in milliseconds: at first, and at the most. */
+const pauses = { first: 1_000, most: 60_000 }
+
+/** Why a call failed, without its message, which may quote what was said. */
+const reasonOf = (error: unknown): string => {
+  const { reason, name } = Object(error) as { readonly reason?: unknown; readonly name?: unknown }
+  const known = [reason, name].find((one) => typeof one === "string") ?? "a failure without a name"
+  return String(known).slice(0, 500)
+}
+
 const isLost = (error: unknown): boolean => error instanceof ServiceError && error.error === "TurnLost"
 
 /** Consumes the feed as one of a group, until it is stopped, its consumer fails, or the feed ends for one that does not follow it. */
@@ -38,14 +53,41 @@ export const consume = async (
   handle: Consumer,
   options: ConsumeOptions,
 ): Promise<void> => {
-  const { batch, lease = 30, from, follow = true, signal = new AbortController().signal } = options
-  for (const [name, count] of Object.entries({ batch, lease }))
+  const { attempts, batch, lease = 30, from, follow = true, signal = new AbortController().signal } = options
+  for (const [name, count] of Object.entries({ attempts, batch, lease }))
     if (count !== undefined && !(count > 0))
       throw refused(`"${name}" must be a number above 0; nothing was sent`)
   const path = { group: inPath("group", group) }
-  let state: Pick<typeof schemas.Consume.Type, "turn" | "done" | "after"> = {}
+  let state: Pick<typeof schemas.Consume.Type, "turn" | "done" | "after" | "givenUp"> = {}
   const ask = (payload: typeof schemas.Consume.Type, stop?: AbortSignal) =>
     once(log.consume({ path, payload: { ...state, ...payload } }), stop)
+  /** What is done with events, or given up. */
+  const outcomeOf = async (
+    events: ReadonlyArray<schemas.FedEvent>,
+  ): Promise<Pick<typeof state, "done" | "givenUp">> => {
+    const last = events.at(-1)!.position
+    for (let tries = 1, pause = pauses.first; ; tries++, pause = Math.min(pause * 2, pauses.most))
+      try {
+        const done = await handle(events)
+        return done === null ? {} : { done: done ?? last }
+      } catch (error) {
+        if (attempts === undefined) throw error
+        const failed = { attempts: tries, reason: reasonOf(error) }
+        if (tries >= attempts)
+          return {
+            done: last,
+            givenUp: events.map(({ session, version, position }) => ({
+              session,
+              version,
+              position,
+              ...failed,
+            })),
+          }
+        await wait(pause, signal)
+        // Nothing is given up that may still be tried: whoever consumes next has it.
+        if (signal.aborted) return {}
+      }
+  }
   /** Hands events over, and keeps the turn for as long as that takes. */
   const handled = async (events: ReadonlyArray<schemas.FedEvent>) => {
     const renewing = setInterval(
@@ -53,7 +95,7 @@ export const consume = async (
       (lease * 1_000) / 3,
     )
     try {
-      return await handle(events)
+      return await outcomeOf(events)
     } finally {
       clearInterval(renewing)
     }
@@ -75,14 +117,16 @@ export const consume = async (
         if (!follow) await wait(pause, signal)
         continue
       }
-      state = { ...state, turn }
+      // What was given up is kept with this answer.
+      const { givenUp: _kept, ...mine } = state
+      state = { ...mine, turn }
       if (events.length === 0) {
         if (follow) continue
         return
       }
-      const done = await handled(events)
+      const outcome = await handled(events)
       if (after !== null) state = { ...state, after }
-      if (done !== null) state = { ...state, done: done ?? events.at(-1)!.position }
+      state = { ...state, ...outcome }
     }
   } finally {
     if (state.turn !== undefined) await ask({ limit: 0, lease: 0 }).catch(() => undefined)

@@ -319,7 +319,7 @@ export const createClient = <
   options: ClientOptions,
 ) => {
   const calls = makeCalls(options)
-  const { requests, safely, authorization, fetch } = calls
+  const { requests, once, safely, authorization, fetch } = calls
   const inFormat = { format: options.format ?? "openai" }
   const follow = async function* <Recorded>(
     path: string,
@@ -373,6 +373,14 @@ export const createClient = <
      */
     consume: (group: string, handle: Consumer, options: ConsumeOptions = {}) =>
       consume(calls, group, handle, options),
+    /** The events that a group has given up, the oldest first; behind the `id` of the last one that is known. */
+    givenUp: (group: string, query: OperationOptions<typeof schemas.GivenUpQuery> = {}) =>
+      safely(requests.log.givenUp({ path: { group: inPath("group", group) }, urlParams: query })).then(
+        ({ givenUp }) => givenUp,
+      ),
+    /** Deletes a group of the feed: a group of this name begins anew. */
+    deleteGroup: (group: string) =>
+      once(requests.log.deleteGroup({ path: { group: inPath("group", group) } })),
     /** A page of the feed, which is short where events are large; `wait` seconds for an event where there is none. `after` of the answer asks for the next page. */
     feedPage: (query: OperationOptions<typeof schemas.FeedQuery> = {}) =>
       safely(requests.log.feed({ urlParams: query, headers: {} })),

@@ -43,7 +43,11 @@ export interface TenantMemory extends Omit<
     group: string,
     at: EventLog.LogPosition,
     options: Parameters<typeof EventLog.keepTurn>[3],
-  ) => Effect.Effect<string | null, EventLog.LogError | EventLog.TurnLost>
+  ) => Effect.Effect<EventLog.Turn, EventLog.LogError | EventLog.TurnLost>
+  /** What a group has given up: see `EventLog.givenUp`. */
+  readonly givenUp: (group: string, after?: number) => Stream.Stream<EventLog.Listed, EventLog.LogError>
+  /** Deletes a group: see `EventLog.deleteGroup`. */
+  readonly deleteGroup: (group: string) => Effect.Effect<boolean, EventLog.LogError>
   /** Sessions in the order of the store: see `EventLog.ListOptions`. */
   readonly list: (
     request: ListRequest,
@@ -76,13 +80,23 @@ export const tenantMemory = (
     Effect.map(memory.state(Memory.spendLog(scope, name)), ({ spent }) => spent)
   const prefix = tenant === null ? "" : `${tenant}/`
   const inside = (id: string): string => `${prefix}${id}`
-  const turns: Pick<TenantMemory, "hasGroup" | "takeTurn" | "keepTurn"> = {
+  const outside = (id: string): string => (id.startsWith(prefix) ? id.slice(prefix.length) : id)
+  const groups: Pick<TenantMemory, "hasGroup" | "takeTurn" | "keepTurn" | "givenUp" | "deleteGroup"> = {
     hasGroup: (group) => Effect.map(log.head(EventLog.groupLog(inside(group))), (head) => head !== null),
     takeTurn: (group, options) => EventLog.takeTurn(log, inside(group), options),
-    keepTurn: (group, at, options) => EventLog.keepTurn(log, inside(group), at, options),
+    keepTurn: (group, at, { givenUp = [], ...kept } = {}) =>
+      EventLog.keepTurn(log, inside(group), at, {
+        ...kept,
+        givenUp: givenUp.map((one) => ({ ...one, session: inside(one.session) })),
+      }),
+    givenUp: (group, after) =>
+      Stream.map(EventLog.givenUp(log, inside(group), after), (one) => ({
+        ...one,
+        session: outside(one.session),
+      })),
+    deleteGroup: (group) => EventLog.deleteGroup(log, inside(group)),
   }
-  if (tenant === null) return { ...memory, ...turns, list: (request) => log.list(request), spent: spentOf }
-  const outside = (id: string): string => (id.startsWith(prefix) ? id.slice(prefix.length) : id)
+  if (tenant === null) return { ...memory, ...groups, list: (request) => log.list(request), spent: spentOf }
   const owned = <Change extends Described>(change: Change): Change =>
     typeof change.owner === "string" ? { ...change, owner: inside(change.owner) } : change
   const shownOwner = <Shown extends { readonly owner?: string | null | undefined }>(shown: Shown): Shown =>
@@ -126,7 +140,7 @@ export const tenantMemory = (
   const { sessionsOf: _sessionsOf, look: _look, ...named } = Memory.withPrefix(memory, prefix)
   return {
     ...named,
-    ...turns,
+    ...groups,
     append: (session, messages, options = {}) => named.append(session, messages, owned(options)),
     describe: (session, change) => named.describe(session, owned(change)),
     recallOf: (owner, query, options = {}) =>

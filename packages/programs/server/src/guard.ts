@@ -10,7 +10,7 @@ import { Cause, Clock, Context, type Duration, Effect, Either } from "effect"
 import { type Authorization, authorization } from "./authorization.js"
 import { type BodyLimits, bytesOf, textOf, withText } from "./body.js"
 import { failureFor, problemOf } from "./failure.js"
-import type { MayBegin, Room } from "./limits.js"
+import type { GroupLimit, MayBegin, Room } from "./limits.js"
 import { heeded, ownRoutes, type Route } from "./routes.js"
 import { problemFor, type Served, tenantMemory } from "./TenantMemory.js"
 
@@ -27,8 +27,8 @@ export interface GuardOptions extends Authorization, Served {
   readonly isClosing: () => boolean
   /** Checks that a tenant may begin a session. */
   readonly mayBegin: MayBegin
-  /** Checks that a tenant may begin a group of the feed. */
-  readonly mayBeginGroup: MayBegin
+  /** The limit of the groups of the feed. */
+  readonly groups: GroupLimit
 }
 
 /** What a handler adds to the line of its request in the log. */
@@ -141,7 +141,7 @@ export const admission = (options: GuardOptions) => {
         const mayBegin = (name: string): Effect.Effect<void, Problem> => {
           if (route.begins === null)
             return Effect.dieMessage(`the route ${route.path} does not declare that it begins sessions`)
-          const check = route.begins === "group" ? options.mayBeginGroup : options.mayBegin
+          const check = route.begins === "group" ? options.groups.mayBegin : options.mayBegin
           return Effect.mapError(check(tenantMemory(options, tenant, null), tenant, name), (error) =>
             problemFor(tenant, error),
           )

@@ -116,24 +116,34 @@ export const makeSessionLimit = (most: number | null): MayBegin => {
     })
 }
 
+/** Limits the groups of the feed. */
+export interface GroupLimit {
+  readonly mayBegin: MayBegin
+  /** A group of a tenant was deleted: another one may begin. */
+  readonly deleted: (tenant: string | null) => void
+}
+
 /**
  * Limits the groups of the feed that this process begins for each tenant. No list has groups, so those of other processes are not counted.
  *
  * @param most - the most groups of a tenant; `null` for any number
  */
-export const makeGroupLimit = (most: number | null): MayBegin => {
+export const makeGroupLimit = (most: number | null): GroupLimit => {
   const begun = new Map<string | null, number>()
   const refused = problem(
     429,
     "TooManySessions",
-    `${most} groups of the feed have begun, and no more are allowed; take one of them`,
+    `${most} groups of the feed have begun, and no more are allowed; take one of them, or delete one`,
   )
-  return (memory, tenant, group) =>
-    Effect.gen(function* () {
-      // What cannot be the name of a group is refused behind this.
-      if (most === null || !EventLog.isName(group) || (yield* memory.hasGroup(group))) return
-      const count = begun.get(tenant) ?? 0
-      if (count >= most) return yield* Effect.fail(refused)
-      begun.set(tenant, count + 1)
-    })
+  return {
+    mayBegin: (memory, tenant, group) =>
+      Effect.gen(function* () {
+        // What cannot be the name of a group is refused behind this.
+        if (most === null || !EventLog.isName(group) || (yield* memory.hasGroup(group))) return
+        const count = begun.get(tenant) ?? 0
+        if (count >= most) return yield* Effect.fail(refused)
+        begun.set(tenant, count + 1)
+      }),
+    deleted: (tenant) => void begun.set(tenant, Math.max((begun.get(tenant) ?? 0) - 1, 0)),
+  }
 }

@@ -68,7 +68,6 @@ const application = (serving: Serving & Accounts, options: ServeOptions) => {
     readOnly,
     rate: makeRate(rateOf(options)),
     mayBegin: makeSessionLimit(options.maxSessions ?? null),
-    mayBeginGroup: makeGroupLimit(options.maxSessions ?? null),
     names: namesOf(options),
     maxBody,
     bodies: makeRoom(maxBodies),
@@ -190,6 +189,7 @@ export const serve = async (options: ServeOptions = {}): Promise<Service> => {
       isClosing: () => isClosing,
       spend: options.spend,
       subscribers: makeRoom(limitsOf(options).maxSubscribers),
+      groups: makeGroupLimit(options.maxSessions ?? null),
       timeout: limitsOf(options).timeout,
     }
     const handler = yield* NodeHttpServer.makeHandler(

@@ -18,7 +18,7 @@ const turnLost = problem(
 const noTurn = problem(
   400,
   "InvalidInput",
-  "`done` is kept in a turn: send the `turn` of the answer before with it",
+  "`done` is kept in a turn: send the `turn` of the answer before with it, and `done` with what is `givenUp`",
 )
 
 const turnIn = (name: string): EventLog.LogPosition | null => {
@@ -48,7 +48,7 @@ export const consumed = (
   memory: TenantMemory,
   { group, request, closing }: Asked,
 ): Effect.Effect<Consumed, Problem | Memory.MemoryError> => {
-  const { turn, done, after, limit = 100, wait = 0, lease = 30, from } = request
+  const { turn, done, givenUp, after, limit = 100, wait = 0, lease = 30, from } = request
   const term = Duration.seconds(lease)
   const keep = (at: EventLog.LogPosition, how: Parameters<TenantMemory["keepTurn"]>[2] = {}) =>
     memory.keepTurn(group, at, { lease: term, ...how })
@@ -72,12 +72,13 @@ export const consumed = (
   const mine = (until: number) =>
     Effect.gen(function* () {
       if (turn === undefined) {
-        if (done !== undefined) return yield* Effect.fail(noTurn)
+        if (done !== undefined || givenUp !== undefined) return yield* Effect.fail(noTurn)
         return yield* Effect.raceFirst(take(until), Effect.as(closing, null))
       }
       const at = turnIn(turn)
       if (at === null) return yield* Effect.fail(turnLost)
-      return { at, position: yield* keep(at, given({ done })) }
+      if (givenUp !== undefined && done === undefined) return yield* Effect.fail(noTurn)
+      return yield* keep(at, given({ done, givenUp }))
     })
   return Effect.gen(function* () {
     yield* named("a group", group)

@@ -122,6 +122,55 @@ it("keeps the turn of who waits for an event, and gives it back when its connect
   await vi.waitFor(async () => expect((await theirs()).turn).not.toBeNull(), 60_000)
 })
 
+it("lists what was given up page by page, goes on behind it, and begins anew once it is deleted", async () => {
+  const [acme, globex, eraser] = [
+    makeToken({ tenant: "acme", rights: ["read", "write"] }),
+    makeToken({ tenant: "globex", rights: ["read", "write"] }),
+    makeToken({ tenant: "acme", rights: ["erase"] }),
+  ] as const
+  const { url } = await started({ tokens: [acme, globex, eraser].map(({ stored }) => stored) })
+  const [mine, theirs, without] = [acme, globex, eraser].map(({ token }) => createClient({ url, token }))
+  for (const session of ["one", "two", "three"]) await mine!.append(session, turn(1).slice(0, 1))
+  const consumer = asking(url, "g", acme.token)
+  const first = await consumer({ lease: 60 })
+  const letters = first.events.slice(0, 2).map(({ session, position }) => ({
+    session,
+    version: 1,
+    position,
+    attempts: 5,
+    reason: "not today",
+  }))
+  const given = await consumer({
+    turn: first.turn,
+    done: letters[1]!.position,
+    givenUp: letters,
+    lease: 60,
+  })
+  expect(sessionsOf(given)).toEqual(["three"])
+  // It is noted once: the turn of before is over.
+  expect(await consumer({ turn: first.turn, done: letters[1]!.position, givenUp: letters })).toMatchObject({
+    status: 409,
+  })
+  const listed = await mine!.givenUp("g")
+  expect(listed.map(({ id: _id, time: _time, ...letter }) => letter)).toEqual(letters)
+  expect(await mine!.givenUp("g", { limit: 1 })).toEqual(listed.slice(0, 1))
+  expect(await mine!.givenUp("g", { after: listed[0]!.id })).toEqual(listed.slice(1))
+  for (const [other, group] of [
+    [theirs, "g"],
+    [theirs, "acme/g"],
+    [mine, "other"],
+  ] as const) {
+    expect(await other!.givenUp(group)).toEqual([])
+    expect(await other!.deleteGroup(group)).toEqual({ deleted: false })
+  }
+  await expect(without!.givenUp("g")).rejects.toMatchObject({ status: 403 })
+  await expect(without!.deleteGroup("g")).rejects.toMatchObject({ status: 403 })
+  expect(await mine!.deleteGroup("g")).toEqual({ deleted: true })
+  expect(await consumer({ turn: given.turn, lease: 60 })).toMatchObject({ status: 409 })
+  expect(await mine!.givenUp("g")).toEqual([])
+  expect(sessionsOf(await consumer())).toEqual(["one", "two", "three"])
+})
+
 it("refuses what is no turn and no position, and is not stuck by it", async () => {
   const { url } = await started()
   await createClient({ url }).append("one", turn(1).slice(0, 1))
@@ -137,9 +186,18 @@ it("refuses what is no turn and no position, and is not stuck by it", async () =
     [{ turn: mine, lease: -1 }, 400],
     [{ turn: mine, limit: 1_001 }, 400],
     [{ turns: mine }, 400],
+    [{ turn: mine, givenUp: [] }, 400],
+    [{ givenUp: [] }, 400],
+    [{ turn: mine, done: "1", givenUp: [{ session: "one" }] }, 400],
   ] as const)
     expect({ body, status: (await consumer(body)).status }).toEqual({ body, status })
   expect((await asking(url, "%20")()).status).toBe(400)
+  for (const [path, method] of [
+    ["%20/given-up", "GET"],
+    ["%20", "DELETE"],
+    ["g/given-up?limit=1001", "GET"],
+  ] as const)
+    expect((await ask(`${url}/v1/feed/groups/${path}`, { method })).status).toBe(400)
   expect(sessionsOf(await consumer({ turn: mine }))).toEqual(["one"])
 })
 
@@ -258,9 +316,40 @@ describe("the client", () => {
     expect(found).toEqual(["one", "two"])
   })
 
-  it("refuses what is no number of events and no lease", async () => {
+  it("gives up what fails as often as is allowed, goes on behind it, and names no text", async () => {
+    const { url } = await started()
+    const memory = createClient({ url })
+    for (const session of ["one", "bad", "two"]) await memory.append(session, turn(1).slice(0, 1))
+    const tried: Array<string> = []
+    const consume = (attempts: number, signal?: AbortSignal) =>
+      memory.consume(
+        "g",
+        ([event]) => {
+          tried.push(event!.session)
+          if (event!.session !== "bad") return
+          throw Object.assign(new Error(JSON.stringify(event)), { reason: "not today" })
+        },
+        { follow: false, batch: 1, attempts, ...(signal && { signal }) },
+      )
+    // Who is stopped between two attempts has given nothing up.
+    const stop = new AbortController()
+    const stopped = consume(1_000, stop.signal)
+    await vi.waitFor(() => expect(tried).toEqual(["one", "bad", "bad"]), 60_000)
+    stop.abort()
+    await stopped
+    expect(await memory.givenUp("g")).toEqual([])
+    await consume(2)
+    expect(tried).toEqual(["one", "bad", "bad", "bad", "bad", "two"])
+    expect(await memory.givenUp("g")).toMatchObject([
+      { session: "bad", version: 1, attempts: 2, reason: "not today" },
+    ])
+    await consume(2)
+    expect(tried).toHaveLength(6)
+  })
+
+  it("refuses what is no number of events, of attempts and no lease", async () => {
     const memory = createClient({ url: "http://127.0.0.1:9" })
-    for (const wrong of [{ batch: 0 }, { lease: 0 }, { lease: "soon" as never }])
+    for (const wrong of [{ batch: 0 }, { attempts: 0 }, { lease: 0 }, { lease: "soon" as never }])
       await expect(memory.consume("g", () => undefined, wrong)).rejects.toMatchObject({
         error: "InvalidInput",
       })

@@ -175,8 +175,9 @@ describe("limits", () => {
 it("L21: groups of the feed are bounded for each tenant, and those that there are go on", async () => {
   const tokens = ["acme", "other"].map((tenant) => makeToken({ tenant, rights: ["read", "write"] }))
   const store = storeFile()
+  const headersOf = (tenant: number) => ({ authorization: `Bearer ${tokens[tenant]!.token}` })
   const asked = async (url: string, tenant: number, group: string) => {
-    const headers = { authorization: `Bearer ${tokens[tenant]!.token}` }
+    const headers = headersOf(tenant)
     return (await ask(`${url}/v1/feed/groups/${group}`, { body: { lease: 0 }, headers })).status
   }
   const options = { store, tokens: tokens.map(({ stored }) => stored), maxSessions: 2 } as const
@@ -185,6 +186,11 @@ it("L21: groups of the feed are bounded for each tenant, and those that there ar
   expect(await Promise.all(["c", "d", "a"].map((group) => asked(url, 0, group)))).toEqual([429, 429, 200])
   expect(await asked(url, 1, "c")).toBe(200)
   expect(await asked(url, 1, "%00")).toBe(400)
+  // In the place of a group that is deleted, another one may begin; of none, none.
+  for (const group of ["a", "a", "none"])
+    await ask(`${url}/v1/feed/groups/${group}`, { method: "DELETE", headers: headersOf(0) })
+  expect(await asked(url, 0, "c")).toBe(200)
+  expect(await asked(url, 0, "d")).toBe(429)
   await close()
   const again = await started(options)
   expect(await asked(again.url, 0, "b")).toBe(200)

@@ -654,10 +654,12 @@ describe("every route over a sealed store", () => {
       .filter((name) => !told.has(name))
     // They show no words of a session, or had nothing to do here; and the feed is of the whole store, with its trails.
     expect(untold.toSorted()).toEqual([
+      "DELETE /v1/feed/groups/:group",
       "DELETE /v1/files/f",
       "DELETE /v1/owners/:owner/facts/rebuild",
       "GET /v1/access",
       "GET /v1/feed",
+      "GET /v1/feed/groups/:group/given-up",
       "GET /v1/models",
       "GET /v1/owners/:owner/audit",
       "GET /v1/responses",

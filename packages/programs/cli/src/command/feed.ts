@@ -148,6 +148,10 @@ export const command = options.command(
       "redeliver",
       "Post to --webhook once more what the group has given up; what is taken is no longer given up.",
     ),
+    delete: options.flag(
+      "delete",
+      "Delete the group, with how far it has come and what it has given up: a group of this name begins anew.",
+    ),
     ...options.numbers(numbers),
     follow: options.flag("follow", "Wait for new events, until you end it."),
     json: options.json,
@@ -157,8 +161,10 @@ export const command = options.command(
       yield* options.allowed(numbers, given)
       const log = yield* EventLog.EventLog
       if (Option.isNone(group)) {
-        if (Option.isSome(webhook) || givenUp || redeliver)
-          return yield* new UsageError({ problem: "--webhook, --given-up and --redeliver need --group NAME" })
+        if (Option.isSome(webhook) || givenUp || redeliver || given.delete)
+          return yield* new UsageError({
+            problem: "--webhook, --given-up, --redeliver and --delete need --group NAME",
+          })
         const range = Option.match(after, { onNone: () => ({}), onSome: (position) => ({ after: position }) })
         return yield* Stream.runForEach(EventLog.feed(log, { ...range, follow }), printed(json))
       }
@@ -166,6 +172,16 @@ export const command = options.command(
         return yield* new UsageError({
           problem: "--after is for readers without a group: the store has its position",
         })
+      if (given.delete) {
+        const deleted = yield* EventLog.deleteGroup(log, group.value)
+        return yield* Console.log(
+          json
+            ? toJson({ type: "group", group: group.value, deleted })
+            : deleted
+              ? "deleted"
+              : "there is no such group",
+        )
+      }
       if (givenUp) return yield* showGivenUp(log, group.value, json)
       const how = { follow, from, lease: given.lease * 1_000 }
       if (Option.isNone(webhook)) {

@@ -60,6 +60,38 @@ export const GroupPath = Schema.Struct({
   group: text("The name of a group of consumers, without U+0000"),
 })
 
+const givenUp = {
+  session: text("The session of the event, without U+0000"),
+  version: Schema.Int.pipe(Schema.positive()),
+  position: Schema.String.annotations({ description: "The `position` of the event" }),
+  attempts: Schema.Int.pipe(Schema.nonNegative()).annotations({
+    description: "How often it was tried",
+  }),
+  reason: Schema.String.annotations({
+    description: "Why the last attempt failed, in a word or so: no erasure finds here what was said",
+  }),
+}
+
+export const GivenUpQuery = Schema.Struct({
+  after: optional(count, "The `id` of the last one that is known; from the oldest by default"),
+  limit: optional(
+    count.pipe(Schema.between(1, 1000)),
+    "The most events, 1 to 1,000; 100 by default. Fewer are the end",
+  ),
+})
+
+export const GivenUp = Schema.Struct({
+  givenUp: Schema.Array(
+    Schema.Struct({
+      id: Schema.Int.annotations({ description: "The place in the list" }),
+      ...givenUp,
+      time: Schema.Number.annotations({
+        description: "When it was given up, in milliseconds since the epoch",
+      }),
+    }),
+  ),
+}).annotations({ identifier: "GivenUp" })
+
 /** What a consumer of a group asks for. */
 export const Consume = Schema.Struct({
   turn: optional(
@@ -69,6 +101,12 @@ export const Consume = Schema.Struct({
   done: optional(
     Schema.String,
     "The `position` of the last event that is done: it is kept, and what is behind it comes",
+  ),
+  givenUp: optional(
+    Schema.Array(Schema.Struct({ ...givenUp, reason: givenUp.reason.pipe(Schema.maxLength(500)) })).pipe(
+      Schema.maxItems(1000),
+    ),
+    "Those of the events up to `done` that were tried often enough: they are listed, and the group goes on behind them",
   ),
   after: optional(
     Schema.String,

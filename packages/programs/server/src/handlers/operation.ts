@@ -5,7 +5,7 @@ import { Caller, type Problem, problem, type schemas } from "@memfold/client/api
 import { Memory, Session, type Strategy } from "@memfold/core"
 import { type Duration, Effect } from "effect"
 import { failureFor, problemOf } from "../failure.js"
-import type { Room } from "../limits.js"
+import type { GroupLimit, Room } from "../limits.js"
 import { given, strategyOf, tagOf, versionIn, type StrategyRequest } from "../requests.js"
 import type { ServiceSettings } from "../settings.js"
 import { problemFor, type Served, type TenantMemory, tenantMemory } from "../TenantMemory.js"
@@ -21,6 +21,8 @@ export interface Serving extends Served {
   readonly timeout: Duration.DurationInput
   /** The places of subscribers to changes. */
   readonly subscribers: Room
+  /** The limit of the groups of the feed. */
+  readonly groups: GroupLimit
   /** What calls may cost in a day. */
   readonly spend: Memory.SpendOptions | undefined
 }

@@ -1,11 +1,11 @@
 /** The handlers of logs and of the service itself. */
 import { HttpApiBuilder, HttpServerRequest } from "@effect/platform"
 import { api, Caller, problem } from "@memfold/client/api"
-import { Duration, Effect, Stream } from "effect"
+import { Chunk, Duration, Effect, Stream } from "effect"
 import { changes, fedBehind, feed, feedPage, type FeedPlace, paged, pageOf, type Steps } from "../changes.js"
 import { problemOf } from "../failure.js"
 import { onePlace } from "../limits.js"
-import { given } from "../requests.js"
+import { given, named } from "../requests.js"
 import { problemFor } from "../TenantMemory.js"
 import { consumed } from "../turns.js"
 import { type Serving, using } from "./operation.js"
@@ -75,6 +75,25 @@ export const log = (serving: Serving) =>
             if ((request.wait ?? 0) > 0) yield* onePlace(serving.subscribers, tenant ?? "", crowded)
             const { page, ...beside } = yield* consumed(memory, { group, request, closing: serving.closing })
             return paged(page, beside)
+          }),
+        ),
+      )
+      .handle("givenUp", ({ path: { group }, urlParams: { after, limit = 100 } }) =>
+        run((memory) =>
+          Effect.gen(function* () {
+            yield* named("a group", group)
+            const some = Stream.take(memory.givenUp(group, after), limit)
+            return { givenUp: Chunk.toReadonlyArray(yield* Stream.runCollect(some)) }
+          }),
+        ),
+      )
+      .handle("deleteGroup", ({ path: { group } }) =>
+        run((memory, tenant) =>
+          Effect.gen(function* () {
+            yield* named("a group", group)
+            const deleted = yield* memory.deleteGroup(group)
+            if (deleted) serving.groups.deleted(tenant)
+            return { deleted }
           }),
         ),
       )
