@@ -82,9 +82,13 @@ export const placesOf = (
       return (yield* shard.log.head(session)) === null ? yield* named(session, place.to) : shard
     })
 
-  /** The shard that a new session of an owner belongs to. */
-  const belongsTo = (session: string, owner: string | null): Effect.Effect<Shard, EventLog.LogError> => {
-    const among = allowed(owner)
+  /** The shard that a session of an owner belongs to, if it is new or if it is never again on some. */
+  const belongsTo = (
+    session: string,
+    owner: string | null,
+    never: ReadonlyArray<string> = [],
+  ): Effect.Effect<Shard, EventLog.LogError> => {
+    const among = allowed(owner).filter(({ name, leaving }) => leaving !== true && !never.includes(name))
     const asked = typeof placing === "function" ? placing(session, owner) : undefined
     const key = placing === "owner" && owner !== null ? `owner ${owner}` : `session ${session}`
     const shard = asked === undefined ? rendezvous(among, key) : among.find(({ name }) => name === asked)
@@ -93,8 +97,8 @@ export const placesOf = (
           "place",
           session,
           asked === undefined
-            ? "no shard is in the region of its owner; add one"
-            : `it is to be on the shard "${asked}", which this store does not have in the region of its owner`,
+            ? "no shard that stays, and that it has not left, is in the region of its owner; add one"
+            : `it is to be on the shard "${asked}", which this store does not have in the region of its owner, or which is leaving`,
         )
       : Effect.succeed(shard)
   }

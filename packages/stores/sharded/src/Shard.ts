@@ -8,6 +8,8 @@ export interface Shard {
   readonly log: EventLog.Service
   /** Where the shard is; only owners of this region have sessions there (see `regionOf`). */
   readonly region?: string | undefined
+  /** Whether the shard is to be taken out: no session begins there, and `rebalance` moves all away. */
+  readonly leaving?: boolean | undefined
 }
 
 const scoreOf = (name: string, key: string): number =>

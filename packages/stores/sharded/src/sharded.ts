@@ -29,7 +29,10 @@ export interface ShardedLog extends EventLog.Service {
     options?: { readonly again?: boolean },
   ) => Effect.Effect<Moved, EventLog.LogError>
   readonly moveOwner: (owner: string, shard: string) => Stream.Stream<Moved, EventLog.LogError>
-  /** Moves each session to the shard that it would begin on now: after a shard was added, those that belong there. */
+  /**
+   * Moves each session to the shard that it would begin on now: after a shard was added, those that belong there; before one is taken out,
+   * all that it has.
+   */
   readonly rebalance: Stream.Stream<Moved, EventLog.LogError>
 }
 
@@ -98,11 +101,13 @@ const feeding =
   ({ after = "", limit }) =>
     Effect.gen(function* () {
       const parts = after === "" ? [] : after.split("~").map((part) => part.split("="))
-      const names = new Set(shards.map(({ name }) => encodeURIComponent(name)))
-      if (!parts.every(([name = "", ...rest]) => names.has(name) && rest.length === 1))
+      const names = new Map(shards.map(({ name }) => [encodeURIComponent(name), name]))
+      // What was read of a shard that was taken out is over: its sessions come again on others.
+      const known = parts.filter(([name = ""]) => names.has(name))
+      if (!parts.every(({ length }) => length === 2) || (known.length === 0 && parts.length > 0))
         return yield* EventLog.wrongPosition()
       const positions = new Map(
-        parts.map(([name = "", position = ""]) => [decodeURIComponent(name), decodeURIComponent(position)]),
+        known.map(([name = "", position = ""]) => [names.get(name)!, decodeURIComponent(position)]),
       )
       const found: Array<EventLog.FedRecord> = []
       for (const { name, log } of shards) {
@@ -289,7 +294,9 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
       Stream.mapEffect(({ session, owner = null }) =>
         Effect.gen(function* () {
           const place = yield* places.settle(session)
-          const { name } = yield* places.belongsTo(session, owner)
+          const isLeaving = shards.some(({ name, leaving }) => leaving === true && name === place?.shard)
+          const never = isLeaving && place !== null ? neverOn(place) : []
+          const { name } = yield* places.belongsTo(session, owner, never)
           return place === null || place.shard === name || neverOn(place).includes(name)
             ? []
             : [yield* move(session, name)]
@@ -354,6 +361,8 @@ export class Sharded extends Context.Tag("@memfold/sharded/Sharded")<Sharded, Sh
 export interface ShardStore {
   readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   readonly region?: string
+  /** Whether the shard is to be taken out: no session begins there, and `rebalance` moves all away. */
+  readonly leaving?: boolean
 }
 
 /** The shards by their names, and where sessions go. */
@@ -370,10 +379,10 @@ const opened = (
   given: string | ShardStore,
 ): Effect.Effect<Shard, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { store, region } = typeof given === "string" ? { store: given, region: undefined } : given
+    const { store, ...about }: ShardStore = typeof given === "string" ? { store: given } : given
     const layer = typeof store === "string" ? yield* Effect.mapError(storeLayer(store), asLogError) : store
     const context = yield* Effect.mapError(Layer.build(Layer.fresh(layer)), asLogError)
-    return { name, region, log: Context.get(context, EventLog.EventLog) }
+    return { name, ...about, log: Context.get(context, EventLog.EventLog) }
   })
 
 /**

@@ -355,6 +355,60 @@ describe("a shard that is added", () => {
     }).pipe(Effect.runPromise))
 })
 
+describe("a shard that is leaving", () => {
+  it("gets no session and loses all, while others write, and readers of the feed go on without it", () =>
+    fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 39 }), (last, before) =>
+        Effect.gen(function* () {
+          const shards = yield* stores
+          const ids = Array.from({ length: 40 }, (_, n) => `chat-${n}`)
+          const all = processOver(shards)
+          for (const id of ids) yield* appending(all, id, 0)
+          const leaving = shards[last]!
+          // Some have left the shard that they belong to without it: they never return there.
+          for (const id of ids.slice(0, before))
+            yield* Effect.either(all.move(id, shards.find(({ name }) => name !== leaving.name)!.name))
+          for (const id of ids.slice(0, before)) yield* Effect.either(all.move(id, leaving.name))
+          const found: Array<string> = []
+          const reading = (log: EventLog.Service) =>
+            EventLog.consume(
+              log,
+              "crm",
+              (page) =>
+                Effect.sync(
+                  () => void found.push(...page.map(({ record }) => `${record.session} ${record.version}`)),
+                ),
+              { follow: false },
+            )
+          yield* reading(all)
+          const without = processOver(
+            shards.map((shard) => (shard === leaving ? { ...shard, leaving: true } : shard)),
+          )
+          const writing = Effect.forEach([...ids, "fresh-1", "fresh-2"], (id) => appending(without, id, 1), {
+            concurrency: 4,
+          })
+          yield* Effect.all([Stream.runDrain(without.rebalance), writing], { concurrency: "unbounded" })
+          yield* Stream.runDrain(without.rebalance)
+          const rest = processOver(shards.filter((shard) => shard !== leaving))
+          for (const id of [...ids, "fresh-1", "fresh-2"]) {
+            expect((yield* logOf(rest, id)).length).toBe(id.startsWith("fresh") ? 2 : 4)
+            expect(yield* leaving.log.head(id)).toBeNull()
+          }
+          yield* reading(rest)
+          const expected = ids.flatMap((id) => [1, 2, 3, 4].map((version) => `${id} ${version}`))
+          const fresh = ["fresh-1", "fresh-2"].flatMap((id) => [1, 2].map((version) => `${id} ${version}`))
+          expect([...new Set(found)].toSorted()).toEqual([...expected, ...fresh].toSorted())
+          const strange = makeSharded({ shards: shards.map(({ log }, at) => ({ name: `other-${at}`, log })) })
+          const [page] = yield* rest.feed!({ limit: 1 })
+          expect(yield* Effect.flip(strange.feed!({ limit: 1, after: page!.position }))).toMatchObject({
+            refused: "position",
+          })
+        }).pipe(Effect.runPromise),
+      ),
+      { numRuns: often(6, 60) },
+    ))
+})
+
 describe("owners", () => {
   it("have their sessions together, and none outside of their region", () =>
     Effect.gen(function* () {

@@ -13,7 +13,11 @@ const Shards = Schema.Struct({
     key: Schema.NonEmptyString,
     value: Schema.Union(
       Schema.String,
-      Schema.Struct({ store: Schema.String, region: Schema.optionalWith(Schema.String, { exact: true }) }),
+      Schema.Struct({
+        store: Schema.String,
+        region: Schema.optionalWith(Schema.String, { exact: true }),
+        leaving: Schema.optionalWith(Schema.Boolean, { exact: true }),
+      }),
     ),
   }).pipe(Schema.filter((shards) => Object.keys(shards).length > 0)),
   place: Schema.optional(Schema.Literal("session", "owner")),
@@ -132,7 +136,7 @@ const move = options.command(
 
 const rebalance = options.command(
   "rebalance",
-  "Move each session to the shard that it would begin on now: after a shard was added, which all processes have to know by then.",
+  "Move each session to the shard that it would begin on now: after a shard was added, or before one that is leaving is taken out. All processes have to know of it by then.",
   { shards: shardsFile, json: options.json },
   ({ shards, json }) => withShards(shards, (log) => Stream.runForEach(log.rebalance, noted(log, json))),
 )
