@@ -5,7 +5,7 @@ import type { FedEvent } from "./feed.js"
 
 /** Where events are posted, and how. */
 export interface WebhookOptions {
-  /** An `http:` or `https:` URL. */
+  /** An `http:` or `https:` URL, without a user and a password. */
   readonly url: string
   /** The secret that is shared with who receives: `whsec_`, and 24 to 64 random bytes in base64. */
   readonly secret: string
@@ -20,10 +20,14 @@ export class WebhookFailed extends Schema.TaggedError<WebhookFailed>()("WebhookF
   host: Schema.String,
   /** The status of the answer; `null` without one. */
   status: Schema.NullOr(Schema.Number),
+  /** Why there is no answer, as the runtime names it, such as `ECONNREFUSED`; `null` if it does not, or if it took too long. */
+  code: Schema.NullOr(Schema.String),
 }) {
   /** What the webhook did. */
   get reason(): string {
-    return `${this.host} ${this.status === null ? "did not answer" : `answered with status ${this.status}`}`
+    const { host, status, code } = this
+    if (status !== null) return `${host} answered with status ${status}`
+    return `${host} did not answer${code === null ? "" : ` (${code})`}`
   }
   override get message(): string {
     return `The webhook did not take event ${this.version} of session "${this.session}": ${this.reason}`
@@ -42,7 +46,12 @@ declare const crypto: {
   }
 }
 declare const TextEncoder: new () => { encode(text: string): Uint8Array }
-declare const URL: new (text: string) => { readonly protocol: string; readonly host: string }
+declare const URL: new (text: string) => {
+  readonly protocol: string
+  readonly host: string
+  readonly username: string
+  readonly password: string
+}
 declare const atob: (text: string) => string
 declare const btoa: (text: string) => string
 declare const fetch: (
@@ -68,11 +77,18 @@ const keyOf = (secret: string): Uint8Array | null => {
 /** The host of a URL; `null` if it is none to post to. */
 const hostOf = (url: string): string | null => {
   try {
-    const { protocol, host } = new URL(url)
-    return protocol === "https:" || protocol === "http:" ? host : null
+    const { protocol, host, username, password } = new URL(url)
+    // No `fetch` posts with a user in the URL.
+    return /^https?:$/.test(protocol) && `${username}${password}` === "" ? host : null
   } catch {
     return null
   }
+}
+
+/** What a failed `fetch` says of the connection: a code, and no text. */
+const codeOf = (error: unknown): string | null => {
+  const { code } = Object(Object(error).cause) as { readonly code?: unknown }
+  return typeof code === "string" && /^[A-Z][A-Z0-9_]*$/.test(code) ? code : null
 }
 
 /**
@@ -96,7 +112,11 @@ export const webhook = ({
   timeout = "15 seconds",
 }: WebhookOptions): ((events: ReadonlyArray<FedEvent>) => Effect.Effect<void, WebhookFailed>) => {
   const [host, key] = [hostOf(url), keyOf(secret)]
-  if (host === null) throw new InvalidOption({ option: "url", allowed: "an http: or https: URL" })
+  if (host === null)
+    throw new InvalidOption({
+      option: "url",
+      allowed: "an http: or https: URL without a user and a password",
+    })
   if (key === null)
     throw new InvalidOption({ option: "secret", allowed: '"whsec_" and 24 to 64 random bytes in base64' })
 
@@ -121,12 +141,18 @@ export const webhook = ({
   }
 
   const deliver = (event: FedEvent): Effect.Effect<void, WebhookFailed> => {
-    const failed = (status: number | null) =>
-      new WebhookFailed({ session: event.session, version: event.version, host, status })
+    const failed = (status: number | null, error?: unknown) =>
+      new WebhookFailed({
+        session: event.session,
+        version: event.version,
+        host,
+        status,
+        code: codeOf(error),
+      })
     return Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.tryPromise({
         try: (signal) => post(event, Math.floor(now / 1_000), signal),
-        catch: () => failed(null),
+        catch: (error) => failed(null, error),
       }),
     ).pipe(
       Effect.timeoutFail({ duration: timeout, onTimeout: () => failed(null) }),
