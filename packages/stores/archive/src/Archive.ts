@@ -7,6 +7,8 @@ export class ArchiveError extends Schema.TaggedError<ArchiveError>()("ArchiveErr
   /** The session or the object that the operation is about; `null` if it is about the archive. */
   about: Schema.NullOr(Schema.String),
   reason: Schema.String,
+  /** There is no such object: somebody may have brought back what was in it. */
+  isGone: Schema.optionalWith(Schema.Boolean, { exact: true }),
 }) {
   override get message(): string {
     const about = this.about === null ? "" : ` of "${this.about}"`

@@ -1,6 +1,6 @@
 /** An archive in a bucket of S3, or of a server that speaks its protocol. */
 import type * as Sdk from "@aws-sdk/client-s3"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 
 /** Where the bucket is. Credentials and regions are found as by any program of AWS: environment, profile, role of the machine. */
@@ -12,6 +12,8 @@ export interface S3Options {
   readonly region?: string
   /** The URL of a server that is not of AWS, such as MinIO or R2. */
   readonly endpoint?: string
+  /** How long the bucket may say nothing in the middle of a request, before that is tried again or fails; 5 seconds by default. */
+  readonly timeout?: Duration.DurationInput
   /** Further settings of the client, as `S3ClientConfig` of the SDK has them. The type is not named: the SDK need not be installed. */
   readonly client?: object
 }
@@ -38,7 +40,7 @@ const optional = <Package>(name: string): Promise<Package> =>
  * @throws ArchiveError: no bucket is named, or the package is not installed
  */
 export const s3Archive = async (options: S3Options): Promise<Archive> => {
-  const { bucket, prefix, region, endpoint, client } = options ?? {}
+  const { bucket, prefix, region, endpoint, timeout = "5 seconds", client } = options ?? {}
   if (typeof bucket !== "string" || bucket === "") {
     const reason = 'it needs the name of a bucket, such as { bucket: "chats" }'
     throw new ArchiveError({ operation: "open", about: null, reason })
@@ -47,7 +49,10 @@ export const s3Archive = async (options: S3Options): Promise<Archive> => {
     const reason = "a bucket needs a package of its own; install it: npm install @aws-sdk/client-s3"
     throw new ArchiveError({ operation: "open", about: null, reason })
   })
+  const silence = Duration.toMillis(timeout)
   const s3 = new sdk.S3Client({
+    // Without them, a bucket that says nothing is waited for without end, and so are the readers of a session.
+    requestHandler: { connectionTimeout: silence, socketTimeout: silence },
     ...(region === undefined ? {} : { region }),
     // Servers that are not of AWS have buckets in the path, and may not know checksums at the end of a body.
     ...(endpoint === undefined

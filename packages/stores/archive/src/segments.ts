@@ -64,7 +64,12 @@ export const fetch = (archive: Archive, segment: Segment) =>
           ? `the object of its segment ${name} has other events`
           : null
     if (reason !== null || found === null)
-      return yield* new ArchiveError({ operation: "get", about: session, reason: reason ?? "" })
+      return yield* new ArchiveError({
+        operation: "get",
+        about: session,
+        reason: reason ?? "",
+        isGone: found === null,
+      })
     return found.records
   })
 

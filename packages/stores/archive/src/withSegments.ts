@@ -67,7 +67,10 @@ export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Servi
         })
       /** Reads again if an object went away: the records are back in the store. */
       const again = <A, E>(read: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-        Effect.retry(read, { times: mostAgain, while: (error) => error instanceof ArchiveError })
+        Effect.retry(read, {
+          times: mostAgain,
+          while: (error) => error instanceof ArchiveError && error.isGone === true,
+        })
       const over = (log: EventLog.Service): EventLog.Service => {
         const released = (operation: string, session: string, isWanted: (segment: Segment) => boolean) =>
           Effect.mapError(release(log, archive, session, isWanted), asLogError(operation, session))

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
+import { gzipSync } from "node:zlib"
 import S3rver from "s3rver"
 import { afterAll } from "vitest"
 import { s3Archive } from "../src/index.js"
@@ -55,15 +56,44 @@ const refuse = (answer: ServerResponse, code: string): void => {
   answer.end(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code></Error>`)
 }
 
+/** What a bucket may do to whoever asks for an object. */
+export const faults = [
+  "says nothing",
+  "stalls",
+  "breaks off",
+  "answers 500",
+  "cuts",
+  "alters",
+  "confuses",
+] as const
+type Fault = (typeof faults)[number]
+
+/** Spoils the answer of a bucket. */
+const spoil = (fault: Fault, answer: ServerResponse, whole: Buffer): void => {
+  if (fault === "says nothing") return
+  if (fault === "answers 500") return void answer.writeHead(500).end()
+  if (fault === "stalls" || fault === "breaks off") {
+    answer.writeHead(200, { "content-length": whole.length }).write(whole.subarray(0, whole.length / 2))
+    if (fault === "breaks off") setImmediate(() => answer.destroy())
+    return
+  }
+  const at = whole.length >> 1
+  const altered = Buffer.from(whole)
+  altered[at] = altered[at]! ^ 1
+  answer.end(fault === "cuts" ? whole.subarray(0, at) : fault === "alters" ? altered : gzipSync(""))
+}
+
 /** A server that checks signatures and hands the requests to another one, which believes them. */
-const checking = (port: number) =>
+const checking = (port: number, faultNow: () => Fault | null) =>
   createServer((asked, answer) => {
     const answered = async () => {
       const body = await buffer(asked)
       const wrong = wrongWith(asked, body)
       if (wrong !== null) return refuse(answer, wrong)
       const { method, url, headers } = asked
+      const fault = method === "GET" ? faultNow() : null
       const onward = request({ host: "127.0.0.1", port, method, path: url, headers }, (from) => {
+        if (fault !== null) return void buffer(from).then((whole) => spoil(fault, answer, whole))
         answer.writeHead(from.statusCode ?? 500, from.headers)
         from.pipe(answer)
       })
@@ -85,7 +115,8 @@ export const bucketServer = async () => {
     configureBuckets: [{ name: "chats", configs: [] }],
   })
   await server.run()
-  const front = checking(behind)
+  let fault: Fault | null = null
+  const front = checking(behind, () => fault)
   await new Promise<void>((ready) => front.listen(port, "127.0.0.1", ready))
   afterAll(async () => {
     front.close()
@@ -94,13 +125,16 @@ export const bucketServer = async () => {
     rmSync(directory, { recursive: true, force: true })
   })
   const endpoint = `http://127.0.0.1:${port}`
+  /** What it does to whoever asks for an object, until it is told otherwise. */
+  const fails = (how: Fault | null): void => void (fault = how)
   const archive = (given: Partial<typeof credentials> = {}) =>
     s3Archive({
       bucket: "chats",
       prefix: "cold",
       endpoint,
       region: "us-east-1",
+      timeout: "100 millis",
       client: { credentials: { ...credentials, ...given }, maxAttempts: 1 },
     })
-  return { archive, endpoint, url: `s3://chats/cold?endpoint=${endpoint}&region=us-east-1` }
+  return { archive, fails, endpoint, url: `s3://chats/cold?endpoint=${endpoint}&region=us-east-1` }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { EventLog, InMemoryEventLog, Message, Verify } from "@memfold/core"
 import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
 import * as SqliteEventLog from "@memfold/store-sqlite"
-import { Effect, Exit, Stream } from "effect"
+import { Effect, Either, Exit, type Scope, Stream } from "effect"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import {
@@ -15,7 +15,7 @@ import {
   retainSegments,
 } from "../src/index.js"
 import { moveUpTo } from "../src/segments.js"
-import { bucketServer } from "./bucketServer.js"
+import { bucketServer, faults } from "./bucketServer.js"
 import { fill, folder, linesOf, memoryOver } from "./support.js"
 
 const bucket = await bucketServer()
@@ -173,6 +173,70 @@ for (const [name, open] of [
       }),
     )
   })
+
+describe("a bucket", async () => {
+  const bucket = await bucketServer()
+
+  it.scopedLive.each(faults)(
+    "that %s gives no reader a part, keeps none waiting, and loses nothing",
+    (fault) =>
+      Effect.gen(function* () {
+        const archive = yield* Effect.promise(() => bucket.archive())
+        yield* Effect.addFinalizer(() => Effect.sync(() => bucket.fails(null)))
+        const log = yield* inMemory
+        yield* filled(log)
+        yield* moved(log, archive)
+        /** A process that knows nothing yet. */
+        const fresh = Effect.flatMap(behind(log, archive), (whole) =>
+          Effect.map(memoryOver(whole), (memory) => ({ whole, memory })),
+        )
+        const { memory } = yield* fresh
+        const all = { limit: 100 }
+        const readers = {
+          history: Effect.flatMap(fresh, ({ memory }) => memory.messages("chat", all)),
+          events: Effect.flatMap(fresh, ({ memory }) => Stream.runCollect(memory.events("chat"))),
+          "events of the owner": Effect.flatMap(fresh, ({ memory }) =>
+            Stream.runCollect(memory.eventsOf("ada")),
+          ),
+          "a context of before": Effect.flatMap(fresh, ({ memory }) =>
+            memory.context("chat", { atVersion: 9 }),
+          ),
+          records: Effect.flatMap(fresh, ({ whole }) => linesOf(whole, "chat")),
+          feed: Effect.flatMap(fresh, ({ memory }) => Stream.runCollect(memory.feed({ follow: false }))),
+          verify: Effect.filterOrFail(
+            Effect.flatMap(fresh, ({ whole }) => Verify.session(whole, "chat")),
+            (found) => found.length === 0,
+            (found) => new Error(JSON.stringify(found)),
+          ),
+        }
+        for (const read of Object.values(readers)) yield* read as Effect.Effect<unknown, Error, Scope.Scope>
+        const before = yield* readers.history
+        bucket.fails(fault)
+        const writers = {
+          redaction: memory.redact("chat", 3),
+          fork: Effect.flatMap(fresh, ({ memory }) => memory.fork("chat", "copy")),
+        }
+        const asked: Record<string, Effect.Effect<unknown, Error, Scope.Scope>> = { ...readers, ...writers }
+        for (const [name, run] of Object.entries(asked)) {
+          const failed = yield* Effect.either(Effect.timeout(run, "20 seconds"))
+          const message = Either.isLeft(failed) ? failed.left.message : "it has answered"
+          expect([name, message]).toEqual([name, expect.stringMatching(/archive failed at get|"archive"/)])
+        }
+        // What was said last is here, and goes on.
+        const { memory: other } = yield* fresh
+        yield* other.append("chat", Message.user("and on"))
+        expect((yield* other.context("chat")).messages.length).toBeGreaterThan(0)
+        bucket.fails(null)
+        yield* memory.redact("chat", 3)
+        const { messages } = yield* readers.history
+        expect(messages.map(Message.text)).toEqual([
+          ...before.messages.map((message, at) => (at === 3 ? "[redacted]" : Message.text(message))),
+          "and on",
+        ])
+        for (const read of Object.values(readers)) yield* read as Effect.Effect<unknown, Error, Scope.Scope>
+      }),
+  )
+})
 
 describe("a session whose old part is archived", () => {
   it.scoped("is refused without the archive, where it would have a hole", () =>
