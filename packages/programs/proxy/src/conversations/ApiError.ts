@@ -10,6 +10,8 @@ export class ApiError extends Error {
   readonly param: string | null
   readonly code: string | null
   readonly type: string
+  /** After how many seconds to come again. */
+  readonly retryAfter: number | null
 
   constructor(
     status: number,
@@ -18,13 +20,20 @@ export class ApiError extends Error {
       param = null,
       code = null,
       type = "invalid_request_error",
-    }: { readonly param?: string | null; readonly code?: string | null; readonly type?: string } = {},
+      retryAfter = null,
+    }: {
+      readonly param?: string | null
+      readonly code?: string | null
+      readonly type?: string
+      readonly retryAfter?: number | null
+    } = {},
   ) {
     super(message)
     this.status = status
     this.param = param
     this.code = code
     this.type = type
+    this.retryAfter = retryAfter
   }
 
   get body(): { readonly error: Readonly<Record<string, unknown>> } {
@@ -101,8 +110,10 @@ export const apiErrorOf = (error: unknown, prefix = ""): ApiError => {
   if (tag === "OpenAIDecodeError") return invalid("input", (error as Error).message)
   const [status, code, message] = known[tag] ?? [500, "internal_error", "The proxy failed."]
   const hold = holdIn(error)
+  const { retryAfter } = Object(error) as { readonly retryAfter?: unknown }
   return new ApiError(status, hold === null ? message : `${message} ${hold.replaceAll(`"${prefix}`, '"')}`, {
     code,
     type: status < 500 ? "invalid_request_error" : "server_error",
+    retryAfter: typeof retryAfter === "number" ? Math.ceil(retryAfter / 1_000) : null,
   })
 }

@@ -188,8 +188,8 @@ export const conversationRoutes = ({ memory, upstream, calls }: ConversationOpti
       const { route, asked } = parsed(given, upstream)
       await deliver(response, await route.answer(keptFor(prefix), asked))
     } catch (error) {
-      const { status, body } = apiErrorOf(error, prefix)
-      tell(response, status, body)
+      const { status, body, retryAfter } = apiErrorOf(error, prefix)
+      tell(response, status, body, retryAfter === null ? [] : [["Retry-After", String(retryAfter)]])
     }
   }
   const underWay = new Set<Promise<void>>()
