@@ -23,7 +23,9 @@ if (given.length === 0 || given.includes("extractive")) {
 const needsBoth =
   asked.length === 0 ||
   asked.some((name) =>
-    ["databases", "first", "load", "moving", "scale", "serve", "sessions", "stampede"].includes(name),
+    ["databases", "first", "load", "moving", "scale", "serve", "sessions", "shards", "stampede"].includes(
+      name,
+    ),
   )
 const env = needsBoth
   ? {

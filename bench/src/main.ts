@@ -16,6 +16,7 @@ import { remember } from "./remember/index.js"
 import { scale } from "./scale.js"
 import { search } from "./search.js"
 import { service } from "./serve/index.js"
+import { movingUnderLoad } from "./shards.js"
 import { stampede } from "./stampede.js"
 import { stores } from "./stores.js"
 import { studio } from "./studio/index.js"
@@ -51,6 +52,7 @@ const withArguments = new Map<string, (args: ReadonlyArray<string>) => Promise<b
   ["scale", scale],
   ["serve", service],
   ["sessions", manySessions],
+  ["shards", movingUnderLoad],
   ["stampede", stampede],
   ["studio", studio],
 ]).get(first ?? "")
