@@ -25,6 +25,9 @@ const usualSimilarity = 0.5
 /** How long a context waits at most: that is half of what it waits for recall, so there is time for words. */
 const patienceOfContext = Duration.toMillis("5 seconds")
 
+/** How long a search that has waited looks how much is left, in milliseconds. */
+const patienceToCount = 250
+
 /** How many sessions are looked up at a time. */
 const atOnce = 8
 
@@ -37,11 +40,19 @@ export interface Target {
   readonly postings: Pick<Postings<SessionError>, "lengths" | "versions">
 }
 
+/** What was found by meaning in a session. */
+export interface Found {
+  /** In any order; none where words alone decide. */
+  readonly messages: ReadonlyArray<NearMessage>
+  /** How many messages have no vectors yet, which are made behind the search. */
+  readonly unsearched: number
+}
+
 /** Finds messages by meaning. */
 export interface Meaning {
   readonly isOn: boolean
   /**
-   * The messages of each session that are near to the query, in any order; none where words alone decide.
+   * The messages of each session that are near to the query.
    *
    * @param question - what an automatic search is for: if words alone decided for it once, words alone decide again, so
    *   that all contexts of one turn recall equal messages (law L13)
@@ -50,7 +61,7 @@ export interface Meaning {
     query: string,
     targets: ReadonlyArray<Target>,
     question?: string,
-  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<NearMessage>>>
+  ) => Effect.Effect<ReadonlyArray<Found>>
   /**
    * Forgets a redacted message by its version, and everything else that the log of the session does not have any more
    * (law L15): the vectors may come from an earlier log, in which the versions named other messages.
@@ -93,19 +104,41 @@ interface Parts {
   readonly intake: Intake
 }
 
-/** The messages of a session that are near to a vector; `null` if the index has not all of them, and cannot have them now. */
-const nearIn = ({ embedder, index, intake }: Parts, vector: Float32Array, { source, postings }: Target) =>
+/** The version of the event of a message. */
+const versionAt = ({ postings }: Target, index: number) =>
+  Effect.map(postings.versions([index]), (found) => found.get(index) ?? Number.POSITIVE_INFINITY)
+
+/** The version up to which the messages of a session have vectors. */
+const reachedIn = ({ embedder, index }: Parts, session: string) =>
+  Effect.map(index.place(session), (place) => (place?.space === spaceOf(embedder) ? place.version : 0))
+
+/** How many messages of a session have no vectors: the newest ones. */
+const leftIn = (parts: Parts, target: Target) =>
   Effect.gen(function* () {
+    const reached = yield* reachedIn(parts, target.source.session)
+    const messages = target.postings.lengths.length
+    let [low, high] = [0, messages]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((yield* versionAt(target, middle)) <= reached) low = middle + 1
+      else high = middle
+    }
+    return messages - low
+  })
+
+/** The messages of a session that are near to a vector; `null` if the index has not all of them, and cannot have them now. */
+const nearIn = (parts: Parts, vector: Float32Array, target: Target) =>
+  Effect.gen(function* () {
+    const { embedder, index, intake } = parts
+    const { source, postings } = target
     const { session } = source
     const { minSimilarity = usualSimilarity } = embedder
     const space = spaceOf(embedder)
     const before = postings.lengths.length
     yield* forgetErased(index, source)
     if (before === 0) return []
-    const needed = (yield* postings.versions([before - 1])).get(before - 1) ?? Number.POSITIVE_INFINITY
-    const place = yield* index.place(session)
     // In the middle of a turn, the messages before its question are all there, whatever becomes of the embedder.
-    if (place?.space !== space || place.version < needed) {
+    if ((yield* reachedIn(parts, session)) < (yield* versionAt(target, before - 1))) {
       if (yield* intake.isPaused(session)) return null
       yield* intake.takeIn(source)
     }
@@ -125,10 +158,13 @@ const nearIn = ({ embedder, index, intake }: Parts, vector: Float32Array, { sour
       }))
   })
 
-/** What an effect finds before a time, in milliseconds since the epoch; `null` if it fails or takes longer, and why is logged. */
+/** What an effect finds before a time, in milliseconds since the epoch; `null` if it fails. Why, and that it takes longer, is logged. */
 const until =
   (deadline: number) =>
-  <A>(session: string, effect: Effect.Effect<A, TakeInError | SessionError>): Effect.Effect<A | null> =>
+  <A>(
+    session: string,
+    effect: Effect.Effect<A, TakeInError | SessionError>,
+  ): Effect.Effect<A | null | "late"> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.timeoutOption(effect, Math.max(deadline - now, 0)),
     ).pipe(
@@ -138,7 +174,7 @@ const until =
           onSome: () => Effect.void,
         }),
       ),
-      Effect.map(Option.getOrNull),
+      Effect.map(Option.getOrElse(() => "late" as const)),
       unlessFailed((why) => Effect.as(warn(inWords, session, why), null)),
     )
 
@@ -149,25 +185,38 @@ const makeNear = (parts: Parts, embedding: Embedding): Meaning["near"] => {
   const byWords = new Newest<string>(keptQuestions)
   return (query, targets, question) =>
     Effect.gen(function* () {
-      const nobody = targets.map((): ReadonlyArray<NearMessage> => [])
+      const nobody = targets.map((): Found => ({ messages: [], unsearched: 0 }))
       const session = targets.length === 1 ? (targets[0]?.source.session ?? "") : ""
       const text = query.trim().slice(0, embedder.maxCharacters ?? 2_000)
       if (text === "" || targets.length === 0) return nobody
       if (question !== undefined && byWords.get(session) === question) return nobody
       const wait = Duration.toMillis(embedder.timeout ?? "5 seconds")
       const patience = question === undefined ? wait : Math.min(wait, patienceOfContext)
-      const inTime = until((yield* Clock.currentTimeMillis) + patience)
-      const vector = yield* inTime(session, embedding.query(session === "" ? null : session, text))
+      const deadline = (yield* Clock.currentTimeMillis) + patience
+      const vector = yield* until(deadline)(session, embedding.query(session === "" ? null : session, text))
       const found =
-        vector === null
+        vector === null || vector === "late"
           ? targets.map(() => null)
           : yield* Effect.forEach(
               targets,
-              (target) => inTime(target.source.session, nearIn(parts, vector, target)),
+              (target) => until(deadline)(target.source.session, nearIn(parts, vector, target)),
               { concurrency: atOnce },
             )
-      if (question !== undefined && found.includes(null)) byWords.set(session, question)
-      return found.map((one) => one ?? [])
+      const inTime = found.every((one) => one !== null && one !== "late")
+      if (question !== undefined && !inTime) byWords.set(session, question)
+      const left = until(deadline + patienceToCount)
+      return yield* Effect.forEach(
+        found,
+        (messages, at) => {
+          if (messages !== "late") return Effect.succeed({ messages: messages ?? [], unsearched: 0 })
+          const target = targets[at]!
+          return Effect.map(left(target.source.session, leftIn(parts, target)), (unsearched) => ({
+            messages: [],
+            unsearched: typeof unsearched === "number" ? unsearched : target.postings.lengths.length,
+          }))
+        },
+        { concurrency: atOnce },
+      )
     })
 }
 

@@ -41,12 +41,20 @@ export interface Query {
 
 const nobody: ReadonlySet<number> = new Set()
 
-/** The candidates among the messages of some sessions, the best first. */
-export const candidatesFor = (
+/** What was found among the messages of some sessions. */
+export interface Candidates {
+  /** The best first. */
+  readonly candidates: ReadonlyArray<Candidate>
+  /** How many messages of each session were not searched by their meaning, since their vectors are still being made. */
+  readonly unsearched: ReadonlyArray<number>
+}
+
+/** The candidates among the messages of some sessions. */
+const candidatesFor = (
   meaning: Meaning,
   { query, terms, speakers, question, isWanted }: Query,
   targets: ReadonlyArray<Target & { readonly postings: Postings<SessionError> }>,
-): Effect.Effect<ReadonlyArray<Candidate>> =>
+): Effect.Effect<Candidates> =>
   Effect.gen(function* () {
     const near = yield* meaning.near(query, targets, question)
     const ranked = yield* inSteps(() =>
@@ -57,29 +65,40 @@ export const candidatesFor = (
       ),
     )
     // Of thousands of sessions, a few have messages that are near; without an embedder, none has.
-    const said = near.map((messages, source) =>
+    const said = near.map(({ messages }, source) =>
       messages.length === 0 ? nobody : saidBySpeakers(targets[source]!.postings, speakers),
     )
-    return fuse(question === undefined ? ranked : relevant(ranked, query), near, (source, index) =>
-      said[source]!.has(index),
+    const candidates = fuse(
+      question === undefined ? ranked : relevant(ranked, query),
+      near.map(({ messages }) => messages),
+      (source, index) => said[source]!.has(index),
     )
+    return { candidates, unsearched: near.map(({ unsearched }) => unsearched) }
   })
 
 /**
- * The candidates for a query in time, the best first. Where only messages of a time are found, these alone are ranked; where
+ * The candidates for a query in time. Where only messages of a time are found, these alone are ranked; where
  * nothing is asked for but a time, its newest messages come first.
  */
 export const candidatesInTime = (
   meaning: Meaning,
   { time, ...query }: Query & { readonly time: SearchedTime | null },
   targets: ReadonlyArray<Target & { readonly postings: Postings<SessionError> }>,
-): Effect.Effect<ReadonlyArray<Candidate>> => {
+): Effect.Effect<Candidates> => {
   if (time === null) return candidatesFor(meaning, query, targets)
   const { span, only } = time
   const postings = targets.map((target) => target.postings)
-  if (query.terms.length === 0 && only) return inSteps(() => newestFirst(postings, span))
+  if (query.terms.length === 0 && only)
+    return Effect.map(
+      inSteps(() => newestFirst(postings, span)),
+      (candidates) => ({ candidates, unsearched: [] }),
+    )
   const isWanted = only ? saidIn(postings, span) : undefined
-  return Effect.map(candidatesFor(meaning, { ...query, isWanted }, targets), (candidates) =>
-    inTime(postings, candidates, time),
+  return Effect.map(
+    candidatesFor(meaning, { ...query, isWanted }, targets),
+    ({ candidates, unsearched }) => ({
+      candidates: inTime(postings, candidates, time),
+      unsearched,
+    }),
   )
 }

@@ -32,8 +32,8 @@ export interface Recalled {
   /** The tokens of `text`, at most the requested number. */
   readonly tokens: number
   /**
-   * How many messages were not searched, since the index of the session is still being built: the newest ones. Search again later.
-   * Left out if all were.
+   * How many messages were not searched, or not by their meaning, since the index of the session or its vectors are still being made:
+   * the newest ones. Search again later. Left out if all were.
    */
   readonly unsearched?: number
 }
@@ -94,12 +94,12 @@ export const recallMessages = (
     const postings = yield* question === undefined
       ? upkeep.lookUp(source, searched)
       : index.lookUp(source, searched)
-    const unsearched = searched.before - postings.lengths.length
     yield* breathe
-    const candidates = yield* candidatesInTime(meaning, { query, terms, speakers, question, time }, [
+    const near = yield* candidatesInTime(meaning, { query, terms, speakers, question, time }, [
       { source, postings },
     ])
-    const fitting = candidates.filter(({ index }) => index < before && !without(index))
+    const unsearched = searched.before - postings.lengths.length + (near.unsearched[0] ?? 0)
+    const fitting = near.candidates.filter(({ index }) => index < before && !without(index))
     const reader = readerOf(sessions, state)
     const one = { reader, postings, before, without, heading: null }
     const { found, ...rest } = yield* choose(counter, () => one, fitting, {

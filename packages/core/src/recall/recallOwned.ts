@@ -30,8 +30,8 @@ export interface OwnedRecalledMessage extends RecalledMessage {
 export interface OwnedRecalled extends Omit<Recalled, "messages" | "unsearched"> {
   readonly messages: ReadonlyArray<OwnedRecalledMessage>
   /**
-   * How many sessions were not searched, or not as a whole, since their indexes are still being built. Search again later. Left out if
-   * all were.
+   * How many sessions were not searched, not as a whole, or not by meaning, since their indexes or vectors are still being made. Search
+   * again later. Left out if all were.
    */
   readonly unsearchedSessions?: number
   /** The sessions that could not be searched: an event is damaged, or they were erased, or are sealed or archived out of reach. */
@@ -169,7 +169,8 @@ const search = (
     const speakers = speakersIn(query, terms)
     const marks = [asks, ...speakers]
     const damaged = new Set<string>()
-    const unsearched = new Set<string>()
+    /** The sessions that are not searched as a whole. */
+    const partial = new Set<string>()
     const isOfTimeAlone = terms.length === 0 && time?.only === true
     if ((terms.length === 0 && !meaning.isOn && !isOfTimeAlone) || tokens < fewestTokens)
       return { ...nothing, messages: [], unreadable: [] }
@@ -197,14 +198,14 @@ const search = (
         ({ description }) => description.owner === owner,
         () => new NotOwned({ session }),
       )
-    /** A session in the index of the store: its messages are found by meaning, too. */
+    /** A session in the index of the store. */
     const lookUp = ({ session, title }: SessionInfo): Effect.Effect<LookedUp | null, SessionError> =>
       Effect.gen(function* () {
         const state = yield* ownState(session)
         const source = sourceOf(sessions, state)
         const before = state.total
         const postings = yield* upkeep.lookUp(source, { terms: [...terms, ...marks], before })
-        if (postings.lengths.length < before) unsearched.add(session)
+        if (postings.lengths.length < before) partial.add(session)
         const reader = readerOf(sessions, state)
         const heading = headingOf(session, state.description.title ?? title ?? null)
         return { source, postings, open: () => ({ reader, postings, before, without: () => false, heading }) }
@@ -241,10 +242,9 @@ const search = (
         const ranked = rankedTerms(terms, (term) => (counts.get(term) ?? 0) + inOthers(term))
         return ranked.length === 0 ? terms : ranked
       })
-    if (!meaning.isOn)
-      for (const { session } of yield* takeAllIn(reading, owner, listed, forEach)) unsearched.add(session)
-    const sound = listed.filter(({ session }) => !damaged.has(session) && !unsearched.has(session))
-    const current = meaning.isOn ? [] : sound.filter((info) => owned.has(info))
+    for (const { session } of yield* takeAllIn(reading, owner, listed, forEach)) partial.add(session)
+    const sound = listed.filter(({ session }) => !damaged.has(session) && !partial.has(session))
+    const current = sound.filter((info) => owned.has(info))
     const names = current.map(({ session }) => session)
     const elsewhere = new Map<string, LookedUp>()
     const lookUpIn = (list: ReadonlyArray<SessionInfo>) =>
@@ -263,10 +263,11 @@ const search = (
       return (found === undefined ? elsewhere.get(info.session) : ofProcess(info, found)) ?? []
     })
     yield* rest
-    const candidates = yield* candidatesInTime(meaning, { query, terms: ranked, speakers, time }, known)
+    const near = yield* candidatesInTime(meaning, { query, terms: ranked, speakers, time }, known)
+    for (const [at, left] of near.unsearched.entries()) if (left > 0) partial.add(known[at]!.source.session)
     yield* rest
     const open = (source: number) => known[source]!.open()
-    const { found, ...shown } = yield* choose(counter, open, candidates, {
+    const { found, ...shown } = yield* choose(counter, open, near.candidates, {
       terms,
       tokens,
       query,
@@ -280,6 +281,6 @@ const search = (
       messages,
       ...shown,
       unreadable,
-      ...(unsearched.size === 0 ? {} : { unsearchedSessions: unsearched.size }),
+      ...(partial.size === 0 ? {} : { unsearchedSessions: partial.size }),
     }
   })

@@ -45,7 +45,7 @@ export const Recalled = Schema.Struct({
   ...foundIn,
   unsearched: optional(
     Schema.Number,
-    "How many messages were not searched, since the index is still being built; search again",
+    "How many messages were not searched, or not by meaning, since the index or the vectors are still being made; search again",
   ),
 }).annotations({ identifier: "Recalled" })
 
@@ -57,7 +57,7 @@ export const OwnerRecalled = Schema.Struct({
   unreadable: Schema.Array(Schema.String),
   unsearchedSessions: optional(
     Schema.Number,
-    "How many sessions were not searched as a whole, since their indexes are still being built; search again",
+    "How many sessions were not searched as a whole, or not by meaning, since indexes or vectors are still being made; search again",
   ),
 }).annotations({ identifier: "OwnedRecalled" })
 
