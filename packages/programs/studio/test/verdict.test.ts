@@ -1,6 +1,6 @@
-/** What a comparison comes to, and the part of a message that a search shows. */
-import { expect, it } from "vitest"
-import { excerptOf, wordsIn } from "../src/page/service/searchWords.js"
+/** What a comparison comes to, and how a search asks, and what it shows of a message. */
+import { expect, it, onTestFinished, vi } from "vitest"
+import { excerptOf, untilWhole, wordsIn } from "../src/page/service/searchWords.js"
 import { type Comparison, verdictOf } from "../src/page/session/verdict.js"
 
 const compared = (name: string, dollars: number, needed: number, there: number): Comparison => [
@@ -40,4 +40,17 @@ it("cuts an excerpt around the first of the words", () => {
   expect(excerpt).toMatch(/^….*the zeppelin b.*…$/)
   expect(excerpt.indexOf("zeppelin")).toBe(61)
   expect(excerptOf(wordsIn("x"), "short")).toBe("short")
+})
+
+it("asks a search that is partial again, with pauses that grow", async () => {
+  vi.useFakeTimers({ now: 0 })
+  onTestFinished(() => void vi.useRealTimers())
+  const asked: Array<number> = []
+  const left = [9, 8, 7, 6, 5, 4, 3, undefined]
+  const done = untilWhole(async () => left[asked.push(Date.now()) - 1])
+  await vi.runAllTimersAsync()
+  await done
+  expect(asked.map((time, at) => time - (asked[at - 1] ?? 0))).toEqual([
+    0, 300, 600, 1_200, 2_400, 4_800, 5_000, 5_000,
+  ])
 })

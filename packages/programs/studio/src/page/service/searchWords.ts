@@ -62,6 +62,19 @@ export const excerptOf = (query: ReadonlySet<string>, text: string): string => {
   return `${from > 0 ? "…" : ""}${cut}${from + excerptLength < text.length ? "…" : ""}`
 }
 
+/** How long a search that is partial waits before it is asked again, in milliseconds: longer each time, since the index needs the machine. */
+const [firstPause, longestPause] = [300, 5_000]
+
+/**
+ * Searches again until nothing is left.
+ *
+ * @param search - what it resolves with says how much is left
+ */
+export const untilWhole = async (search: () => Promise<number | undefined>): Promise<void> => {
+  for (let pause = firstPause; (await search()) !== undefined; pause = Math.min(2 * pause, longestPause))
+    await new Promise((resolve) => setTimeout(resolve, pause))
+}
+
 /**
  * Searches the messages of sessions: of each owner at once, and of sessions without an owner one by one. What cannot be searched is
  * left out. What is still being indexed is searched until all of it was; meanwhile, `indexing` hears how much is left.
@@ -81,14 +94,14 @@ export const searchWords = async (
   const owners = new Set(sessions.flatMap(({ owner }) => owner ?? []))
   const ownerless = sessions.filter(({ owner }) => owner === undefined)
   const body = { query, tokens: 2_000 }
-  const whole = (what: Unsearched["what"], search: () => Promise<Hits>) => async (): Promise<void> => {
-    for (let left: number | undefined = 1; left !== undefined;) {
+  const whole = (what: Unsearched["what"], search: () => Promise<Hits>) => () =>
+    untilWhole(async () => {
       const { messages, unsearched, unsearchedSessions } = await search()
       for (const hit of messages) if (hit.session !== undefined) take(hit.session, hit)
-      left = unsearchedSessions ?? unsearched
+      const left = unsearchedSessions ?? unsearched
       indexing(left === undefined ? null : { left, what })
-    }
-  }
+      return left
+    })
   const searches = [
     ...[...owners].map((owner) =>
       whole("session", () => ask<Hits>("/v1/recall", { method: "POST", body: { ...body, owner } })),
