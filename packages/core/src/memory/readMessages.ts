@@ -65,6 +65,9 @@ const parse = (text: unknown): Cursor | null => {
     : { clears: Number(clears), index: Number(index), version: Number(version) }
 }
 
+/** The length of a page that may be of any: its messages are not measured, which would take longer than to read them. */
+const anyLength = Number.MAX_SAFE_INTEGER
+
 /** How many messages a page has, and how long they are together, at most. */
 interface Bound {
   readonly count: number
@@ -94,8 +97,9 @@ class Collected {
   }
 }
 
-/** The last of some messages. */
+/** The last of some messages, which are no more than the bound says. */
 const lastOf = (messages: ReadonlyArray<PageMessage>, bound: Bound): ReadonlyArray<PageMessage> => {
+  if (bound.length === anyLength) return messages
   const found = new Collected(bound)
   messages.toReversed().every((one) => found.add(one))
   return found.oldestFirst()
@@ -173,7 +177,7 @@ export const branchState = (
 export const pageOf = (
   sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,
-  { limit = 50, length = Number.MAX_SAFE_INTEGER, before }: PageOptions,
+  { limit = 50, length = anyLength, before }: PageOptions,
 ): Effect.Effect<MessagePage, SessionError | InvalidInput> =>
   Effect.gen(function* () {
     const { session, clears, total, version, gaps } = state
@@ -212,6 +216,6 @@ export const newestOf = (
   limit: number,
 ): Effect.Effect<MessagePage, SessionError> => {
   const { clears, total, version } = state
-  const bound = { count: limit, length: Number.MAX_SAFE_INTEGER }
+  const bound = { count: limit, length: anyLength }
   return pageBefore(sessions, state, { clears, index: total, version: version + 1 }, bound)
 }
