@@ -28,6 +28,31 @@ const saysNothing = (value: unknown): boolean =>
   value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0)
 
 /**
+ * A check by a schema that remembers what it has accepted: an adapter compares a hundred stored messages with what it is given, in
+ * each turn.
+ *
+ * @example
+ * ```ts
+ * import { accepting } from "@memfold/codec"
+ * import { Schema } from "effect"
+ *
+ * const isForm = accepting(Schema.Struct({ id: Schema.String }))
+ * console.log(isForm({ id: "m-1" })) // true
+ * ```
+ */
+export const accepting = <A extends object>(schema: Schema.Schema<A>): ((value: unknown) => value is A) => {
+  const is = Schema.is(schema)
+  const accepted = new WeakSet<object>()
+  return (value): value is A => {
+    if (typeof value !== "object" || value === null) return false
+    if (accepted.has(value)) return true
+    const isAccepted = is(value)
+    if (isAccepted) accepted.add(value)
+    return isAccepted
+  }
+}
+
+/**
  * Makes the functions with which a codec leaves forms, in the metadata of messages and the provider data of parts, and finds
  * them again. Fields of a form that are `undefined`, an empty list or an empty object say nothing, and are left out.
  *
@@ -40,8 +65,8 @@ export const forms = <Form extends object, PartForm extends object>(
   form: Schema.Schema<Form>,
   partForm: Schema.Schema<PartForm>,
 ): Forms<Form, PartForm> => {
-  const isForm = Schema.is(form)
-  const isPartForm = Schema.is(partForm)
+  const isForm = accepting(form)
+  const isPartForm = accepting(partForm)
   /** A form without the fields that say nothing, under the name of the format; `undefined` if it says nothing at all. */
   const said = (written: object): Fields | undefined => {
     const all = Object.entries(written).filter(([, value]) => !saysNothing(value))

@@ -23,7 +23,7 @@ export {
 export { type ContentFormat, type ContentPlace, contentReader } from "./contentPart.js"
 export { base64In, base64Uri, isAddress, mediaTypeIn, textInUri, textUri } from "./dataUri.js"
 export { foreignProblem, type Library } from "./foreign.js"
-export { type Forms, forms, JsonFields } from "./forms.js"
+export { accepting, type Forms, forms, JsonFields } from "./forms.js"
 export { withoutEarlierThoughts } from "./earlierThoughts.js"
 export { inPlace, type Unplaced } from "./inPlace.js"
 export { authorName, toolName } from "./requestName.js"

@@ -2,7 +2,7 @@
  * What a message of Mastra says beside its parts. The messages of an answer have it in `metadata.mastra`, where the newest one
  * counts: Mastra adds the parts of each step to one message, and changes its other fields meanwhile.
  */
-import { type Fields, isFields, Special, JsonFields } from "@memfold/codec"
+import { accepting, type Fields, isFields, JsonFields, Special } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
@@ -23,7 +23,7 @@ export const Form = Schema.Struct({
 })
 export type Form = typeof Form.Type
 
-const isForm = Schema.is(Form)
+const isForm = accepting(Form)
 
 /** The form that decoding left; none for a message from anywhere else. */
 export const formOf = ({ metadata }: Message.Message): Form | undefined => {

@@ -22,7 +22,7 @@ export const Form = Schema.Struct({
 })
 export type Form = typeof Form.Type
 
-const isForm = Schema.is(Form)
+const isForm = Codec.accepting(Form)
 
 /** The form in the provider data of a part, or in the metadata of a message. */
 export const formIn = (data: Codec.Fields | undefined): Form | undefined => {
