@@ -148,9 +148,10 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
     if (id === undefined || id === "") throw new NoSession()
     return new MastraSession(memory, id)
   }
-  const processor = {
-    id: "memfold",
-    name: "memfold",
+  // One processor in both lists would be a step of Mastra's workflow in each of them. By their id, both have one state.
+  const named = { id: "memfold", name: "memfold" } as const
+  const input = {
+    ...named,
     processLLMRequest: ({ prompt, model, messageList, requestContext, state, abortSignal }) =>
       legible(async () => {
         if (messageList === undefined) throw new NoSession()
@@ -171,6 +172,9 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
         const instructions = prompt.filter(({ role }) => role === "system")
         return { prompt: [...instructions, ...context.prompt] }
       }),
+  } satisfies Processor<"memfold">
+  const output = {
+    ...named,
     processOutputResult: ({ messageList, requestContext, state }) =>
       legible(async () => {
         const chat = sessionOf(messageList, requestContext)
@@ -185,7 +189,7 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
         return messageList
       }),
   } satisfies Processor<"memfold">
-  return { inputProcessors: [processor], outputProcessors: [processor] }
+  return { inputProcessors: [input], outputProcessors: [output] }
 }
 
 /**
