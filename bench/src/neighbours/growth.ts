@@ -17,13 +17,16 @@ interface Growing {
   /** How many messages the model got in the last turn. */
   prompt: number
   answer: string
-  readonly costs: Array<Cost>
+  /** Of the turns of the session that is played. */
+  costs: Array<Cost>
 }
 
 /** Turns of one neighbour before the next one has its share, because other load on the machine should affect all of them. */
 const share = 10
 /** The time of a turn is the middle of this many. */
 const counted = 30
+/** How many messages a second session has, which begins in a process that has compiled what a turn runs. */
+const warm = 100
 
 /**
  * What the files of a folder take, with what waits in write-ahead logs brought in. That is done in a copy: a second driver in
@@ -66,21 +69,29 @@ const open = async (neighbour: Neighbour, root: string, index: number): Promise<
   return growing
 }
 
-/** Whether the turns of a neighbour are within its bound. Other programs use the machine as well, so processor time is compared. */
-const isBound = (growing: ReadonlyArray<Growing>, { neighbour, folder, costs }: Growing): boolean => {
+/**
+ * Whether the turns of a neighbour are within its bound. Other programs use the machine as well, so processor time is compared.
+ *
+ * @param alone whether its folder has one session, so that what it keeps is compared as well
+ */
+const isBound = (
+  growing: ReadonlyArray<Growing>,
+  { neighbour, folder, costs }: Growing,
+  alone: boolean,
+): boolean => {
   const { name, bound } = neighbour
   const other = growing.find((one) => one.neighbour.name === bound?.than)
   if (bound === undefined || other === undefined) return true
   const cpu = (of: ReadonlyArray<Cost>) => middle(of.slice(-counted)).cpu
   const most = cpu(other.costs) * (bound.times ?? 1) + (bound.more ?? 0)
   const held = claim(`${name}: processor time, of the most that it may take`, cpu(costs) / most, 1)
-  if (bound.disk !== true) return held
+  if (bound.disk !== true || !alone) return held
   return claim(`${name}: on the disk, of "${bound.than}"`, bytesIn(folder) / bytesIn(other.folder), 1) && held
 }
 
 /** Prints a line for each neighbour, and the bounds. Returns whether all of them are held. */
-const show = (growing: ReadonlyArray<Growing>, messages: number): boolean => {
-  console.log(`\nAfter ${messages.toLocaleString("en")} messages`)
+const show = (growing: ReadonlyArray<Growing>, what: string, alone: boolean): boolean => {
+  console.log(`\nAfter ${what}`)
   const columns = ["a turn", "processor", "on the disk", "prompt"]
     .map((column) => column.padStart(13))
     .join("")
@@ -91,10 +102,31 @@ const show = (growing: ReadonlyArray<Growing>, messages: number): boolean => {
     const row = cells.map((cell) => cell.padStart(13)).join("")
     console.log(`  ${neighbour.name.padEnd(64)}${row}  ${neighbour.durability}`)
   }
-  return growing.map((one) => isBound(growing, one)).every(Boolean)
+  return growing.map((one) => isBound(growing, one, alone)).every(Boolean)
 }
 
-/** Plays turns with each neighbour, and prints at each size, in messages. Returns whether memfold is within its bounds. */
+/** Plays the turns `[from, until)` of a session with each neighbour. */
+const play = async (
+  growing: ReadonlyArray<Growing>,
+  session: string,
+  turns: (index: number) => Turn,
+  [from, until]: readonly [from: number, until: number],
+): Promise<void> => {
+  for (let played = from; played < until; played += share)
+    for (const one of growing)
+      for (let index = played; index < Math.min(played + share, until); index++) {
+        const { user, assistant } = turns(index)
+        one.answer = assistant
+        one.costs.push(await costOf(() => one.chat.ask(session, user)))
+      }
+}
+
+const messagesOf = (messages: number) => `${messages.toLocaleString("en")} messages`
+
+/**
+ * Plays turns with each neighbour, and prints at each size, in messages; then those of a second session, in the process as it is by then.
+ * Returns whether memfold is within its bounds.
+ */
 export const grow = async (
   root: string,
   turns: (index: number) => Turn,
@@ -109,18 +141,14 @@ export const grow = async (
   let held = true
   for (const messages of sizes) {
     const until = Math.floor(messages / 2)
-    while (played < until) {
-      const next = Math.min(played + share, until)
-      for (const one of growing)
-        for (let index = played; index < next; index++) {
-          const { user, assistant } = turns(index)
-          one.answer = assistant
-          one.costs.push(await costOf(() => one.chat.ask("s", user)))
-        }
-      played = next
-    }
-    held = show(growing, messages) && held
+    await play(growing, "s", turns, [played, until])
+    played = Math.max(played, until)
+    held = show(growing, messagesOf(messages), true) && held
   }
+  for (const one of growing) one.costs = []
+  await play(growing, "warm", turns, [0, warm / 2])
+  const before = `behind ${played.toLocaleString("en")} turns of the process with each memory`
+  held = show(growing, `${messagesOf(warm)} of a second session, ${before}`, false) && held
   await Promise.all(growing.map(({ chat }) => chat.close()))
   return held
 }
