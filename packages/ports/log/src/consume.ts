@@ -332,7 +332,8 @@ const turn = <E, R>(
 
 /**
  * Consumes the feed as one of a group, from where the group has come to: at least once each event, and one consumer at a time. Others wait
- * for their turn. While it follows the feed, it goes on after failures of the store for as long as it takes.
+ * for their turn. While it follows the feed, it goes on after failures of the store for as long as it takes, and waits for events that are in
+ * an archive which this process has not opened.
  *
  * @param log - the store
  * @param group - the name of the group
@@ -375,8 +376,12 @@ export const consume = <E = never, R = never>(
         ),
     ),
   ) as Effect.Effect<void, LogError | E, R>
+  /** Whether the store may answer later: also a session that is coming back from an archive is there then. */
   const isPassing = (error: unknown) =>
-    follow && log.feed !== undefined && error instanceof LogError && error.refused === undefined
+    follow &&
+    log.feed !== undefined &&
+    error instanceof LogError &&
+    (error.refused === undefined || error.refused === "archived")
   return turns.pipe(
     Effect.tapError((error) =>
       isPassing(error)

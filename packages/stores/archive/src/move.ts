@@ -7,13 +7,13 @@
  */
 import { Audit, Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
-import { Clock, Effect, Option } from "effect"
+import { Array, Clock, Effect, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { copySession } from "./copy.js"
 import { checkMovable, mark, markedAt, unmark } from "./marks.js"
 import { sourceOf } from "./Source.js"
-import { settle } from "./segments.js"
-import { keyOf, readObject, readSession, sourceOfStored, writeObject } from "./stored.js"
+import { contentOf, isMoved, nameOfWhole, settle } from "./segments.js"
+import { keyOf, readObject, readSession, sourceOfStored, type StoredSession, writeObject } from "./stored.js"
 
 /** How a session was archived: `moved`, or `active` if somebody has spoken meanwhile, so that it stayed in the store. */
 export interface Archived {
@@ -97,6 +97,33 @@ export const bringBack = (
   )
 
 /**
+ * A store into which an archived session is copied: its events have the place of their data until the append of the last batch puts all data into
+ * their rows. So a session that is cut off on its way back is refused by a process without the archive, as one with segments is.
+ */
+const comingBack = (store: EventLog.Service, { session, records }: StoredSession): EventLog.Service => {
+  const place = { schemaVersion: EventLog.movedSchema, data: JSON.stringify(nameOfWhole(records.length)) }
+  return {
+    ...store,
+    read: (id, page) =>
+      Effect.map(store.read(id, page), (rows) =>
+        rows.map((row) => (id === session && isMoved(row) ? (records[row.version - 1] ?? row) : row)),
+      ),
+    append: (id, batch, options) => {
+      const { expectedVersion } = options
+      if (expectedVersion + batch.length < records.length)
+        return store.append(
+          id,
+          Array.map(batch, (record) => ({ ...record, ...place })),
+          options,
+        )
+      return expectedVersion === 0
+        ? store.append(id, batch, options)
+        : store.rewrite(id, records.slice(0, expectedVersion).map(contentOf), batch, options)
+    },
+  }
+}
+
+/**
  * Brings a session back if it is archived; `true` if it was.
  *
  * @param log - the store itself, without an archive behind it
@@ -136,7 +163,8 @@ export const restoreSession = (
     }
     // It is still in the store, and may be about to leave it: see `archiveSession`.
     if (isUnderWay && head !== null && head.version >= stored.records.length) return false
-    yield* copySession(sourceOfStored(stored), EventLog.storedLog(log), session, undefined, {
+    const store = comingBack(EventLog.storedLog(log), stored)
+    yield* copySession(sourceOfStored(stored), store, session, undefined, {
       rows: log.stored === undefined,
     }).pipe(
       Effect.catchTag(

@@ -44,7 +44,11 @@ export const segmentOf = (session: string, name: string): Segment => {
   return { session, name, from: from!, to: to! }
 }
 
-const keyOfSegment = ({ session, name }: Segment): string => keyOf(session, name)
+/** The name that stands for all events of an archived session, in rows of its way back: it has no nonce, and its object is that of the session. */
+export const nameOfWhole = (events: number): string => `1-${events}`
+
+const keyOfSegment = ({ session, name }: Segment): string =>
+  name.split("-").length === 2 ? keyOf(session) : keyOf(session, name)
 
 export const isMoved = ({ schemaVersion }: EventLog.LogRecord): boolean =>
   schemaVersion === EventLog.movedSchema
@@ -121,7 +125,7 @@ const note = (log: EventLog.Service, { session, name, at }: Noted) =>
     Effect.catchTag("VersionConflict", Effect.die),
   )
 
-const contentOf = ({
+export const contentOf = ({
   version,
   schemaVersion,
   data,
