@@ -36,10 +36,19 @@ const isJson = (text: string): boolean => {
   }
 }
 
+/** Whether a text may have a number that a double does not hold: only long ones and exponents can be too much. */
+function* mayBeTooLong(text: string): Steps<boolean> {
+  for (let at = 0; at < text.length; at += stepLength) {
+    // What lies across the end of a step is in the next one's look back.
+    if (/\d{16}|\d[eE]|\.\d{15}/.test(text.slice(Math.max(0, at - 16), at + stepLength))) return true
+    yield
+  }
+  return false
+}
+
 /** A text of JSON in which each number that a double does not hold is a text with its digits. What is no JSON stays as it is. */
 export function* exactText(text: string): Steps<string> {
-  // Only long numbers and exponents can be too much for a double.
-  if (!/\d{16}|\d[eE]|\.\d{15}/.test(text)) return text
+  if (!(yield* mayBeTooLong(text))) return text
   const pieces: Array<string> = []
   let [from, step, isInText] = [0, stepLength, false]
   for (let at = 0; at < text.length;) {

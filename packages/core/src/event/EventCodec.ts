@@ -3,12 +3,12 @@
  * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
 import { Array, Effect, Either, ParseResult, Schema } from "effect"
-import { atOnce, mapped, type Steps } from "@memfold/log/breathe"
+import { atOnce, eventsBetween, type Steps } from "@memfold/log/breathe"
 import type { LogRecord, NewRecord, RewrittenRecord } from "@memfold/log/EventLog"
 import { exactCheck } from "./exactCheck.js"
 import type { Message } from "@memfold/message/Message"
 import { Actor, CurrentActor } from "./Actor.js"
-import { checksumOf } from "./checksum.js"
+import { checksumInSteps, checksumOf } from "./checksum.js"
 import { Event, schemaVersions } from "./Event.js"
 import { ofData, toData, toSchema } from "./messageData.js"
 
@@ -194,18 +194,23 @@ export const encodeBatch = <Events extends ReadonlyArray<TimedEvent>>(
 ): Array.ReadonlyArray.With<Events, NewRecord> =>
   atOnce(encodeBatchSteps({ session, version }, batchId, events))
 
-/** {@link encodeBatch} in steps: a batch can be long. */
-export const encodeBatchSteps = <Events extends ReadonlyArray<TimedEvent>>(
+/** {@link encodeBatch} in steps: a batch can be long, and an event. */
+export function* encodeBatchSteps<Events extends ReadonlyArray<TimedEvent>>(
   { session, version }: Pick<RecordedEvent, "session" | "version">,
   batchId: string,
   events: Events,
-): Steps<Array.ReadonlyArray.With<Events, NewRecord>> =>
-  mapped(events, ({ time, event, actor }, position): NewRecord => {
+): Steps<Array.ReadonlyArray.With<Events, NewRecord>> {
+  const records: NewRecord[] = []
+  for (const [position, { time, event, actor }] of events.entries()) {
     const { type, schemaVersion, data } = encode(event, actor)
     const at = version + 1 + position
-    const checksum = checksumOf({ session, version: at, batchId, time, type, schemaVersion, data })
-    return { time, type, schemaVersion, data, checksum }
-  }) as Steps<Array.ReadonlyArray.With<Events, NewRecord>>
+    const record = { session, version: at, batchId, time, type, schemaVersion, data }
+    const checksum = yield* checksumInSteps(record)
+    records.push({ time, type, schemaVersion, data, checksum })
+    if ((position + 1) % eventsBetween === 0) yield
+  }
+  return records as never
+}
 
 /** Encodes the new content of an event that is in the log already. */
 export const encodeRewritten = (recorded: RecordedEvent<Event>): RewrittenRecord => {

@@ -5,7 +5,8 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { event } from "@memfold/testing/arbitrary"
 import * as EventCodec from "./EventCodec.js"
-import { checksumOf, crc32, crc32InJavaScript } from "./checksum.js"
+import { checksumInSteps, checksumOf, crc32, crc32InJavaScript } from "./checksum.js"
+import { atOnce } from "@memfold/log/breathe"
 
 const same = (id: string): string => id
 
@@ -27,6 +28,27 @@ describe("the checksum", () => {
       ),
     )
     expect(crc("")).toBe(0)
+  })
+
+  it("is the same in steps, wherever they end", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 100 }),
+        fc.integer({ min: 1, max: 9 }),
+        (data, length) => {
+          const record = {
+            session: "s",
+            version: 7,
+            batchId: "c",
+            time: 1,
+            type: "T",
+            schemaVersion: 1,
+            data,
+          }
+          expect(atOnce(checksumInSteps(record, length))).toBe(checksumOf(record))
+        },
+      ),
+    )
   })
 
   it("finds every change of a single character, and every move to another place", () => {

@@ -1,3 +1,4 @@
+import type { Steps } from "@memfold/log/breathe"
 import type { LogRecord } from "@memfold/log/EventLog"
 
 /** What JavaScript platforms have besides the language: this package has no types of any of them. */
@@ -45,4 +46,23 @@ export const checksumOf = (record: Omit<LogRecord, "checksum">): number => {
   if (front.type !== type || front.session !== session || front.schemaVersion !== schemaVersion)
     front = { session, type, schemaVersion, crc: crc32(`${session}\n${type}\n${schemaVersion}\n`) }
   return crc32(`${version}\n${batchId}\n${time}\n${data}`, front.crc)
+}
+
+/** How many code units a step takes: a text is made to bytes for it. */
+const stepLength = 2 ** 20
+
+/** {@link checksumOf} in steps: the data can be long. */
+export function* checksumInSteps(record: Omit<LogRecord, "checksum">, length = stepLength): Steps<number> {
+  const { data } = record
+  if (data.length <= length) return checksumOf(record)
+  let checksum = checksumOf({ ...record, data: "" })
+  for (let from = 0; from < data.length;) {
+    yield
+    // Both halves of a surrogate pair are one character.
+    const isBetween = (data.charCodeAt(from + length - 1) & 0xfc00) === 0xd800
+    const to = from + length + (isBetween ? 1 : 0)
+    checksum = crc32(data.slice(from, to), checksum)
+    from = to
+  }
+  return checksum
 }

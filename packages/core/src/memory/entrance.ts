@@ -4,7 +4,7 @@ import type { CountedMessage } from "../engine/append.js"
 import { CurrentActor } from "../event/Actor.js"
 import type { GuardCounts } from "../event/Event.js"
 import { type BeforeAppend, type Guarded, guardedBy, GuardRefused } from "../guard/Guard.js"
-import { inSteps, mapped } from "@memfold/log/breathe"
+import { eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
 import { type Message, text, user } from "@memfold/message/Message"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { DescriptionChange, GuardedChange } from "../session/description.js"
@@ -70,15 +70,45 @@ export const guardedTitle = <A extends DescriptionChange>(
         ({ text: title, ...counts }) => ({ ...change, title: title || null, ...counts }),
       )
 
+/** From which length on a text is counted in steps, in UTF-16 code units. */
+const longText = 65_536
+
+const withKnown = (counter: TokenCounter, known: ReadonlyMap<string, number>): TokenCounter => ({
+  ...counter,
+  count: (text) => known.get(text) ?? counter.count(text),
+})
+
+/** The tokens of the long texts of a message, each counted once and in steps, whatever asks for them. */
+function* countedLong(counter: TokenCounter, message: Message): Steps<ReadonlyMap<string, number>> {
+  const known = new Map<string, number>()
+  if (counter.countInSteps === undefined) return known
+  const long = new Set<string>()
+  // Whatever is counted of a message, is asked for; a number is not needed yet.
+  const note = (text: string): number => {
+    if (text.length > longText) long.add(text)
+    return 0
+  }
+  ofMessage({ ...counter, count: note }, message)
+  for (const text of long) known.set(text, yield* counter.countInSteps(text))
+  return known
+}
+
 /** Messages with their tokens, and with the tokens of their bound parts if they have any. Others have their turn while many are counted. */
 export const counted = (
   counter: TokenCounter,
   messages: ReadonlyArray<Guarded>,
 ): Effect.Effect<ReadonlyArray<CountedMessage>> =>
-  inSteps(() =>
-    mapped(messages, (one) => ({
-      ...one,
-      tokens: ofMessage(counter, one.message),
-      boundTokens: ofBoundParts(counter, one.message),
-    })),
-  )
+  inSteps(function* () {
+    const done: Array<CountedMessage> = []
+    for (const [position, one] of messages.entries()) {
+      const known = yield* countedLong(counter, one.message)
+      const own = known.size === 0 ? counter : withKnown(counter, known)
+      done.push({
+        ...one,
+        tokens: ofMessage(own, one.message),
+        boundTokens: ofBoundParts(own, one.message),
+      })
+      if ((position + 1) % eventsBetween === 0) yield
+    }
+    return done
+  })

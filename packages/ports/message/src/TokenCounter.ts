@@ -3,7 +3,7 @@
  * `@memfold/tokens-gpt` counts exactly for OpenAI's models.
  */
 import { Context } from "effect"
-import { estimate } from "./estimate.js"
+import { estimate, estimateInSteps } from "./estimate.js"
 import { isBound, type Message, type Part } from "./Message.js"
 import { sizeOf, textOf } from "./readItems.js"
 import { remembered } from "./remembered.js"
@@ -29,6 +29,11 @@ export interface Service {
   readonly name: string
   /** The tokens of a text: a whole number, 0 or more. It must be a pure function. */
   readonly count: (text: string) => number
+  /**
+   * The number that {@link count} gives, in steps: it yields wherever other work of the process may run in between. A long text is counted so;
+   * without it, in one go.
+   */
+  readonly countInSteps?: (text: string) => Generator<undefined, number>
   /**
    * How many times the count a text may really take, at least 1; 1 by default, for a counter that is exact. Where a count
    * is compared with a limit (triggers, tails, budgets, the window of a summarizer), it counts times the margin, so that
@@ -67,6 +72,7 @@ export class TokenCounter extends Context.Reference<TokenCounter>()("@memfold/co
 export const estimating: Service = {
   name: "estimate",
   count: estimate,
+  countInSteps: (text) => estimateInSteps(text),
   margin: estimateMargin,
 }
 
@@ -109,18 +115,33 @@ const countPart = (counter: Service, part: Part): number => {
  * console.log(TokenCounter.guarded(broken).count("How many tokens is this?")) // the estimate
  * ```
  */
-export const guarded = (counter: Service): Service => ({
-  name: counter.name,
-  margin: marginOf(counter),
-  count: (text) => {
-    try {
-      const tokens = counter.count(text)
-      return Number.isFinite(tokens) && tokens >= 0 ? Math.ceil(tokens) : estimate(text)
-    } catch {
-      return estimate(text)
-    }
-  },
-})
+export const guarded = (counter: Service): Service => {
+  const { countInSteps } = counter
+  const sound = (tokens: number): number | null =>
+    Number.isFinite(tokens) && tokens >= 0 ? Math.ceil(tokens) : null
+  return {
+    name: counter.name,
+    margin: marginOf(counter),
+    count: (text) => {
+      try {
+        return sound(counter.count(text)) ?? estimate(text)
+      } catch {
+        return estimate(text)
+      }
+    },
+    ...(countInSteps && {
+      *countInSteps(text) {
+        let tokens = null
+        try {
+          tokens = sound(yield* countInSteps(text))
+        } catch {
+          // As a count that is no number.
+        }
+        return tokens ?? (yield* estimateInSteps(text))
+      },
+    }),
+  }
+}
 
 /**
  * A counter that keeps its newest counts, for work that asks for the tokens of a text many times, such as a replay.

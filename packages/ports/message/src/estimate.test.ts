@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { byLine, estimate, growing } from "./estimate.js"
+import { byLine, estimate, estimateInSteps, growing } from "./estimate.js"
 
 describe("estimate", () => {
   it.each([
@@ -156,6 +156,20 @@ describe("estimate", () => {
         expect(Math.abs(tenfold - 10 * once)).toBeLessThanOrEqual(once * 0.5 + 20)
       }),
     )
+  })
+
+  it("is the same in steps, wherever they end, and a step ends behind the word that stands there", () => {
+    fc.assert(
+      fc.property(fc.array(anyText), fc.integer({ min: 1, max: 40 }), (texts, length) => {
+        const text = texts.join("")
+        const steps = estimateInSteps(text, length)
+        let step = steps.next()
+        while (step.done !== true) step = steps.next()
+        expect(step.value).toBe(estimate(text))
+      }),
+    )
+    const words = "a word and another one, ".repeat(60_000)
+    expect([...estimateInSteps(words)].length).toBeGreaterThan(words.length / 70_000)
   })
 
   it("handles a megabyte of one character", () => {

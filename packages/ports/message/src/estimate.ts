@@ -406,6 +406,19 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  */
 export const estimate = (text: string): number => estimateFrom(text, start, null)
 
+/** How many code units are estimated in a step, or as far as the word goes that stands there. */
+const stepLength = 65_536
+
+/** {@link estimate} in steps: it yields wherever other work may run in between. */
+export function* estimateInSteps(text: string, step = stepLength): Generator<undefined, number> {
+  let reached = start
+  while (reached.from < text.length) {
+    reached = reach(text, reached, null, reached.from + step)
+    yield
+  }
+  return rounded(text, reached.tokens)
+}
+
 /** A place that an estimate has come to, and all that it goes on with. */
 interface Reached {
   readonly from: number
@@ -510,11 +523,20 @@ const rounded = (text: string, tokens: number): number =>
 const estimateFrom = (text: string, reached: Reached, places: Array<Reached> | null): number =>
   rounded(text, reach(text, reached, places).tokens)
 
-/** @param places takes the places that the estimate comes to, if somebody wants to go on from there */
-const reach = (text: string, reached: Reached, places: Array<Reached> | null): Reached => {
+/**
+ * @param places takes the places that the estimate comes to, if somebody wants to go on from there
+ * @param until where it may stop: behind the first piece that reaches it
+ */
+const reach = (
+  text: string,
+  reached: Reached,
+  places: Array<Reached> | null,
+  until = text.length,
+): Reached => {
   let { from, tokens, unfamiliar, idEnd, jumble, before } = reached
+  const end = Math.min(until, text.length)
   let next = places === null ? Number.POSITIVE_INFINITY : from + betweenPlaces
-  while (from < text.length) {
+  while (from < end) {
     if (from >= next) {
       places?.push({ from, tokens, unfamiliar, idEnd, jumble, before })
       next = from + betweenPlaces
@@ -523,15 +545,15 @@ const reach = (text: string, reached: Reached, places: Array<Reached> | null): R
     if (kind === latin && from >= idEnd) {
       const word = endOfPlainWord(text, from)
       if (word !== 0) {
-        const end = Math.abs(word)
-        const length = end - from
+        const to = Math.abs(word)
+        const length = to - from
         if (word < 0 || unfamiliar > 0) {
-          const told = word < 0 ? evidence(text, from, end) : 0
+          const told = word < 0 ? evidence(text, from, to) : 0
           unfamiliar = Math.min(1, unfamiliar * (length > 1 ? memory : 1) + told)
           tokens += (1 - unfamiliar) * price(english, length) + unfamiliar * price(otherLatin, length)
         } else tokens += price(english, length)
         before = latin
-        from = end
+        from = to
         continue
       }
     }
