@@ -3,7 +3,7 @@ import { type Fields, isFields } from "@memfold/codec"
 import type { Dialect } from "./dialects.js"
 import { mostRead, type Tap } from "./forward.js"
 import { eventReader } from "./sse.js"
-import { answerIn, checkNotFailed, Unclear } from "./Unclear.js"
+import { answerIn, checkNotFailed, ofModel, Unclear } from "./Unclear.js"
 
 /** Reads the body of an answer. `take` returns the whole answer as soon as it is there. */
 interface Reader {
@@ -86,7 +86,7 @@ export const answerTap = (dialect: Dialect, { onAnswer, onNone }: AnswerUse): Ta
       const answer = look(reader)
       if (answer === null) return undefined
       reader = null
-      return onAnswer(answer)
+      return onAnswer(ofModel(answer))
     } catch (error) {
       // An answer that cannot be read passes all the same.
       reader = null

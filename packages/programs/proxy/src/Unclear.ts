@@ -29,6 +29,30 @@ export const checkNotFailed = ({ type, object, error = null, choices }: Fields):
     throw new Unclear("failed")
 }
 
+/** A message of an answer is the model's: also without a role, as some servers send it. What has another role is somebody else's words. */
+export const ownMessage = (message: unknown): unknown => {
+  if (!isFields(message)) return message
+  const { role = "" } = message
+  if (role !== "assistant" && role !== "" && role !== null) throw new Unclear("unclear-parts")
+  return role === "assistant" ? message : { ...message, role: "assistant" }
+}
+
+/**
+ * An answer of any API, as the model's.
+ *
+ * @throws Unclear: it has a message of somebody else
+ */
+export const ofModel = (answer: Fields): Fields => {
+  const { choices, output } = answer
+  const inChoice = (choice: unknown): unknown =>
+    isFields(choice) && "message" in choice ? { ...choice, message: ownMessage(choice["message"]) } : choice
+  const inItem = (item: unknown): unknown =>
+    isFields(item) && (item["type"] ?? "message") === "message" ? ownMessage(item) : item
+  if (Array.isArray(choices)) return { ...answer, choices: choices.map(inChoice) }
+  if (Array.isArray(output)) return { ...answer, output: output.map(inItem) }
+  return Array.isArray(answer["content"]) ? (ownMessage(answer) as Fields) : answer
+}
+
 /**
  * The JSON of what an upstream says, without a mark of the byte order.
  *

@@ -70,6 +70,20 @@ const gzipped = (
 ): OddAnswer =>
   sent(given, make(gzipSync(given.body)), { fields: [chunks, "Content-Encoding: gzip"], ...how })
 
+const isOfChat = ({ body }: GoodAnswer): boolean => body.includes('"choices"')
+
+const changed = ({ body }: GoodAnswer, change: (text: string) => string): Buffer =>
+  Buffer.from(change(body.toString("utf8")))
+
+const withoutReasons = (text: string): string => text.replaceAll('"finish_reason":null', '"finish_reason":""')
+
+/** The answer with another role in its messages, or with none. */
+const withRole = ({ body }: GoodAnswer, role: string | null): Buffer => {
+  const text = body.toString("utf8")
+  const [said] = /"role":\s*"assistant"\s*,?\s*/.exec(text) ?? [""]
+  return Buffer.from(text.replaceAll(said, role === null ? "" : said.replace("assistant", role)))
+}
+
 /** What goes wrong, by name: made of a good answer, and of a place before its end. */
 export const oddities: Readonly<Record<string, (given: GoodAnswer, place: number) => OddAnswer | null>> = {
   "a connection that is reset": (given, place) => {
@@ -151,6 +165,35 @@ export const oddities: Readonly<Record<string, (given: GoodAnswer, place: number
   },
   "a mark of the byte order": (given) =>
     sent(given, Buffer.concat([Buffer.from("\ufeff"), given.body]), whole),
+  "an answer without a role": (given) => sent(given, withRole(given, null), whole),
+  "an answer with an empty role": (given) => sent(given, withRole(given, ""), whole),
+  "words of the user": (given) => sent(given, withRole(given, "user")),
+  "words of a system": (given) => sent(given, withRole(given, "system")),
+  "words of a tool": (given) => sent(given, withRole(given, "tool")),
+  "contents in lists": (given) =>
+    isOfChat(given)
+      ? sent(
+          given,
+          changed(given, (text) =>
+            text.replaceAll(/"content":("(?:[^"\\]|\\.)+")/g, '"content":[{"type":"text","text":$1}]'),
+          ),
+          whole,
+        )
+      : null,
+  "an end that is no reason": (given, place) =>
+    isOfChat(given) && isEvents(given)
+      ? sent(given, changed({ ...given, body: before(given, place) }, withoutReasons))
+      : null,
+  "another choice before the first one": (given) =>
+    isOfChat(given) && isEvents(given)
+      ? sent(
+          given,
+          changed(given, (text) =>
+            text.replaceAll('"choices":[', '"choices":[{"index":1,"delta":{"content":"No."}},'),
+          ),
+          whole,
+        )
+      : null,
   "a failure in place of the answer": (given) =>
     sent(given, isEvents(given) ? event(failure) : Buffer.from(JSON.stringify(failure))),
   "an object that is no answer": (given) => (isEvents(given) ? null : sent(given, Buffer.from("{}"))),

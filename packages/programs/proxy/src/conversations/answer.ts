@@ -4,6 +4,7 @@ import { responsesAssembly } from "../answers.js"
 import { ApiError } from "./ApiError.js"
 import { ownResponse } from "./envelope.js"
 import type { Composed } from "./compose.js"
+import { ofModel } from "../Unclear.js"
 import type { Hold } from "./UnderWay.js"
 import type { Refusal, Sent, Upstreams } from "./upstream.js"
 import { certain, UpstreamBroke } from "./UpstreamBroke.js"
@@ -31,7 +32,8 @@ async function* ownEvents(
     const { type, response: told } = event
     const hasFailed = type === "error" || type === "response.failed"
     if (!hasFailed) certain(() => assembly.take(event))
-    const whole = hasFailed ? null : certain(() => assembly.whole())
+    const assembled = hasFailed ? null : certain(() => assembly.whole())
+    const whole = assembled === null ? null : certain(() => ofModel(assembled))
     hasEnded = hasFailed || whole !== null
     const response = whole ?? told
     if (!isFields(response)) yield event
@@ -65,7 +67,7 @@ export const answerOf = async (
   const own = (response: Fields): Fields => ownResponse(response, question.body, beginning)
   if (answer._tag === "Stream")
     return { _tag: "Stream", events: ownEvents(answer.events, own, (response) => keep(response, sent)) }
-  const response = own(answer.response)
+  const response = own(certain(() => ofModel(answer.response)))
   await keep(response, sent)
   return { _tag: "Whole", response }
 }

@@ -3,7 +3,7 @@ import { type Fields, isFields, servers, serverOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { encodeMessages } from "@memfold/openai"
 import { CallDeltas } from "../callDeltas.js"
-import { checkNotFailed } from "../Unclear.js"
+import { checkNotFailed, ownMessage, Unclear } from "../Unclear.js"
 import { invalid } from "./ApiError.js"
 import { GrowingResponse } from "./events.js"
 import { itemId } from "./ids.js"
@@ -114,6 +114,17 @@ const endingOf = (reason: unknown): Fields => {
   return { status: "completed" }
 }
 
+/** The texts of a content: a text, or a list of them. */
+const textsIn = (content: unknown): ReadonlyArray<string> => {
+  if (typeof content === "string") return content === "" ? [] : [content]
+  if (content === null || content === undefined) return []
+  if (!Array.isArray(content)) throw new Unclear("unclear-parts")
+  return content.flatMap((part) => {
+    if (!isFields(part) || typeof part["text"] !== "string") throw new Unclear("unclear-parts")
+    return textsIn(part["text"])
+  })
+}
+
 /** Reads the pieces of an answer into a response. */
 class Reader {
   private readonly growing: GrowingResponse
@@ -142,9 +153,7 @@ class Reader {
       ...(typeof thought === "string" && thought !== ""
         ? this.growing.thought(thought, () => itemId("reasoning"))
         : []),
-      ...(typeof content === "string" && content !== ""
-        ? this.growing.text("output_text", content, message)
-        : []),
+      ...textsIn(content).flatMap((text) => this.growing.text("output_text", text, message)),
       ...(typeof refusal === "string" && refusal !== ""
         ? this.growing.text("refusal", refusal, message)
         : []),
@@ -160,10 +169,13 @@ class Reader {
     const { choices, usage, model } = data
     if (isFields(usage)) this.usage = usage
     if (typeof model === "string") this.model = model
-    const [choice] = Array.isArray(choices) ? (choices as ReadonlyArray<unknown>) : []
+    const choice = (Array.isArray(choices) ? (choices as ReadonlyArray<unknown>) : []).find(
+      (one, at) => isFields(one) && (one["index"] ?? at) === 0,
+    )
     if (!isFields(choice)) return []
-    if (typeof choice["finish_reason"] === "string") this.reason = choice["finish_reason"]
-    const said = choice["message"] ?? choice["delta"]
+    const { finish_reason: reason, message, delta } = choice
+    if (typeof reason === "string" && reason !== "") this.reason = reason
+    const said = ownMessage(message ?? delta)
     return isFields(said) ? this.said(said) : []
   }
 
