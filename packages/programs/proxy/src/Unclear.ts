@@ -18,12 +18,14 @@ export class Unclear extends Error {
  *
  * @throws Unclear: it does
  */
-export const checkNotFailed = ({ type, object, error = null, choices }: Fields): void => {
+export const checkNotFailed = ({ type, object, status, error = null, choices }: Fields): void => {
   const hasFailed = (choice: unknown): boolean =>
     isFields(choice) && ((choice["error"] ?? null) !== null || choice["finish_reason"] === "error")
   if (
     error !== null ||
     [type, object].includes("error") ||
+    status === "failed" ||
+    status === "cancelled" ||
     (Array.isArray(choices) && choices.some(hasFailed))
   )
     throw new Unclear("failed")

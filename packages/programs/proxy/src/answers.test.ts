@@ -61,6 +61,30 @@ describe("an answer of Chat Completions", () => {
   })
 })
 
+describe("an answer of Chat Completions with calls of no known form", () => {
+  const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } }
+  it.each<[string, ReadonlyArray<Event>]>([
+    ["no list", [delta({ tool_calls: { index: 0, ...call } })]],
+    ["a text", [delta({ tool_calls: "f()" })]],
+    ["a list of texts", [delta({ tool_calls: ["f()"] })]],
+    ["an old one that is a text", [delta({ function_call: "f()" })]],
+    ["another name", [delta({ tool_call: call })]],
+    ["none", []],
+  ])("is none: %s", (_, events) => {
+    for (const end of ["tool_calls", "function_call"])
+      expect(assembled(chatAssembly(), [...events, delta({}, end)])).toBeNull()
+  })
+
+  it("is one where the end is wrong, or a place is empty", () => {
+    const said = [delta({ content: "No call." }), delta({}, "tool_calls")]
+    expect(assembled(chatAssembly(), said)).toMatchObject({
+      choices: [{ message: { content: "No call." } }],
+    })
+    const empty = [delta({ tool_calls: [null, { index: 0, ...call }] }), delta({}, "tool_calls")]
+    expect(assembled(chatAssembly(), empty)).toMatchObject({ choices: [{ message: { tool_calls: [call] } }] })
+  })
+})
+
 describe("an answer of Messages", () => {
   const block = (
     index: number,
@@ -149,6 +173,15 @@ describe("an answer of Messages", () => {
 })
 
 describe("an answer of Responses", () => {
+  it.each(["failed", "cancelled"])("is none if its last event says that it has %s", (status) => {
+    const output = [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi" }] }]
+    for (const type of ["response.completed", "response.incomplete"]) {
+      expect(assembled(responsesAssembly(), [{ type, response: { status, output } }])).toBeNull()
+      const response = { status: "completed", output, error: { code: "server_error", message: "No." } }
+      expect(assembled(responsesAssembly(), [{ type, response }])).toBeNull()
+    }
+  })
+
   it("is what its last event has, and none if it failed", () => {
     const response = { id: "r", output: [] }
     expect(

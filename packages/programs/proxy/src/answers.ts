@@ -1,6 +1,6 @@
 /** Whole answers, put together from the events of their streams. */
 import { type Fields, isFields } from "@memfold/codec"
-import { CallDeltas } from "./callDeltas.js"
+import { CallDeltas, endsForCalls, entriesIn } from "./callDeltas.js"
 import { answerIn, checkNotFailed, mostParts, Unclear } from "./Unclear.js"
 
 /** Puts an answer together. Both methods throw {@link Unclear} if that cannot be done with certainty, or if the answer has failed. */
@@ -72,9 +72,9 @@ export const chatAssembly = (): Assembly => {
   const legacy = new CallDeltas()
   const say = ({ tool_calls: called, function_call: named, ...delta }: Fields): void => {
     grow(message, delta)
-    calls.take(listIn(called), grown)
+    calls.take(entriesIn(called), grown)
     // It has neither number nor id, because there is one only.
-    if (isFields(named)) legacy.take([{ index: 0, id: "one", function: named }], grown)
+    for (const one of entriesIn([named ?? null])) legacy.take([{ index: 0, id: "one", function: one }], grown)
   }
   return {
     take: (data) => {
@@ -96,6 +96,9 @@ export const chatAssembly = (): Assembly => {
       if (finish === null) return null
       const called = calls.whole()
       const [named] = legacy.whole()
+      // Its calls have come in a way that nobody here knows.
+      const isEmpty = (message["content"] ?? "") === "" && called.length === 0 && named === undefined
+      if (endsForCalls(finish) && isEmpty) throw new Unclear("unclear-calls")
       return {
         ...envelope,
         object: "chat.completion",
@@ -228,8 +231,10 @@ export const responsesAssembly = (): Assembly => {
       if (type === "response.failed" || type === "error") throw new Unclear("failed")
       if (type === "response.output_item.done" && isFields(item)) items.push({ index, item })
       hasText ||= typeof delta === "string" && delta !== ""
-      if ((type === "response.completed" || type === "response.incomplete") && isFields(given))
+      if ((type === "response.completed" || type === "response.incomplete") && isFields(given)) {
+        checkNotFailed(given)
         response = given
+      }
     },
     whole: () => {
       if (response === null) return null

@@ -56,6 +56,19 @@ const pieceOf = (entry: Fields) => {
 }
 type Piece = ReturnType<typeof pieceOf>
 
+/** The calls of a message, or of a piece of one. Throws {@link Unclear} where they are no list of objects. */
+export const entriesIn = (called: unknown): ReadonlyArray<Fields> => {
+  if (called === undefined || called === null) return []
+  if (!Array.isArray(called)) throw new Unclear("unclear-calls")
+  const entries = called.filter((entry) => entry !== null)
+  if (!entries.every(isFields)) throw new Unclear("unclear-calls")
+  return entries
+}
+
+/** Whether an answer says that it has ended for its calls. */
+export const endsForCalls = (reason: unknown): boolean =>
+  reason === "tool_calls" || reason === "function_call"
+
 /** Puts calls together. Each method throws {@link Unclear} where it cannot be certain. */
 export class CallDeltas {
   private readonly calls: Array<Growing> = []
@@ -131,10 +144,10 @@ export class CallDeltas {
 
   /** Takes the calls of a piece of the answer; `grow` adds fields that are not known here. */
   take(
-    entries: ReadonlyArray<unknown>,
+    entries: ReadonlyArray<Fields>,
     grow: (fields: Fields, more: Fields) => Fields,
   ): ReadonlyArray<CallPiece> {
-    const pieces = entries.filter(isFields).map(pieceOf)
+    const pieces = entries.map(pieceOf)
     return pieces.map((piece) => {
       const call = this.callOf(piece, pieces.length === 1)
       call.id ??= piece.id

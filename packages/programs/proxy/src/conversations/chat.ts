@@ -2,7 +2,7 @@
 import { type Fields, isFields, servers, serverOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { encodeMessages } from "@memfold/openai"
-import { CallDeltas } from "../callDeltas.js"
+import { CallDeltas, endsForCalls, entriesIn } from "../callDeltas.js"
 import { checkNotFailed, ownMessage, Unclear } from "../Unclear.js"
 import { invalid } from "./ApiError.js"
 import { GrowingResponse } from "./events.js"
@@ -132,6 +132,7 @@ class Reader {
   private reason: unknown = null
   private usage: unknown = null
   private model: unknown = undefined
+  private hasText = false
 
   constructor(begun: Fields) {
     this.growing = new GrowingResponse(begun)
@@ -147,18 +148,23 @@ class Reader {
     content,
     refusal,
     tool_calls: calls,
+    function_call: named,
   }: Fields): ReadonlyArray<Fields> {
     const message = () => itemId("message")
+    const texts = textsIn(content)
+    this.hasText ||= texts.length > 0
+    // It has no id that a result could name.
+    if ((named ?? null) !== null) throw new Unclear("unclear-calls")
     return [
       ...(typeof thought === "string" && thought !== ""
         ? this.growing.thought(thought, () => itemId("reasoning"))
         : []),
-      ...textsIn(content).flatMap((text) => this.growing.text("output_text", text, message)),
+      ...texts.flatMap((text) => this.growing.text("output_text", text, message)),
       ...(typeof refusal === "string" && refusal !== ""
         ? this.growing.text("refusal", refusal, message)
         : []),
       ...this.calls
-        .take(Array.isArray(calls) ? calls : [], (fields) => fields)
+        .take(entriesIn(calls), (fields) => fields)
         .flatMap(({ place, ...piece }) => this.growing.call(place, piece, () => itemId("function_call"))),
     ]
   }
@@ -184,7 +190,8 @@ class Reader {
   }
 
   end(time: number) {
-    this.calls.whole()
+    const called = this.calls.whole()
+    if (endsForCalls(this.reason) && called.length === 0 && !this.hasText) throw new Unclear("unclear-calls")
     return this.growing.end({
       ...endingOf(this.reason),
       completed_at: time,
