@@ -39,15 +39,27 @@ export const ownMessage = (message: unknown): unknown => {
   return role === "assistant" ? message : { ...message, role: "assistant" }
 }
 
+/** Whether an answer of Chat Completions says that it has ended for its calls. */
+export const endsForCalls = (reason: unknown): boolean =>
+  reason === "tool_calls" || reason === "function_call"
+
+/** Whether a message has neither text nor a call of a form that is known here. */
+const saysNothing = ({ content, tool_calls: calls, function_call: call }: Fields): boolean =>
+  (content ?? "") === "" && (!Array.isArray(calls) || calls.length === 0) && !isFields(call)
+
 /**
  * An answer of any API, as the model's.
  *
- * @throws Unclear: it has a message of somebody else
+ * @throws Unclear: it has a message of somebody else, or has ended for calls and has none
  */
 export const ofModel = (answer: Fields): Fields => {
   const { choices, output } = answer
-  const inChoice = (choice: unknown): unknown =>
-    isFields(choice) && "message" in choice ? { ...choice, message: ownMessage(choice["message"]) } : choice
+  const inChoice = (choice: unknown): unknown => {
+    if (!isFields(choice) || !isFields(choice["message"])) return choice
+    const { finish_reason: reason, message } = choice
+    if (endsForCalls(reason) && saysNothing(message)) throw new Unclear("unclear-calls")
+    return { ...choice, message: ownMessage(message) }
+  }
   const inItem = (item: unknown): unknown =>
     isFields(item) && (item["type"] ?? "message") === "message" ? ownMessage(item) : item
   if (Array.isArray(choices)) return { ...answer, choices: choices.map(inChoice) }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { type Assembly, chatAssembly, messagesAssembly, responsesAssembly } from "./answers.js"
-import { Unclear } from "./Unclear.js"
+import { ofModel, Unclear } from "./Unclear.js"
 
 type Event = Readonly<Record<string, unknown>>
 
@@ -71,9 +71,23 @@ describe("an answer of Chat Completions with calls of no known form", () => {
     ["another name", [delta({ tool_call: call })]],
     ["none", []],
   ])("is none: %s", (_, events) => {
-    for (const end of ["tool_calls", "function_call"])
-      expect(assembled(chatAssembly(), [...events, delta({}, end)])).toBeNull()
+    for (const end of ["tool_calls", "function_call"]) {
+      const found = () => {
+        const assembly = chatAssembly()
+        for (const event of [...events, delta({}, end)]) assembly.take(event)
+        return ofModel(assembly.whole()!)
+      }
+      expect(found).toThrow(Unclear)
+    }
   })
+
+  it.each([{}, { content: "" }, { tool_call: call }, { tool_calls: [] }, { tool_calls: call }])(
+    "is none where it is no stream: %j",
+    (said) => {
+      const message = { role: "assistant", content: null, ...said }
+      expect(() => ofModel({ choices: [{ message, finish_reason: "tool_calls" }] })).toThrow(Unclear)
+    },
+  )
 
   it("is one where the end is wrong, or a place is empty", () => {
     const said = [delta({ content: "No call." }), delta({}, "tool_calls")]

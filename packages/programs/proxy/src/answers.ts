@@ -1,6 +1,6 @@
 /** Whole answers, put together from the events of their streams. */
 import { type Fields, isFields } from "@memfold/codec"
-import { CallDeltas, endsForCalls, entriesIn } from "./callDeltas.js"
+import { CallDeltas, entriesIn } from "./callDeltas.js"
 import { answerIn, checkNotFailed, mostParts, Unclear } from "./Unclear.js"
 
 /** Puts an answer together. Both methods throw {@link Unclear} if that cannot be done with certainty, or if the answer has failed. */
@@ -96,9 +96,6 @@ export const chatAssembly = (): Assembly => {
       if (finish === null) return null
       const called = calls.whole()
       const [named] = legacy.whole()
-      // Its calls have come in a way that nobody here knows.
-      const isEmpty = (message["content"] ?? "") === "" && called.length === 0 && named === undefined
-      if (endsForCalls(finish) && isEmpty) throw new Unclear("unclear-calls")
       return {
         ...envelope,
         object: "chat.completion",

@@ -65,10 +65,6 @@ export const entriesIn = (called: unknown): ReadonlyArray<Fields> => {
   return entries
 }
 
-/** Whether an answer says that it has ended for its calls. */
-export const endsForCalls = (reason: unknown): boolean =>
-  reason === "tool_calls" || reason === "function_call"
-
 /** Puts calls together. Each method throws {@link Unclear} where it cannot be certain. */
 export class CallDeltas {
   private readonly calls: Array<Growing> = []
