@@ -125,3 +125,14 @@ describe("a worker", () => {
     expect(await ended).toEqual([0, null])
   })
 })
+
+describe("a feed", () => {
+  it("ends when nobody reads it, and a group has not come behind what nobody read", async () => {
+    const feed = (...args: ReadonlyArray<string>) => ["feed", ...store, "--json", ...args]
+    for (const args of [feed("--follow"), feed("--group", "crm", "--follow"), feed("--group", "crm")])
+      expect(await unread(...args).ended).toEqual([0, null])
+    const [all, ofGroup] = [await memfold(...feed()), await memfold(...feed("--group", "crm"))]
+    expect(all.out.length).toBeGreaterThan(1_000)
+    expect(ofGroup.out).toBe(all.out)
+  })
+})

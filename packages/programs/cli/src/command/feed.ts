@@ -1,7 +1,7 @@
 /** `memfold feed`: the events of all sessions, for who reads along, and for consumers in groups. */
 import { Options } from "@effect/cli"
 import { EventLog, Memory, OptionGroup } from "@memfold/core"
-import { Console, Effect, Option, Stream } from "effect"
+import { Console, Data, Effect, Option, Stream } from "effect"
 import { color, date, inWords, json as toJson, shownId, table } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -82,12 +82,17 @@ const webhookOf = (url: string, secretEnv: Option.Option<string>) =>
     })
   })
 
+/** Nobody reads what is printed any more: it ends here, and is no failure. */
+class ReaderGone extends Data.TaggedError("ReaderGone") {}
+
 /**
  * Waits until what was printed has left the process: of a slow reader's pipe, Node keeps the rest, and it would die with the process though the
- * group has gone on behind it.
+ * group has gone on behind it. Fails if nobody took it.
  */
-const handedOver = Effect.async<void>((resume) => {
-  process.stdout.write("", () => resume(Effect.void))
+const handedOver = Effect.async<void, ReaderGone>((resume) => {
+  process.stdout.write("", (error) =>
+    resume(error === null || error === undefined ? Effect.void : new ReaderGone()),
+  )
 })
 
 /** Posts again what a group has given up. */
@@ -166,7 +171,9 @@ export const command = options.command(
             problem: "--webhook, --given-up, --redeliver and --delete need --group NAME",
           })
         const range = Option.match(after, { onNone: () => ({}), onSome: (position) => ({ after: position }) })
-        return yield* Stream.runForEach(EventLog.feed(log, { ...range, follow }), printed(json))
+        return yield* Stream.runForEach(EventLog.feed(log, { ...range, follow }), (fed) =>
+          follow ? Effect.zipRight(printed(json)(fed), handedOver) : printed(json)(fed),
+        )
       }
       if (Option.isSome(after))
         return yield* new UsageError({
@@ -196,5 +203,8 @@ export const command = options.command(
       const post = yield* webhookOf(webhook.value, secretEnv)
       if (redeliver) return yield* postAgain(log, group.value, post, json)
       yield* Memory.consume(log, group.value, post, { ...how, attempts: given.attempts, batch: 1 })
-    }).pipe(Effect.provide(options.existingStore({ store, archive }, { readonly: false }))),
+    }).pipe(
+      Effect.catchTag("ReaderGone", () => Effect.void),
+      Effect.provide(options.existingStore({ store, archive }, { readonly: false })),
+    ),
 )
