@@ -72,7 +72,7 @@ const guardOf = async (kinds: string | undefined): Promise<Pick<CreateOptions, "
 
 const asked = (): Promise<void> =>
   new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve())
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve())
   })
 
 /**
@@ -134,8 +134,10 @@ const main = async (): Promise<void> => {
     allowedHosts,
     onError,
   })
+  // Whoever reads that it listens may end it at once.
+  const end = asked()
   say(`listening at ${serving.url}`)
-  await asked()
+  await end
   await serving.close()
 }
 

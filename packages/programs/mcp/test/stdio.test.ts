@@ -238,3 +238,21 @@ describe("several processes at one session", () => {
     await Promise.all([first.close(), second.close()])
   })
 })
+
+describe("a signal to end", () => {
+  it.each(
+    (["SIGINT", "SIGTERM", "SIGHUP"] as const).flatMap((signal) => [
+      [signal, "over stdio", []] as const,
+      [signal, "over HTTP", ["--http", "0"]] as const,
+    ]),
+  )("%s ends the server %s as it should, and is no failure", async (signal, _, args) => {
+    const child = spawn(process.execPath, [program, store(signal), ...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+    })
+    const ready = args.length > 0 ? once(child.stderr, "data") : once(child.stdout, "data")
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`)
+    await ready
+    child.kill(signal)
+    expect(await once(child, "close")).toEqual([0, null])
+  })
+})
