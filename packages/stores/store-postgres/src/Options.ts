@@ -68,7 +68,7 @@ const refused = (problem: string): EventLog.LogError =>
 /** The server cuts longer names off. A question mark is a parameter in the statements of the log. */
 const isName = (schema: string): boolean => /^[^\0?]+$/.test(schema) && Buffer.byteLength(schema) <= 63
 
-const checkedSchema = (schema: string): Effect.Effect<string, EventLog.LogError> =>
+export const checkedSchema = (schema: string): Effect.Effect<string, EventLog.LogError> =>
   isName(schema)
     ? Effect.succeed(schema)
     : new EventLog.LogError({

@@ -4,7 +4,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { tellIfSlow } from "@memfold/log"
+import { EventLog, tellIfSlow } from "@memfold/log"
 import { connectionOf, type DatabaseOptions, type Use } from "@memfold/store-sql"
 import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
 import {
@@ -19,6 +19,7 @@ import {
 } from "pg"
 import { isTransient } from "./dialect.js"
 import type { Options } from "./Options.js"
+import { reasonOf } from "./reasons.js"
 
 /** The numbers of PostgreSQL's types whose values are read in another way than the driver's. */
 const int8 = 20
@@ -204,3 +205,18 @@ export const connect = (
     pool.on("error", () => {})
     return useOf(yield* clientOf(pool))
   })
+
+/** How connections are made: by their configuration, or with a pool or a client that the application has. */
+export const connecting = (
+  config: ClientConfig | null,
+  { pool, client, connections = 10 }: Pick<Options, "pool" | "client" | "connections">,
+) => {
+  const name = config === null ? "the given connection" : nameOf(config)
+  const given = pool === undefined ? Effect.succeed(client!) : clientOf(pool)
+  const using = config === null ? Effect.map(given, useOf) : connect(config, connections)
+  const made = Effect.mapError(
+    using,
+    ({ cause }) => new EventLog.LogError({ operation: "open", reason: reasonOf(name)(cause), cause }),
+  )
+  return Effect.map(made, (use) => ({ use, name }))
+}

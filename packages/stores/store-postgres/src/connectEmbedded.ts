@@ -1,7 +1,7 @@
 /** Connects to PGlite in the way of Effect SQL. */
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { connectionOf, type Row } from "@memfold/store-sql"
+import { connectionOf, inTurn, type Row, type Use } from "@memfold/store-sql"
 import { Effect } from "effect"
 import { parsers, withoutData } from "./connect.js"
 
@@ -48,3 +48,15 @@ export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {
       ),
   })
 }
+
+const turns = new WeakMap<EmbeddedClient, Use>()
+
+/** Uses a PGlite, which has one connection: all who use it here take turns, so that nobody writes in the transaction of another. */
+export const turnsOf = (pglite: EmbeddedClient): Effect.Effect<Use> =>
+  Effect.suspend(() => {
+    const known = turns.get(pglite)
+    if (known !== undefined) return Effect.succeed(known)
+    return Effect.tap(inTurn(connectionToEmbedded(pglite)), (use) =>
+      Effect.sync(() => turns.set(pglite, use)),
+    )
+  })

@@ -1,9 +1,9 @@
 /** The log in PGlite: PostgreSQL in WebAssembly, within the process and without a server. */
 import type * as Pglite from "@electric-sql/pglite"
 import { EventLog } from "@memfold/log"
-import { changesOf, database, type Dialect, inTurn, logOf } from "@memfold/store-sql"
+import { changesOf, database, type Dialect, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
-import { connectionToEmbedded, type EmbeddedClient } from "./connectEmbedded.js"
+import { type EmbeddedClient, turnsOf } from "./connectEmbedded.js"
 import { postgres } from "./dialect.js"
 import { migrate } from "./migrations.js"
 import { reasonOf } from "./reasons.js"
@@ -70,7 +70,7 @@ export const makeEmbedded = ({ database: given, schema = "memfold" }: EmbeddedOp
 > =>
   Effect.gen(function* () {
     const pglite = given === undefined || typeof given === "string" ? yield* open(given) : given
-    const use = yield* inTurn(connectionToEmbedded(pglite))
+    const use = yield* turnsOf(pglite)
     const dialect = { ...postgres(schema), start: { by: "append" } } satisfies Dialect
     const opened = database(use, { dialect, reasonOf: reasonOf("PGlite") })
     yield* migrate(opened, { schema, name: "PGlite", create: true })

@@ -5,9 +5,8 @@
 import { EventLog } from "@memfold/log"
 import { database, type DatabaseOptions, type Dialect, logOf, refusingWrites } from "@memfold/store-sql"
 import { Duration, Effect, Layer, type Scope } from "effect"
-import type { ClientConfig } from "pg"
 import * as Changes from "./changes.js"
-import { clientOf, configOf, connect, nameOf, retrying, useOf } from "./connect.js"
+import { configOf, connecting, retrying } from "./connect.js"
 import { postgres } from "./dialect.js"
 import { hasPolicies, migrate } from "./migrations.js"
 import { type Options, parse } from "./Options.js"
@@ -21,21 +20,7 @@ export type { EmbeddedClient } from "./connectEmbedded.js"
 export { migrations } from "./migrations.js"
 export type { Options } from "./Options.js"
 export { tenants } from "./tenants.js"
-
-/** How connections are made: by their configuration, or with a pool or a client that the application has. */
-const connecting = (
-  config: ClientConfig | null,
-  { pool, client, connections = 10 }: Pick<Options, "pool" | "client" | "connections">,
-) => {
-  const name = config === null ? "the given connection" : nameOf(config)
-  const given = pool === undefined ? Effect.succeed(client!) : clientOf(pool)
-  const using = config === null ? Effect.map(given, useOf) : connect(config, connections)
-  const made = Effect.mapError(
-    using,
-    ({ cause }) => new EventLog.LogError({ operation: "open", reason: reasonOf(name)(cause), cause }),
-  )
-  return Effect.map(made, (use) => ({ use, name }))
-}
+export * from "./vectors.js"
 
 /** A standby that does not answer keeps a read waiting for so long at most. */
 const longestWait = Duration.seconds(2)

@@ -50,9 +50,14 @@ const orThrow = <A, E>(exit: Exit.Exit<A, E>): A => {
 
 const live = Clock.make()
 
-/** A log in the time of its disk or network: its own timeouts are none of this world's, which waits for it. */
-const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Service => {
-  const own = <A, E>(effect: Effect.Effect<A, E>) => time.during(Effect.withClock(effect, live))
+/** What a disk or a network does takes a time of its own: its timeouts are none of this world's, which waits for it. */
+const ownTime =
+  (time: VirtualClock) =>
+  <A, E>(effect: Effect.Effect<A, E>) =>
+    time.during(Effect.withClock(effect, live))
+
+const logInItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Service => {
+  const own = ownTime(time)
   return {
     ...log,
     append: (...args) => own(log.append(...args)),
@@ -67,6 +72,18 @@ const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Servi
       put: (...args) => own(log.projections.put(...args)),
       drop: (...args) => own(log.projections.drop(...args)),
     },
+  }
+}
+
+const vectorsInTheirOwnTime = (index: VectorIndex.Service, time: VirtualClock): VectorIndex.Service => {
+  const own = ownTime(time)
+  return {
+    place: (session) => own(index.place(session)),
+    write: (...args) => own(index.write(...args)),
+    nearest: (...args) => own(index.nearest(...args)),
+    forget: (...args) => own(index.forget(...args)),
+    load: (session) => own(index.load(session)),
+    sessions: index.sessions,
   }
 }
 
@@ -97,7 +114,7 @@ export const inWorld = async <A>(
         live,
       ),
     )
-    const log = inItsOwnTime(Context.get(built, EventLog.EventLog), time)
+    const log = logInItsOwnTime(Context.get(built, EventLog.EventLog), time)
     const open: World["open"] = async ({
       summarizer = EchoSummarizer.make(),
       wrapLog,
@@ -117,7 +134,9 @@ export const inWorld = async <A>(
         Layer.succeed(TokenCounter.TokenCounter, quarter),
         index === undefined ? Layer.empty : Layer.succeed(FullTextIndex.FullTextIndex, index),
         embedder === undefined ? Layer.empty : Layer.succeed(Embedder.Embedder, embedder),
-        vectors === undefined ? Layer.empty : Layer.succeed(VectorIndex.VectorIndex, vectors),
+        vectors === undefined
+          ? Layer.empty
+          : Layer.succeed(VectorIndex.VectorIndex, vectorsInTheirOwnTime(vectors, time)),
       )
       const built = Layer.buildWithScope(Layer.fresh(Layer.provide(memory(options), surroundings)), scope)
       return Context.get(await run(built), Memory.Memory)
