@@ -72,7 +72,7 @@ export class TokenCounter extends Context.Reference<TokenCounter>()("@memfold/co
 export const estimating: Service = {
   name: "estimate",
   count: estimate,
-  countInSteps: (text) => estimateInSteps(text),
+  countInSteps: estimateInSteps,
   margin: estimateMargin,
 }
 
@@ -117,27 +117,25 @@ const countPart = (counter: Service, part: Part): number => {
  */
 export const guarded = (counter: Service): Service => {
   const { countInSteps } = counter
-  const sound = (tokens: number): number | null =>
-    Number.isFinite(tokens) && tokens >= 0 ? Math.ceil(tokens) : null
+  const sound = (tokens: number, text: string): number =>
+    Number.isFinite(tokens) && tokens >= 0 ? Math.ceil(tokens) : estimate(text)
   return {
     name: counter.name,
     margin: marginOf(counter),
     count: (text) => {
       try {
-        return sound(counter.count(text)) ?? estimate(text)
+        return sound(counter.count(text), text)
       } catch {
         return estimate(text)
       }
     },
     ...(countInSteps && {
       *countInSteps(text) {
-        let tokens = null
         try {
-          tokens = sound(yield* countInSteps(text))
+          return sound(yield* countInSteps(text), text)
         } catch {
-          // As a count that is no number.
+          return estimate(text)
         }
-        return tokens ?? (yield* estimateInSteps(text))
       },
     }),
   }

@@ -439,8 +439,7 @@ const log = group("log", [
   }),
   writes("DELETE", "deleteGroup", consumers(), {
     answer: schemas.Deleted,
-    about:
-      "Deletes a group: how far it has come, and what it has given up. Its consumer loses its turn, and a group of this name begins anew",
+    about: "Deletes a group: how far it has come, and what it has given up. A group of this name begins anew",
   }),
 ])
 

@@ -65,15 +65,15 @@ const givenUp = {
   version: Schema.Int.pipe(Schema.positive()),
   position: Schema.String.annotations({ description: "The `position` of the event" }),
   attempts: Schema.Int.pipe(Schema.nonNegative()).annotations({
-    description: "How often it was tried",
+    description: "The attempts",
   }),
   reason: Schema.String.annotations({
-    description: "Why the last attempt failed, in a word or so: no erasure finds here what was said",
+    description: "Why the last attempt failed, in a word: an erasure does not look here",
   }),
 }
 
 export const GivenUpQuery = Schema.Struct({
-  after: optional(count, "The `id` of the last one that is known; from the oldest by default"),
+  after: optional(count, "Begins behind this `id`; with the oldest by default"),
   limit: optional(
     count.pipe(Schema.between(1, 1000)),
     "The most events, 1 to 1,000; 100 by default. Fewer are the end",
@@ -106,7 +106,7 @@ export const Consume = Schema.Struct({
     Schema.Array(Schema.Struct({ ...givenUp, reason: givenUp.reason.pipe(Schema.maxLength(500)) })).pipe(
       Schema.maxItems(1000),
     ),
-    "Those of the events up to `done` that were tried often enough: they are listed, and the group goes on behind them",
+    "The events up to `done` that are given up",
   ),
   after: optional(
     Schema.String,

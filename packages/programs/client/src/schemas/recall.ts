@@ -45,7 +45,7 @@ export const Recalled = Schema.Struct({
   ...foundIn,
   unsearched: optional(
     Schema.Number,
-    "How many messages were not searched, or not by meaning, since the index or the vectors are still being made; search again",
+    "How many messages were not searched, or not by meaning, since indexes or vectors are still being made; search again",
   ),
 }).annotations({ identifier: "Recalled" })
 
