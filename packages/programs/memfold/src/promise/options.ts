@@ -64,7 +64,10 @@ const presets = Object.keys(Wording.presets)
 const recallOptions = {
   embedder: Memory.memoryOptions.embedder,
   reranker: Memory.memoryOptions.reranker,
-  vectorIndex: option(orLayer(Schema.Never), "a layer, such as the ones of @memfold/sqlite-vec and @memfold/store-postgres"),
+  vectorIndex: option(
+    orLayer(Schema.Never),
+    "a layer, such as the ones of @memfold/sqlite-vec and @memfold/store-postgres",
+  ),
   fullTextIndex: option(Schema.Literal("store", "searches", "process"), "store, searches, or process"),
 } satisfies Record<keyof RecallParts, Schema.Schema.AnyNoContext>
 
