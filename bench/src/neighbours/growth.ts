@@ -124,7 +124,7 @@ const play = async (
 const messagesOf = (messages: number) => `${messages.toLocaleString("en")} messages`
 
 /**
- * Plays turns with each neighbour, and prints at each size, in messages; then those of a second session, in the process as it is by then.
+ * Plays turns with each neighbour, and prints at each size, in messages; then turns of a second session, in the process as it is by then.
  * Returns whether memfold is within its bounds.
  */
 export const grow = async (

@@ -196,7 +196,7 @@ export const takeTurn = (
 export interface Kept {
   /** The position of the last event that is done; where the group is by default. */
   readonly done?: string
-  /** Those of the events up to there that are given up, which are listed from then on. */
+  /** The events up to there that are given up: they are listed from then on. */
   readonly givenUp?: ReadonlyArray<GivenUp>
   /** For how long from now the turn lasts: with 0, it ends. */
   readonly lease?: Duration.DurationInput
