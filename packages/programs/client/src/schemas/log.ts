@@ -64,7 +64,7 @@ const givenUp = {
   session: text("The session of the event, without U+0000"),
   version: Schema.Int.pipe(Schema.positive()),
   position: Schema.String.annotations({ description: "The `position` of the event" }),
-  attempts: Schema.Int.pipe(Schema.nonNegative()).annotations({
+  attempts: Schema.Int.pipe(Schema.between(0, 1_000_000)).annotations({
     description: "The attempts",
   }),
   reason: Schema.String.annotations({
