@@ -54,8 +54,21 @@ export interface McpHandler {
 export const mcpHandler = (
   memory: ToolMemory,
   { onError, ...options }: MemoryServerOptions & Pick<HttpOptions, "onError"> = {},
-): McpHandler =>
-  createMcpHandler(() => toolServer(memory, options), onError === undefined ? {} : { onerror: onError })
+): McpHandler => {
+  const handler = createMcpHandler(
+    () => toolServer(memory, options),
+    onError === undefined ? {} : { onerror: onError },
+  )
+  return {
+    fetch: async (request) => {
+      const response = await handler.fetch(request)
+      // Whether a connection is kept, its server decides: the SDK keeps it also for a client that asks to close it, and waits for that.
+      response.headers.delete("connection")
+      return response
+    },
+    close: () => handler.close(),
+  }
+}
 
 /** A server that is listening. */
 export interface HttpServing {
