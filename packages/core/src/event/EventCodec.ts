@@ -3,7 +3,7 @@
  * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
 import { Array, Effect, Either, ParseResult, Schema } from "effect"
-import { atOnce, eventsBetween, type Steps } from "@memfold/log/breathe"
+import { atOnce, mappedInSteps, type Steps } from "@memfold/log/breathe"
 import type { LogRecord, NewRecord, RewrittenRecord } from "@memfold/log/EventLog"
 import { exactCheck } from "./exactCheck.js"
 import type { Message } from "@memfold/message/Message"
@@ -195,22 +195,18 @@ export const encodeBatch = <Events extends ReadonlyArray<TimedEvent>>(
   atOnce(encodeBatchSteps({ session, version }, batchId, events))
 
 /** {@link encodeBatch} in steps: a batch can be long, and an event. */
-export function* encodeBatchSteps<Events extends ReadonlyArray<TimedEvent>>(
+export const encodeBatchSteps = <Events extends ReadonlyArray<TimedEvent>>(
   { session, version }: Pick<RecordedEvent, "session" | "version">,
   batchId: string,
   events: Events,
-): Steps<Array.ReadonlyArray.With<Events, NewRecord>> {
-  const records: NewRecord[] = []
-  for (const [position, { time, event, actor }] of events.entries()) {
+): Steps<Array.ReadonlyArray.With<Events, NewRecord>> =>
+  mappedInSteps(events, function* ({ time, event, actor }, position): Steps<NewRecord> {
     const { type, schemaVersion, data } = encode(event, actor)
     const at = version + 1 + position
     const record = { session, version: at, batchId, time, type, schemaVersion, data }
     const checksum = yield* checksumInSteps(record)
-    records.push({ time, type, schemaVersion, data, checksum })
-    if ((position + 1) % eventsBetween === 0) yield
-  }
-  return records as never
-}
+    return { time, type, schemaVersion, data, checksum }
+  }) as Steps<Array.ReadonlyArray.With<Events, NewRecord>>
 
 /** Encodes the new content of an event that is in the log already. */
 export const encodeRewritten = (recorded: RecordedEvent<Event>): RewrittenRecord => {

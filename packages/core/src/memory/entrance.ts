@@ -4,7 +4,7 @@ import type { CountedMessage } from "../engine/append.js"
 import { CurrentActor } from "../event/Actor.js"
 import type { GuardCounts } from "../event/Event.js"
 import { type BeforeAppend, type Guarded, guardedBy, GuardRefused } from "../guard/Guard.js"
-import { eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
+import { inSteps, mappedInSteps, type Steps } from "@memfold/log/breathe"
 import { type Message, text, user } from "@memfold/message/Message"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import type { DescriptionChange, GuardedChange } from "../session/description.js"
@@ -98,17 +98,10 @@ export const counted = (
   counter: TokenCounter,
   messages: ReadonlyArray<Guarded>,
 ): Effect.Effect<ReadonlyArray<CountedMessage>> =>
-  inSteps(function* () {
-    const done: Array<CountedMessage> = []
-    for (const [position, one] of messages.entries()) {
+  inSteps(() =>
+    mappedInSteps(messages, function* (one): Steps<CountedMessage> {
       const known = yield* countedLong(counter, one.message)
       const own = known.size === 0 ? counter : withKnown(counter, known)
-      done.push({
-        ...one,
-        tokens: ofMessage(own, one.message),
-        boundTokens: ofBoundParts(own, one.message),
-      })
-      if ((position + 1) % eventsBetween === 0) yield
-    }
-    return done
-  })
+      return { ...one, tokens: ofMessage(own, one.message), boundTokens: ofBoundParts(own, one.message) }
+    }),
+  )

@@ -89,19 +89,34 @@ export const atOnce = <A>(steps: Steps<A>): A => {
   }
 }
 
-/** What a function makes of each item, in steps: a look at the clock costs more than most items. */
-export function* mapped<A, B>(
+/** What a function makes of each item in steps of its own, with a step behind some of them: a look at the clock costs more than most items. */
+export function* mappedInSteps<A, B>(
   items: ReadonlyArray<A>,
-  make: (item: A, position: number) => B,
+  make: (item: A, position: number) => Steps<B>,
   between = eventsBetween,
 ): Steps<Array<B>> {
   const made: Array<B> = []
   for (const [position, item] of items.entries()) {
-    made.push(make(item, position))
+    made.push(yield* make(item, position))
     if ((position + 1) % between === 0) yield
   }
   return made
 }
+
+/** {@link mappedInSteps}, where each item is made at once. */
+export const mapped = <A, B>(
+  items: ReadonlyArray<A>,
+  make: (item: A, position: number) => B,
+  between = eventsBetween,
+): Steps<Array<B>> =>
+  mappedInSteps(
+    items,
+    // oxlint-disable-next-line require-yield
+    function* (item, position) {
+      return make(item, position)
+    },
+    between,
+  )
 
 /** Carries out work that is done in steps, with pauses where they are due. */
 export const inSteps = <A>(work: () => Steps<A>): Effect.Effect<A> =>
