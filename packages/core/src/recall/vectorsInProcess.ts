@@ -1,6 +1,13 @@
 /** The vector index in the process. It is bounded, and ends with the process. */
 import { Effect, Stream } from "effect"
-import { type Entry, type Near, type Extent, type Service, VectorIndexError } from "@memfold/log/VectorIndex"
+import {
+  type Entry,
+  type Extent,
+  isSameExtent,
+  type Near,
+  type Service,
+  VectorIndexError,
+} from "@memfold/log/VectorIndex"
 
 interface Vectors {
   place: Extent
@@ -17,9 +24,6 @@ const product = (one: Float32Array, other: Float32Array): number => {
   for (let at = 0; at < one.length; at++) sum += one[at]! * other[at]!
   return sum
 }
-
-const isSame = (one: Extent | null, other: Extent | null): boolean =>
-  one?.version === other?.version && one?.event === other?.event && one?.space === other?.space
 
 /**
  * Makes a vector index in the process.
@@ -65,7 +69,7 @@ export const vectorsInProcess = ({ capacity = 16_000_000 } = {}): Service => {
     write: (session, { expected, place, anew, forget, entries }) =>
       Effect.suspend(() => {
         const before = used(session)
-        if (!isSame(before?.place ?? null, expected)) return Effect.succeed(false)
+        if (!isSameExtent(before?.place ?? null, expected)) return Effect.succeed(false)
         const stays = !anew && before !== null && before.place.space === place.space
         const added = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
         if ((stays ? before.size : 0) + added > capacity) {

@@ -30,6 +30,20 @@ export interface Extent {
   readonly event: string
 }
 
+/**
+ * Whether two extents are one: vectors of one space, up to one event; or none. An index compares what it has with what a change expects.
+ *
+ * @example
+ * ```ts
+ * import { VectorIndex } from "@memfold/log"
+ *
+ * const extent = { space: "minilm 384", version: 7, event: "01m8nqn3.2" }
+ * console.log(VectorIndex.isSameExtent(extent, { ...extent, version: 8 })) // false
+ * ```
+ */
+export const isSameExtent = (one: Extent | null, other: Extent | null): boolean =>
+  one?.version === other?.version && one?.event === other?.event && one?.space === other?.space
+
 /** The vector of a piece of a message, of length 1. */
 export interface Piece {
   /** Where the piece begins in the text of the message, in UTF-16 code units. */

@@ -28,13 +28,10 @@ export type Consumer = (
   events: ReadonlyArray<schemas.FedEvent>,
 ) => Promise<string | null | void> | string | null | void
 
-/** How long a consumer waits where the service does not answer, in milliseconds. */
-const pause = 1_000
-
 /** How long a request waits for the turn and for events, in seconds. */
 const longest = 20
 
-/** How long a consumer waits before it hands events over again, in milliseconds: at first, and at the most. */
+/** How long a consumer waits where the service does not answer, and before it hands events over again, in milliseconds: at first, and at the most. */
 const pauses = { first: 1_000, most: 60_000 }
 
 /** Why a call failed, without its message, which may quote what was said. */
@@ -104,7 +101,7 @@ export const consume = async (
     ask({ limit: batch, lease, from, wait: follow ? longest : 0 }, signal).catch(async (error: unknown) => {
       if (signal.aborted) return null
       if (isLost(error)) state = {}
-      else if (error instanceof ServiceError && isPassing(error)) await wait(pause, signal)
+      else if (error instanceof ServiceError && isPassing(error)) await wait(pauses.first, signal)
       else throw error
       return null
     })
@@ -114,7 +111,7 @@ export const consume = async (
       if (answer === null) continue
       const { turn, events, after } = answer
       if (turn === null) {
-        if (!follow) await wait(pause, signal)
+        if (!follow) await wait(pauses.first, signal)
         continue
       }
       // What was given up is kept with this answer.

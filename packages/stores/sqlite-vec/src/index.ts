@@ -48,11 +48,6 @@ const detailOf = (error: unknown, filename: string): string => {
   return `sqlite-vec could not be loaded or used (${error instanceof Error ? error.name : typeof error}); it needs better-sqlite3 and one of the platforms of sqlite-vec: Linux, macOS, or Windows on x64`
 }
 
-const isPlace = (row: SessionRow | undefined, expected: VectorIndex.Extent | null): boolean =>
-  row === undefined || expected === null
-    ? row === undefined && expected === null
-    : row.version === expected.version && row.event === expected.event && row.space === expected.space
-
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
@@ -83,7 +78,7 @@ const write = (
   { expected, place, anew, forget, entries }: VectorIndex.Change,
 ): boolean => {
   const row = sessionOf(database, name)
-  if (!isPlace(row, expected)) return false
+  if (!VectorIndex.isSameExtent(row ?? null, expected)) return false
   const isNew = anew || row?.space !== place.space
   if (row !== undefined && isNew) deletePieces(database, row)
   const width = entries[0]?.pieces[0]?.vector.length

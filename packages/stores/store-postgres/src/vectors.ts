@@ -86,7 +86,7 @@ const prepare = (
     }),
   )
   return Effect.mapError(opening, (error) => {
-    // The server has no file of the extension, or knows no such extension, or the user may not add it.
+    // The server has no file of the extension, or knows no extension of this name.
     const code = codeOf((error.cause as SqlError | undefined)?.cause)
     return /^(58P01|0A000|22023)$/.test(code)
       ? new EventLog.LogError({ operation: "open", reason: noExtension(name), cause: error.cause })
@@ -118,9 +118,6 @@ const placeOf = (row: Row | undefined): Place | null =>
         event: text(row, "event"),
       }
 
-const isPlace = (place: Place | null, expected: VectorIndex.Extent | null): boolean =>
-  place?.version === expected?.version && place?.event === expected?.event && place?.space === expected?.space
-
 const vectorText = (vector: Float32Array): string => `[${vector.join()}]`
 
 /** Writes a change in a transaction: a writer of a session waits at its row for the one before. */
@@ -133,7 +130,7 @@ const write =
         session,
       ])
       const known = placeOf(row)
-      if (!isPlace(known, expected)) return false
+      if (!VectorIndex.isSameExtent(known, expected)) return false
       const values = [place.space, place.version, place.event, session]
       const [written] = yield* known === null
         ? run(
