@@ -10,7 +10,7 @@ import { buffer } from "node:stream/consumers"
 import { gzipSync } from "node:zlib"
 import S3rver from "s3rver"
 import { afterAll } from "vitest"
-import { s3Archive } from "../src/index.js"
+import { s3Archive, type S3Options } from "../src/index.js"
 
 const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" }
 
@@ -127,13 +127,13 @@ export const bucketServer = async () => {
   const endpoint = `http://127.0.0.1:${port}`
   /** What it does to whoever asks for an object, until it is told otherwise. */
   const fails = (how: Fault | null): void => void (fault = how)
-  const archive = (given: Partial<typeof credentials> = {}) =>
+  const archive = ({ timeout, ...given }: Partial<typeof credentials> & Pick<S3Options, "timeout"> = {}) =>
     s3Archive({
       bucket: "chats",
       prefix: "cold",
       endpoint,
       region: "us-east-1",
-      timeout: "100 millis",
+      ...(timeout === undefined ? {} : { timeout }),
       client: { credentials: { ...credentials, ...given }, maxAttempts: 1 },
     })
   return { archive, fails, endpoint, url: `s3://chats/cold?endpoint=${endpoint}&region=us-east-1` }
