@@ -195,7 +195,7 @@ const readState = (
     if (from !== null) {
       const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true, ...(visit && { visit }) })
       if (read !== null) return { read, snapshotVersion: from.state.version }
-    } else if (visit !== undefined) {
+    } else {
       const start = { state: empty(session), batchId: null }
       const read = yield* readOn(log, start, { toVersion: to, visit })
       const head = yield* retryTransient(log.head(session))
