@@ -17,12 +17,12 @@ const said = ({ acknowledged }: Crew, name: string) =>
 
 it("kills the process that has run longest, and none that is still starting", async () => {
   const one = started({ web: [program(stays), says("second"), says("third")], worker: [] })
-  await vi.waitFor(() => expect([said(one, "second"), said(one, "third")]).toEqual([1, 1]), 20_000)
+  await vi.waitFor(() => expect([said(one, "second"), said(one, "third")]).toEqual([1, 1]), 60_000)
   // The first one is the oldest, and has not said anything.
   expect(one.kill()).toBe(true)
-  await vi.waitFor(() => expect(said(one, "second")).toBe(2), 20_000)
+  await vi.waitFor(() => expect(said(one, "second")).toBe(2), 60_000)
   expect(one.kill()).toBe(true)
-  await vi.waitFor(() => expect(said(one, "third")).toBe(2), 20_000)
+  await vi.waitFor(() => expect(said(one, "third")).toBe(2), 60_000)
   expect(said(one, "second")).toBe(2)
 })
 
@@ -37,7 +37,7 @@ it("starts a web process again with the appends that were acknowledged, until it
     console.log("append " + done.length)
     if (done.length === 2) console.log("done"); else throw new TypeError("no answer")`
   const one = started({ web: [program(appends)], worker: [] })
-  await vi.waitFor(() => expect(one.isAppended()).toBe(true), 20_000)
+  await vi.waitFor(() => expect(one.isAppended()).toBe(true), 60_000)
   expect([...one.acknowledged]).toEqual(["append 0", "append 1", "append 2"])
   expect(one.endedBy).toEqual({ themselves: 2, lastError: "TypeError: no answer" })
 })

@@ -15,57 +15,53 @@ const many = 20_000
 const batch = Array.from({ length: many }, () => record) as [EventLog.NewRecord, ...Array<EventLog.NewRecord>]
 
 describe("a batch of 20,000 records", () => {
-  it(
-    "lets the event loop go on, and other appends wait for it in their order",
-    { timeout: 60_000 },
-    async () => {
-      const file = join(folder(), "large.db")
-      await Effect.gen(function* () {
-        const log = yield* make({ filename: file })
-        yield* log.append("other", [record], { expectedVersion: 0, batchId: "o1" })
-        const outside = openDriver(file)
-        let turns = 0
-        let over = false
-        /** How many records another process saw of the session, at each turn of the event loop. */
-        const seen = new Set<unknown>()
-        const turn = () => {
-          // The last one may come when the file is closed.
-          if (over) return
-          turns++
-          seen.add(outside.prepare("SELECT count(*) AS n FROM log WHERE session = 'large'").all()[0]?.["n"])
-          setTimeout(turn, 0)
-        }
+  it("lets the event loop go on, and other appends wait for it in their order", async () => {
+    const file = join(folder(), "large.db")
+    await Effect.gen(function* () {
+      const log = yield* make({ filename: file })
+      yield* log.append("other", [record], { expectedVersion: 0, batchId: "o1" })
+      const outside = openDriver(file)
+      let turns = 0
+      let over = false
+      /** How many records another process saw of the session, at each turn of the event loop. */
+      const seen = new Set<unknown>()
+      const turn = () => {
+        // The last one may come when the file is closed.
+        if (over) return
+        turns++
+        seen.add(outside.prepare("SELECT count(*) AS n FROM log WHERE session = 'large'").all()[0]?.["n"])
         setTimeout(turn, 0)
-        const done: Array<string> = []
-        const appended = (name: string, appending: Effect.Effect<EventLog.AppendResult, Error>) =>
-          Effect.tap(appending, () => Effect.sync(() => done.push(name)))
-        const [large] = yield* Effect.all(
-          [
-            appended("large", log.append("large", batch, { expectedVersion: 0, batchId: "b" })),
-            appended("other", log.append("other", [record], { expectedVersion: 1, batchId: "o2" })),
-            appended("large again", log.append("large", [record], { expectedVersion: many, batchId: "c" })),
-          ],
-          { concurrency: "unbounded" },
-        )
-        over = true
-        expect(large).toEqual({ fromVersion: 1, version: many, duplicate: false })
-        expect(done).toEqual(["large", "other", "large again"])
-        expect(turns).toBeGreaterThan(4)
-        // All of it or nothing.
-        expect([...seen].filter((count) => Number(count) > 0 && Number(count) < many)).toEqual([])
-        expect(yield* versionOf(log, "large")).toBe(many + 1)
-        expect(yield* versionOf(log, "other")).toBe(2)
-        // Sent again, and at a version that is gone.
-        expect(yield* log.append("large", batch, { expectedVersion: 0, batchId: "b" })).toMatchObject({
-          version: many,
-          duplicate: true,
-        })
-        const late = yield* Effect.either(log.append("large", batch, { expectedVersion: 5, batchId: "d" }))
-        expect(Either.isLeft(late) && late.left._tag).toBe("VersionConflict")
-        expect(yield* versionOf(log, "large")).toBe(many + 1)
-      }).pipe(Effect.scoped, Effect.runPromise)
-    },
-  )
+      }
+      setTimeout(turn, 0)
+      const done: Array<string> = []
+      const appended = (name: string, appending: Effect.Effect<EventLog.AppendResult, Error>) =>
+        Effect.tap(appending, () => Effect.sync(() => done.push(name)))
+      const [large] = yield* Effect.all(
+        [
+          appended("large", log.append("large", batch, { expectedVersion: 0, batchId: "b" })),
+          appended("other", log.append("other", [record], { expectedVersion: 1, batchId: "o2" })),
+          appended("large again", log.append("large", [record], { expectedVersion: many, batchId: "c" })),
+        ],
+        { concurrency: "unbounded" },
+      )
+      over = true
+      expect(large).toEqual({ fromVersion: 1, version: many, duplicate: false })
+      expect(done).toEqual(["large", "other", "large again"])
+      expect(turns).toBeGreaterThan(4)
+      // All of it or nothing.
+      expect([...seen].filter((count) => Number(count) > 0 && Number(count) < many)).toEqual([])
+      expect(yield* versionOf(log, "large")).toBe(many + 1)
+      expect(yield* versionOf(log, "other")).toBe(2)
+      // Sent again, and at a version that is gone.
+      expect(yield* log.append("large", batch, { expectedVersion: 0, batchId: "b" })).toMatchObject({
+        version: many,
+        duplicate: true,
+      })
+      const late = yield* Effect.either(log.append("large", batch, { expectedVersion: 5, batchId: "d" }))
+      expect(Either.isLeft(late) && late.left._tag).toBe("VersionConflict")
+      expect(yield* versionOf(log, "large")).toBe(many + 1)
+    }).pipe(Effect.scoped, Effect.runPromise)
+  })
 
   it("is not there at all if its process gives up in the middle", async () => {
     const file = join(folder(), "gone.db")

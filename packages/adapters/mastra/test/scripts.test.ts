@@ -176,5 +176,5 @@ describe("any turns of an agent", () => {
       }),
       { numRuns: often(6, 250) },
     )
-  }, 300_000)
+  })
 })

@@ -31,41 +31,34 @@ const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
 }
 
 describe("a session of 20,000 messages", () => {
-  it(
-    "does not hold the event loop while it is copied, redacted, compacted anew or read",
-    { timeout: 60_000 },
-    () =>
-      Effect.gen(function* () {
-        const memory = yield* Memory.Memory
-        for (let from = 0; from < 20_000; from += 1_000) yield* memory.append("s", said(1_000, from))
-        const works: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown>]> = [
-          ["fork", memory.fork("s", "t")],
-          ["redact", memory.redact("s", 5)],
-          ["recompact", memory.compact("s", { which: "all" })],
-          ["state", memory.state("s", { atVersion: 19_999 })],
-          ["append", memory.append("u", said(10_000, 0))],
-          ["rewrite", memory.rewrite("s", (messages) => messages.slice(0, -1))],
-          [
-            "trace",
-            memory.trace(
-              "s",
-              Array.from({ length: 500 }, (_, at) => `The message ${at} is there.`).join(" "),
-            ),
-          ],
-        ]
-        for (const [name, work] of works) {
-          const turns = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(work)))
-          expect({ name, goesOn: turns > 4 }).toEqual({ name, goesOn: true })
-        }
-      }).pipe(
-        Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } })),
-        Effect.runPromise,
-      ),
-  )
+  it("does not hold the event loop while it is copied, redacted, compacted anew or read", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      for (let from = 0; from < 20_000; from += 1_000) yield* memory.append("s", said(1_000, from))
+      const works: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown>]> = [
+        ["fork", memory.fork("s", "t")],
+        ["redact", memory.redact("s", 5)],
+        ["recompact", memory.compact("s", { which: "all" })],
+        ["state", memory.state("s", { atVersion: 19_999 })],
+        ["append", memory.append("u", said(10_000, 0))],
+        ["rewrite", memory.rewrite("s", (messages) => messages.slice(0, -1))],
+        [
+          "trace",
+          memory.trace("s", Array.from({ length: 500 }, (_, at) => `The message ${at} is there.`).join(" ")),
+        ],
+      ]
+      for (const [name, work] of works) {
+        const turns = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(work)))
+        expect({ name, goesOn: turns > 4 }).toEqual({ name, goesOn: true })
+      }
+    }).pipe(
+      Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } })),
+      Effect.runPromise,
+    ))
 })
 
 describe("a session of 20,000 events", () => {
-  it("does not hold the event loop while a fork reads its records", { timeout: 60_000 }, () =>
+  it("does not hold the event loop while a fork reads its records", () =>
     Effect.gen(function* () {
       const inner = yield* InMemoryEventLog.make
       const record = { time: 0, ...EventCodec.encode({ _tag: "CompactionReleased", compaction: "k" }) }
@@ -115,12 +108,11 @@ describe("a session of 20,000 events", () => {
         expect({ at, goesOn: (last?.turn ?? 0) - (read[0]?.turn ?? 0) > 4 }).toEqual({ at, goesOn: true })
       }
       expect(yield* EventLog.versionOf(inner, "t")).toBe(20_000)
-    }).pipe(Effect.scoped, Effect.runPromise),
-  )
+    }).pipe(Effect.scoped, Effect.runPromise))
 })
 
 describe("a search over the sessions of an owner", () => {
-  it("rests between the pages of the list of sessions", { timeout: 60_000 }, () =>
+  it("rests between the pages of the list of sessions", () =>
     Effect.gen(function* () {
       const inner = yield* InMemoryEventLog.make
       let turns = 0
@@ -151,8 +143,7 @@ describe("a search over the sessions of an owner", () => {
       still.mockRestore()
       expect(pages).toHaveLength(2)
       expect(new Set(pages).size).toBe(2)
-    }).pipe(Effect.scoped, Effect.runPromise),
-  )
+    }).pipe(Effect.scoped, Effect.runPromise))
 
   it("rests between its parts, and before it opens each session, also if each takes no time", () =>
     Effect.gen(function* () {

@@ -5,5 +5,5 @@ import { playedLayers } from "./played.js"
 
 describe("the layers", () => {
   for (const law of factProperties({ layers: playedLayers }))
-    it(title(law), { timeout: 600_000 }, () => check(law, { numRuns: often(25, 600) }))
+    it(title(law), () => check(law, { numRuns: often(25, 600) }))
 })

@@ -31,6 +31,5 @@ for (const [name, { resolve }] of strategies) {
       numRuns: 40,
       ...(name === "rounds" ? { turns: { keep: 2, batchSize: 1 } } : {}),
     }),
-    { timeout: 300_000 },
   )
 }

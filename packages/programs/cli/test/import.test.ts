@@ -8,9 +8,6 @@ import { describe, expect, it } from "vitest"
 import { database, messagesColumns, rollingColumns, summariesColumns } from "./oldDatabases.js"
 import { inFolder, lines, sample } from "@memfold/harness/program"
 
-/** Others may be using the machine. */
-const timeout = 300_000
-
 const { folder, memfold, file } = inFolder("import")
 
 const storeIn = (name: string): string => `sqlite:${join(folder, name)}`
@@ -35,7 +32,7 @@ const verified = async (store: string) => {
   expect(await look(store, "verify")).toMatchObject([{ type: "verified", findings: 0 }])
 }
 
-describe("a sliding window (design 1)", { timeout }, () => {
+describe("a sliding window (design 1)", () => {
   const state = (rest: object = {}) => ({
     key: "telegram:1",
     messages: chat(60, (index) => ({ timestamp: iso(index), tools_used: ["web"] })),
@@ -142,7 +139,7 @@ describe("a sliding window (design 1)", { timeout }, () => {
   })
 })
 
-describe("a store of summaries with split turns (design 3)", { timeout }, () => {
+describe("a store of summaries with split turns (design 3)", () => {
   const transcript = () => file("thread.json", chat(60))
   const store3 = (name: string, rows: ReadonlyArray<ReadonlyArray<unknown>>) =>
     tables(name, { summaries: { columns: summariesColumns, rows } }, "PRAGMA journal_mode = WAL")
@@ -218,7 +215,7 @@ describe("a store of summaries with split turns (design 3)", { timeout }, () => 
   })
 })
 
-describe("a table of rolling summaries (design 4)", { timeout }, () => {
+describe("a table of rolling summaries (design 4)", () => {
   const ids = (from: number, to: number) =>
     JSON.stringify(Array.from({ length: to - from }, (_, index) => `m${from + index}`))
   const rows = chat(50).map(({ role, content }, index) => [
@@ -283,7 +280,7 @@ describe("a table of rolling summaries (design 4)", { timeout }, () => {
   })
 })
 
-describe("bad input is one line on standard error, exit code 2, and nothing written", { timeout }, () => {
+describe("bad input is one line on standard error, exit code 2, and nothing written", () => {
   it("of a file, of what goes with it, and of the call", async () => {
     const store = storeIn("untouched.db")
     const one = async (args: ReadonlyArray<string>, ...parts: ReadonlyArray<string>) => {
@@ -312,7 +309,7 @@ describe("bad input is one line on standard error, exit code 2, and nothing writ
   })
 })
 
-describe("the samples", { timeout }, () => {
+describe("the samples", () => {
   it.each([
     ["sliding-window", "old-sliding-window.jsonl"],
     ["rolling", "old-rolling.json"],
@@ -326,7 +323,7 @@ describe("the samples", { timeout }, () => {
   })
 })
 
-describe("summaries", { timeout }, () => {
+describe("summaries", () => {
   it("of a session that has none, or is not there", async () => {
     const store = storeIn("few.db")
     await memfold("replay", file("few.json", chat(3)), "--store", store)

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { inFolder, lines } from "@memfold/harness/program"
 
-const timeout = 300_000
 const { folder, memfold, file } = inFolder("import-transcripts")
 const sample = (name: string) => join(fileURLToPath(new URL("transcripts", import.meta.url)), name)
 const storeIn = (name: string) => `sqlite:${join(folder, name)}`
@@ -30,7 +29,7 @@ const entry = (uuid: string, type: "user" | "assistant", text: string, parentUui
     },
   })
 
-describe("an export of several conversations", { timeout }, () => {
+describe("an export of several conversations", () => {
   it("is imported as a whole with --all, and what is not imported is named", async () => {
     const store = storeIn("all.db")
     const ran = await bring(sample("chatgpt.json"), store, "--all", "--json")
@@ -83,7 +82,7 @@ describe("an export of several conversations", { timeout }, () => {
   })
 })
 
-describe("a file that grew", { timeout }, () => {
+describe("a file that grew", () => {
   it("is continued by a second import, event by event, and message by message where the last one has grown", async () => {
     const store = storeIn("grown.db")
     const path = join(folder, "running.jsonl")
@@ -132,7 +131,7 @@ describe("a file that grew", { timeout }, () => {
   })
 })
 
-describe("damage", { timeout }, () => {
+describe("damage", () => {
   const rows = [
     entry("a", "user", "One", null),
     entry("b", "assistant", "Two", "a"),
@@ -182,7 +181,7 @@ describe("damage", { timeout }, () => {
   })
 })
 
-it("says of old conversations that a rule of retention counts their own time", { timeout }, async () => {
+it("says of old conversations that a rule of retention counts their own time", async () => {
   const store = storeIn("old.db")
   const path = file("old.json", [{ role: "user", content: "Hello", time: "2024-02-03T04:05:06Z" }])
   expect((await bring(path, store)).out).toContain(
@@ -193,7 +192,7 @@ it("says of old conversations that a rule of retention counts their own time", {
   ])
 })
 
-describe("a large file", { timeout }, () => {
+describe("a large file", () => {
   /** Writes a file of so many MiB. */
   const large = (name: string, mib: number, head: string, row: (at: number) => string, end: string) => {
     const path = join(folder, name)

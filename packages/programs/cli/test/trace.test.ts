@@ -10,7 +10,7 @@ const where = ["--store", store]
 beforeAll(async () => {
   const replayed = await memfold("replay", sample("coding-agent.jsonl"), ...where, "--session", "work")
   expect(replayed.code).toBe(0)
-}, 120_000)
+})
 
 describe("memfold compact --dry-run", () => {
   it("says what compact then does, and writes nothing", async () => {

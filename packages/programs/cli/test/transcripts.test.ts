@@ -5,9 +5,6 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { inFolder, lines } from "@memfold/harness/program"
 
-/** Others may be using the machine. */
-const timeout = 300_000
-
 const samples = fileURLToPath(new URL("transcripts", import.meta.url))
 const names = readdirSync(samples)
 
@@ -26,7 +23,7 @@ const shapes: Readonly<Record<string, readonly [messages: number, coveredTo: num
   "sharegpt.json": [5, 0],
 }
 
-describe("a sample of each format", { timeout }, () => {
+describe("a sample of each format", () => {
   const { folder, memfold } = inFolder("transcripts")
 
   it("is replayed", async () => {

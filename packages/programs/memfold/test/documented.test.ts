@@ -67,7 +67,7 @@ beforeAll(async () => {
     named.map(({ face }, at) => ({ line: first + at, character: face.length + 1 })),
   )
   for (const [at, { face, name }] of named.entries()) shown[face].set(name, texts[at] ?? "")
-}, 120_000)
+})
 
 /** The declaration that is shown, and the documentation behind it. */
 const partsOf = (face: Name, name: string) => {

@@ -39,7 +39,7 @@ writeFileSync(
   }),
 )
 
-it("are exported", { timeout: 120_000 }, () => {
+it("are exported", () => {
   expect(entries.length).toBeGreaterThan(30)
   const compiler = new API({ cwd: realpathSync(folder) })
   try {

@@ -251,7 +251,7 @@ it.each(Object.keys(stores))("%s has no half of it", async (name) => {
           const bytes = (await store.bytes()) + bytesOf(folder)
           const left = [...pieces].filter((piece) => has(bytes, piece))
           expect({ spots, taking, anew, left }).toEqual({ spots, taking, anew, left: [] })
-        }, 20_000)
+        }, 60_000)
       },
     ),
     { numRuns: name === "a SQLite file" ? often(8, 200) : often(2, 20) },

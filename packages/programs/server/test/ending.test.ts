@@ -22,7 +22,7 @@ const heard = (socket: Socket): Promise<unknown> => once(socket, "data")
 const host = "host: 127.0.0.1\r\n"
 const json = "content-type: application/json\r\n"
 
-it("takes the time of shutdown, and a second more at the most", { timeout: 60_000 }, async () => {
+it("takes the time of shutdown, and a second more at the most", async () => {
   // An upstream that begins its answer, and does not go on; and one that never answers.
   const upstream = createServer((request, response) => {
     if (request.url?.includes("silent") === true) return
@@ -67,7 +67,7 @@ it("takes the time of shutdown, and a second more at the most", { timeout: 60_00
   expect(performance.now() - start).toBeLessThan(2_000)
 })
 
-it("takes no longer for those who never read what they are sent", { timeout: 60_000 }, async () => {
+it("takes no longer for those who never read what they are sent", async () => {
   const endless = createServer((_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" })
     const more = (): void => {

@@ -57,67 +57,63 @@ const works: ReadonlyArray<readonly [method: string, path: string, body: object 
   ["POST", "v1/chat/completions", { model: "m", messages: texts(5_000, "other") }],
 ]
 
-it.each(works)(
-  "L19: %s %s ends where its client leaves",
-  { timeout: 120_000 },
-  async (method, path, body) => {
-    const store = countingStore()
-    let asked = 0
-    const upstream = createServer((socket) => {
-      socket.on("error", () => undefined).on("data", () => void asked++)
-      onTestFinished(() => void socket.destroy())
-    })
-    upstream.listen(0, "127.0.0.1")
-    await once(upstream, "listening")
-    onTestFinished(() => void upstream.close())
-    const address = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-    // One scope for both: what the first service knows of the session, the second one has to read.
-    const shared = await Effect.runPromise(Layer.build(store.layer).pipe(Effect.scoped))
-    const options = {
-      store: Layer.succeedContext(shared),
-      upstream: address,
-      compaction: { mode: "off" as const },
-    }
-    const first = await started(options)
-    const written = await ask(`${first.url}/v1/sessions/s/messages`, { body: { messages, owner: "ann" } })
-    expect(written.status).toBe(201)
+it.each(works)("L19: %s %s ends where its client leaves", async (method, path, body) => {
+  const store = countingStore()
+  let asked = 0
+  const upstream = createServer((socket) => {
+    socket.on("error", () => undefined).on("data", () => void asked++)
+    onTestFinished(() => void socket.destroy())
+  })
+  upstream.listen(0, "127.0.0.1")
+  await once(upstream, "listening")
+  onTestFinished(() => void upstream.close())
+  const address = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  // One scope for both: what the first service knows of the session, the second one has to read.
+  const shared = await Effect.runPromise(Layer.build(store.layer).pipe(Effect.scoped))
+  const options = {
+    store: Layer.succeedContext(shared),
+    upstream: address,
+    compaction: { mode: "off" as const },
+  }
+  const first = await started(options)
+  const written = await ask(`${first.url}/v1/sessions/s/messages`, { body: { messages, owner: "ann" } })
+  expect(written.status).toBe(201)
 
-    /** Asks a service that knows nothing of the session yet, and leaves at the second call of its store or not at all. */
-    const called = async (leaves: boolean): Promise<typeof store.counts> => {
-      const { url } = await started(options)
-      const [before, askedBefore] = [{ ...store.counts }, asked]
-      const headers = { "content-type": "application/json", "x-session-id": "s" }
-      const sent = request(`${url}/${path}`, { method, headers }).on("error", () => undefined)
-      const isOver = new Promise((resolve) => sent.once("close", resolve))
-      let calls = 0
-      // The service hears of it before the store goes on, however busy the machine is.
-      store.onCall(async () => {
-        if (!leaves || ++calls !== 2) return
-        sent.destroy()
-        for (let round = 0; round < 5; round++) await ask(`${url}/health`)
-      })
-      sent
-        .on("response", (answer) => void answer.resume())
-        .end(body === null ? undefined : JSON.stringify(body))
-      const isAsked = () => asked > askedBefore
-      if (path === "v1/chat/completions" && !leaves) while (!isAsked()) await ask(`${url}/health`)
-      else await isOver
-      // What goes on all the same would be counted.
-      for (let round = 0; round < 50; round++) await ask(`${url}/health`)
+  /** Asks a service that knows nothing of the session yet, and leaves at the second call of its store or not at all. */
+  const called = async (leaves: boolean): Promise<typeof store.counts> => {
+    const { url } = await started(options)
+    const [before, askedBefore] = [{ ...store.counts }, asked]
+    const headers = { "content-type": "application/json", "x-session-id": "s" }
+    const sent = request(`${url}/${path}`, { method, headers }).on("error", () => undefined)
+    const isOver = new Promise((resolve) => sent.once("close", resolve))
+    let calls = 0
+    // The service hears of it before the store goes on, however busy the machine is.
+    store.onCall(async () => {
+      if (!leaves || ++calls !== 2) return
       sent.destroy()
-      return { reads: store.counts.reads - before.reads, appends: store.counts.appends - before.appends }
-    }
-    const whenLeft = await called(true)
-    // The page that was being read, and a few that stand behind it.
-    expect(whenLeft).toMatchObject({ appends: 0, reads: expect.toSatisfy((reads) => reads <= 4) })
-    expect(asked).toBe(0)
-    const { body: session } = await ask(`${first.url}/v1/sessions/s`)
-    expect(session).toMatchObject({ version: (written.body as { version: number }).version })
-    expect((await ask(`${first.url}/v1/sessions/copy`)).status).toBe(404)
-    const whenStayed = await called(false)
-    expect(whenStayed.reads + whenStayed.appends).toBeGreaterThan(whenLeft.reads + 2)
-  },
-)
+      for (let round = 0; round < 5; round++) await ask(`${url}/health`)
+    })
+    sent
+      .on("response", (answer) => void answer.resume())
+      .end(body === null ? undefined : JSON.stringify(body))
+    const isAsked = () => asked > askedBefore
+    if (path === "v1/chat/completions" && !leaves) while (!isAsked()) await ask(`${url}/health`)
+    else await isOver
+    // What goes on all the same would be counted.
+    for (let round = 0; round < 50; round++) await ask(`${url}/health`)
+    sent.destroy()
+    return { reads: store.counts.reads - before.reads, appends: store.counts.appends - before.appends }
+  }
+  const whenLeft = await called(true)
+  // The page that was being read, and a few that stand behind it.
+  expect(whenLeft).toMatchObject({ appends: 0, reads: expect.toSatisfy((reads) => reads <= 4) })
+  expect(asked).toBe(0)
+  const { body: session } = await ask(`${first.url}/v1/sessions/s`)
+  expect(session).toMatchObject({ version: (written.body as { version: number }).version })
+  expect((await ask(`${first.url}/v1/sessions/copy`)).status).toBe(404)
+  const whenStayed = await called(false)
+  expect(whenStayed.reads + whenStayed.appends).toBeGreaterThan(whenLeft.reads + 2)
+})
 
 it.each([
   ["an answer", {}],

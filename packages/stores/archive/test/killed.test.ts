@@ -16,7 +16,7 @@ const script = bundled(new URL("children/", import.meta.url), ["move"], {
 })
 const kills = often(6, 60)
 
-it(`are killed ${kills} times, and every session is there as it was`, { timeout: 300_000 }, async () => {
+it(`are killed ${kills} times, and every session is there as it was`, async () => {
   const place = folder()
   const filename = join(place, "chats.db")
   const sessions = Array.from({ length: 6 }, (_, at) => `chat ${at}`)

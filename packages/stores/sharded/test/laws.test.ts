@@ -36,7 +36,7 @@ const databases = ["a", "b", "c"]
 beforeAll(async () => {
   one = await server({ config: ["fsync = off"] })
   for (const name of databases) await one.client.query(`CREATE DATABASE shard_${name}`)
-}, 120_000)
+})
 
 let schemas = 0
 const fresh = () => {

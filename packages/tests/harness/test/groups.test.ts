@@ -37,7 +37,7 @@ it("tests that run in process start no server and no browser", () => {
   expect(starting.map(({ file }) => file)).toEqual([])
 })
 
-it("a test file rests on every module that a bundler finds for it", { timeout: 600_000 }, async () => {
+it("a test file rests on every module that a bundler finds for it", async () => {
   const shown = groups.flatMap(({ name }) => planned.filter(({ group }) => group === name).slice(0, 1))
   for (const { file: test, inputs: rests } of shown) {
     const modules: Array<string> = []

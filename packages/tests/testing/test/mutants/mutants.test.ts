@@ -60,7 +60,7 @@ beforeAll(() => {
 afterAll(() => rmSync(outDir, { recursive: true, force: true }))
 
 describe("an engine that", () => {
-  it.each(tried(engineMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+  it.each(tried(engineMutants))("$name", async (mutant) => {
     const caught = await hunt(mutant, outDir, mutant.rare === true ? runsOfRare : runs)
     expect(caught ?? { law: "" }).toMatchObject({ law: mutant.law })
     note("an engine", mutant.name, caught)
@@ -68,46 +68,42 @@ describe("an engine that", () => {
 })
 
 describe("an engine with branches that", () => {
-  it.each(tried(branchMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+  it.each(tried(branchMutants))("$name", async (mutant) => {
     note("an engine with branches", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }))
   })
 })
 
 describe("an engine with origins that", () => {
-  it.each(tried(originMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+  it.each(tried(originMutants))("$name", async (mutant) => {
     note("an engine with origins", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }))
   })
 })
 
 describe("a memory layer that", () => {
   const laws = "packages/engine/layers/test/law.main.ts"
-  it.each(tried(factMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+  it.each(tried(factMutants))("$name", async (mutant) => {
     note("a memory layer", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }, laws))
   })
 })
 
 describe("a reader of transcripts that", () => {
   const laws = "packages/programs/cli/test/conserving/law.main.ts"
-  it.each(tried(readerMutants))("$name", { timeout: 600_000 }, async (mutant) => {
+  it.each(tried(readerMutants))("$name", async (mutant) => {
     note("a reader of transcripts", mutant.name, await huntByLaws(mutant, outDir, { runs, seed }, laws))
   })
 })
 
 describe("a service that", () => {
   // Each starts a run of tests of its own, so a quick run has one.
-  it.each(deep ? rimMutants : rimMutants.slice(0, 1))("$name", { timeout: 600_000 }, async (mutant) => {
+  it.each(deep ? rimMutants : rimMutants.slice(0, 1))("$name", async (mutant) => {
     note("a service", mutant.name, await huntByTests(mutant))
   })
 })
 
 describe("an adapter that", () => {
-  it.each(deep ? adapterMutants : adapterMutants.slice(0, 1))(
-    "$name",
-    { timeout: 600_000 },
-    async (mutant) => {
-      note("an adapter", mutant.name, await huntByTests(mutant))
-    },
-  )
+  it.each(deep ? adapterMutants : adapterMutants.slice(0, 1))("$name", async (mutant) => {
+    note("an adapter", mutant.name, await huntByTests(mutant))
+  })
 })
 
 it("the page says what was found", async () => {
