@@ -17,8 +17,8 @@ import { vectorIndexProperties } from "./vectors/vectorIndexProperties.js"
  * Options of a suite.
  *
  * - `seed`, `path`: the values of a report, to find its counterexample again
- * - `timeout` (60,000): the limit for each law in milliseconds; shortly before it, the law reports its findings
- * - `timeLimit` (10,000): the limit for one input in milliseconds
+ * - `timeout` (120,000): the limit for each law in milliseconds; shortly before it, the law reports its findings
+ * - `timeLimit` (30,000): the limit for one input in milliseconds
  * - `skip`: laws to skip, by title (`L5: …`) or number (`L5`), each with the reason, which the report shows; a name
  *   without a law is a `TypeError`
  */
@@ -29,7 +29,7 @@ export interface SuiteOptions extends Pick<CheckOptions, "seed" | "path" | "time
 
 /** Registers laws as tests under a name. Throws a `TypeError` if `skip` names no law. */
 export const lawSuite = (name: string, laws: ReadonlyArray<Law>, options: SuiteOptions = {}): void => {
-  const { skip = {}, timeout = 60_000, seed, path, timeLimit } = options
+  const { skip = {}, timeout = 120_000, seed, path, timeLimit } = options
   const matches = (law: Law) => Object.keys(skip).find((key) => key === law.id || key === title(law))
   for (const key of Object.keys(skip)) {
     if (!laws.some((law) => law.id === key || title(law) === key)) {

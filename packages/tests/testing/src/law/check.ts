@@ -11,7 +11,7 @@ import { Broken, type Law } from "./Law.js"
  * - `numRuns`: how many inputs are generated, from 1; by default the law's own number. The law's `examples` come before them.
  * - `seed`, `path`: the values of a report, to find the same counterexample again; by default a random seed. The environment
  *   variable `MEMFOLD_SEED` (`SEED` or `SEED:PATH`) does the same from outside.
- * - `timeLimit` (10,000): the limit for one input in milliseconds; an input that takes longer is reported as a
+ * - `timeLimit` (30,000): the limit for one input in milliseconds; an input that takes longer is reported as a
  *   counterexample
  * - `within`: the limit for the whole check in milliseconds, including shrinking; no limit by default
  */
@@ -122,7 +122,7 @@ const limited = (property: Law["property"], millis: number): fc.IRawProperty<unk
  */
 export const examine = async (law: Law, options: CheckOptions = {}): Promise<Verdict> => {
   const { seed, path } = replayed(options)
-  const { timeLimit = 10_000, within } = options
+  const { timeLimit = 30_000, within } = options
   const numRuns = (options.numRuns ?? law.numRuns) + law.examples.length
   const details = await fc.check(limited(law.property, timeLimit), {
     numRuns,
