@@ -3,7 +3,8 @@
  * A file that passed does not run again while what it rests on is unchanged (`tests/results.mjs`; `--no-cache` runs it all the same).
  * Other words go to Vitest, such as the folder of a package.
  *
- * `--deep` runs everything with the full counts, and `--corpus DIR` the tests over the real transcripts in a folder.
+ * `--deep` runs everything with the full counts, and `--corpus DIR` the tests over the real transcripts in a folder. `--busy` lets the
+ * tests stand still now and then (`tests/busy.mjs`).
  */
 import { createHash } from "node:crypto"
 import { spawnSync } from "node:child_process"
@@ -15,6 +16,7 @@ import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
 import { installRuntimes } from "./runtimes.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
+import { whileBusy } from "./tests/busy.mjs"
 
 const words = process.argv.slice(2)
 const take = (word) => {
@@ -25,6 +27,7 @@ const take = (word) => {
 const deep = take("--deep")
 const all = take("--all")
 const uncached = take("--no-cache")
+const busy = take("--busy")
 const env = deep ? { MEMFOLD_TEST_DEPTH: "deep" } : {}
 if (words[0] === "--corpus") {
   const folder = resolve(process.env.INIT_CWD ?? root, words[1] ?? "")
@@ -139,4 +142,5 @@ const runGroups = async () => {
   return code === 0 && failed > 0 ? 1 : code
 }
 
-process.exitCode = await (deep || words.length > 0 ? runNamed() : runGroups())
+const runAsked = deep || words.length > 0 ? runNamed : runGroups
+process.exitCode = await (busy ? whileBusy(runAsked) : runAsked())
