@@ -1276,12 +1276,14 @@ describe("edge case 3: many writers", () => {
     expect(rows(file, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }])
 
     // Another process has the lock: a writer waits for it, and a writer that may not wait gets an error.
-    const holder = start(lockProgram, driverPath, file, "BEGIN IMMEDIATE", "500")
+    const holder = start(lockProgram, driverPath, file, "BEGIN IMMEDIATE", "60000")
     expect(await holder.line()).toBe("locked")
     const { store } = spied(file, undefined, { busyTimeout: 0 })
     const refused = on(file, (memory) => memory.append("s", user(10)), { store })
     await expect(refused).rejects.toThrow("is locked by another process")
-    expect(await on(file, (memory) => memory.append("s", user(10)))).toMatchObject({ from: 80, to: 81 })
+    const waits = on(file, (memory) => memory.append("s", user(10)))
+    holder.kill()
+    expect(await waits).toMatchObject({ from: 80, to: 81 })
   })
 })
 
