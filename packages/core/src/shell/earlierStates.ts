@@ -28,21 +28,21 @@ const newestOfAll = <E>(
   )
 
 /**
- * The newest state from a snapshot on that a condition accepts; `null` if there is none, the snapshot is of another log, or an
- * event needs more than is known from there.
+ * The newest state from a snapshot on, up to a version, that a condition accepts; `"none"` if there is none, and `"unknown"` if the snapshot is
+ * of another log, or an event needs more than is known from there.
  */
 const newestFrom = (
   log: EventLog,
-  { version: newest }: SessionState,
   start: StateInLog,
+  until: number,
   accepts: Find,
-): Effect.Effect<SessionState | null, SessionError> => {
-  let found = accepts(start.state) ? start.state : null
+): Effect.Effect<SessionState | "none" | "unknown", SessionError> => {
+  let found: SessionState | "none" = accepts(start.state) ? start.state : "none"
   const visit = (state: SessionState) => {
     if (accepts(state)) found = state
   }
-  return Effect.map(readOn(log, start, { toVersion: newest, isSnapshot: true, visit }), (read) =>
-    read?.state.version === newest ? found : null,
+  return Effect.map(readOn(log, start, { toVersion: until, isSnapshot: true, visit }), (read) =>
+    read?.state.version === until ? found : "unknown",
   )
 }
 
@@ -80,9 +80,12 @@ export const stateReaching = (
     )
     const starts = newestFirst(session, rows, (state) => state.version > invalidatedAt && leadsToIt(state))
     // A branch that was left may have ended before the place. The older a snapshot, the farther it is from the next one.
+    let until = now.version
     for (const start of starts) {
-      const near = yield* newestFrom(log, now, start, hasIt)
-      if (near !== null) return near
+      const near = yield* newestFrom(log, start, until, hasIt)
+      if (typeof near !== "string") return near
+      // From there on, no state is wanted.
+      if (near === "none") until = start.state.version
     }
     return yield* newestOfAll(now, (to = now.version) => read(session, { toVersion: to }), hasIt)
   })
