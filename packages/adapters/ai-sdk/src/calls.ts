@@ -2,11 +2,11 @@
 import { BranchLeft, isFields, isSame, type PlaceOfCall, type StoredSession } from "@memfold/codec"
 import type { Message, Session } from "@memfold/core"
 import type { ModelMessage, UIMessage } from "ai"
-import type { AiSdkContext, ConvertDataPart, Major } from "./encode.js"
+import { type CallContext, type Contexts, joined } from "./contexts.js"
+import type { AiSdkContext } from "./encode.js"
 import { formOf, metadataOf, ownData, type UIForm } from "./form.js"
 import { decoded } from "./page.js"
 import { answersOf } from "./received.js"
-import { openGroup, rendered, type RenderedContext } from "./rendered.js"
 import { type EndOfPage, newId, ownMessages, type Step, type StepToPrepare, usageOf } from "./steps.js"
 
 /** How many steps of the model are stored, and how many parts of the application beside them. */
@@ -32,28 +32,21 @@ interface Turn extends PlaceOfCall, Skip {
   fields: UIForm["fields"]
   /** Version 7: how many messages were produced before the first step, by tools that had been approved. */
   initial: number
-  readonly given: number
-  readonly system: string | undefined
-}
-
-type CallStart = RenderedContext & { readonly prefix: Session.Prefix }
-
-const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?: string } => {
-  const all = texts.filter((text) => text !== undefined && text !== "")
-  return all.length === 0 ? {} : { system: all.join("\n\n") }
+  /** The context that the call began with. */
+  readonly start: CallContext
 }
 
 /** The system text, with instructions that the call has from elsewhere (such as an agent). Only version 7 passes them. */
 const instructed = (
-  turn: Turn,
+  { start: { system: begun } }: Turn,
   { initialInstructions: given }: StepToPrepare,
   system: string | undefined,
   instructions: string | undefined,
 ): { readonly system?: string } => {
-  if (given === undefined || given === null || given === turn.system) return joined(system)
+  if (given === undefined || given === null || given === begun) return joined(system)
   if (typeof given === "string") {
-    const isBehind = turn.system !== undefined && given.endsWith(turn.system)
-    const own = isBehind ? given.slice(0, -turn.system.length).trimEnd() : given
+    const isBehind = begun !== undefined && given.endsWith(begun)
+    const own = isBehind ? given.slice(0, -begun.length).trimEnd() : given
     return own === instructions ? joined(system) : joined(own, system)
   }
   // Only version 7 says its instructions, and it takes a list of system messages as well.
@@ -104,25 +97,24 @@ const restOf = (
 }
 
 /** A call that begins with a context, on a branch that ends with these messages. */
-const begunTurn = (context: CallStart, stored: ReadonlyArray<Message.Message>, branch: number): Turn => {
+const begunTurn = (start: CallContext, stored: ReadonlyArray<Message.Message>, branch: number): Turn => {
   const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
   const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
   const id = newId()
   return {
     id,
     branch,
-    total: context.prefix.total,
+    total: start.prefix.total,
     responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
     continues: answer.length > 0,
     earlier: { answers: answer.filter(isStep).length, beside: besideIn(answer).length },
-    prefix: context.prefix,
+    prefix: start.prefix,
     saved: 0,
     answers: 0,
     beside: 0,
     fields: answer.map((message) => formOf(message).ui?.fields).findLast((fields) => fields !== undefined),
     initial: 0,
-    given: context.messages.length,
-    system: context.system,
+    start,
   }
 }
 
@@ -141,54 +133,34 @@ const refuseLeft = async ({ known, id }: StoredSession, turn: PlaceOfCall): Prom
   if (await known.isLeft(turn)) throw new BranchLeft({ session: id })
 }
 
+/** The results of tools that ran before the first step of a call. */
+const ranBefore = ({ start }: Turn, { messages }: StepToPrepare): ReadonlyArray<ModelMessage> =>
+  messages.slice(start.messages.length).filter(({ role }) => role === "tool")
+
 /** The calls of a session, one at a time. */
 export class Calls {
   private turn: Turn | undefined
-  /** Who gets the context, as far as it is known. */
-  private server: string | undefined
 
   constructor(
     private readonly stored: StoredSession,
-    private readonly options: {
-      readonly instructions?: string
-      readonly major: Major
-      readonly server?: string | undefined
-      readonly convertDataPart?: ConvertDataPart | undefined
-    },
-  ) {
-    this.server = options.server
-  }
-
-  /** Notes the model that is asked: its name, or what it calls its provider, says who gets the context. */
-  meet(model: unknown): void {
-    const provider = isFields(model) ? model["provider"] : model
-    if (this.options.server === undefined && typeof provider === "string") this.server = provider
-  }
-
-  /** The context, behind the instructions of the session. */
-  async read(session = this.stored): Promise<CallStart> {
-    const context = await session.memory.context(session.id)
-    const { system, ...rest } = rendered(context, await openGroup(session.known, context), {
-      ...this.options,
-      server: this.server,
-    })
-    return { ...joined(this.options.instructions, system), ...rest, prefix: context.prefix }
-  }
+    readonly contexts: Contexts,
+    private readonly instructions: string | undefined,
+  ) {}
 
   async begin(): Promise<AiSdkContext> {
-    const context = await this.read()
+    const context = await this.contexts.read()
     this.turn = await this.turnOf(context)
     const { system, messages } = context
-    return { ...(system === undefined ? {} : { system }), messages }
+    return { ...(system === undefined ? {} : { system }), messages: [...messages] }
   }
 
-  private async turnOf(context: CallStart): Promise<Turn> {
+  private async turnOf(context: CallContext): Promise<Turn> {
     const { known } = this.stored
     return begunTurn(context, await known.newest(), await known.branch())
   }
 
   private async current(): Promise<Turn> {
-    return (this.turn ??= await this.turnOf(await this.read()))
+    return (this.turn ??= await this.turnOf(await this.contexts.read()))
   }
 
   /** The next {@link Calls.ask} begins a call. */
@@ -197,8 +169,8 @@ export class Calls {
   }
 
   /** The context for the next call of the model, in the call of the AI SDK that is under way. */
-  async ask(): Promise<CallStart> {
-    const context = await this.read()
+  async ask(): Promise<CallContext> {
+    const context = await this.contexts.read()
     this.turn ??= await this.turnOf(context)
     this.turn.total = context.prefix.total
     return context
@@ -253,25 +225,33 @@ export class Calls {
     await this.save(turn, produced.slice(Math.max(turn.saved - unknown, 0)))
   }
 
+  /** The context for the next step of a call; of one that has only begun, what it began with. */
+  private async contextOf(turn: Turn): Promise<CallContext> {
+    const { stored, contexts } = this
+    const isBegun = turn.saved === 0
+    if (isBegun && (await contexts.isNewest(turn.start))) return turn.start
+    const context = await contexts.read(isBegun ? stored.known : stored)
+    await refuseLeft(stored, turn)
+    turn.prefix = context.prefix
+    turn.total = context.prefix.total
+    return context
+  }
+
   /** Stores what came before a step, and reads the context for it. */
   async prepare(step: StepToPrepare): Promise<AiSdkContext> {
-    this.meet(step.model)
+    this.contexts.meet(step.model)
     const turn = await this.current()
     await refuseLeft(this.stored, turn)
     const { stepNumber, steps, responseMessages, experimental_steeringMessages: steering = [] } = step
     // In versions 5 and 6, tools that had been approved run before the first step, and only its messages say so.
     if (stepNumber === 0 && turn.saved === 0 && responseMessages === undefined)
-      await this.save(turn, decoded(step.messages.slice(turn.given).filter(({ role }) => role === "tool")))
+      await this.save(turn, decoded(ranBefore(turn, step)))
     await this.saveSteps(steps, responseMessages)
     await this.stored.append(decoded(steering), {
       idempotencyKey: `ai-sdk/steering/${turn.id}/${stepNumber}`,
     })
-    // A call that has only begun has read the context a moment ago.
-    const { system, messages, prefix } = await this.read(turn.saved === 0 ? this.stored.known : this.stored)
-    await refuseLeft(this.stored, turn)
-    turn.prefix = prefix
-    turn.total = prefix.total
-    return { ...instructed(turn, step, system, this.options.instructions), messages }
+    const { system, messages } = await this.contextOf(turn)
+    return { ...instructed(turn, step, system, this.instructions), messages: [...messages] }
   }
 
   /** Stores what a message of a page has beyond what is stored of it. */

@@ -16,7 +16,6 @@ import {
 } from "./modelCalls.js"
 import { decoded } from "./page.js"
 import { resentBehind } from "./resent.js"
-import { newId } from "./steps.js"
 
 /** An answer with calls: it is stored with their results, which the next step brings. */
 interface Step {
@@ -78,8 +77,8 @@ class Middleware {
       await this.calls.saveBehind(this.decodedStep(step), step.prefix)
     }
     this.step = undefined
-    const name = this.name === undefined ? newId() : `${this.name}/${named}`
-    await this.stored.compare((session) => this.take(session, given, name))
+    const idempotencyKey = this.name === undefined ? undefined : `ai-sdk/given/${this.name}/${named}`
+    await this.stored.compare((session) => this.take(session, given, idempotencyKey))
     this.calls.end()
   }
 
@@ -87,7 +86,7 @@ class Middleware {
   private async take(
     session: StoredSession,
     given: ReadonlyArray<PromptMessage>,
-    name: string,
+    idempotencyKey: string | undefined,
   ): Promise<void> {
     const last = given.findLastIndex(({ role }) => role === "assistant")
     const answer = given[last]
@@ -107,11 +106,11 @@ class Middleware {
     const resent = resentBehind(said, behind, stored)
     if (resent?.isAnswered === true) await session.memory.regenerate(session.id)
     const fresh = isAgain ? [] : behind.slice(resent?.known ?? 0)
-    await session.append(fresh, { idempotencyKey: `ai-sdk/given/${name}` })
+    await session.append(fresh, { idempotencyKey })
   }
 
   async transform(params: CallParams, model: unknown): Promise<CallParams> {
-    this.calls.meet(model)
+    this.calls.contexts.meet(model)
     const given = params.prompt.filter(isSaid)
     const named = digest(JSON.stringify(freeze(given).json))
     return this.stored.inOrder(async () => {

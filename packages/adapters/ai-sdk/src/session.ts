@@ -3,12 +3,13 @@ import { StoredSession } from "@memfold/codec"
 import type { Memory } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Calls } from "./calls.js"
+import { Contexts } from "./contexts.js"
 import type { AiSdkContext, ConvertDataPart, Major } from "./encode.js"
 import { modelMiddleware } from "./middleware.js"
 import { decoded, Page, regenerates } from "./page.js"
 import { isOfPage } from "./received.js"
 import type { RenderedContext } from "./rendered.js"
-import { type EndOfCall, type EndOfPage, isEndOfPage, newId, type StepToPrepare } from "./steps.js"
+import { type EndOfCall, type EndOfPage, isEndOfPage, type StepToPrepare } from "./steps.js"
 
 /** What a user says: a text, or messages of a page (`UIMessage`) or of a program (`ModelMessage`). */
 export type UserInput = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>
@@ -74,7 +75,7 @@ export class OpenSession {
   ) {
     this.stored = new StoredSession(owner, id, "ai-sdk")
     this.page = new Page(this.stored)
-    this.calls = new Calls(this.stored, options)
+    this.calls = new Calls(this.stored, new Contexts(this.stored, options), options.instructions)
   }
 
   /**
@@ -83,7 +84,7 @@ export class OpenSession {
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `context` of the memory
    */
   async context(): Promise<RenderedContext> {
-    const { prefix: _prefix, ...context } = await this.calls.read()
+    const { prefix: _prefix, server: _server, ...context } = await this.calls.contexts.read()
     return context
   }
 
@@ -97,7 +98,7 @@ export class OpenSession {
    */
   append(
     messages: UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>,
-    { idempotencyKey = `ai-sdk/given/${newId()}` }: Pick<MessagesOptions, "idempotencyKey"> = {},
+    { idempotencyKey }: Pick<MessagesOptions, "idempotencyKey"> = {},
   ): Promise<void> {
     const list = Array.isArray(messages) ? (messages as ReadonlyArray<unknown>) : [messages]
     return this.stored.inOrder(async () => void (await this.stored.append(decoded(list), { idempotencyKey })))
@@ -181,7 +182,7 @@ export class AiSdkSession extends OpenSession {
     const list = [one].flat() as ReadonlyArray<UIMessage | ModelMessage>
     if (list.length > 0 && list.every(isOfPage))
       return this.stored.compare((stored) => new Page(stored).receive(list, isList, options))
-    const { idempotencyKey = `ai-sdk/given/${newId()}` } = options
+    const { idempotencyKey } = options
     await this.stored.append(decoded(list), { idempotencyKey })
   }
 
