@@ -660,8 +660,10 @@ describe("a request that two processes get at once", () => {
     const createdAt = new Date(0)
     const content = { format: 2 as const, parts: [{ type: "text" as const, text: "Question?" }] }
     const asked: MastraDBMessage = { id: "q1", role: "user", createdAt, content }
-    const save = (own: Memory.AnyMemory) =>
-      new MastraSession(own, "chat").save([asked], { sent: new Set(), ended: false, prefix: undefined })
+    const save = async (own: Memory.AnyMemory) => {
+      const chat = new MastraSession(own, "chat")
+      await chat.save(await chat.given([asked]), { sent: new Set(), ended: false, prefix: undefined })
+    }
     await Promise.all([save(process()), save(process())])
     expect(await stored(memory)).toEqual(["user: Question?"])
   })
@@ -686,9 +688,9 @@ describe("a call that is still open when the model is asked", () => {
     for (const ended of [false, true]) {
       await using memory = inMemory()
       const chat = new MastraSession(memory, "chat")
-      await chat.save([open], { ...options, ended })
+      await chat.save(await chat.given([open]), { ...options, ended })
       expect(await stored(memory)).toEqual(ended ? calls.slice(0, 1) : [])
-      await chat.save([done], { ...options, ended: true })
+      await chat.save(await chat.given([done]), { ...options, ended: true })
       expect(await stored(memory)).toEqual(calls)
     }
   })

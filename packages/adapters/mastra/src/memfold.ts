@@ -6,7 +6,7 @@ import type { InputProcessor, OutputProcessor, Processor } from "@mastra/core/pr
 import type { RequestContext } from "@mastra/core/request-context"
 import { NoSession } from "./NoSession.js"
 import type { Target } from "./prompt.js"
-import { MastraSession, type RenderedPrompt } from "./session.js"
+import { type GivenMessage, MastraSession, type RenderedPrompt } from "./session.js"
 
 /** What {@link MemfoldOptions.session} is told about a call of the agent. */
 export interface AgentCall {
@@ -65,12 +65,12 @@ const textOf = (message: MastraDBMessage | undefined): string | undefined => {
 }
 
 /** Mastra adds what a model said before it was aborted as a message of its own, even if the list has it. */
-const withoutEcho = (messages: ReadonlyArray<MastraDBMessage>): ReadonlyArray<MastraDBMessage> => {
-  const [before, last] = messages.slice(-2)
+const withoutEcho = (given: ReadonlyArray<GivenMessage>): ReadonlyArray<GivenMessage> => {
+  const [before, last] = given.slice(-2).map(({ message }) => message)
   const text = textOf(last)
   return text !== undefined && last?.content.parts.length === 1 && text === textOf(before)
-    ? messages.slice(0, -1)
-    : messages
+    ? given.slice(0, -1)
+    : given
 }
 
 /** Stores the messages of a call, without messages that Mastra's own memory added. */
@@ -81,14 +81,16 @@ const save = async (
   ended: boolean,
 ): Promise<void> => {
   const { getSource } = list.makeMessageSourceChecker()
-  const sources = list.get.all.db().map((message) => ({ message, source: getSource(message) }))
+  const all = list.get.all.db()
   // What the model adds to such a message makes it one of the model for Mastra.
   const sent =
     call.sent ??
-    new Set(sources.filter(({ source }) => source !== "response").map(({ message }) => message.id))
-  const given = sources.filter(({ source }) => source !== "memory").map(({ message }) => message)
+    new Set(all.filter((message) => getSource(message) !== "response").map((message) => message.id))
+  const given = await chat.given(all.filter((message) => getSource(message) !== "memory"))
   // A call that goes on after an approval, in any process, has its own answer in the list. Nobody sent that list.
-  const goesOn = sources.some(({ message, source }) => source === "response" && chat.says(message))
+  const goesOn = given.some(
+    ({ message, messages }) => getSource(message) === "response" && messages.length > 0,
+  )
   const compared = { known: call.known, unseen: call.unseen }
   if (compared.known === undefined) {
     const { known, unseen } = goesOn ? { known: [] } : await chat.receive(given)

@@ -56,10 +56,11 @@ const withoutThinking = (
   const isLeftOut = (part: Message.Part) =>
     isOfAnthropic(part) && !(takesReasoning && part.type === "reasoning" && part.signature === undefined)
   return {
-    messages: messages.map((message) => ({
-      ...message,
-      parts: message.parts.filter((part) => !isLeftOut(part)),
-    })),
+    messages: messages.map((message) =>
+      message.parts.some(isLeftOut)
+        ? { ...message, parts: message.parts.filter((part) => !isLeftOut(part)) }
+        : message,
+    ),
     omitted: messages.flatMap(({ parts }, message) =>
       parts.filter(isLeftOut).map(() => ({ message, part: "reasoning" })),
     ),

@@ -160,14 +160,15 @@ const newOf = (given: ReadonlyArray<CallMessage>, stored: Messages, ended: boole
     .flatMap(({ messages }) => (ended ? messages : finished(messages)))
 }
 
-/** A message that the application sent, as messages of a session. */
-interface SentMessage {
+/** A message of Mastra, and the messages of a session that it stands for. */
+export interface GivenMessage {
+  readonly message: MastraDBMessage
   readonly id: string
   readonly role: string
   readonly messages: Messages
 }
 
-const isEdited = ({ messages: [given] }: SentMessage, stored: { readonly messages: Messages }): boolean =>
+const isEdited = ({ messages: [given] }: GivenMessage, stored: { readonly messages: Messages }): boolean =>
   given !== undefined &&
   !stored.messages.some((one) => one.role === given.role && isSame(saidIn(one), saidIn(given)))
 
@@ -176,7 +177,7 @@ const farBack = 1_000
 
 /** The messages of an application without ids that a session has, and whether it has the answer to them, too. */
 const knownByText = (
-  sent: ReadonlyArray<SentMessage>,
+  sent: ReadonlyArray<GivenMessage>,
   stored: Messages,
 ): { readonly ids: ReadonlyArray<string>; readonly isAnswered: boolean } => {
   for (let at = sent.length - 1; at >= 0; at--) {
@@ -236,15 +237,16 @@ export class MastraSession {
     return { prompt: encoded.prompt, ...context }
   }
 
-  private async sentMessage(message: MastraDBMessage): Promise<SentMessage> {
-    const messages = await asStored(this.stored, decoded(message))
-    const [first] = messages
-    return { id: message.id, role: first?.role === "tool" ? "assistant" : (first?.role ?? "user"), messages }
-  }
-
-  /** Whether a message says anything, and is no step that has only begun. */
-  says(message: MastraDBMessage): boolean {
-    return decoded(message).length > 0
+  /** The messages of a call, each as the session stores it. */
+  async given(list: ReadonlyArray<MastraDBMessage>): Promise<ReadonlyArray<GivenMessage>> {
+    const all = list.map(decoded)
+    const stored = await asStored(this.stored, all.flat())
+    let from = 0
+    return list.map((message, at) => {
+      const messages = stored.slice(from, (from += all[at]!.length))
+      const { role = "user" } = messages[0] ?? {}
+      return { message, id: message.id, role: role === "tool" ? "assistant" : role, messages }
+    })
   }
 
   /**
@@ -253,11 +255,9 @@ export class MastraSession {
    *
    * @param given the messages that the application sent
    */
-  async receive(given: ReadonlyArray<MastraDBMessage>): Promise<Received> {
+  async receive(given: ReadonlyArray<GivenMessage>): Promise<Received> {
     const { memory, id } = this.stored
-    const sent = (await Promise.all(given.map((one) => this.sentMessage(one)))).filter(
-      ({ messages }) => messages.length > 0,
-    )
+    const sent = given.filter(({ messages }) => messages.length > 0)
     const ids = new Set(sent.map((one) => one.id))
     const limit = 100 + sent.length
     let { messages, from, before, total } = await memory.messages(id, { limit })
@@ -308,7 +308,7 @@ export class MastraSession {
    * @param prefix what the newest answer was produced behind, if it is known
    */
   async save(
-    messages: ReadonlyArray<MastraDBMessage>,
+    messages: ReadonlyArray<GivenMessage>,
     {
       sent,
       unseen,
@@ -321,12 +321,7 @@ export class MastraSession {
       readonly prefix: Session.Prefix | undefined
     },
   ): Promise<void> {
-    const given = await Promise.all(
-      messages.map(async (one) => ({
-        messages: await asStored(this.stored, decoded(one)),
-        sent: sent.has(one.id),
-      })),
-    )
+    const given = messages.map((one) => ({ ...one, sent: sent.has(one.id) }))
     const all = given.flatMap((one) => one.messages)
     const newest = await this.stored.newestPage(all.length)
     const found = newOf(given, newest.messages, ended)

@@ -36,26 +36,56 @@ interface Way {
 
 const says = (request: number): Answer => ({ text: `Answer ${request}.` })
 
+/** The model calls a tool, then a tool three times at once, and then answers. */
+const inSteps = (request: number): Answer =>
+  request % 3 === 2 ? says(request) : calling(request, 1 + 2 * (request % 3))
+
+const schema = z.object({ answer: z.string() })
+
+type Streamed = Awaited<ReturnType<Agent["stream"]>>
+
+/** Reads a stream to its end. */
+const streamed = async (agent: Agent, question: string, options: object = {}): Promise<Streamed> => {
+  const stream = await agent.stream(question, { memory, ...options })
+  await stream.consumeStream()
+  return stream
+}
+
+/** A stream that ends when the model begins to speak. */
+const aborted = async (agent: Agent, question: string): Promise<void> => {
+  const stop = new AbortController()
+  const stream = await agent.stream(question, { memory, abortSignal: stop.signal })
+  for await (const { type } of stream.fullStream) if (type === "text-delta") stop.abort()
+}
+
+/** A question, and its answer: an append each, and a look at the head for the call of the model. */
+const least = { appends: 2, heads: 1, pages: 0 }
+/** A turn in three steps. */
+const threeSteps = { appends: 4, heads: 3, pages: 0 }
+
 /** The ways to ask an agent. Each call of a model is a look at the head, and what it says is an append. */
 const ways: Readonly<Record<string, Way>> = {
-  "a question and its answer": { says, takes: { appends: 2, heads: 1, pages: 0 } },
-  "an answer that streams": {
-    says,
-    ask: async (agent, question) => (await agent.stream(question, { memory })).consumeStream(),
-    takes: { appends: 2, heads: 1, pages: 0 },
-  },
-  "two steps with tools, one with three calls at once": {
-    says: (request) => (request % 3 === 2 ? says(request) : calling(request, 1 + 2 * (request % 3))),
-    takes: { appends: 4, heads: 3, pages: 0 },
-  },
+  "a question and its answer": { says, takes: least },
+  "an answer that streams": { says, ask: streamed, takes: least },
+  "two steps with tools, one with three calls at once": { says: inSteps, takes: threeSteps },
+  "two steps with tools that stream": { says: inSteps, ask: streamed, takes: threeSteps },
   "an answer in a structure": {
     says: (request) => ({ text: `{"answer":"${request}"}` }),
+    ask: (agent, question) => agent.generate(question, { memory, structuredOutput: { schema } }),
+    takes: least,
+  },
+  "an answer in a structure that streams": {
+    says: (request) => ({ text: `{"answer":"${request}"}` }),
+    ask: (agent, question) => streamed(agent, question, { structuredOutput: { schema } }),
+    takes: least,
+  },
+  "a stream that is aborted": { says, ask: aborted, takes: least },
+  "a stream that is aborted in its last step": { says: inSteps, ask: aborted, takes: threeSteps },
+  "two questions at once": {
+    says,
     ask: (agent, question) =>
-      agent.generate(question, {
-        memory,
-        structuredOutput: { schema: z.object({ answer: z.string() }) },
-      }),
-    takes: { appends: 2, heads: 1, pages: 0 },
+      Promise.all(["a", "b"].map((name) => agent.generate(`${question} ${name}`, { memory }))),
+    takes: { appends: 4, heads: 2, pages: 0 },
   },
 }
 
