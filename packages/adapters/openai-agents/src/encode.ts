@@ -7,9 +7,10 @@ import { type Form, formIn, provider, same, withoutForm, written } from "./form.
 import { itemOf, messageOf, ownItem, wireOf } from "./item.js"
 import { fromWire } from "./wire.js"
 
-/** The parts of one item, as a message of their own, and how the item was written. */
+/** The parts of one item, as a message of their own, and how the item was written; in the Responses API, and in the SDK. */
 interface Piece {
   readonly message: Message.Message
+  readonly wire: Codec.Fields | undefined
   readonly form: Form | undefined
 }
 
@@ -18,10 +19,14 @@ const continues = ({ providerData }: Message.Part): boolean => {
   return Codec.isFields(form) && form["continues"] === true
 }
 
-const pieceOf = (role: Message.Role, parts: ReadonlyArray<Message.Part>): Piece => ({
-  message: { role, parts: parts.map(withoutForm) },
-  form: parts[0] === undefined ? undefined : formIn(parts[0].providerData),
+const pieceOf = (message: Message.Message, form: Form | undefined): Piece => ({
+  message,
+  wire: wireOf(message),
+  form,
 })
+
+const pieceOfParts = (role: Message.Role, parts: ReadonlyArray<Message.Part>): Piece =>
+  pieceOf({ role, parts: parts.map(withoutForm) }, formIn(parts[0]?.providerData))
 
 const withoutOwn = ({ metadata, ...message }: Message.Message): Message.Message => {
   const { [provider]: _form, ...others } = metadata ?? {}
@@ -35,15 +40,24 @@ const itemsOfAssistant = (parts: ReadonlyArray<Message.Part>): ReadonlyArray<Pie
     if (last !== undefined && continues(part)) last.push(part)
     else groups.push([part])
   }
-  return groups.map((group) => pieceOf("assistant", group))
+  return groups.map((group) => pieceOfParts("assistant", group))
 }
 
-const pieces = (message: Message.Message): ReadonlyArray<Piece> => {
+const piecesAnew = (message: Message.Message): ReadonlyArray<Piece> => {
   const { role, parts } = message
   if (role === "assistant") return itemsOfAssistant(parts)
   const form = formIn(message.metadata)
-  if (role !== "tool" || form !== undefined) return [{ message: withoutOwn(message), form }]
-  return parts.filter(({ type }) => type === "tool-result").map((part) => pieceOf(role, [part]))
+  if (role !== "tool" || form !== undefined) return [pieceOf(withoutOwn(message), form)]
+  return parts.filter(({ type }) => type === "tool-result").map((part) => pieceOfParts(role, [part]))
+}
+
+/** The pieces of messages that were encoded: a context has most of the messages that the one before it had. */
+const encoded = new WeakMap<Message.Message, ReadonlyArray<Piece>>()
+
+const pieces = (message: Message.Message): ReadonlyArray<Piece> => {
+  const known = encoded.get(message) ?? piecesAnew(message)
+  encoded.set(message, known)
+  return known
 }
 
 const contentOf = ({ role, parts }: Message.Message): unknown => ({ role, parts })
@@ -52,8 +66,8 @@ const contentOf = ({ role, parts }: Message.Message): unknown => ({ role, parts 
  * The item as it came. A whole item is used only as long as it says what its message says: contexts shorten outputs, and
  * a redaction erases texts.
  */
-const asItCame = ({ message, form }: Piece): Codec.Fields => {
-  const known = itemOf(message)
+const asItCame = ({ message, wire, form }: Piece): Codec.Fields => {
+  const known = itemOf(message, wire)
   if (form === undefined) return known
   if (form.item === undefined) return written(known, form)
   return same(contentOf(messageOf(form.item)), contentOf(message)) ? form.item : known
@@ -147,7 +161,7 @@ export const encodeContext = (messages: ReadonlyArray<Message.Message>): Encoded
   const accepted = input as unknown as ReadonlyArray<Codec.Fields>
   const names = toolNames(messages)
   const came = messages.flatMap(pieces).filter(({ message }) => ownItem(message) === undefined)
-  const wires = came.map(({ message }) => wireOf(message))
+  const wires = came.map(({ wire }) => wire)
   const front = inCommon(accepted, wires)
   const rest = [accepted, wires].map((list) => list.slice(front).toReversed())
   const back = inCommon(rest[0]!, rest[1]!)

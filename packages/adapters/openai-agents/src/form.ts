@@ -30,7 +30,7 @@ export const formIn = (data: Codec.Fields | undefined): Form | undefined => {
   return isForm(form) ? form : undefined
 }
 
-/** A value as text that does not depend on the order of fields. */
+/** A value as text that depends neither on the order of fields nor on fields that are undefined. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     Codec.isFields(one)
@@ -39,7 +39,8 @@ const canonical = (value: unknown): string =>
   )
 
 /** Whether two values are the same in JSON, whatever the order of their fields. */
-export const same = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other)
+export const same = (one: unknown, other: unknown): boolean =>
+  Codec.isSame(one, other) || canonical(one) === canonical(other)
 
 /** Whether `item` has every field of `known`, with the same value. */
 const agrees = (item: Codec.Fields, known: Codec.Fields): boolean =>

@@ -36,11 +36,14 @@ export const ownItem = ({ parts }: Message.Message): Codec.Fields | undefined =>
     : undefined
 }
 
-/** The item of a message of one item, by its parts alone. */
-export const itemOf = (message: Message.Message): Codec.Fields => {
+/**
+ * The item of a message of one item, by its parts alone.
+ *
+ * @param wire - the {@link wireOf} of the message, if it is known
+ */
+export const itemOf = (message: Message.Message, wire = wireOf(message)): Codec.Fields => {
   const own = ownItem(message)
   if (own !== undefined) return own
-  const wire = wireOf(message)
   const nameOf = (id: string) => Message.results(message).find((result) => result.id === id)?.name
   return wire === undefined ? {} : fromWire(wire, nameOf)
 }

@@ -51,6 +51,24 @@ describe("L16: a codec reads back what it wrote", () => {
   })
 })
 
+/** The objects that a value has, itself among them. */
+const objectsIn = (value: unknown): ReadonlyArray<object> =>
+  typeof value === "object" && value !== null ? [value, ...Object.values(value).flatMap(objectsIn)] : []
+
+it("two readers of a message get items of their own, which have nothing in common but what is stored", () => {
+  fc.assert(
+    fc.property(fc.array(agentItem, { maxLength: 4 }), (items) => {
+      const messages = decoded(items)
+      for (const encode of [encodeItems, (all: typeof messages) => encodeContext(all).items]) {
+        const shared = new Set([...objectsIn(messages), ...objectsIn(encode(messages))])
+        for (const one of objectsIn(messages)) shared.delete(one)
+        expect(objectsIn(encode(messages)).filter((one) => shared.has(one))).toEqual([])
+      }
+    }),
+    { numRuns: often(100, 1_000) },
+  )
+})
+
 describe("L17: a context", () => {
   it("is accepted by the Responses API, whatever was said and compacted", async () => {
     await fc.assert(
