@@ -21,9 +21,6 @@ export interface Change {
 
 const idOf = (message: Message.Message): string | undefined => formOf(message).id
 
-const isRedactionOf = (stored: Message.Message, given: Message.Message): boolean =>
-  isSame(stored.parts, Message.withoutText(given).parts)
-
 /** What a page shows of a message, whatever content blocks it came in. */
 const shown = ({ parts }: Message.Message): ReadonlyArray<unknown> =>
   parts.flatMap((part): ReadonlyArray<unknown> => {
@@ -35,14 +32,20 @@ const shown = ({ parts }: Message.Message): ReadonlyArray<unknown> =>
     return [file]
   })
 
-/** Whether a page shows the same of two messages. A page may show of an answer its text only. */
-const looksSame = (given: Message.Message, stored: Message.Message): boolean => {
-  if (given.role !== stored.role) return false
-  if (isSame(shown(given), shown(stored)) || isRedactionOf(stored, given)) return true
-  const text = Message.text(given)
-  return (
-    given.role === "assistant" && text !== "" && shown(given).length === 1 && text === Message.text(stored)
-  )
+const isRedacted = (stored: Message.Message): boolean =>
+  isSame(stored.parts, Message.withoutText(stored).parts)
+
+/** Whether a page shows the same of a given message and of a stored one. A page may show of an answer its text only. */
+const lookingLike = (given: Message.Message): ((stored: Message.Message) => boolean) => {
+  const { role } = given
+  const [shows, text] = [shown(given), Message.text(given)]
+  let redacted: ReadonlyArray<Message.Part> | undefined
+  const isText = role === "assistant" && text !== "" && shows.length === 1
+  return (stored) =>
+    stored.role === role &&
+    (isSame(shows, shown(stored)) ||
+      isSame(stored.parts, (redacted ??= Message.withoutText(given).parts)) ||
+      (isText && text === Message.text(stored)))
 }
 
 /** A step with tools, which a page may not show. */
@@ -72,8 +75,7 @@ class Comparison {
   readonly hasKnownIds: boolean
 
   private readonly stored: Messages
-  /** The questions of other pages that this one never saw, and their answers. */
-  private readonly unseen: ReadonlySet<Message.Message>
+  private found: ReadonlySet<Message.Message> | undefined
   /** Whether the stored messages are the whole conversation. */
   private readonly isWhole: boolean
 
@@ -86,12 +88,16 @@ class Comparison {
     this.positions = new Map(stored.map((message, position) => [idOf(message), position]))
     this.givenIds = new Set(given.map(idOf))
     this.hasKnownIds = given.some((message) => this.isKnown(message))
-    this.unseen = unseenOf(this.givenIds, stored, (message) => ({
+  }
+
+  /** The questions of other pages that this one never saw, and their answers. */
+  private get unseen(): ReadonlySet<Message.Message> {
+    return (this.found ??= unseenOf(this.givenIds, this.stored, (message) => ({
       id: idOf(message),
       // A step with tools may be missing as it is.
       isAnswer: isAnswer(message) && !isStep(message),
       unseen: formOf(message).unseen,
-    }))
+    })))
   }
 
   private isKnown(message: Message.Message): boolean {
@@ -100,13 +106,13 @@ class Comparison {
   }
 
   private isSame(given: Message.Message, stored: Message.Message): boolean {
-    if (!this.isKnown(given)) return looksSame(given, stored)
+    if (!this.isKnown(given)) return lookingLike(given)(stored)
     return idOf(given) === idOf(stored) && isSame(given.parts, stored.parts)
   }
 
   /** Whether a stored message came through another adapter, so that it never was in a list of LangChain. */
   private isForeign(stored: Message.Message): boolean {
-    return this.hasKnownIds && idOf(stored) === undefined && !isRedactionOf(stored, stored)
+    return this.hasKnownIds && idOf(stored) === undefined && !isRedacted(stored)
   }
 
   /** Whether the list need not have a stored message. */
@@ -160,8 +166,9 @@ class Comparison {
     const { given, stored } = this
     const first = given.findIndex(({ role }) => role !== "system")
     for (let at = Math.max(first, 0); at < given.length; at++) {
+      const looksSame = lookingLike(given[at]!)
       const best = stored
-        .flatMap((one, position) => (looksSame(given[at]!, one) ? [position] : []))
+        .flatMap((one, position) => (looksSame(one) ? [position] : []))
         .map((position) => this.walk({ given: at, stored: position }))
         .filter(({ questions }) => this.isWhole || questions > 0)
         .reduce<Walk | undefined>(
@@ -221,12 +228,12 @@ export const additionOf = (given: Messages, stored: StoredMessages): Change | nu
 
 /** What is new in the list of a call of an agent that has begun: nothing is removed by then, and others may have said something. */
 export const progressOf = (given: Messages, stored: StoredMessages): Change | null => {
-  const { hasKnownIds } = new Comparison(given, stored)
-  if (!hasKnownIds) {
+  const byId = new Map(stored.messages.map((message) => [idOf(message), message]))
+  const known = given.map(idOf).filter((id) => id !== undefined && byId.has(id))
+  if (known.length === 0) {
     const change = changeOf(given, stored)
     return change === null ? null : { ...change, from: null }
   }
-  const byId = new Map(stored.messages.map((message) => [idOf(message), message]))
   const added = behindStored(given, (message) => {
     const id = idOf(message)
     return id !== undefined && isSame(byId.get(id)?.parts, message.parts)

@@ -1,5 +1,5 @@
 /** What a turn of an agent asks the store for. */
-import { AIMessage, createAgent, fakeModel, HumanMessage, tool } from "langchain"
+import { AIMessage, createAgent, fakeModel, HumanMessage, tool, toolStrategy } from "langchain"
 import { type Statements, statementsOfTurns } from "@memfold/harness/statements"
 import type { Memory } from "@memfold/core"
 import { createMemory } from "memfold"
@@ -24,6 +24,15 @@ const calling = (turn: number, count: number) =>
     })),
   })
 
+/** An answer in a structure is the call of a tool that stands for it. */
+const structured = (turn: number) =>
+  new AIMessage({
+    content: "",
+    tool_calls: [
+      { type: "tool_call", name: "extract-1", args: { answer: String(turn) }, id: `call ${turn}` },
+    ],
+  })
+
 const called = { configurable: { thread_id: "chat" } }
 const asked = (text: string) => ({ messages: [new HumanMessage(text)] })
 
@@ -32,12 +41,33 @@ interface Way {
   readonly takes: Statements
 }
 
+const played = (answers: ReadonlyArray<AIMessage | Error>) =>
+  answers.reduce((model, answer) => model.respond(answer), fakeModel())
+
 const agentOf = (memory: Memory.AnyMemory, ...answers: ReadonlyArray<AIMessage | Error>) =>
   createAgent({
-    model: answers.reduce((model, answer) => model.respond(answer), fakeModel()),
+    model: played(answers),
     tools: [search],
     middleware: [langchain(memory).middleware()],
   })
+
+/** Reads the stream of an agent. */
+const streamed = async (
+  agent: ReturnType<typeof agentOf>,
+  question: string,
+  onChunk: () => void = () => {},
+  signal?: AbortSignal,
+) => {
+  const options = { ...called, streamMode: "messages" as const, ...(signal === undefined ? {} : { signal }) }
+  for await (const [chunk] of await agent.stream(asked(question), options))
+    if (AIMessage.isInstance(chunk)) onChunk()
+}
+
+/** A stream that ends when the model has said something. */
+const aborted = async (agent: ReturnType<typeof agentOf>, question: string) => {
+  const stop = new AbortController()
+  await expect(streamed(agent, question, () => stop.abort(), stop.signal)).rejects.toThrow(/abort/iu)
+}
 
 const answer = (turn: number) => new AIMessage(`Answer ${turn}.`)
 
@@ -48,11 +78,26 @@ const ways: Readonly<Record<string, Way>> = {
     takes: { appends: 2, heads: 1, pages: 0 },
   },
   "an answer that streams": {
-    ask: async (memory, turn) => {
-      const options = { ...called, streamMode: "messages" as const }
-      const stream = await agentOf(memory, answer(turn)).stream(asked(`Question ${turn}?`), options)
-      for await (const chunk of stream) expect(chunk).toBeDefined()
-    },
+    ask: (memory, turn) => streamed(agentOf(memory, answer(turn)), `Question ${turn}?`),
+    takes: { appends: 2, heads: 1, pages: 0 },
+  },
+  "two steps with tools that stream": {
+    ask: (memory, turn) =>
+      streamed(agentOf(memory, calling(turn, 1), calling(turn, 3), answer(turn)), `Question ${turn}?`),
+    takes: { appends: 4, heads: 3, pages: 0 },
+  },
+  "a stream that is aborted": {
+    ask: (memory, turn) => aborted(agentOf(memory, answer(turn)), `Question ${turn}?`),
+    takes: { appends: 1, heads: 1, pages: 0 },
+  },
+  "an answer in a structure": {
+    ask: (memory, turn) =>
+      createAgent({
+        model: played([structured(turn)]),
+        tools: [search],
+        responseFormat: toolStrategy(z.object({ answer: z.string() })),
+        middleware: [langchain(memory).middleware()],
+      }).invoke(asked(`Question ${turn}?`), called),
     takes: { appends: 2, heads: 1, pages: 0 },
   },
   "two steps with tools, one with three calls at once": {
