@@ -208,10 +208,7 @@ class Requests {
   ): Effect.Effect<void, AiError.UnknownError> {
     return Effect.gen(this, function* () {
       const messages = decodeResponse(parts, writerOf(toolkit))
-      if (messages.length > 0) {
-        const idempotencyKey = `effect-ai/produced/${yield* randomId}`
-        yield* this.session(method).append(messages, { idempotencyKey, prefix })
-      }
+      if (messages.length > 0) yield* this.session(method).append(messages, { prefix })
     })
   }
 

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 export interface Sessions {
   readonly append: (
     messages: ReadonlyArray<Message.Message>,
-    options: { readonly idempotencyKey: string; readonly prefix?: Session.Prefix },
+    options: { readonly idempotencyKey?: string; readonly prefix?: Session.Prefix },
   ) => Effect.Effect<Memory.AppendedMessages, AiError.UnknownError>
   /** Messages as they are stored, to compare them with what is. */
   readonly asStored: (
