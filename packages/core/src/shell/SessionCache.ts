@@ -111,9 +111,11 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
   const tellUnreadable = (
     { told }: CachedSession,
     { session, unreadable, setAside }: SessionState,
-  ): Effect.Effect<void> =>
-    Effect.forEach(
-      unreadable.filter(({ version }) => !told.has(version) && !setAside.includes(version)),
+  ): Effect.Effect<void> => {
+    const untold = unreadable.filter(({ version }) => !told.has(version) && !setAside.includes(version))
+    if (untold.length === 0) return Effect.void
+    return Effect.forEach(
+      untold,
       ({ index, version }) =>
         Effect.logError(
           "a message cannot be read, and the session goes on without it; `memfold verify` says more",
@@ -123,6 +125,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
         ),
       { discard: true },
     )
+  }
 
   /** Caches a state. A slow read must not replace a newer state that a writer has cached meanwhile. */
   const remember = (

@@ -22,10 +22,9 @@ export const make: Effect.Effect<UnderWay, never, Scope.Scope> = Effect.gen(func
       return Effect.zipRight(Deferred.succeed(closing, undefined), others)
     }),
   )
-  const leave = Effect.suspend(() => {
-    const isLast = --count === 0
-    return Effect.when(Deferred.succeed(ended, undefined), () => isLast && isClosing)
-  })
+  const leave = Effect.suspend(() =>
+    --count === 0 && isClosing ? Deferred.succeed(ended, undefined) : Effect.void,
+  )
   return {
     finished: (operation) =>
       Effect.acquireUseRelease(

@@ -20,10 +20,8 @@ const base32 = (value: number): string => {
  * are equal once in 10^15 times, and need to differ within a session only. Time and randomness come from `Clock`
  * and `Random`: the same seed and clock give the same ids.
  */
-export const makeId: Effect.Effect<string> = Effect.zipWith(
-  Clock.currentTimeMillis,
-  Random.next,
-  (now, random) => base32(now) + base32(random * most),
+export const makeId: Effect.Effect<string> = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+  Effect.map(Random.next, (random) => base32(now) + base32(random * most)),
 )
 
 /** Text that {@link makeId} makes. */

@@ -2,7 +2,7 @@
  * Gathers what many fibers do at the same time: while a group is worked on, the others wait, and go together in the next group.
  * A fiber that finds nobody at work takes a group itself.
  */
-import { Cause, Deferred, Effect, Exit, FiberId } from "effect"
+import { Cause, Deferred, Effect, Exit, FiberId, Option } from "effect"
 
 /** What to gather. */
 export interface BatcherOptions<Item, A, E> {
@@ -119,7 +119,11 @@ export const make = <Item, A, E>({
         waiting.push({ item, answer })
         if (isWorking) return Deferred.await(answer)
         isWorking = true
-        return Effect.zipRight(lead, Deferred.await(answer))
+        // The group that it has worked on begins with its own item: to wait for an answer that is there takes a turn of the fiber.
+        return Effect.flatMap(
+          Effect.zipRight(lead, Deferred.poll(answer)),
+          Option.getOrElse(() => Deferred.await(answer)),
+        )
       }),
     )
 }
