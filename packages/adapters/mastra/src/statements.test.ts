@@ -3,6 +3,7 @@ import { Agent } from "@mastra/core/agent"
 import { createTool } from "@mastra/core/tools"
 import { type Answer, versions } from "@memfold/harness/aiSdkVersions"
 import { type Statements, statementsOfTurns } from "@memfold/harness/statements"
+import { Guard, Message } from "@memfold/core"
 import { createMemory } from "memfold"
 import { expect, it } from "vitest"
 import { z } from "zod"
@@ -107,3 +108,23 @@ it.each(Object.entries(ways))(
     expect(turns).toEqual(turns.map(() => takes))
   },
 )
+
+it("a message is read once for each write of a call: a guard sees it then, and when it is stored", async () => {
+  const seen: Array<string> = []
+  const beforeAppend: Guard.BeforeAppend = (message) => {
+    seen.push(Message.text(message))
+    return Guard.keep
+  }
+  await using own = createMemory({ store: "memory:", beforeAppend })
+  const { model } = seven!.model(() => ({ text: "Answer." }))
+  const agent = new Agent({
+    id: "clerk",
+    name: "Clerk",
+    instructions: "Be brief.",
+    model: loose(model as never),
+    ...mastra(own).processors(),
+  })
+  await agent.generate("Question?", { memory })
+  // The question is compared and stored; then both are compared, and the answer is stored.
+  expect(seen).toEqual(["Question?", "Question?", "Question?", "Answer.", "Answer."])
+})
