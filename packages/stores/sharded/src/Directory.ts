@@ -18,6 +18,8 @@ const Position = Schema.Struct({ version: Schema.Number, batchId: Schema.String 
  *   what it writes is nobody's, as long as the session is never on one of them
  * - `to`: the shard that it is copied to. Nobody reads the copy
  * - `at`: the copy is complete up to this position. The session leaves `shard` when it is deleted there at this very position
+ * - `held`: whoever writes waits until it has moved, or ends the move if that takes too long. It only brings the pause in which a move ends:
+ *   who does not know of it writes on, and the move notices that
  * - `deleting`: the session is being deleted, as it is at this position
  */
 const Stored = Schema.Struct({
@@ -26,6 +28,7 @@ const Stored = Schema.Struct({
   tried: Schema.optional(Schema.Array(Schema.String)),
   to: Schema.optional(Schema.String),
   at: Schema.optional(Position),
+  held: Schema.optional(Schema.Boolean),
   deleting: Schema.optional(Position),
 })
 
@@ -72,8 +75,8 @@ export const directoryIn = (log: EventLog.Service) => ({
     place: Omit<Place, "version">,
   ): Effect.Effect<Place | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      const { shard, left, tried, to, at, deleting } = place
-      const data = JSON.stringify({ shard, left, tried, to, at, deleting })
+      const { shard, left, tried, to, at, held, deleting } = place
+      const data = JSON.stringify({ shard, left, tried, to, at, held, deleting })
       const time = yield* Clock.currentTimeMillis
       return yield* log
         .append(idOf(session), [{ time, type: "Placed", schemaVersion: 1, data }], {

@@ -1,11 +1,23 @@
 /** Where sessions are, as a process knows it: what it has seen holds, because a session never returns to a shard that it has left. */
 import { EventLog } from "@memfold/log"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { Directory, Place } from "./Directory.js"
 import { rendezvous, type Shard } from "./Shard.js"
 
 /** How many places are remembered. */
 const mostKnown = 100_000
+
+/**
+ * For how long a process writes to a place that it has seen before it looks again, in milliseconds: so long after a move has begun, each
+ * process that writes knows of it, and looks before each write.
+ */
+export const trusted = 5_000
+
+/** For how long a write waits for a session that is held: its mover has died by then. */
+const longestHold = 5_000
+
+/** How long a write waits before it looks again whether the session is still held. */
+const pause = 20
 
 /** What decides where a new session goes. */
 export interface Placing {
@@ -48,7 +60,7 @@ export const placesOf = (
   directory: Directory,
   { place: placing = "session", regionOf }: Placing,
 ) => {
-  const known = new Map<string, Shard>()
+  const known = new Map<string, { readonly shard: Shard; readonly since: number }>()
   const byName = new Map(shards.map((shard) => [shard.name, shard]))
 
   const named = (session: string, name: string): Effect.Effect<Shard, EventLog.LogError> => {
@@ -58,10 +70,11 @@ export const placesOf = (
       : Effect.succeed(shard)
   }
 
-  const remember = (session: string, shard: Shard): void => {
-    if (known.size >= mostKnown) known.clear()
-    known.set(session, shard)
-  }
+  const remember = (session: string, shard: Shard): Effect.Effect<void> =>
+    Effect.map(Clock.currentTimeMillis, (since) => {
+      if (known.size >= mostKnown) known.clear()
+      known.set(session, { shard, since })
+    })
 
   /** The shards that may have sessions of an owner. */
   const allowed = (owner: string | null): ReadonlyArray<Shard> => {
@@ -69,17 +82,41 @@ export const placesOf = (
     return region === undefined ? shards : shards.filter((shard) => shard.region === region)
   }
 
-  /** Where a session is by the directory; `null` without a place. What moves is not remembered. */
-  const look = (session: string): Effect.Effect<Shard | null, EventLog.LogError> =>
+  /** The shard of a place. What moves is not remembered. */
+  const shardOf = (session: string, place: Place | null): Effect.Effect<Shard | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      const place = yield* directory.find(session)
       if (place === null) return null
       const shard = yield* named(session, place.shard)
-      if (place.to === undefined || place.at === undefined) {
-        if (place.to === undefined) remember(session, shard)
+      if (place.to === undefined) {
+        yield* remember(session, shard)
         return shard
       }
+      known.delete(session)
+      if (place.at === undefined) return shard
       return (yield* shard.log.head(session)) === null ? yield* named(session, place.to) : shard
+    })
+
+  /** Where a session is by the directory; `null` without a place. */
+  const look = (session: string) =>
+    Effect.flatMap(directory.find(session), (place) => shardOf(session, place))
+
+  /** Where a session is for whoever writes. What was seen long ago is looked up again meanwhile: nobody waits for that. */
+  const toWrite = (session: string): Effect.Effect<Shard | null, EventLog.LogError> =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const seen = known.get(session)
+      if (seen !== undefined) {
+        if (now - seen.since < trusted) return seen.shard
+        known.set(session, { ...seen, since: now })
+        yield* Effect.forkDaemon(Effect.ignore(look(session)))
+        return seen.shard
+      }
+      for (;;) {
+        const place = yield* directory.find(session)
+        if (place?.held !== true) return yield* shardOf(session, place)
+        if ((yield* Clock.currentTimeMillis) - now < longestHold) yield* Effect.sleep(pause)
+        else yield* settle(session)
+      }
     })
 
   /** The shard that a session of an owner belongs to, if it is new or if it is never again on some. */
@@ -156,11 +193,12 @@ export const placesOf = (
 
   return {
     clear,
-    known: (session: string): Shard | null => known.get(session) ?? null,
+    known: (session: string): Shard | null => known.get(session)?.shard ?? null,
     forget: (session: string): void => void known.delete(session),
     named,
     allowed,
     look,
+    toWrite,
     choose,
     belongsTo,
     settle,

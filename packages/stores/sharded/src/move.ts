@@ -1,13 +1,14 @@
 /**
  * Moves a session to another shard while it is written to. It is copied, and compared; the directory says up to where the copy is complete;
  * and then the session is deleted on its shard at this very position. That deletion is the switch: a writer who was faster makes it fail,
- * and the copy goes on; a writer who is later finds the session gone, and looks it up again. A process may be killed at any step.
+ * and the copy goes on; a writer who is later finds the session gone, and looks it up again. Where writers are faster again and again, the
+ * directory says that the session is held, once all of them look there: they wait for the rest. A process may be killed at any step.
  */
 import { copySession, sourceOf } from "@memfold/archive"
 import { EventLog } from "@memfold/log"
-import { Effect, Exit } from "effect"
+import { Clock, Effect, Exit } from "effect"
 import type { Directory, Place } from "./Directory.js"
-import { neverOn, type Places, plain } from "./Places.js"
+import { neverOn, type Places, plain, trusted } from "./Places.js"
 import type { Shard } from "./Shard.js"
 
 /** What became of a move. */
@@ -21,8 +22,8 @@ export interface Moved {
   readonly events: number
 }
 
-/** How often a copy goes on behind writers that are faster. */
-const mostRounds = 100
+/** How often a copy goes on behind writers that are faster, before the session is held, and in all: an older memfold writes on. */
+const [roundsBefore, mostRounds] = [4, 100] as const
 
 /** The rows that are not made from the log by whoever reads it next: those that are listed, and the one that saves reading it. */
 const rowKinds = ["description", "summary", "snapshot"] as const
@@ -99,8 +100,9 @@ export const moveSession = (
       )
     const source = yield* places.named(session, place.shard)
     const { shard, left } = place
-    const moving = { ...plain(place), to: target.name }
+    const moving: Omit<Place, "version"> = { ...plain(place), to: target.name }
     let { version } = yield* changed(place.version, moving)
+    const began = yield* Clock.currentTimeMillis
     /** Ends a move that is not decided. Whoever began it knows that nothing is written any more, and leaves no copy. */
     const abandoned = Effect.gen(function* () {
       const now = yield* directory.find(session)
@@ -110,7 +112,14 @@ export const moveSession = (
       yield* isOurs ? directory.change(session, version, plain(place)) : places.settle(session)
     })
     const rounds = Effect.gen(function* () {
+      let held = {}
       for (let round = 0; round < mostRounds; round++) {
+        if (round === roundsBefore - 1)
+          yield* Effect.sleep(began + trusted - (yield* Clock.currentTimeMillis))
+        if (round === roundsBefore) {
+          held = { held: true }
+          ;({ version } = yield* changed(version, { ...moving, ...held }))
+        }
         const head = yield* source.log.head(session)
         if (head === null) return done("gone")
         const expected = version
@@ -125,7 +134,7 @@ export const moveSession = (
           ? yield* Effect.either(copyRows(source, target, session, at))
           : ({ _tag: "Left" } as const)
         if (!isComplete || rows._tag === "Left") continue
-        ;({ version } = yield* changed(version, { ...moving, at }))
+        ;({ version } = yield* changed(version, { ...moving, ...held, at }))
         if (yield* source.log.delete(session, at)) {
           places.forget(session)
           yield* directory.change(session, version, {
@@ -145,7 +154,7 @@ export const moveSession = (
           yield* places.settle(session)
           return done("moved", at.version)
         }
-        ;({ version } = yield* changed(version, moving))
+        ;({ version } = yield* changed(version, { ...moving, ...held }))
       }
       return yield* failed(session, `writers were faster ${mostRounds} times; try again`)
     })

@@ -36,6 +36,9 @@ export interface ShardedLog extends EventLog.Service {
   readonly rebalance: Stream.Stream<Moved, EventLog.LogError>
 }
 
+/** Sessions that are written to all the time take a while each: several move at once, in any order. */
+const atOnce = { concurrency: 8, unordered: true } as const
+
 const ownerIn = ({ projections = [] }: EventLog.AppendOptions): string | null => {
   const data = projections.findLast(({ kind }) => kind === "description")?.rows[0]?.data
   return data === undefined ? null : ((JSON.parse(data) as { readonly owner?: string | null }).owner ?? null)
@@ -178,10 +181,8 @@ const routing = (places: Places) => {
   /** Where a session is, and where one that begins goes. Whoever begins one looks again behind it: see `begun`. */
   const target = (session: string, options: EventLog.AppendOptions) =>
     Effect.gen(function* () {
-      const seen = options.expectedVersion > 0 ? places.known(session) : null
-      if (seen !== null) return seen
       if (options.expectedVersion > 0) {
-        const found = yield* places.look(session)
+        const found = yield* places.toWrite(session)
         if (found !== null) return found
         const { expectedVersion } = options
         return yield* new EventLog.VersionConflict({ session, expectedVersion, actualVersion: 0 })
@@ -289,18 +290,20 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
       ),
     move,
     moveOwner: (owner, name) =>
-      Stream.mapEffect(EventLog.sessions({ list }, owner), ({ session }) => move(session, name)),
+      Stream.mapEffect(EventLog.sessions({ list }, owner), ({ session }) => move(session, name), atOnce),
     rebalance: EventLog.logs({ list }).pipe(
-      Stream.mapEffect(({ session, owner = null }) =>
-        Effect.gen(function* () {
-          const place = yield* places.settle(session)
-          const isLeaving = shards.some(({ name, leaving }) => leaving === true && name === place?.shard)
-          const never = isLeaving && place !== null ? neverOn(place) : []
-          const { name } = yield* places.belongsTo(session, owner, never)
-          return place === null || place.shard === name || neverOn(place).includes(name)
-            ? []
-            : [yield* move(session, name)]
-        }),
+      Stream.mapEffect(
+        ({ session, owner = null }) =>
+          Effect.gen(function* () {
+            const place = yield* places.settle(session)
+            const isLeaving = shards.some(({ name, leaving }) => leaving === true && name === place?.shard)
+            const never = isLeaving && place !== null ? neverOn(place) : []
+            const { name } = yield* places.belongsTo(session, owner, never)
+            return place === null || place.shard === name || neverOn(place).includes(name)
+              ? []
+              : [yield* move(session, name)]
+          }),
+        atOnce,
       ),
       Stream.flattenIterables,
     ),

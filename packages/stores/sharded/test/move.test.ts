@@ -2,99 +2,25 @@
  * Sessions that move while they are written to: whoever is killed at any step, no record is lost, none is there twice, and each session is on
  * one shard.
  */
-import { EventLog, InMemoryEventLog } from "@memfold/core"
+import { EventLog } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
 import { Cause, Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { rendezvous, makeSharded, type Shard, type ShardedLog } from "../src/index.js"
-
-const record = (n: number) => ({ time: n, type: "Noted", schemaVersion: 1, data: `{"n":${n}}` })
-
-class Killed extends Error {}
-
-/** What happens at each call of a store by a process: it goes on, or is killed before it, or behind it. */
-type Fate = "on" | "before" | "behind"
-
-/** Lets other fibers go on for a while, as long as the numbers of a seed say. */
-type Pause = Effect.Effect<void>
-
-const pausesOf = (seed: number): Pause => {
-  let state = seed
-  return Effect.suspend(() => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
-    return Effect.repeatN(Effect.yieldNow(), (state >>> 16) % 6)
-  })
-}
-
-/** A log as a process sees it that is killed at a call: everything that it calls later dies, too. */
-const mortal = (log: EventLog.Service, fate: () => Fate, pause: Pause): EventLog.Service => {
-  let isDead = false
-  const call =
-    <Given extends ReadonlyArray<unknown>, A, E>(run: (...given: Given) => Effect.Effect<A, E>) =>
-    (...given: Given): Effect.Effect<A, E> =>
-      Effect.suspend(() => {
-        const now = isDead ? "before" : fate()
-        if (now !== "on") isDead = true
-        const killed = Effect.die(new Killed())
-        const done = now === "before" ? killed : run(...given)
-        // Other fibers go on between any two calls.
-        return Effect.zipRight(pause, now === "behind" ? Effect.zipRight(Effect.exit(done), killed) : done)
-      })
-  const { projections } = log
-  return {
-    ...log,
-    append: call(log.append),
-    read: call(log.read),
-    head: call(log.head),
-    list: call(log.list),
-    delete: call(log.delete),
-    rewrite: call(log.rewrite),
-    projections: { ...projections, get: call(projections.get), put: call(projections.put) },
-  }
-}
-
-const stores = Effect.forEach(["a", "b", "c", "d"], (name) =>
-  Effect.map(InMemoryEventLog.make, (log): Shard => ({ name, log })),
-)
-
-/** A process over the shards. */
-const processOver = (
-  shards: ReadonlyArray<Shard>,
-  fate: () => Fate = () => "on",
-  pause: Pause = Effect.yieldNow(),
-): ShardedLog =>
-  makeSharded({ shards: shards.map((shard) => ({ ...shard, log: mortal(shard.log, fate, pause) })) })
-
-const logOf = (log: EventLog.Service, session: string) =>
-  Effect.map(Stream.runCollect(EventLog.records(log, session)), (found) => [...found])
-
-/** Appends as an application does: after a conflict it reads, and tries again; each batch has its id. */
-const appending = (log: ShardedLog, session: string, n: number): Effect.Effect<unknown, EventLog.LogError> =>
-  Effect.flatMap(EventLog.versionOf(log, session), (expectedVersion) =>
-    log.append(session, [record(n), record(n)], { expectedVersion, batchId: `b${n}` }),
-  ).pipe(Effect.catchTag("VersionConflict", () => appending(log, session, n)))
-
-/** Every batch that was acknowledged is there once and whole, and the session is on one shard alone for whoever looks. */
-const checked = (shards: ReadonlyArray<Shard>, session: string, acknowledged: ReadonlyArray<number>) =>
-  Effect.gen(function* () {
-    const log = processOver(shards)
-    const found = yield* logOf(log, session)
-    expect(found.map(({ version }) => version)).toEqual(found.map((_, at) => at + 1))
-    const batches = found.filter((_, at) => at % 2 === 0).map(({ batchId }) => batchId)
-    expect(found.filter((_, at) => at % 2 === 1).map(({ batchId }) => batchId)).toEqual(batches)
-    expect(new Set(batches).size).toBe(batches.length)
-    for (const n of acknowledged) expect(batches).toContain(`b${n}`)
-    const listed = yield* Stream.runCollect(EventLog.sessions(log))
-    expect([...listed].map((info) => `${info.session} ${info.version}`)).toEqual([
-      `${session} ${found.length}`,
-    ])
-  })
-
-const killedAt = (step: number, how: Exclude<Fate, "on">) => {
-  let calls = 0
-  return (): Fate => (++calls === step ? how : "on")
-}
+import { rendezvous, makeSharded } from "../src/index.js"
+import {
+  appending,
+  checked,
+  Killed,
+  killedAt,
+  logOf,
+  mortal,
+  pausesOf,
+  processOver,
+  record,
+  simulated,
+  stores,
+} from "./support.js"
 
 const seeds = fc.nat({ max: 2 ** 30 })
 
@@ -126,7 +52,7 @@ describe("a move", () => {
       expect((yield* log.move("nobody", to.name)).outcome).toBe("gone")
       expect(yield* log.delete("s")).toBe(true)
       expect((yield* log.list({ limit: 5 })).length).toBe(0)
-    }).pipe(Effect.runPromise))
+    }).pipe(simulated))
 
   it(
     "that is killed at any of its calls, while others write, loses nothing",
@@ -164,7 +90,7 @@ describe("a move", () => {
               const next = processOver(shards).move("s", now === second!.name ? first!.name : second!.name)
               yield* Effect.all([next, writing([10, 11, 12])], { concurrency: "unbounded" })
               yield* checked(shards, "s", acknowledged)
-            }).pipe(Effect.runPromise),
+            }).pipe(simulated),
         ),
         { numRuns: often(120, 5_000) },
       ),
@@ -213,7 +139,7 @@ describe("a move", () => {
               if (!commands.includes("delete"))
                 for (const batch of ["b0", ...acknowledged])
                   expect(found.map(({ batchId }) => batchId)).toContain(batch)
-            }).pipe(Effect.runPromise),
+            }).pipe(simulated),
         ),
         { numRuns: often(100, 3_000), examples: [[["move-b", "move-c", "delete", "move-b"], 16]] },
       ),
@@ -291,7 +217,7 @@ describe("a mover that is stopped at any of its calls, and goes on much later,",
       else if (batches !== null) expect(yield* others.delete("s")).toBe(true)
       // Nothing is left on any shard, but of one that was killed when its session was gone already.
       if (!isKilled || batches !== null) for (const { log } of shards) expect(yield* log.head("s")).toBeNull()
-    }).pipe(Effect.runPromise)
+    }).pipe(simulated)
 
   it(
     "writes nothing that anybody reads, and leaves nothing behind",
@@ -322,7 +248,7 @@ describe("a mover that is stopped at any of its calls, and goes on much later,",
       expect((yield* Effect.flip(log.move("s", to))).reason).toContain("was broken off")
       expect((yield* log.move("s", to, { again: true })).outcome).toBe("moved")
       yield* checked(shards, "s", [0])
-    }).pipe(Effect.runPromise))
+    }).pipe(simulated))
 })
 
 describe("a shard that is added", () => {
@@ -352,7 +278,7 @@ describe("a shard that is added", () => {
         expect(belongs === "d" || belongs === before[at]).toBe(true)
       }
       expect((yield* Stream.runCollect(EventLog.sessions(four))).length).toBe(40)
-    }).pipe(Effect.runPromise))
+    }).pipe(simulated))
 })
 
 describe("a shard that is leaving", () => {
@@ -403,7 +329,7 @@ describe("a shard that is leaving", () => {
           expect(yield* Effect.flip(strange.feed!({ limit: 1, after: page!.position }))).toMatchObject({
             refused: "position",
           })
-        }).pipe(Effect.runPromise),
+        }).pipe(simulated),
       ),
       { numRuns: often(6, 60) },
     ))
@@ -441,5 +367,5 @@ describe("owners", () => {
         }),
       )
       expect(refused.message).toContain("another region")
-    }).pipe(Effect.runPromise))
+    }).pipe(simulated))
 })
