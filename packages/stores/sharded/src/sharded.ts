@@ -2,7 +2,7 @@
 import { storeLayer } from "@memfold/catalog"
 import { EventLog } from "@memfold/log"
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
-import { directoryIn, placePrefix } from "./Directory.js"
+import { directoryIn, type Place, placePrefix } from "./Directory.js"
 import { type Moved, moveSession } from "./move.js"
 import { neverOn, plain, type Places, placesOf, type Placing } from "./Places.js"
 import type { Shard } from "./Shard.js"
@@ -257,18 +257,33 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
 
   const { reading, writing, write } = routing(places)
 
+  /** Whether a deletion that was noted has been done by whoever has settled it. */
+  const isDeleted = (session: string, at: EventLog.LogPosition, noted: Place) =>
+    Effect.gen(function* () {
+      if ((yield* directory.find(session))?.version === noted.version) return false
+      const page = { fromVersion: at.version, toVersion: at.version, reverse: false, limit: 1 }
+      const [record] = yield* reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) =>
+        log.read(session, page),
+      )
+      return record?.batchId !== at.batchId
+    })
+
   const remove = (session: string, at?: EventLog.LogPosition): Effect.Effect<boolean, EventLog.LogError> =>
     Effect.gen(function* () {
       const place = yield* places.settle(session)
       if (place === null) return false
       const { log } = yield* places.named(session, place.shard)
       const head = yield* log.head(session)
-      if (head === null) return false
+      if (head === null) {
+        const now = yield* directory.find(session)
+        // It has moved meanwhile.
+        return now !== null && now.version !== place.version ? yield* remove(session, at) : false
+      }
       if (at !== undefined && (at.version !== head.version || at.batchId !== head.batchId)) return false
       yield* places.clear(session, place)
       const noted = yield* directory.change(session, place.version, { ...plain(place), deleting: head })
       if (noted === null) return yield* remove(session, at)
-      const isDone = yield* log.delete(session, head)
+      const isDone = (yield* log.delete(session, head)) || (yield* isDeleted(session, head, noted))
       yield* directory.change(session, noted.version, plain(place))
       return isDone || at !== undefined ? isDone : yield* remove(session)
     })
@@ -309,11 +324,10 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     ),
     append: (session, records, options) =>
       write("append", session, options, ({ log }) => log.append(session, records, options)),
+    // What was copied before has the old data: a move that is under way ends, and its copy goes.
     rewrite: (session, rewritten, records, options) =>
-      write("rewrite", session, options, ({ log }) =>
-        Effect.flatMap(directory.find(session), (place) => places.clear(session, place)).pipe(
-          Effect.zipRight(log.rewrite(session, rewritten, records, options)),
-        ),
+      write("rewrite", session, options, ({ log }) => log.rewrite(session, rewritten, records, options)).pipe(
+        Effect.tap(() => Effect.flatMap(places.settle(session), (place) => places.clear(session, place))),
       ),
     read: (session, page) =>
       reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) => log.read(session, page)),

@@ -19,6 +19,7 @@ import {
   processOver,
   record,
   simulated,
+  stopped,
   stores,
 } from "./support.js"
 
@@ -146,28 +147,6 @@ describe("a move", () => {
     often(60_000, 600_000),
   )
 })
-
-/** A log whose process is stopped at a call, and goes on when it is told. */
-const stopped = (
-  log: EventLog.Service,
-  step: { left: number },
-  stop: Effect.Effect<void>,
-): EventLog.Service => {
-  const call =
-    <Given extends ReadonlyArray<unknown>, A, E>(run: (...given: Given) => Effect.Effect<A, E>) =>
-    (...given: Given): Effect.Effect<A, E> =>
-      Effect.suspend(() => (--step.left === 0 ? Effect.zipRight(stop, run(...given)) : run(...given)))
-  const { append, read, head, list, delete: remove, projections } = log
-  return {
-    ...log,
-    append: call(append),
-    read: call(read),
-    head: call(head),
-    list: call(list),
-    delete: call(remove),
-    projections: { ...projections, get: call(projections.get), put: call(projections.put) },
-  }
-}
 
 describe("a mover that is stopped at any of its calls, and goes on much later,", () => {
   const holds = (step: number, commands: ReadonlyArray<string>, isKilled: boolean) =>

@@ -52,6 +52,28 @@ export const mortal = (log: EventLog.Service, fate: () => Fate, pause: Pause): E
   }
 }
 
+/** A log whose process is stopped at a call, and goes on when it is told. */
+export const stopped = (
+  log: EventLog.Service,
+  step: { left: number },
+  stop: Effect.Effect<void>,
+): EventLog.Service => {
+  const call =
+    <Given extends ReadonlyArray<unknown>, A, E>(run: (...given: Given) => Effect.Effect<A, E>) =>
+    (...given: Given): Effect.Effect<A, E> =>
+      Effect.suspend(() => (--step.left === 0 ? Effect.zipRight(stop, run(...given)) : run(...given)))
+  const { append, read, head, list, delete: remove, projections } = log
+  return {
+    ...log,
+    append: call(append),
+    read: call(read),
+    head: call(head),
+    list: call(list),
+    delete: call(remove),
+    projections: { ...projections, get: call(projections.get), put: call(projections.put) },
+  }
+}
+
 export const stores = Effect.forEach(["a", "b", "c", "d"], (name) =>
   Effect.map(InMemoryEventLog.make, (log): Shard => ({ name, log })),
 )

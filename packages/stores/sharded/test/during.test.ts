@@ -1,0 +1,248 @@
+/**
+ * What else is done with a session, begun at each step of a move, and moves at each step of that: nothing is lost, torn, left behind on another
+ * shard, or read again.
+ */
+import { EventLog, type Memory, Message } from "@memfold/core"
+import { type Archive, archiveSession, behind, recordLine, restoreSession } from "@memfold/archive"
+import { often } from "@memfold/harness/depth"
+import { memoryOver, pairs } from "@memfold/harness/engine"
+import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
+import { Deferred, Effect, Exit, Fiber, type Scope } from "effect"
+import * as fc from "fast-check"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, describe, expect, it } from "vitest"
+import { makeSharded, type Shard, type ShardedLog } from "../src/index.js"
+import { killedAt, logOf, mortal, simulated, stopped, stores } from "./support.js"
+
+const canary = "KANARIENVOGEL-4711"
+
+const folder = mkdtempSync(join(tmpdir(), "memfold-during-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let made = 0
+
+/** An archive that keeps its objects as they are given. */
+const inMemory = () => {
+  const objects = new Map<string, Uint8Array>()
+  const archive: Archive = {
+    name: "memory",
+    put: (key, bytes) => Effect.sync(() => void objects.set(key, bytes)),
+    get: (key) => Effect.sync(() => objects.get(key) ?? null),
+    remove: (key) => Effect.sync(() => void objects.delete(key)),
+    list: Effect.sync(() => [...objects.keys()]),
+  }
+  return { archive, objects }
+}
+
+/** A process: its shards, what lies over them, and a memory. */
+interface Process {
+  readonly sharded: ShardedLog
+  /** The store itself, without its archive. */
+  readonly store: EventLog.Service
+  readonly log: EventLog.Service
+  readonly memory: Memory.Service
+}
+
+interface World {
+  readonly shards: ReadonlyArray<Shard>
+  readonly archive: Archive
+  readonly objects: ReadonlyMap<string, unknown>
+  readonly process: (of?: ReadonlyArray<Shard>) => Effect.Effect<Process, never, Scope.Scope>
+}
+
+const world = (isSealed: boolean) =>
+  Effect.gen(function* () {
+    const shards = yield* stores
+    const own = join(folder, String(++made))
+    mkdirSync(own)
+    const keyring = folderKeyring({ folder: join(own, "owners"), root: fileRoot(join(own, "root.key")) })
+    const { archive, objects } = inMemory()
+    const process: World["process"] = (of = shards) =>
+      Effect.gen(function* () {
+        const sharded = makeSharded({ shards: of })
+        const store = isSealed ? sealLog(sharded, keyring) : sharded
+        const log = yield* behind(store, archive)
+        return {
+          sharded,
+          store,
+          log,
+          memory: yield* memoryOver(log, { strategy: pairs, compaction: { mode: "manual" } }),
+        }
+      })
+    const first = yield* process()
+    yield* first.memory.append("s", [Message.user(canary), Message.assistant("Yes.")], { owner: "ann" })
+    yield* first.memory.append("s", [Message.user("And?"), Message.assistant("No.")])
+    yield* first.memory.describe("s", { title: "Birds" })
+    yield* first.memory.append("other", [Message.user("I am another one.")], { owner: "ann" })
+    return { shards, archive, objects, process } satisfies World
+  })
+
+/** What the stores of all shards have of the session: lines of records, and rows. */
+const keptOf = ({ shards }: World) =>
+  Effect.map(
+    Effect.forEach(shards, ({ name, log }) =>
+      Effect.gen(function* () {
+        const records = yield* logOf(log, "s")
+        const rows = yield* Effect.forEach(["summary", "snapshot", "index"], (kind) =>
+          log.projections.get("s", kind),
+        )
+        return records.length === 0 ? [] : [{ name, text: JSON.stringify([records, rows]) }]
+      }),
+    ),
+    (found) => found.flat(),
+  )
+
+interface Operation {
+  readonly sealed: boolean
+  readonly before?: Operation["run"]
+  readonly run: (world: World, by: Process) => Effect.Effect<unknown, unknown>
+  /** What holds once it is done, and for good. */
+  readonly done: (world: World, by: Process, answer: unknown) => Effect.Effect<void, unknown>
+}
+
+const lines = (by: Process) => Effect.map(logOf(by.log, "s"), (records) => records.map(recordLine))
+const listed = (by: Process) =>
+  Effect.map(by.memory.sessionsOf("ann"), ({ sessions }) => sessions.map(({ session }) => session).toSorted())
+
+const isThere = (world: World, by: Process) =>
+  Effect.gen(function* () {
+    expect((yield* lines(by)).length).toBeGreaterThan(4)
+    expect(yield* listed(by)).toEqual(["other", "s"])
+  })
+
+const isGone = (world: World, by: Process) =>
+  Effect.gen(function* () {
+    expect(yield* lines(by)).toEqual([])
+    expect(yield* listed(by)).not.toContain("s")
+    expect(yield* keptOf(world)).toEqual([])
+  })
+
+const archived: Operation["run"] = ({ archive }, { store }) => archiveSession(store, archive, "s")
+
+const operations: Readonly<Record<string, Operation>> = {
+  delete: { sealed: false, run: (_, { memory }) => memory.delete("s"), done: isGone },
+  deleteOf: { sealed: true, run: (_, { memory }) => memory.deleteOf("ann"), done: isGone },
+  redact: {
+    sealed: false,
+    run: (_, { memory }) => memory.redact("s", 0),
+    done: (world, by) =>
+      Effect.gen(function* () {
+        expect(JSON.stringify(yield* keptOf(world))).not.toContain(canary)
+        yield* isThere(world, by)
+      }),
+  },
+  erase: {
+    sealed: true,
+    run: (_, { memory }) => memory.erase("ann", { reason: "asked for", after: 0 }),
+    done: (_, by, answer) =>
+      Effect.gen(function* () {
+        const { sessions } = answer as EventLog.Receipt
+        expect(sessions.find(({ session }) => session === "s")?.version).toBeGreaterThan(4)
+        expect((yield* Effect.flip(logOf(by.log, "s"))).refused).toBe("erased")
+        expect(yield* listed(by)).toEqual(["other", "s"])
+      }),
+  },
+  hold: {
+    sealed: true,
+    run: (_, { memory }) => memory.hold("s", "case 17"),
+    done: (world, by) =>
+      Effect.gen(function* () {
+        expect(String(yield* Effect.flip(by.memory.delete("s")))).toContain("case 17")
+        yield* isThere(world, by)
+      }),
+  },
+  archive: {
+    sealed: false,
+    run: archived,
+    done: (world, by, answer) =>
+      Effect.gen(function* () {
+        const { outcome } = answer as { readonly outcome: string }
+        if (outcome === "moved") {
+          expect(yield* keptOf(world)).toEqual([])
+          expect(world.objects.size).toBe(1)
+        }
+        expect(yield* listed(by)).toEqual(["other", "s"])
+      }),
+  },
+  restore: {
+    sealed: false,
+    before: archived,
+    run: ({ archive }, { store }) => restoreSession(store, archive, "s"),
+    done: (world, by) =>
+      Effect.gen(function* () {
+        expect(world.objects.size).toBe(0)
+        yield* isThere(world, by)
+      }),
+  },
+  "restore sealed": {
+    sealed: true,
+    before: archived,
+    run: ({ archive }, { store }) => restoreSession(store, archive, "s"),
+    done: (world, by) =>
+      Effect.gen(function* () {
+        expect(world.objects.size).toBe(0)
+        yield* isThere(world, by)
+      }),
+  },
+}
+
+/** The shards of a process that stops at one of its calls until it is told to go on, or dies there. */
+const stopping = (shards: ReadonlyArray<Shard>, step: number, isKilled: boolean) =>
+  Effect.gen(function* () {
+    const [hasStopped, goesOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const steps = { left: step }
+    const stop = Effect.zipRight(Deferred.succeed(hasStopped, undefined), Deferred.await(goesOn))
+    const killed = killedAt(1, "behind")
+    const own = shards.map((shard) => {
+      const log = mortal(shard.log, () => (isKilled && steps.left <= 0 ? killed() : "on"), Effect.void)
+      return { ...shard, log: stopped(log, steps, stop) }
+    })
+    return { own, hasStopped: Deferred.await(hasStopped), goOn: Deferred.succeed(goesOn, undefined) }
+  })
+
+const holds = (name: string, who: "mover" | "other", step: number, isKilled: boolean) =>
+  Effect.gen(function* () {
+    const { run, done, before, sealed } = operations[name]!
+    const all = yield* world(sealed)
+    const others = yield* all.process()
+    yield* before?.(all, others) ?? Effect.void
+    const text = yield* lines(yield* all.process())
+    if (before !== undefined) yield* before(all, others)
+    const from = yield* others.sharded.placeOf("s")
+    const to = all.shards.find((shard) => shard.name !== from && shard.name !== "a")!.name
+    const { own, hasStopped, goOn } = yield* stopping(all.shards, step, isKilled)
+    const stops = yield* all.process(own)
+    const moving = (by: Process) => by.sharded.move("s", to)
+    const doing = (mine: typeof who, by: Process): Effect.Effect<Exit.Exit<unknown, unknown>> =>
+      Effect.exit<unknown, unknown, never>(who === mine ? moving(by) : run(all, by))
+    const first = yield* Effect.fork(doing("mover", stops))
+    yield* Effect.race(hasStopped, Fiber.await(first))
+    const second = yield* doing("other", others)
+    // Also while the mover stands still.
+    if (who === "mover" && Exit.isSuccess(second)) yield* done(all, yield* all.process(), second.value)
+    yield* goOn
+    const ended = yield* Fiber.join(first)
+    const result = who === "mover" ? second : ended
+    if (Exit.isFailure(result)) return yield* result
+    if (!isKilled) yield* done(all, yield* all.process(), result.value)
+    if (name === "archive" || name.startsWith("restore"))
+      expect((yield* lines(yield* all.process())).slice(0, text.length)).toEqual(text)
+  }).pipe(Effect.asVoid, Effect.scoped)
+
+describe.each(Object.keys(operations))("%s", (name) => {
+  it(
+    "at each step of a move, and a move at each of its steps, leaves nothing behind",
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom("mover" as const, "other" as const),
+          fc.integer({ min: 1, max: 50 }),
+          fc.boolean(),
+          (who, step, isKilled) => simulated(holds(name, who, step, isKilled && who === "mover")),
+        ),
+        { numRuns: often(40, 1_000) },
+      ),
+    often(60_000, 600_000),
+  )
+})
