@@ -8,6 +8,7 @@ export {
   type GivenUp,
   givenUp,
   groupLog,
+  groupRows,
   keepTurn,
   type Kept,
   type Listed,

@@ -100,7 +100,16 @@ interface Cursor {
   readonly until: number
 }
 
-const rowOf = (cursor: Cursor) => ({ kind: "cursor", rows: [{ key: "", data: JSON.stringify(cursor) }] })
+/** The kind of the row that says how far a group has come. */
+const cursorKind = "cursor"
+
+/** The kind of the rows of what was given up and is done since; each has the version of its record in the log of the group as its key. */
+const redelivered = "redelivered"
+
+/** The kinds of the rows that a group keeps beside its log: they follow from nothing, and go where the log goes. */
+export const groupRows: ReadonlyArray<string> = [cursorKind, redelivered]
+
+const rowOf = (cursor: Cursor) => ({ kind: cursorKind, rows: [{ key: "", data: JSON.stringify(cursor) }] })
 
 /** How often a consumer asks whether its turn has come. */
 const askAgain = "1 second"
@@ -126,7 +135,7 @@ const groupIn = (log: Service, group: string) => {
     /** The last record of the log, and how far the group has come. */
     find: Effect.gen(function* () {
       const head = yield* own.head(session)
-      const [row] = head === null ? [] : yield* own.projections.get(session, "cursor")
+      const [row] = head === null ? [] : yield* own.projections.get(session, cursorKind)
       return { head, cursor: row === undefined ? null : (JSON.parse(row.data) as Cursor) }
     }),
     /** Appends behind a record, in which case the turn is that of the new one. */
@@ -402,9 +411,6 @@ const endOf = ({ feedEnd }: Service): Effect.Effect<string | null, LogError> =>
     operation: "feed",
     reason: "the store does not say where its feed ends; begin at the start",
   })
-
-/** The kind of the rows of what was given up and is done since; each has the version of its record in the log of the group as its key. */
-const redelivered = "redelivered"
 
 /** An event in the list of what a group has given up. */
 export interface Listed extends GivenUp {

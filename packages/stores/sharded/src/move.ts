@@ -26,7 +26,7 @@ export interface Moved {
 const [roundsBefore, mostRounds] = [4, 100] as const
 
 /** The rows that are not made from the log by whoever reads it next: those that are listed, and the one that saves reading it. */
-const rowKinds = ["description", "summary", "snapshot"] as const
+const rowKinds = ["description", "summary", "snapshot"]
 
 const failed = (session: string, reason: string) =>
   new EventLog.LogError({ operation: "move", session, reason })
@@ -34,8 +34,12 @@ const failed = (session: string, reason: string) =>
 /** Copies rows as they are; what is sealed stays sealed. */
 const copyRows = (from: Shard, to: Shard, session: string, at: EventLog.LogPosition) =>
   Effect.gen(function* () {
-    const changes = yield* Effect.forEach(rowKinds, (kind) =>
-      Effect.map(from.log.projections.get(session, kind), (rows) => ({ kind, replace: true, rows })),
+    const kinds = EventLog.isNotes(session) ? [...rowKinds, ...EventLog.groupRows] : rowKinds
+    const changes = yield* Effect.forEach(
+      kinds,
+      (kind) =>
+        Effect.map(from.log.projections.get(session, kind), (rows) => ({ kind, replace: true, rows })),
+      { concurrency: "unbounded" },
     )
     yield* to.log.projections.put(session, at, changes)
   })

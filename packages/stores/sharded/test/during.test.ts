@@ -2,7 +2,7 @@
  * What else is done with a session, begun at each step of a move, and moves at each step of that: nothing is lost, torn, left behind on another
  * shard, or read again.
  */
-import { EventLog, type Memory, Message } from "@memfold/core"
+import { type EventLog, type Memory, Message } from "@memfold/core"
 import { type Archive, archiveSession, behind, recordLine, restoreSession } from "@memfold/archive"
 import { often } from "@memfold/harness/depth"
 import { memoryOver, pairs } from "@memfold/harness/engine"

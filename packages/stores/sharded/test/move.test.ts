@@ -4,7 +4,7 @@
  */
 import { EventLog } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
-import { Cause, Deferred, Effect, Exit, Fiber, Stream } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, LogLevel, Logger, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { rendezvous, makeSharded } from "../src/index.js"
@@ -347,4 +347,60 @@ describe("owners", () => {
       )
       expect(refused.message).toContain("another region")
     }).pipe(simulated))
+})
+
+describe("a group of the feed", () => {
+  it("has come as far as before where its log has moved, and what was delivered again stays delivered", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("start" as const, "end" as const),
+        fc.array(fc.constantFrom("append", "consume", "fail", "redeliver", "move"), { maxLength: 12 }),
+        (from, commands) =>
+          Effect.gen(function* () {
+            const shards = yield* stores
+            const log = processOver(shards)
+            const notes = EventLog.groupLog("crm")
+            const consume = (fails: boolean) =>
+              EventLog.consume(
+                log,
+                "crm",
+                (page) =>
+                  fails
+                    ? Effect.fail({ reason: "not now" })
+                    : Effect.sync(() => void found.push(...page.map(({ record }) => record.batchId))),
+                { follow: false, from, attempts: 1, batch: 1 },
+              )
+            const found: Array<string> = []
+            const expected: Array<string> = []
+            const waiting: Array<string> = []
+            const givenUp: Array<string> = []
+            yield* consume(false)
+            for (const [at, command] of commands.entries()) {
+              if (command === "append") {
+                yield* appending(log, `chat-${at % 3}`, at)
+                waiting.push(`b${at}`, `b${at}`)
+              } else if (command === "move") {
+                const now = yield* log.placeOf(notes)
+                // It never returns to a shard: at the last one, it stays.
+                for (const { name } of shards)
+                  if (name !== now && (yield* log.placeOf(notes)) === now)
+                    yield* Effect.either(log.move(notes, name))
+              } else if (command === "redeliver") {
+                yield* Stream.runDrain(
+                  EventLog.redeliver(log, "crm", ([fed]) =>
+                    Effect.sync(() => void found.push(fed!.record.batchId)),
+                  ),
+                )
+                expected.push(...givenUp.splice(0))
+              } else {
+                yield* consume(command === "fail")
+                ;(command === "fail" ? givenUp : expected).push(...waiting.splice(0))
+              }
+            }
+            expect(found.toSorted()).toEqual(expected.toSorted())
+            expect((yield* Stream.runCollect(EventLog.givenUp(log, "crm"))).length).toBe(givenUp.length)
+          }).pipe(Logger.withMinimumLogLevel(LogLevel.None), simulated),
+      ),
+      { numRuns: often(40, 1_000) },
+    ))
 })
