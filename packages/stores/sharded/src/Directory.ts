@@ -45,6 +45,9 @@ export const placePrefix = "memfold:place:"
 const idOf = (session: string): string =>
   `${placePrefix}${createHash("sha256").update(session.toWellFormed()).digest("hex")}`
 
+/** The log that counts moves. */
+const movesLog = `${placePrefix}moves`
+
 const makeId = Effect.map(
   Effect.all([Random.nextIntBetween(0, 2 ** 31), Random.nextIntBetween(0, 2 ** 31), Clock.currentTimeNanos]),
   (parts) => parts.join("-"),
@@ -52,6 +55,17 @@ const makeId = Effect.map(
 
 /** The directory in a store. */
 export const directoryIn = (log: EventLog.Service) => ({
+  /** How many moves have come to where a session may leave its shard: whoever lists several shards sees so that one has changed them meanwhile. */
+  moves: EventLog.versionOf(log, movesLog),
+  /** Counts a move, whose copy has begun, before the session leaves its shard. */
+  count: Effect.gen(function* () {
+    const entry = { time: yield* Clock.currentTimeMillis, type: "Moves", schemaVersion: 1, data: "{}" }
+    const expectedVersion = yield* EventLog.versionOf(log, movesLog)
+    yield* log.append(movesLog, [entry], { expectedVersion, batchId: yield* makeId, retried: "in-place" })
+  }).pipe(
+    Effect.retry({ while: ({ _tag }) => _tag === "VersionConflict" }),
+    Effect.catchTag("VersionConflict", () => Effect.void),
+  ),
   /** The place of a session; `null` if it has none. */
   find: (session: string): Effect.Effect<Place | null, EventLog.LogError> =>
     Effect.gen(function* () {

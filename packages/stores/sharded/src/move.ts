@@ -116,7 +116,7 @@ export const moveSession = (
       yield* isOurs ? directory.change(session, version, plain(place)) : places.settle(session)
     })
     const rounds = Effect.gen(function* () {
-      let held = {}
+      let [held, isCounted] = [{}, false]
       for (let round = 0; round < mostRounds; round++) {
         if (round === roundsBefore - 1)
           yield* Effect.sleep(began + trusted - (yield* Clock.currentTimeMillis))
@@ -132,6 +132,8 @@ export const moveSession = (
           if (yield* isOurs) continue
           return yield* overtaken
         }
+        if (!isCounted) yield* directory.count
+        isCounted = true
         const at = yield* target.log.head(session)
         const isComplete = at !== null && at.version >= head.version
         const rows = isComplete

@@ -2,7 +2,7 @@
 import { storeLayer } from "@memfold/catalog"
 import { EventLog } from "@memfold/log"
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
-import { directoryIn, type Place, placePrefix } from "./Directory.js"
+import { type Directory, directoryIn, type Place, placePrefix } from "./Directory.js"
 import { type Moved, moveSession } from "./move.js"
 import { neverOn, plain, type Places, placesOf, type Placing } from "./Places.js"
 import type { Shard } from "./Shard.js"
@@ -55,14 +55,11 @@ const order = (owner: string | undefined) =>
     : EventLog.compareActivity
 
 /** Lists the sessions of all shards in one order, each from the shard that has it. */
-const listing = (places: Places): EventLog.Service["list"] => {
-  const isHere = ({ session }: EventLog.SessionInfo, { name }: Shard) =>
-    places.known(session)?.name === name
-      ? Effect.succeed(true)
-      : Effect.map(places.look(session), (shard) => shard?.name === name)
+const listing = (places: Places, directory: Directory): EventLog.Service["list"] => {
+  const entryOf = (session: string, shard: Shard | null): string => `${shard?.name}\0${session}`
   const list: EventLog.Service["list"] = ({ owner, after, limit }) =>
     Effect.gen(function* () {
-      const pages = yield* Effect.forEach(
+      const pages = Effect.forEach(
         places.allowed(owner ?? null),
         (shard) =>
           Effect.map(shard.log.list({ owner, after, limit }), (page) =>
@@ -70,24 +67,43 @@ const listing = (places: Places): EventLog.Service["list"] => {
           ),
         { concurrency: "unbounded" },
       )
+      const before = yield* directory.moves
+      const first = yield* pages
+      // A session that has moved meanwhile may be on none of the pages: on its new shard when they are read again.
+      const both = (yield* directory.moves) === before ? first : [...(yield* pages), ...first]
       const compare = order(owner)
-      const found = pages
+      const seen = new Set<string>()
+      const found = both
         .flat()
+        .filter(({ info, shard }) => {
+          const entry = entryOf(info.session, shard)
+          return !seen.has(entry) && seen.add(entry)
+        })
         .toSorted((one, other) => compare(one.info, other.info))
         .slice(0, limit)
-      const shown = yield* Effect.filter(
-        found,
-        ({ info, shard }) =>
-          info.session.startsWith(placePrefix) ? Effect.succeed(false) : isHere(info, shard),
-        { concurrency: 16 },
+      const sessions = [...new Set(found.map(({ info }) => info.session))].filter(
+        (session) => !session.startsWith(placePrefix),
       )
+      // Once for each: between two looks, it may move.
+      const now = new Map(
+        yield* Effect.forEach(
+          sessions,
+          (session) => {
+            const known = places.known(session)
+            const shard = seen.has(entryOf(session, known)) ? Effect.succeed(known) : places.look(session)
+            return Effect.map(shard, (now) => [session, now] as const)
+          },
+          { concurrency: 16 },
+        ),
+      )
+      const shown = found.filter(({ info, shard }) => now.get(info.session) === shard)
       const infos = shown.map(({ info }) => info)
       const last = found.at(-1)?.info
       if (found.length < limit || infos.length === limit || last === undefined) return infos
-      // Behind the places, whose ids end with hexadecimal digits, at once.
+      // Behind the directory, whose ids end with letters and digits, at once.
       const next =
         owner === undefined && last.session.startsWith(placePrefix)
-          ? { session: `${placePrefix}g`, updatedTime: 0 }
+          ? { session: `${placePrefix}~`, updatedTime: 0 }
           : last
       return [...infos, ...(yield* list({ owner, after: next, limit: limit - infos.length }))]
     })
@@ -293,7 +309,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
       moveSession(places, directory, session, shard, again),
     )
 
-  const list = listing(places)
+  const list = listing(places, directory)
   const { projections } = first.log
   return {
     shards: shards.map(({ name, region }) => ({ name, region })),

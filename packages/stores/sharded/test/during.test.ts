@@ -241,7 +241,14 @@ describe.each(Object.keys(operations))("%s", (name) => {
           fc.boolean(),
           (who, step, isKilled) => simulated(holds(name, who, step, isKilled && who === "mover")),
         ),
-        { numRuns: often(40, 1_000) },
+        {
+          numRuns: often(40, 1_000),
+          examples: [
+            ["other", 17, false],
+            ["other", 21, false],
+            ["mover", 25, false],
+          ],
+        },
       ),
     often(60_000, 600_000),
   )
