@@ -3,6 +3,7 @@ export * from "./port.js"
 export {
   consume,
   type ConsumeOptions,
+  deleteGivenUp,
   deleteGroup,
   type Done,
   type GivenUp,

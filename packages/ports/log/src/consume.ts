@@ -447,6 +447,35 @@ export const givenUp = (log: Service, group: string, after = 0): Stream.Stream<L
     }),
   )
 
+/**
+ * Takes an event from the list of what a group has given up: it was delivered. It is noted beside the records of the group, whose consumer
+ * keeps its turn.
+ *
+ * @param log - the store
+ * @param group - the name of the group
+ * @param id - its place in the list
+ * @returns whether it was given up by this group
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * export const done = (log: EventLog.Service, { id }: EventLog.Listed) => EventLog.deleteGivenUp(log, "crm", id)
+ * ```
+ */
+export const deleteGivenUp = (log: Service, group: string, id: number): Effect.Effect<boolean, LogError> => {
+  const own = storedLog(log)
+  const notes = groupLog(group)
+  return Effect.gen(function* () {
+    const head = yield* own.head(notes)
+    const range = { fromVersion: id, toVersion: id, reverse: false, limit: 1 }
+    const [letter] = head === null ? [] : yield* own.read(notes, range)
+    if (head === null || letter?.type !== givenUpType) return false
+    yield* own.projections.put(notes, head, [{ kind: redelivered, rows: [{ key: String(id), data: "" }] }])
+    return true
+  }).pipe(Effect.catchTag("VersionConflict", () => deleteGivenUp(log, group, id)))
+}
+
 /** What came of an event that a group had given up: it was taken, is gone from the store, or has failed again and stays given up. */
 export interface Redelivered extends Pick<GivenUp, "session" | "version"> {
   readonly outcome: "delivered" | "gone" | "failed"
@@ -475,19 +504,8 @@ export const redeliver = <E = never, R = never>(
   log: Service,
   group: string,
   handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<unknown, E, R>,
-): Stream.Stream<Redelivered, LogError, R> => {
-  const own = storedLog(log)
-  const notes = groupLog(group)
-  /** Beside the records of the group, whose consumer keeps its turn. */
-  const note = (letterAt: number): Effect.Effect<void, LogError> =>
-    Effect.flatMap(own.head(notes), (head) =>
-      head === null
-        ? Effect.void
-        : own.projections.put(notes, head, [
-            { kind: redelivered, rows: [{ key: String(letterAt), data: "" }] },
-          ]),
-    ).pipe(Effect.catchTag("VersionConflict", () => Effect.suspend(() => note(letterAt))))
-  return Stream.mapEffect(givenUp(log, group), ({ id, session, version, position }) => {
+): Stream.Stream<Redelivered, LogError, R> =>
+  Stream.mapEffect(givenUp(log, group), ({ id, session, version, position }) => {
     const range = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
     return Effect.gen(function* () {
       const [record] = yield* Effect.catchIf(
@@ -499,8 +517,7 @@ export const redeliver = <E = never, R = never>(
       return { outcome: record === undefined ? ("gone" as const) : ("delivered" as const) }
     }).pipe(
       Effect.catchAll((error) => Effect.succeed({ outcome: "failed" as const, reason: reasonOf(error) })),
-      Effect.tap(({ outcome }) => (outcome === "failed" ? Effect.void : note(id))),
+      Effect.tap(({ outcome }) => (outcome === "failed" ? Effect.void : deleteGivenUp(log, group, id))),
       Effect.map((done): Redelivered => ({ session, version, ...done })),
     )
   })
-}

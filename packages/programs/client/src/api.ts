@@ -83,6 +83,7 @@ const under =
 
 const all = under<never>("/v1")
 const consumers = under("/v1/feed/groups/:group", schemas.GroupPath)
+const letter = under("/v1/feed/groups/:group/given-up/:id", schemas.GivenUpPath)
 const session = under("/v1/sessions/:session", schemas.Session)
 const owner = under("/v1/owners/:owner", schemas.OwnerPath)
 const fact = under("/v1/sessions/:session/facts/:fact", schemas.FactPath)
@@ -436,6 +437,10 @@ const log = group("log", [
     query: schemas.GivenUpQuery,
     answer: schemas.GivenUp,
     about: "The events that a group has given up, the oldest first",
+  }),
+  writes("DELETE", "deleteGivenUp", letter(), {
+    answer: schemas.Deleted,
+    about: "Takes an event, by its `id`, from the list of what a group has given up: it was delivered",
   }),
   writes("DELETE", "deleteGroup", consumers(), {
     answer: schemas.Deleted,

@@ -129,3 +129,48 @@ export const consume = async (
     if (state.turn !== undefined) await ask({ limit: 0, lease: 0 }).catch(() => undefined)
   }
 }
+
+/** What came of an event that a group had given up: it was taken, is gone from the store, or has failed again and stays given up. */
+export interface Redelivered {
+  readonly session: string
+  readonly version: number
+  readonly outcome: "delivered" | "gone" | "failed"
+  /** Why it failed: the `reason` of its error, or the name. */
+  readonly reason?: string
+}
+
+/** How many events are listed at once. */
+const listed = 100
+
+/** Hands over what a group has given up, each event once, the oldest first; what was taken is no longer given up. */
+export const redeliver = async function* (
+  { requests: { log }, safely }: Calls,
+  /** The group, as it stands in a path. */
+  group: string,
+  handle: (events: ReadonlyArray<schemas.FedEvent>) => unknown,
+): AsyncGenerator<Redelivered> {
+  const path = { group }
+  for (let after = 0; ;) {
+    const { givenUp } = await safely(log.givenUp({ path, urlParams: { after, limit: listed } }))
+    for (const { id, session, version, position } of givenUp) {
+      after = id
+      const urlParams = { fromVersion: version, toVersion: version }
+      let outcome: Pick<Redelivered, "outcome" | "reason"> = { outcome: "delivered" }
+      try {
+        const { events } = await safely(
+          log.events({ path: { session: inPath("session", session) }, urlParams }),
+        )
+        if (events.length === 0) outcome = { outcome: "gone" }
+        else await handle(events.map((event) => ({ ...event, position })))
+      } catch (error) {
+        outcome =
+          error instanceof ServiceError && error.error === "Erased"
+            ? { outcome: "gone" }
+            : { outcome: "failed", reason: reasonOf(error) }
+      }
+      if (outcome.outcome !== "failed") await safely(log.deleteGivenUp({ path: { ...path, id } }))
+      yield { session, version, ...outcome }
+    }
+    if (givenUp.length < listed) return
+  }
+}

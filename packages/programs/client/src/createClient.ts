@@ -1,7 +1,7 @@
 /** The client with Promises, made from the declaration of the service. Its users need no Effect. */
 import { type Calls, type ClientOptions, inPath, makeCalls, type WriteOptions, written } from "./call.js"
 import { followChanges } from "./changes.js"
-import { consume, type Consumer, type ConsumeOptions } from "./consume.js"
+import { consume, type Consumer, type ConsumeOptions, redeliver } from "./consume.js"
 import { eventsIn } from "./exported.js"
 import type * as schemas from "./schemas.js"
 
@@ -378,6 +378,12 @@ export const createClient = <
       safely(requests.log.givenUp({ path: { group: inPath("group", group) }, urlParams: query })).then(
         ({ givenUp }) => givenUp,
       ),
+    /**
+     * Hands over what a group has given up, each event once, the oldest first, also while the group goes on. What `handle` takes is no longer
+     * given up; what it fails for stays so.
+     */
+    redeliver: (group: string, handle: (events: ReadonlyArray<schemas.FedEvent>) => unknown) =>
+      redeliver(calls, inPath("group", group), handle),
     /** Deletes a group of the feed: a group of this name begins anew. */
     deleteGroup: (group: string) =>
       once(requests.log.deleteGroup({ path: { group: inPath("group", group) } })),

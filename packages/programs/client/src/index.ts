@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export type { ClientOptions, WriteOptions } from "./call.js"
-export type { ConsumeOptions, Consumer } from "./consume.js"
+export type { ConsumeOptions, Consumer, Redelivered } from "./consume.js"
 export {
   type Client,
   createClient,

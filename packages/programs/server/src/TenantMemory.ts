@@ -46,6 +46,8 @@ export interface TenantMemory extends Omit<
   ) => Effect.Effect<EventLog.Turn, EventLog.LogError | EventLog.TurnLost>
   /** What a group has given up: see `EventLog.givenUp`. */
   readonly givenUp: (group: string, after?: number) => Stream.Stream<EventLog.Listed, EventLog.LogError>
+  /** Takes an event from what a group has given up: see `EventLog.deleteGivenUp`. */
+  readonly deleteGivenUp: (group: string, id: number) => Effect.Effect<boolean, EventLog.LogError>
   /** Deletes a group: see `EventLog.deleteGroup`. */
   readonly deleteGroup: (group: string) => Effect.Effect<boolean, EventLog.LogError>
   /** Sessions in the order of the store: see `EventLog.ListOptions`. */
@@ -81,7 +83,10 @@ export const tenantMemory = (
   const prefix = tenant === null ? "" : `${tenant}/`
   const inside = (id: string): string => `${prefix}${id}`
   const outside = (id: string): string => (id.startsWith(prefix) ? id.slice(prefix.length) : id)
-  const groups: Pick<TenantMemory, "hasGroup" | "takeTurn" | "keepTurn" | "givenUp" | "deleteGroup"> = {
+  const groups: Pick<
+    TenantMemory,
+    "hasGroup" | "takeTurn" | "keepTurn" | "givenUp" | "deleteGivenUp" | "deleteGroup"
+  > = {
     hasGroup: (group) => Effect.map(log.head(EventLog.groupLog(inside(group))), (head) => head !== null),
     takeTurn: (group, options) => EventLog.takeTurn(log, inside(group), options),
     keepTurn: (group, at, { givenUp = [], ...kept } = {}) =>
@@ -94,6 +99,7 @@ export const tenantMemory = (
         ...one,
         session: outside(one.session),
       })),
+    deleteGivenUp: (group, id) => EventLog.deleteGivenUp(log, inside(group), id),
     deleteGroup: (group) => EventLog.deleteGroup(log, inside(group)),
   }
   if (tenant === null) return { ...memory, ...groups, list: (request) => log.list(request), spent: spentOf }

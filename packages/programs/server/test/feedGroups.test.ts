@@ -171,6 +171,62 @@ it("lists what was given up page by page, goes on behind it, and begins anew onc
   expect(sessionsOf(await consumer())).toEqual(["one", "two", "three"])
 })
 
+it("hands over again what was given up, once what is taken, while a consumer has its turn", async () => {
+  const [acme, globex, reader] = [
+    makeToken({ tenant: "acme", rights: ["read", "write", "erase"] }),
+    makeToken({ tenant: "globex", rights: ["read", "write"] }),
+    makeToken({ tenant: "acme", rights: ["read"] }),
+  ] as const
+  const { url } = await started({ tokens: [acme, globex, reader].map(({ stored }) => stored) })
+  const [mine, theirs, without] = [acme, globex, reader].map(({ token }) => createClient({ url, token }))
+  for (const session of ["one", "two", "three"]) await mine!.append(session, turn(1).slice(0, 1))
+  const refusing = () => {
+    throw Object.assign(new Error("a secret of the conversation"), { reason: "not today" })
+  }
+  await mine!.consume("g", refusing, { attempts: 1, batch: 1, follow: false })
+  const listed = await mine!.givenUp("g")
+  expect(listed.map(({ session }) => session)).toEqual(["one", "two", "three"])
+  const consumer = asking(url, "g", acme.token)
+  const { turn: held } = await consumer({ lease: 60 })
+  await mine!.delete("two")
+  const redelivered = async (handle: Parameters<ReturnType<typeof createClient>["redeliver"]>[1]) => {
+    const found = []
+    for await (const one of mine!.redeliver("g", handle)) found.push(one)
+    return found
+  }
+  const taken: Array<string> = []
+  expect(
+    await redelivered(([event]) => {
+      if (event!.session === "one") refusing()
+      taken.push(`${event!.session} ${event!.version} ${event!.position}`)
+    }),
+  ).toEqual([
+    { session: "one", version: 1, outcome: "failed", reason: "not today" },
+    { session: "two", version: 1, outcome: "gone" },
+    { session: "three", version: 1, outcome: "delivered" },
+  ])
+  expect(taken).toEqual([`three 1 ${listed[2]!.position}`])
+  expect(await mine!.givenUp("g")).toEqual(listed.slice(0, 1))
+  const path = `v1/feed/groups/g/given-up/${listed[0]!.id}`
+  const removed = async (token: string, at = path) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const { status, body } = await ask(`${url}/${at}`, { method: "DELETE", headers })
+    return status === 200 ? (body as { readonly deleted: boolean }).deleted : status
+  }
+  expect(await removed(reader.token)).toBe(403)
+  expect(await removed(globex.token)).toBe(false)
+  // Records of the group that are no events, and none at all.
+  for (const id of [1, 0, 1_000])
+    expect(await removed(acme.token, `v1/feed/groups/g/given-up/${id}`)).toBe(false)
+  expect(await removed(acme.token, "v1/feed/groups/g/given-up/-1")).toBe(400)
+  await expect(without!.redeliver("g", () => {}).next()).rejects.toMatchObject({ status: 403 })
+  expect((await theirs!.redeliver("g", () => {}).next()).done).toBe(true)
+  expect(await mine!.givenUp("g")).toEqual(listed.slice(0, 1))
+  expect(await redelivered(() => {})).toEqual([{ session: "one", version: 1, outcome: "delivered" }])
+  expect(await redelivered(refusing)).toEqual([])
+  expect(await consumer({ turn: held, lease: 60 })).toMatchObject({ status: 200, turn: held })
+})
+
 it("refuses what is no turn and no position, and is not stuck by it", async () => {
   const { url } = await started()
   await createClient({ url }).append("one", turn(1).slice(0, 1))

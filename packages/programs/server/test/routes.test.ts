@@ -655,6 +655,7 @@ describe("every route over a sealed store", () => {
     // They show no words of a session, or had nothing to do here; and the feed is of the whole store, with its trails.
     expect(untold.toSorted()).toEqual([
       "DELETE /v1/feed/groups/:group",
+      "DELETE /v1/feed/groups/:group/given-up/:id",
       "DELETE /v1/files/f",
       "DELETE /v1/owners/:owner/facts/rebuild",
       "GET /v1/access",

@@ -60,6 +60,8 @@ export const GroupPath = Schema.Struct({
   group: text("The name of a group of consumers, without U+0000"),
 })
 
+export const GivenUpPath = Schema.Struct({ ...GroupPath.fields, id: count })
+
 const givenUp = {
   session: text("The session of the event, without U+0000"),
   version: Schema.Int.pipe(Schema.positive()),

@@ -87,6 +87,14 @@ export const log = (serving: Serving) =>
           }),
         ),
       )
+      .handle("deleteGivenUp", ({ path: { group, id } }) =>
+        run((memory) =>
+          Effect.zipRight(
+            named("a group", group),
+            Effect.map(memory.deleteGivenUp(group, id), (deleted) => ({ deleted })),
+          ),
+        ),
+      )
       .handle("deleteGroup", ({ path: { group } }) =>
         run((memory, tenant) =>
           Effect.gen(function* () {
