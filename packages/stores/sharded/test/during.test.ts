@@ -97,6 +97,8 @@ interface Operation {
   readonly sealed: boolean
   readonly before?: Operation["run"]
   readonly run: (world: World, by: Process) => Effect.Effect<unknown, unknown>
+  /** Whether one that was killed is waited for, before it is done again. */
+  readonly waits?: boolean
   /** What holds once it is done, and for good. */
   readonly done: (world: World, by: Process, answer: unknown) => Effect.Effect<void, unknown>
 }
@@ -154,6 +156,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   archive: {
     sealed: false,
+    waits: true,
     run: archived,
     done: (world, by, answer) =>
       Effect.gen(function* () {
@@ -167,6 +170,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   restore: {
     sealed: false,
+    waits: true,
     before: archived,
     run: ({ archive }, { store }) => restoreSession(store, archive, "s"),
     done: (world, by) =>
@@ -177,6 +181,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   "restore sealed": {
     sealed: true,
+    waits: true,
     before: archived,
     run: ({ archive }, { store }) => restoreSession(store, archive, "s"),
     done: (world, by) =>
@@ -213,19 +218,21 @@ const holds = (name: string, who: "mover" | "other", step: number, isKilled: boo
     const to = all.shards.find((shard) => shard.name !== from && shard.name !== "a")!.name
     const { own, hasStopped, goOn } = yield* stopping(all.shards, step, isKilled)
     const stops = yield* all.process(own)
-    const moving = (by: Process) => by.sharded.move("s", to)
-    const doing = (mine: typeof who, by: Process): Effect.Effect<Exit.Exit<unknown, unknown>> =>
-      Effect.exit<unknown, unknown, never>(who === mine ? moving(by) : run(all, by))
-    const first = yield* Effect.fork(doing("mover", stops))
+    const [move, other] = [
+      (by: Process) => Effect.exit<unknown, unknown, never>(by.sharded.move("s", to)),
+      (by: Process) => Effect.exit(run(all, by)),
+    ]
+    const first = yield* Effect.fork(who === "mover" ? move(stops) : other(stops))
     yield* Effect.race(hasStopped, Fiber.await(first))
-    const second = yield* doing("other", others)
+    const second = yield* who === "mover" ? other(others) : move(others)
     // Also while the mover stands still.
     if (who === "mover" && Exit.isSuccess(second)) yield* done(all, yield* all.process(), second.value)
     yield* goOn
     const ended = yield* Fiber.join(first)
-    const result = who === "mover" ? second : ended
+    // Whoever had asked for what a killed process began asks again.
+    const result = who === "mover" ? second : isKilled ? yield* other(yield* all.process()) : ended
     if (Exit.isFailure(result)) return yield* result
-    if (!isKilled) yield* done(all, yield* all.process(), result.value)
+    if (!isKilled || who === "other") yield* done(all, yield* all.process(), result.value)
     if (name === "archive" || name.startsWith("restore"))
       expect((yield* lines(yield* all.process())).slice(0, text.length)).toEqual(text)
   }).pipe(Effect.asVoid, Effect.scoped)
@@ -239,7 +246,8 @@ describe.each(Object.keys(operations))("%s", (name) => {
           fc.constantFrom("mover" as const, "other" as const),
           fc.integer({ min: 1, max: 50 }),
           fc.boolean(),
-          (who, step, isKilled) => simulated(holds(name, who, step, isKilled && who === "mover")),
+          (who, step, isKilled) =>
+            simulated(holds(name, who, step, isKilled && (who === "mover" || !operations[name]!.waits))),
         ),
         {
           numRuns: often(40, 1_000),
