@@ -180,6 +180,11 @@ export class Proxy {
     }
     const bytes = given ?? (this.reads(request) ? await readBody(request, maxBody) : null)
     const text = textOf(bytes ?? Buffer.alloc(0), request.headers["content-encoding"], maxBody)
+    if (text === null && conversations?.serves(request.method ?? "", request.url ?? "/") === true) {
+      const message = `The body is no UTF-8 text, or is compressed in another way than gzip, br or deflate, or to more than ${maxBody} bytes; send it without Content-Encoding`
+      refuse(response, 415, { code: "unsupported_body", message })
+      return answeredHere(incoming)
+    }
     // What passes unread is no work.
     if (text !== null && text !== "") {
       const amount = await Memory.asPromise(

@@ -68,14 +68,15 @@ export const readBody = (
 export const textOf = (bytes: Buffer, encoding: string | undefined, most: number): string | null => {
   try {
     const limit = { maxOutputLength: most }
+    const name = (encoding ?? "identity").trim().toLowerCase()
     const plain =
-      encoding === undefined || encoding === "identity"
+      name === "identity"
         ? bytes
-        : encoding === "gzip"
+        : name === "gzip" || name === "x-gzip"
           ? gunzipSync(bytes, limit)
-          : encoding === "br"
+          : name === "br"
             ? brotliDecompressSync(bytes, limit)
-            : encoding === "deflate"
+            : name === "deflate"
               ? inflateSync(bytes, limit)
               : null
     return plain === null ? null : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain)

@@ -11,6 +11,11 @@ const tooLarge = (most: number): Problem =>
   problem(413, "TooLarge", `A body has at most ${most} bytes; append in several requests`)
 
 const notJson = problem(415, "NotJson", "Send JSON, and say so: Content-Type: application/json")
+const isEncoded = problem(
+  415,
+  "ContentEncoding",
+  "The body is compressed, and only what goes on to an upstream may be; send it without Content-Encoding",
+)
 const notText = problem(400, "NotUtf8", "The body is not UTF-8 text; send JSON in UTF-8")
 const tooDeep = problem(
   400,
@@ -66,8 +71,10 @@ export const textOf = (
   limits: BodyLimits,
 ): Effect.Effect<Body, Problem> =>
   Effect.gen(function* () {
-    const { "content-type": type = "application/json" } = request.headers
+    const { "content-type": type = "application/json", "content-encoding": encoding = "identity" } =
+      request.headers
     if (!HttpMethod.hasBody(request.method)) return noBody
+    if (!/^\s*identity\s*$/i.test(encoding)) return yield* Effect.fail(isEncoded)
     const bytes = yield* bytesOf(request, most, limits)
     if (bytes.length === 0) return noBody
     if (!/^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) return yield* Effect.fail(notJson)

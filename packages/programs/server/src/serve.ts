@@ -3,7 +3,13 @@ import { HttpApiBuilder, HttpMiddleware, HttpRouter } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { api } from "@memfold/client/api"
 import { Cause, Deferred, Effect, Exit, Layer, Logger, LogLevel, Schedule, Scope } from "effect"
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { callers } from "./authorization.js"
 import { boundBacklog } from "./backlog.js"
@@ -104,6 +110,24 @@ const listen = (server: Server, { port = 4710, host = "127.0.0.1" }: ServeOption
   })
 
 /**
+ * Tells a client that waits for it to go on with its body (`100 Continue`) once somebody reads the body: not before token, right and length have
+ * passed. Until then the connection ends with the answer: what comes behind it could be the body or the next request.
+ */
+const continueOnceRead = (request: IncomingMessage, response: ServerResponse): void => {
+  const { shouldKeepAlive } = response
+  const read = request._read.bind(request)
+  response.shouldKeepAlive = false
+  request._read = (size) => {
+    request._read = read
+    if (!response.headersSent) {
+      response.writeContinue()
+      response.shouldKeepAlive = shouldKeepAlive
+    }
+    read(size)
+  }
+}
+
+/**
  * Makes a listener that ends when it is told to: what has begun is finished within a time, and what goes on then is cut off.
  * Connections without a request are closed: Node waits for those that have not sent any.
  */
@@ -139,6 +163,10 @@ const makeListener = (
     // A client that has gone is no failure of the process, whoever writes to it.
     response.on("error", () => undefined)
     handler(request, response)
+  })
+  server.on("checkContinue", (request, response) => {
+    continueOnceRead(request, response)
+    server.emit("request", request, response)
   })
   const bounded = boundBacklog(server, underWay)
   const isQuiet = Effect.sync(() => underWay.size === 0)

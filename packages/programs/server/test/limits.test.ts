@@ -3,6 +3,7 @@ import { storeFile } from "@memfold/harness/storeFile"
 import { createClient } from "@memfold/client"
 import { connect } from "node:net"
 import { request } from "node:http"
+import { brotliCompressSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { EventLog } from "@memfold/core"
 import { failureFor, problemOf } from "../src/failure.js"
@@ -115,6 +116,42 @@ describe("a body", () => {
     const brackets = JSON.stringify({ messages: { role: "user", content: `"${"[".repeat(5_000)}` } })
     expect(await send(brackets, "application/json")).toBe(201)
     expect(await send("", "application/json")).toBe(400)
+  })
+
+  it("that is compressed is refused with what to do, unless it goes on to an upstream", async () => {
+    const { url } = await started({ upstream: "http://127.0.0.1:9" })
+    const compressed = new Map<string, (text: string) => Uint8Array<ArrayBuffer>>([
+      ["gzip", gzipSync],
+      ["br", brotliCompressSync],
+      ["zstd", Buffer.from],
+      ["GZIP, br", (text) => brotliCompressSync(gzipSync(text))],
+    ])
+    const own = ["/v1/sessions/s/messages", "/v1/nowhere/s", "/v1/conversations"]
+    const found: Array<unknown> = []
+    for (const [encoding, compress] of compressed)
+      for (const path of own) {
+        const body = compress(
+          JSON.stringify(path.endsWith("messages") ? { messages: turn(1) } : { items: [] }),
+        )
+        const headers = { "content-type": "application/json", "content-encoding": encoding }
+        const answer = await fetch(url + path, { method: "POST", body, headers })
+        found.push([
+          encoding,
+          path,
+          answer.status,
+          (await answer.text()).includes("without Content-Encoding"),
+        ])
+      }
+    // The APIs that go on to an upstream read what their clients send.
+    const read = (encoding: string): boolean => encoding === "gzip" || encoding === "br"
+    expect(found).toEqual(
+      [...compressed.keys()].flatMap((encoding) => [
+        [encoding, own[0], 415, true],
+        [encoding, own[1], 502, false],
+        read(encoding) ? [encoding, own[2], 200, false] : [encoding, own[2], 415, true],
+      ]),
+    )
+    expect((await ask(`${url}/v1/sessions/s`)).status).toBe(404)
   })
 
   it("that never comes is not waited for", async () => {

@@ -208,6 +208,28 @@ const unfinished = (url: string, row: Row, ids: Ids, token: string | null): Prom
     sent.flushHeaders()
   })
 
+/** What comes first for a client that waits with its body, of so many bytes, until it is told to go on. */
+const expecting = (url: string, row: Row, ids: Ids, token: string | null, length: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const headers = {
+      ...headersOf(row, token),
+      "content-length": String(length),
+      "content-type": "application/json",
+      expect: "100-continue",
+    }
+    const sent = request(url + pathOf(row, ids), { method: row.method, headers }, (response) => {
+      // What came behind it could be the body, or another request.
+      resolve(response.headers.connection === "close" ? (response.statusCode ?? 0) : 0)
+      sent.destroy()
+    })
+    sent.once("continue", () => {
+      resolve(100)
+      sent.destroy()
+    })
+    sent.on("error", reject)
+    sent.flushHeaders()
+  })
+
 const missing = (row: Row, rights: ReadonlyArray<string>): boolean =>
   !row.rights.every((right) => rights.includes(right))
 
@@ -409,6 +431,30 @@ describe("L21: every route", () => {
         const isRefused = status === 401 || (status === 403 && !JSON.stringify(body).includes("all tenants"))
         expect([what, status, isRefused]).toEqual([what, status, false])
       }
+  })
+
+  it("lets nobody send a body that it is not to read", async () => {
+    const { url, mine, some, ids } = await spoken({ maxBody: 100_000 })
+    for (const row of rows) {
+      const asked = async (token: string | null, length: number) => [
+        nameOf(row),
+        await expecting(url, row, ids, token, length),
+      ]
+      if (row.rights.length > 0) expect(await asked(null, 5)).toEqual([nameOf(row), 401])
+      for (const { token } of some.filter(({ rights }) => missing(row, rights)))
+        expect(await asked(token, 5)).toEqual([nameOf(row), 403])
+      // What is larger goes on unread, if it may be for an upstream alone.
+      const goesOn =
+        row.isForeign &&
+        !/:(?:conversation|response)|conversations|responses\/(?:input|compact)/.test(row.path)
+      const hasBody = row.method === "POST" || (!row.isForeign && /^P/.test(row.method))
+      const first = goesOn ? 100 : 413
+      if (!hasBody) continue
+      expect(await asked(mine.token, 100_001)).toEqual([nameOf(row), first])
+      expect(await asked(mine.token, 100_000)).toEqual([nameOf(row), 100])
+    }
+    const [row] = rows
+    expect(await expecting(url, { ...row!, method: "POST", path: "/nowhere" }, ids, null, 5)).toBe(404)
   })
 
   it("asks for the right to erase where a text leaves the store", () => {
