@@ -136,3 +136,35 @@ describe("a feed", () => {
     expect(ofGroup.out).toBe(all.out)
   })
 })
+
+/** Sends its own process SIGTERM in the moment in which it has said that it is ready, before anything else of it runs. */
+const endingAtOnce = `
+for (const stream of [process.stdout, process.stderr]) {
+  const write = stream.write
+  stream.write = function (text, ...rest) {
+    const done = write.call(this, text, ...rest)
+    if (/http:|is ready/.test(String(text))) process.kill(process.pid, "SIGTERM")
+    return done
+  }
+}`
+
+describe("a command that serves", () => {
+  it.each(serving)(
+    "ends in order also when it is asked to as soon as it says that it is ready: %s",
+    async (name) => {
+      const { url } = await server()
+      const args = {
+        serve: ["--port", "0", ...store],
+        studio: ["--port", "0"],
+        worker: ["--store", url, "--queue", url],
+      }[name]!
+      const preload = `data:text/javascript,${encodeURIComponent(endingAtOnce)}`
+      const child = spawn(process.execPath, ["--import", preload, program, name, ...args], {
+        cwd: folder,
+        env: environment(),
+        stdio: "ignore",
+      })
+      expect(await once(child, "close")).toEqual([0, null])
+    },
+  )
+})

@@ -115,15 +115,15 @@ const listen = (server: Server, { port = 4710, host = "127.0.0.1" }: ServeOption
  */
 const continueOnceRead = (request: IncomingMessage, response: ServerResponse): void => {
   const { shouldKeepAlive } = response
-  const read = request._read.bind(request)
+  const read = request.read.bind(request)
   response.shouldKeepAlive = false
-  request._read = (size) => {
-    request._read = read
+  request.read = (size) => {
+    request.read = read
     if (!response.headersSent) {
       response.writeContinue()
       response.shouldKeepAlive = shouldKeepAlive
     }
-    read(size)
+    return read(size) as unknown
   }
 }
 

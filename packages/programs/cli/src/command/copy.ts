@@ -11,6 +11,7 @@ import { userHome } from "@memfold/layers"
 import { sqliteFile } from "@memfold/catalog"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { listening } from "./signals.js"
 import { clean, color, count, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
 
 const chosen = options.repeatedText(
@@ -203,22 +204,11 @@ export const copy = options.command(
     }).pipe(Effect.scoped),
 )
 
-const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
-
-/** The first signal that asks the program to end. */
-const signalled = Effect.async<NodeJS.Signals>((resume) => {
-  const unlisten = () => signals.forEach((signal) => process.off(signal, listen))
-  const listen = (signal: NodeJS.Signals) => {
-    unlisten()
-    resume(Effect.succeed(signal))
-  }
-  signals.forEach((signal) => process.on(signal, listen))
-  return Effect.sync(unlisten)
-})
-
 /** Interrupts the work on a signal, waits for its clean-up, and then ends the process with that signal. */
 const untilSignal = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> =>
-  Effect.raceFirst(Effect.as(work, null), signalled).pipe(
+  listening.pipe(
+    Effect.flatMap((asked) => Effect.raceFirst(Effect.as(work, null), asked)),
+    Effect.scoped,
     Effect.flatMap((signal) => {
       if (signal === null) return Effect.void
       process.kill(process.pid, signal)

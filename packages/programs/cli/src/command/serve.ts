@@ -7,6 +7,7 @@ import { existsSync, renameSync, writeFileSync } from "node:fs"
 import { withArchive } from "@memfold/archive"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { listening } from "./signals.js"
 import { spend, spendOf } from "./spend.js"
 import { clean, color } from "../terminal/terminal.js"
 
@@ -35,16 +36,11 @@ export const readTokens = (path: string) =>
     )
   })
 
-/** Waits until the process is asked to end. */
-const asked = Effect.async<void>((resume) => {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => resume(Effect.void))
-})
-
 /** Serves until the process is asked to end; `announce` says what to print once it listens. */
 export const served = (given: ServeOptions, announce: (url: string) => string) =>
   Effect.gen(function* () {
     const { serve } = yield* server
+    const asked = yield* listening
     const service = yield* Effect.acquireRelease(
       Effect.tryPromise({
         try: () => serve(given),

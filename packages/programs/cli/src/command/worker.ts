@@ -17,19 +17,10 @@ import { lines, record } from "./compact.js"
 import type { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { named, queue, queueName } from "./queue.js"
+import { listening } from "./signals.js"
 import { spend, spendOf } from "./spend.js"
 
 const { numberOf } = OptionGroup
-
-/** Waits until the process is asked to end. A second signal ends it at once. */
-const asked = Effect.async<void>((resume) => {
-  const stop = () => {
-    process.off("SIGINT", stop).off("SIGTERM", stop).off("SIGHUP", stop)
-    resume(Effect.void)
-  }
-  process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop)
-  return Effect.sync(() => void process.off("SIGINT", stop).off("SIGTERM", stop).off("SIGHUP", stop))
-})
 
 const printed =
   (json: boolean) =>
@@ -65,6 +56,7 @@ const working = (
 ): Effect.Effect<void, QueueError | EventLog.LogError> =>
   Effect.gen(function* () {
     const queue = yield* opened
+    const asked = yield* listening
     const memory = yield* Memory.make({
       strategy,
       compaction: { mode: "dispatch", lease: lease * 1_000, concurrency },

@@ -20,8 +20,8 @@ export const runTool = (program: string, { args, env }: Start): Effect.Effect<nu
     const pass = (signal: NodeJS.Signals): void => {
       if (!byTerminal || (signal !== "SIGINT" && signal !== "SIGQUIT")) child.kill(signal)
     }
-    const child = spawn(program, args, { stdio: "inherit", env: { ...process.env, ...env } })
     for (const signal of signals) process.on(signal, pass)
+    const child = spawn(program, args, { stdio: "inherit", env: { ...process.env, ...env } })
     const done = (result: Effect.Effect<number, UsageError>): void => {
       for (const signal of signals) process.off(signal, pass)
       resume(result)
