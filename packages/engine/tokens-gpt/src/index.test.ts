@@ -47,6 +47,25 @@ describe("gpt", () => {
     expect(started()).toBeLessThan(15_000)
   })
 
+  it("L19: holds nobody up for long over a long text, and counts it as in one go", async () => {
+    const { count, countInSteps } = await gpt()
+    const units = ["a", "漢字", "，漢", "word ", "\n", "=", "! ", "7", "aB3/", '{"a":1},', "it's "]
+    for (const unit of [...units, prose["English"] ?? ""]) {
+      const text = unit.repeat(1_000_000 / unit.length)
+      const steps = countInSteps!(text)
+      let longest = 0
+      for (;;) {
+        const held = cpuTime()
+        const { done, value } = steps.next()
+        longest = Math.max(longest, held())
+        if (done !== true) continue
+        expect([unit, value]).toEqual([unit, count(text)])
+        break
+      }
+      expect([unit, longest < 50]).toEqual([unit, true])
+    }
+  })
+
   it("names the encodings there are when asked for another", async () => {
     await expect(gpt({ encoding: "p50k" as never })).rejects.toThrow(/o200k_base, cl100k_base/)
     await expect(gpt({ encoding: "toString" as never })).rejects.toThrow(RangeError)

@@ -1,7 +1,7 @@
 /** Exact token counts for OpenAI's models, with gpt-tokenizer's vocabularies. */
 import { TokenCounter } from "@memfold/core"
 import { Effect, Layer } from "effect"
-import { splitLongRuns } from "./split.js"
+import { piecesOf } from "./split.js"
 
 /** `o200k_base` is the vocabulary of GPT-4o and later models, `cl100k_base` that of GPT-4 and GPT-3.5 Turbo. */
 export type Encoding = "o200k_base" | "cl100k_base"
@@ -22,6 +22,9 @@ const encodings: Readonly<Record<Encoding, () => Promise<{ readonly countTokens:
 
 /** Nothing is disallowed: text that spells a special token, such as `<|endoftext|>`, is counted as plain text. */
 const plainText = { disallowedSpecial: new Set<string>() }
+
+/** How many UTF-16 code units are counted in a step, or as far as the next place goes where a text can be cut. */
+const stepLength = 4_096
 
 /**
  * Loads a vocabulary and returns a counter that uses it. The vocabulary is loaded once for all counters.
@@ -50,9 +53,22 @@ export const gpt = async (options: Options = {}): Promise<TokenCounter.Service> 
     throw new RangeError(`No encoding "${encoding}": use one of ${Object.keys(encodings).join(", ")}`)
   }
   const { countTokens } = await encodings[encoding]()
+  const countPiece = (piece: string): number => countTokens(piece, plainText)
   return {
     name: encoding,
-    count: (text) => splitLongRuns(text).reduce((sum, piece) => sum + countTokens(piece, plainText), 0),
+    count: (text) => {
+      let tokens = 0
+      for (const piece of piecesOf(text, stepLength)) tokens += countPiece(piece)
+      return tokens
+    },
+    *countInSteps(text) {
+      let tokens = 0
+      for (const piece of piecesOf(text, stepLength)) {
+        tokens += countPiece(piece)
+        yield
+      }
+      return tokens
+    },
   }
 }
 

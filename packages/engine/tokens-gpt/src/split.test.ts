@@ -1,11 +1,15 @@
 import * as fc from "fast-check"
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as cl100k from "gpt-tokenizer/encoding/cl100k_base"
+import * as o200k from "gpt-tokenizer/encoding/o200k_base"
 import { describe, expect, it } from "vitest"
 import { prose } from "../test/prose.js"
 import { code, json, opaque, output } from "../test/structured.js"
-import { longRun, splitLongRuns } from "./split.js"
+import { longRun, piecesOf } from "./split.js"
 
-const count = (text: string): number => countTokens(text, { disallowedSpecial: new Set<string>() })
+const plain = { disallowedSpecial: new Set<string>() }
+const count = (text: string): number => o200k.countTokens(text, plain)
+/** The pieces of a text of one step. */
+const splitLongRuns = (text: string): ReadonlyArray<string> => [...piecesOf(text, Infinity)]
 const countInPieces = (text: string): number =>
   splitLongRuns(text).reduce((sum, piece) => sum + count(piece), 0)
 
@@ -66,5 +70,45 @@ describe("splitLongRuns", () => {
       expect(splitLongRuns(text).length).toBeGreaterThan(1)
       expect(Math.abs(countInPieces(text) - exact) / exact).toBeLessThanOrEqual(0.001)
     }
+  })
+
+  describe("where a text is longer than a step", () => {
+    const whole = [prose, code, json, opaque, output].flatMap((samples) => Object.values(samples))
+
+    it("cuts where no count changes, with either vocabulary", () => {
+      const units = [
+        ..."aÉ漢🎉\u0301!/'\r\n\t 7\u00a0<|",
+        "'s",
+        "'LL",
+        "don't",
+        "x\u0301",
+        " (",
+        "12",
+        "\ud83c",
+      ]
+      const text = fc.oneof(
+        fc.array(fc.constantFrom(...units), { maxLength: 600 }).map((parts) => parts.join("")),
+        fc.tuple(fc.constantFrom(...whole), fc.nat(1_000)).map(([sample, from]) => sample.slice(from)),
+      )
+      fc.assert(
+        fc.property(text, fc.integer({ min: 1, max: 100 }), (given, step) => {
+          // Runs that are cut for their length are left out: their count may change.
+          fc.pre(splitLongRuns(given).length === 1)
+          const pieces = [...piecesOf(`${"a ".repeat(longRun)}${given}`, step)]
+          const joined = pieces.join("")
+          for (const { countTokens } of [o200k, cl100k])
+            expect(pieces.reduce((sum, piece) => sum + countTokens(piece, plain), 0)).toBe(
+              countTokens(joined, plain),
+            )
+        }),
+        { numRuns: 2_000 },
+      )
+    })
+
+    it("makes no long piece of any ordinary text", () => {
+      for (const text of whole)
+        for (const piece of piecesOf(text.repeat(3 + 2_000 / text.length), 200))
+          expect(piece.length).toBeLessThan(400)
+    })
   })
 })

@@ -18,25 +18,44 @@ const run = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+|\p{N}{1,3}/uy
 
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
+/** A place that has a letter or a digit before it, or no white space before it and a space behind it; a look at it alone. */
+const seam = /(?<=[\p{L}\p{N}])(?!')|(?<=\S)(?=[^\S\r\n])/uy
+
 /**
- * The text in pieces that make it up again, cut only inside runs of more than {@link longRun}. So nearly every
- * text comes back whole, and cutting it changes no count.
+ * Whether a run ends where both vocabularies end a piece and begin one, whatever stands around: behind a letter, a number or before a space
+ * that is no line break. No text is counted otherwise because it is cut there.
  */
-export const splitLongRuns = (text: string): ReadonlyArray<string> => {
-  if (text.length <= longRun) return [text]
-  const pieces: Array<string> = []
+const isSeam = (text: string, at: number): boolean => {
+  seam.lastIndex = at
+  return seam.test(text)
+}
+
+/**
+ * The text in pieces that make it up again, found as they are asked for. It is cut inside runs of more than {@link longRun}, and where it is
+ * longer than a step, between two runs where a cut changes no count. So nearly every text of up to a step comes back whole.
+ *
+ * @param step - after how many UTF-16 code units the next such place is looked for
+ */
+export function* piecesOf(text: string, step: number): Generator<string, undefined> {
+  if (text.length <= longRun) return void (yield text)
   let pieceStart = 0
   let runStart = 0
   run.lastIndex = 0
   while (run.test(text)) {
-    while (run.lastIndex - runStart > longRun) {
+    let { lastIndex: runEnd } = run
+    while (runEnd - runStart > longRun) {
       const end = runStart + longRun
       const cut = isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
-      pieces.push(text.slice(pieceStart, cut))
+      yield text.slice(pieceStart, cut)
       pieceStart = runStart = cut
     }
-    runStart = run.lastIndex
+    runStart = runEnd
+    if (runEnd - pieceStart >= step && isSeam(text, runEnd)) {
+      yield text.slice(pieceStart, runEnd)
+      pieceStart = runEnd
+    }
+    // Others count between two pieces.
+    run.lastIndex = runEnd
   }
-  pieces.push(text.slice(pieceStart))
-  return pieces
+  yield text.slice(pieceStart)
 }
