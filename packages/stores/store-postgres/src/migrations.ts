@@ -1,6 +1,7 @@
 /** The tables of a schema, and the steps by which they come to be. */
+import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { batchIdOf, type Database, integer } from "@memfold/store-sql"
+import { batchIdOf, type Database, integer, type Run } from "@memfold/store-sql"
 import { Effect } from "effect"
 import { quoted } from "./dialect.js"
 
@@ -112,6 +113,30 @@ const second = (s: string): ReadonlyArray<string> => [
 /** The steps to the present tables. A step that was published stays as it is; a change is a further step. */
 const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [first, second]
 
+const creating = (s: string): string => `CREATE SCHEMA IF NOT EXISTS ${s}`
+
+/** Creates a schema, unless it is there: PostgreSQL asks for the right to create one before it looks. */
+export const createSchema = (run: Run, schema: string): Effect.Effect<void, SqlError> =>
+  Effect.gen(function* () {
+    const found = yield* run("SELECT 1 FROM pg_namespace WHERE nspname = ?", [schema])
+    if (found.length === 0) yield* run(creating(quoted(schema)))
+  })
+
+/** The statements that bring the tables of a schema from a version to the present one. */
+const tablesFrom = (s: string, from: number): ReadonlyArray<string> => [
+  ...(from > 0
+    ? []
+    : [
+        `CREATE TABLE ${s}.migrations (version INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP)`,
+      ]),
+  ...steps
+    .slice(from)
+    .flatMap((step, index) => [
+      ...step(s),
+      `INSERT INTO ${s}.migrations (version) VALUES (${from + index + 1})`,
+    ]),
+]
+
 /**
  * The statements that bring a schema from a version to the present one, for those who run migrations themselves.
  *
@@ -130,22 +155,7 @@ export const migrations = ({
   from = 0,
 }: { readonly schema?: string; readonly from?: number } = {}): ReadonlyArray<string> => {
   const s = quoted(schema)
-  const create =
-    from > 0
-      ? []
-      : [
-          `CREATE SCHEMA IF NOT EXISTS ${s}`,
-          `CREATE TABLE ${s}.migrations (version INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP)`,
-        ]
-  return [
-    ...create,
-    ...steps
-      .slice(from)
-      .flatMap((step, index) => [
-        ...step(s),
-        `INSERT INTO ${s}.migrations (version) VALUES (${from + index + 1})`,
-      ]),
-  ]
+  return from > 0 ? tablesFrom(s, from) : [creating(s), ...tablesFrom(s, from)]
 }
 
 const refused = (name: string, problem: string) =>
@@ -232,7 +242,8 @@ export const migrate = (
         // Looked at again: another process may have done it while this one waited.
         const here: Database["query"] = (_about, sql, parameters) => Effect.orDie(run(sql, parameters))
         const from = yield* versionIn(schema, name, here)
-        if (from < steps.length) yield* run(migrations({ schema, from }).join(";\n"))
+        if (from === 0) yield* createSchema(run, schema)
+        if (from < steps.length) yield* run(tablesFrom(quoted(schema), from).join(";\n"))
       }),
     )
   })

@@ -7,6 +7,7 @@ import { Effect, Layer, Scope, Stream } from "effect"
 import { configOf, connecting, retrying } from "./connect.js"
 import { type EmbeddedClient, turnsOf } from "./connectEmbedded.js"
 import { codeOf, postgres, quoted } from "./dialect.js"
+import { createSchema } from "./migrations.js"
 import { checkedSchema, type Options, parse } from "./Options.js"
 import { reasonOf } from "./reasons.js"
 
@@ -38,8 +39,7 @@ interface Opened {
  * - `vector_pieces`: the vectors. All vectors of a session are compared with a query, so the primary key is the only index
  */
 const tables = (s: string, vector: string): string =>
-  `CREATE SCHEMA IF NOT EXISTS ${s};
-   CREATE TABLE ${s}.vector_places (
+  `CREATE TABLE ${s}.vector_places (
      id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
      name TEXT COLLATE "C" NOT NULL UNIQUE,
      space TEXT NOT NULL,
@@ -75,7 +75,10 @@ const prepare = (
       if ((yield* run(extension)).length === 0) yield* run("CREATE EXTENSION vector")
       const [found = {}] = yield* run(extension)
       const of = quoted(text(found, "name"))
-      if ((yield* run(there, [schema])).length === 0) yield* run(tables(s, `${of}.vector`))
+      if ((yield* run(there, [schema])).length === 0) {
+        yield* createSchema(run, schema)
+        yield* run(tables(s, `${of}.vector`))
+      }
       return {
         database: opened,
         places: `${s}.vector_places`,

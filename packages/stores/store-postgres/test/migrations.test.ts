@@ -34,3 +34,16 @@ it("a database that has run the files keeps a log, without the right to create",
   const { rows } = await client.query("SELECT session FROM memfold.log")
   expect(rows).toHaveLength(2)
 })
+
+it("a role that may create tables in a schema opens a log there, without the right to create schemas", async () => {
+  const { url, client } = await server({ config: ["fsync = off"] })
+  await client.query("CREATE ROLE ann LOGIN; CREATE SCHEMA hers AUTHORIZATION ann")
+  const asAnn = Object.assign(new URL(url), { username: "ann" }).href
+  const append = (schema: string) =>
+    withLog({ url: asAnn, schema }, (log) =>
+      log.append("chat-1", records(2), { expectedVersion: 0, batchId: "a" }),
+    )
+  await append("hers")
+  expect((await client.query("SELECT session FROM hers.log")).rows).toHaveLength(2)
+  await expect(append("another")).rejects.toThrow("the user may not do this")
+})

@@ -141,3 +141,16 @@ it("in a server: finds by meaning where it has the extension, and is refused in 
     ),
   )
 })
+
+it("a role that may create tables in a schema has vectors there, without the right to create schemas", async () => {
+  await using own = await PGlite.create({ extensions: { vector } })
+  await own.exec(
+    "CREATE EXTENSION vector; CREATE ROLE ann; CREATE SCHEMA hers AUTHORIZATION ann; SET ROLE ann",
+  )
+  const place = (schema: string) =>
+    Effect.runPromise(
+      Effect.scoped(Effect.flatMap(makeVectors({ database: own, schema }), (index) => index.place("s"))),
+    )
+  expect(await place("hers")).toBe(null)
+  await expect(place("another")).rejects.toThrow("the user may not do this")
+})
