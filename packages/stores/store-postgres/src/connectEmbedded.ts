@@ -1,8 +1,8 @@
 /** Connects to PGlite in the way of Effect SQL. */
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { connectionOf, inTurn, type Row, type Use } from "@memfold/store-sql"
-import { Effect } from "effect"
+import { connectionOf, type Row, type Use } from "@memfold/store-sql"
+import { Effect, Exit, Runtime } from "effect"
 import { parsers, withoutData } from "./connect.js"
 
 const boolean = 16
@@ -20,16 +20,24 @@ export interface EmbeddedClient {
   exec(sql: string, options?: object): Promise<ReadonlyArray<{ readonly rows: ReadonlyArray<unknown> }>>
 }
 
+/** A PGlite that is open, in which the application may have tables of its own. */
+export interface EmbeddedDatabase extends EmbeddedClient {
+  transaction<A>(
+    work: (transaction: EmbeddedClient & { rollback(): Promise<void> }) => Promise<A>,
+  ): Promise<A>
+}
+
+const run = <A>(work: () => Promise<A>): Effect.Effect<A, SqlError> =>
+  Effect.tryPromise({
+    try: work,
+    catch: (cause) => {
+      withoutData(cause)
+      return new SqlError({ cause, message: "Failed to execute statement" })
+    },
+  })
+
 /** The connection of Effect SQL to a PGlite. */
 export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {
-  const run = <A>(query: () => Promise<A>) =>
-    Effect.tryPromise({
-      try: query,
-      catch: (cause) => {
-        withoutData(cause)
-        return new SqlError({ cause, message: "Failed to execute statement" })
-      },
-    })
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, rowMode: "object" | "array") =>
     run(async () => {
       // Without parameters, it can be several statements.
@@ -49,14 +57,19 @@ export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {
   })
 }
 
-const turns = new WeakMap<EmbeddedClient, Use>()
-
-/** Uses a PGlite, which has one connection: all who use it here take turns, so that nobody writes in the transaction of another. */
-export const turnsOf = (pglite: EmbeddedClient): Effect.Effect<Use> =>
-  Effect.suspend(() => {
-    const known = turns.get(pglite)
-    if (known !== undefined) return Effect.succeed(known)
-    return Effect.tap(inTurn(connectionToEmbedded(pglite)), (use) =>
-      Effect.sync(() => turns.set(pglite, use)),
+/**
+ * Uses the one connection of a PGlite within a transaction of it: all who use it take turns, the application as well, so that nobody writes in
+ * the transaction of another. To begin one there changes nothing, and to commit it leaves nothing to commit.
+ */
+export const useOfEmbedded =
+  (pglite: EmbeddedDatabase): Use =>
+  (body) =>
+    Effect.flatMap(Effect.runtime<never>(), (runtime) =>
+      run(() =>
+        pglite.transaction(async (transaction) => {
+          const exit = await Runtime.runPromiseExit(runtime)(body(connectionToEmbedded(transaction)))
+          if (Exit.isFailure(exit)) await transaction.rollback()
+          return exit
+        }),
+      ).pipe(Effect.flatten, Effect.uninterruptible),
     )
-  })

@@ -3,7 +3,7 @@ import type * as Pglite from "@electric-sql/pglite"
 import { EventLog } from "@memfold/log"
 import { changesOf, database, type Dialect, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
-import { type EmbeddedClient, turnsOf } from "./connectEmbedded.js"
+import { type EmbeddedDatabase, useOfEmbedded } from "./connectEmbedded.js"
 import { postgres } from "./dialect.js"
 import { migrate } from "./migrations.js"
 import { reasonOf } from "./reasons.js"
@@ -12,10 +12,10 @@ import { within } from "./within.js"
 /** Where an embedded log is. */
 export interface EmbeddedOptions {
   /**
-   * A folder that PGlite keeps, for one process at a time; or a PGlite that is open, which stays open. Without either, the log ends
+   * A folder that PGlite keeps, for one process at a time; or a PGlite that is open, which stays open and which the application may use as well. Without either, the log ends
    * with the scope.
    */
-  readonly database?: string | EmbeddedClient
+  readonly database?: string | EmbeddedDatabase
   /** The schema of the tables; `memfold` by default. */
   readonly schema?: string
 }
@@ -31,7 +31,7 @@ const failed = (cause: unknown) =>
     cause,
   })
 
-const open = (folder: string | undefined): Effect.Effect<EmbeddedClient, EventLog.LogError, Scope.Scope> =>
+const open = (folder: string | undefined): Effect.Effect<EmbeddedDatabase, EventLog.LogError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
@@ -70,7 +70,7 @@ export const makeEmbedded = ({ database: given, schema = "memfold" }: EmbeddedOp
 > =>
   Effect.gen(function* () {
     const pglite = given === undefined || typeof given === "string" ? yield* open(given) : given
-    const use = yield* turnsOf(pglite)
+    const use = useOfEmbedded(pglite)
     const dialect = { ...postgres(schema), start: { by: "append" } } satisfies Dialect
     const opened = database(use, { dialect, reasonOf: reasonOf("PGlite") })
     yield* migrate(opened, { schema, name: "PGlite", create: true })

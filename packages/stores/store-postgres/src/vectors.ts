@@ -5,7 +5,7 @@ import { atMost } from "@memfold/log/atMost"
 import { type Database, database, type Row, type Run, text } from "@memfold/store-sql"
 import { Effect, Layer, Scope, Stream } from "effect"
 import { configOf, connecting, retrying } from "./connect.js"
-import { type EmbeddedClient, turnsOf } from "./connectEmbedded.js"
+import { type EmbeddedDatabase, useOfEmbedded } from "./connectEmbedded.js"
 import { codeOf, postgres, quoted } from "./dialect.js"
 import { createSchema } from "./migrations.js"
 import { checkedSchema, type Options, parse } from "./Options.js"
@@ -17,7 +17,7 @@ export interface VectorOptions extends Pick<
   "url" | "pool" | "client" | "schema" | "tls" | "connections" | "timeout" | "retryFor"
 > {
   /** A PGlite that is open, with its extension `vector`, in place of a server; it stays open. */
-  readonly database?: EmbeddedClient
+  readonly database?: EmbeddedDatabase
 }
 
 interface Place extends VectorIndex.Extent {
@@ -102,7 +102,7 @@ const open = (options: VectorOptions): Effect.Effect<Opened, EventLog.LogError, 
     if (options.database !== undefined) {
       const schema = yield* checkedSchema(options.schema ?? "memfold")
       const opening = { dialect: postgres(schema), reasonOf: reasonOf("PGlite") }
-      return yield* prepare(database(yield* turnsOf(options.database), opening), schema, "PGlite")
+      return yield* prepare(database(useOfEmbedded(options.database), opening), schema, "PGlite")
     }
     const { url, schema } = yield* parse(options)
     const { use, name } = yield* connecting(url === null ? null : configOf(url, options), options)

@@ -65,3 +65,41 @@ it("an error says what is wrong, and nothing of what was written", async () => {
     "private",
   )
 })
+
+it("neither the application nor the log writes in a transaction of the other", async () => {
+  const own = await PGlite.create()
+  onTestFinished(() => own.close())
+  await own.exec("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const log = yield* makeEmbedded({ database: own })
+        const put = (n: number) => own.query("INSERT INTO orders VALUES ($1)", [n])
+        const kept: Array<number> = []
+        for (let n = 0; n < 60; n += 3) {
+          // Work of the log that takes a transaction: it is committed, or fails at its mark and is rolled back.
+          const rows = [`${n}`, `${n}b`].map((key) => ({ key, data: "{}", mark: n % 2 === 0 ? key : "one" }))
+          const at = { version: n / 3, batchId: n === 0 ? "" : `${n - 3}` }
+          const noted = Effect.either(log.projections.put("s", at, [{ kind: "note", rows }]))
+          const appended = log.append("s", records(1), { expectedVersion: n / 3, batchId: `${n}` })
+          const application = Effect.promise(async () => {
+            await put(n)
+            const failed = own.transaction(async () => {
+              throw new Error("rolled back")
+            })
+            await failed.catch(() => undefined)
+            await put(n + 1)
+            await own.transaction((tx) => tx.query("INSERT INTO orders VALUES ($1)", [n + 2]))
+            kept.push(n, n + 1, n + 2)
+          })
+          yield* Effect.all([appended, noted, application], { concurrency: "unbounded" })
+        }
+        const { rows } = yield* Effect.promise(() =>
+          own.query<{ id: number }>("SELECT id FROM orders ORDER BY id"),
+        )
+        expect(rows.map(({ id }) => id)).toEqual(kept)
+        expect(yield* all(EventLog.records(log, "s"))).toHaveLength(20)
+      }),
+    ),
+  )
+})
