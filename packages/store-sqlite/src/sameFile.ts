@@ -10,16 +10,23 @@ const look = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: fa
 const nameOf = (stat: ReturnType<typeof look>): string | undefined =>
   stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
 
-/** Whether a file is used with a write-ahead log: the version in its header says so. */
-const hasLog = (path: string): boolean => {
-  const header = Buffer.alloc(20)
+/** What the beginning of a file says of it, as the latest checkpoint has left it; zeros for an empty file. */
+const headerOf = (path: string) => {
+  const header = Buffer.alloc(32)
   const file = openSync(path, "r")
   try {
-    readSync(file, header, 0, 20, 0)
+    readSync(file, header, 0, 32, 0)
   } finally {
     closeSync(file)
   }
-  return header[18] === 2
+  const pageSize = header.readUInt16BE(16)
+  return {
+    /** Whether it is used with a write-ahead log. */
+    hasLog: header[18] === 2,
+    /** Counts on whenever the number of its pages changes. */
+    changes: header.readUInt32BE(24),
+    size: header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize),
+  }
 }
 
 type Around = <A, E>(work: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
@@ -35,20 +42,25 @@ export const sameFile = (filename: string, moveLog: Effect.Effect<unknown>): Aro
   if (filename === ":memory:") return (work) => work
   const path = resolve(filename)
   const opened = look(path)
-  let written = opened?.mtimeNs
+  let [written, size] = [opened?.mtimeNs, opened?.size ?? 0n]
+  let { changes } = headerOf(path)
   // The first read or write makes it.
   let log: string | undefined
+  let isCut = false
   const isOther = (): boolean => {
     const now = look(path)
     if (now === undefined || nameOf(now) !== nameOf(opened)) return true
     const logNow = nameOf(look(`${path}-wal`))
     log ??= logNow
     // A connection that uses none any more has removed it.
-    if (logNow !== log) return logNow !== undefined || hasLog(path)
+    if (logNow !== log) return logNow !== undefined || headerOf(path).hasLog
     if (now.mtimeNs === written) return false
-    // A checkpoint writes to the file now and then. A backup that is copied over it has no write-ahead log.
-    written = now.mtimeNs
-    return log !== undefined && !hasLog(path)
+    // A checkpoint writes to the file now and then: it brings the file on, and makes it no shorter than the file says. A backup that is copied
+    // over it has no write-ahead log, or is behind, as a copy of the file is.
+    const [header, before] = [headerOf(path), { changes, size }]
+    isCut = now.size < before.size && now.size < header.size
+    ;[written, size, changes] = [now.mtimeNs, now.size, header.changes]
+    return isCut || (log !== undefined && !header.hasLog) || header.changes < before.changes
   }
   let isReplaced = false
   const error = (): SqlError =>
@@ -56,6 +68,8 @@ export const sameFile = (filename: string, moveLog: Effect.Effect<unknown>): Aro
   /** The write-ahead log stays at its path, where SQLite would take it for that of the new file. */
   const left = Effect.suspend(() => {
     if (nameOf(look(path)) !== nameOf(opened)) return moveLog
+    // Of a file that was cut off, the log may have what is left.
+    if (isCut) return Effect.void
     // The file has the backup in it, which the pages of the log would destroy.
     return Effect.ignore(Effect.try(() => truncateSync(`${path}-wal`)))
   })

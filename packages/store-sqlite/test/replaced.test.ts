@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
   statSync,
@@ -90,6 +91,39 @@ describe("a file that is open", () => {
       )
       expect(integrity(filename)).toBe("ok")
     }
+  })
+
+  const copies = {
+    "a copy of what it was is written over it": (file: string, copy: string) => {
+      writeFileSync(file, readFileSync(copy))
+      return 200
+    },
+    "it is cut off": (file: string) => {
+      truncateSync(file, 2 ** 16)
+      return null
+    },
+  }
+  it.each(Object.entries(copies))("takes nothing when, behind a checkpoint, %s", async (_name, accident) => {
+    const filename = join(folder(), "chats.db")
+    await withLog({ filename }, (log) => log.append("s", records(200), { expectedVersion: 0, batchId: "a" }))
+    cpSync(filename, `${filename}.copy`)
+    let left: number | null = null
+    await withLog({ filename }, (log) =>
+      Effect.gen(function* () {
+        // Enough for a checkpoint, and some that the log alone has.
+        const data = JSON.stringify("x".repeat(2_000))
+        for (let version = 200; version < 2_200; version += 50)
+          yield* log.append("s", records(50, data), { expectedVersion: version, batchId: `${version}` })
+        left = accident(filename, `${filename}.copy`)
+        for (const session of ["s", "t"])
+          expect(
+            yield* Effect.flip(log.append(session, records(1), { expectedVersion: 0, batchId: "c" })),
+          ).toMatchObject({ reason: expect.stringContaining("was replaced") })
+      }),
+    )
+    if (left === null) return
+    expect(await withLog({ filename }, (log) => versionOf(log, "s"))).toBe(left)
+    expect(integrity(filename)).toBe("ok")
   })
 
   it("goes on when its path is reached by another name, or another process works on it", async () => {
