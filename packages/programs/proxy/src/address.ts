@@ -62,16 +62,18 @@ export const addressOf = (request: IncomingMessage, upstream: URL): Addressed =>
   return { path, url, target, dialect: dialectOf(request), isCounting: path === countingPath }
 }
 
-/** What servers read as a separator or a dot, percent-encoded once or again. */
-const encoded = /%(?:25)*(?:(2e)|2f|5c|3f|23|3b)/gi
+/** What servers read as a separator or a dot, percent-encoded once or again, or in more bytes of UTF-8 than it has. */
+const encoded = /%(?:25)*(?:(2e|c0%(?:25)*ae)|2f|5c|3f|23|3b|c0%(?:25)*af|c1%(?:25)*9c)/gi
+const nul = /%(?:25)*00/
 
 /**
  * Whether a path goes back with `..`, in any writing that some server reads so: percent-encoded once or again, between backslashes,
- * before parameters. It would leave the path that the upstream is given with. A backslash is in no path.
+ * before parameters or a fragment. It would leave the path that the upstream is given with. Neither a backslash nor a NUL is in a path.
  */
 export const goesBack = (path: string): boolean =>
   path.includes("\\") ||
+  nul.test(path) ||
   path
     .replaceAll(encoded, (_, dot) => (dot === undefined ? "/" : "."))
-    .split(/[/;]/)
+    .split(/[/;#]/)
     .includes("..")
