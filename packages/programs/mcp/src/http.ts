@@ -86,6 +86,12 @@ const localAddresses: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "
 
 const path = "/mcp"
 
+/** How many connections there are at a time: the SDK reads bodies of up to 4 MiB, and all of them together have 256 MiB. */
+const mostConnections = 64
+
+/** How long a client may take to send a request, in milliseconds. */
+const patience = { headersTimeout: 30_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 }
+
 /** The methods of the protocol. Of other ones, such as TRACE, the SDK can make no request. */
 const methods: ReadonlyArray<string | undefined> = ["GET", "POST", "DELETE"]
 
@@ -144,7 +150,7 @@ export const serveHttp = async (
       await serve(request as NodeIncomingMessageLike, response)
     }
   }
-  const server = createServer((request, response) => {
+  const server = createServer(patience, (request, response) => {
     // What is thrown here would end the process, for any request of anyone.
     answer(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy()
@@ -152,6 +158,7 @@ export const serveHttp = async (
       report(error instanceof Error ? error : new Error(String(error)))
     })
   })
+  server.maxConnections = mostConnections
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
     server.listen(port, host, resolve)

@@ -1,6 +1,8 @@
 /** The server over HTTP: real clients, and requests that it refuses. */
 import { createMemory, type PromiseMemory } from "memfold"
+import { once } from "node:events"
 import { request } from "node:http"
+import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
 import type { McpServer } from "@modelcontextprotocol/server"
 import { type HttpServing, memoryServer, serveHttp, type ServedMemory } from "../src/index.js"
@@ -49,6 +51,24 @@ describe("the server over HTTP", () => {
       error: expect.stringContaining("list_sessions"),
     })
     await close()
+  })
+
+  it("L19: has so many connections at a time, and is there again once they are gone", async () => {
+    const head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n"
+    const sockets = Array.from({ length: 100 }, () => connect(Number(new URL(serving.url).port), "127.0.0.1"))
+    let closed = 0
+    const refused = new Promise<void>((resolve) => {
+      for (const socket of sockets)
+        socket
+          .on("error", () => undefined)
+          .on("close", () => void (++closed === 36 && resolve()))
+          .resume()
+          .write(head)
+    })
+    await refused
+    expect(sockets.filter((socket) => !socket.destroyed)).toHaveLength(64)
+    await Promise.all(sockets.map((socket) => socket.destroyed || once(socket.destroy(), "close")))
+    while ((await statusOf(serving.url, {}).catch(() => 0)) !== 200);
   })
 
   it("tells the lowest origin of what a summary rests on, and of what is found", async () => {
