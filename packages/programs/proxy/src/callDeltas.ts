@@ -158,6 +158,9 @@ export class CallDeltas {
     const numbers = new Set(this.calls.map(({ index }) => index))
     const isNumbered = numbers.size === this.calls.length && !numbers.has(undefined)
     const calls = isNumbered ? this.calls.toSorted((one, other) => one.index! - other.index!) : this.calls
+    // A server gives each call an id, or none: one without may be the beginning of the next one.
+    const isMixed = calls.some(({ id }) => id === undefined) && calls.some(({ id }) => id !== undefined)
+    if (this.isInferred && isMixed) throw new Unclear("unclear-calls")
     return calls.map(({ id, name, input = "", fields }) => {
       if (name === "") throw new Unclear("unclear-calls")
       const { function: called, custom, ...rest } = fields

@@ -208,6 +208,45 @@ const chatServers: ReadonlyArray<ChatServer> = [
   },
 ]
 
+type Habit = (call: Call, at: number, isFirst: boolean) => Event
+const numbers: Readonly<Record<string, Habit>> = {
+  "no numbers": () => ({}),
+  numbers: (_, index) => ({ index }),
+  "zeros for numbers": () => ({ index: 0 }),
+  "numbers that are null": () => ({ index: null }),
+}
+const ids: Readonly<Record<string, Habit>> = {
+  "no ids": () => ({}),
+  "ids at first": ({ id }, _, isFirst) => (isFirst ? { id } : {}),
+  "ids behind the first piece": ({ id }, _, isFirst) => (isFirst ? {} : { id }),
+  "ids in each piece": ({ id }) => ({ id }),
+}
+const names: Readonly<Record<string, Habit>> = {
+  "names at first": ({ name }, _, isFirst) => (isFirst ? { name } : {}),
+  "names in each piece": ({ name }) => ({ name }),
+  "names in two": ({ name }, _, isFirst) => ({ name: isFirst ? name.slice(0, 1) : name.slice(1) }),
+}
+
+/** Each habit with each other one. Nobody says that it can be put together, and what is not right is not stored. */
+const mixedServers = Object.entries(numbers).flatMap(([ofNumbers, index]) =>
+  Object.entries(ids).flatMap(([ofIds, id]) =>
+    Object.entries(names).map(([ofNames, name]): ChatServer => {
+      const piece = (call: Call, at: number, isFirst: boolean): Event => ({
+        ...index(call, at, isFirst),
+        ...id(call, at, isFirst),
+        ...fn(name(call, at, isFirst)),
+      })
+      return {
+        name: `${ofNumbers}, ${ofIds}, ${ofNames}`,
+        isSure: never,
+        begin: (call, at) => piece(call, at, true),
+        more: (call, at) => piece(call, at, false),
+        ...(ofIds === "no ids" ? { hasId: false } : {}),
+      }
+    }),
+  ),
+)
+
 const chunkOf = (delta: Event | null, finish: string | null = null): Event => ({
   id: "1",
   object: "chat.completion.chunk",
@@ -321,7 +360,7 @@ const chatStream = (
 }
 
 describe("a stream of Chat Completions", () => {
-  it.each(chatServers)(
+  it.each([...chatServers, ...mixedServers])(
     "of a server with $name is what its whole answer is, or is not stored",
     async (server) => {
       await fc.assert(
