@@ -5,7 +5,7 @@
 import { Cause, Effect, Predicate, Schema } from "effect"
 import { Message } from "@memfold/message/Message"
 import type { GuardCounts } from "../event/Event.js"
-import { type Mark, meant, occurrences, type TextOf, textsOf, withMarksIn } from "./texts.js"
+import { type Mark, meant, occurrencesOf, type TextOf, textsOf, withMarksIn } from "./texts.js"
 
 export { type TextOf, textsOf } from "./texts.js"
 export type { GuardCounts } from "../event/Event.js"
@@ -129,13 +129,16 @@ const redacted = (message: Message, spans: ReadonlyArray<Span>): Guarded => {
     counts[kind] = (counts[kind] ?? 0) + 1
   }
   const known = [...kinds].filter(([piece]) => piece.length >= shortestKnown)
+  const knownIn = occurrencesOf(new Map(known.map(([piece, kind]) => [piece, markOf(kind)])))
+  const given = new Map<string, Array<Mark>>()
+  for (const { place, from, to, kind } of spans) {
+    const ofPlace = given.get(place) ?? []
+    given.set(place, ofPlace)
+    ofPlace.push({ from, to, mark: markOf(kind) })
+  }
   const marksIn = ({ place, text }: TextOf): ReadonlyArray<Mark> => [
-    ...spans
-      .filter((span) => span.place === place)
-      .map(({ from, to, kind }) => ({ from, to, mark: markOf(kind) })),
-    ...known.flatMap(([piece, kind]) =>
-      occurrences(text, piece).map((at) => ({ ...at, mark: markOf(kind) })),
-    ),
+    ...(given.get(place) ?? []),
+    ...knownIn(text),
   ]
   const [first] = kinds.values()
   return { message: withMarksIn(message, marksIn, markOf(first ?? "text")), guarded: counts }

@@ -58,13 +58,45 @@ export const meant = (piece: string): string => {
   return piece
 }
 
-/** Where a piece of a text stands in it; empty for none. */
-export const occurrences = (text: string, piece: string): ReadonlyArray<Pick<Mark, "from" | "to">> => {
-  const found: Array<Pick<Mark, "from" | "to">> = []
-  if (piece === "") return found
-  for (let from = text.indexOf(piece); from !== -1; from = text.indexOf(piece, from + piece.length))
-    found.push({ from, to: from + piece.length })
-  return found
+/** A place in a table of the beginnings of texts, by three code units. */
+const placeOf = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & 0xffff
+
+/** How many UTF-16 code units of a piece are looked for first. */
+const longestBegin = 8
+
+/**
+ * Makes a function that finds pieces in texts: in one pass, however many there are.
+ *
+ * @param known - the pieces, none of them empty, with what is written in their place
+ */
+export const occurrencesOf = (
+  known: ReadonlyMap<string, string>,
+): ((text: string) => ReadonlyArray<Mark>) => {
+  let beginLength = longestBegin
+  for (const piece of known.keys()) beginLength = Math.min(beginLength, piece.length)
+  const begins = new Uint8Array(2 ** 16)
+  const lengths = new Map<string, Set<number>>()
+  for (const piece of known.keys()) {
+    const begin = piece.slice(0, beginLength)
+    begins[placeOf(piece, 0)] = 1
+    lengths.set(begin, (lengths.get(begin) ?? new Set()).add(piece.length))
+  }
+  return (text) => {
+    const found: Array<Mark> = []
+    const ends = new Map<string, number>()
+    for (let from = 0; known.size > 0 && from + beginLength <= text.length; from++) {
+      if (beginLength > 2 && begins[placeOf(text, from)] === 0) continue
+      for (const length of lengths.get(text.slice(from, from + beginLength)) ?? []) {
+        const piece = text.slice(from, from + length)
+        const mark = known.get(piece)
+        if (mark === undefined || from < (ends.get(piece) ?? 0)) continue
+        ends.set(piece, from + piece.length)
+        found.push({ from, to: from + piece.length, mark })
+      }
+    }
+    return found
+  }
 }
 
 /** A text with its marks. JSON stays JSON: a marked number becomes a string, and what is not marked keeps its bytes. */
@@ -80,27 +112,35 @@ const marked = (
   const marks = [...given, ...marksIn({ place, text })]
   if (marks.length === 0 && !text.includes("\\")) return text
   if (!isStructure && !isJson(text)) return marks.length === 0 ? text : withMarks(text, marks)
-  const ends =
-    marks.length === 0
-      ? []
-      : [...text.matchAll(literals)].map(({ 0: literal, index: at }) => [at, at + literal.length] as const)
   // A piece that goes on behind the string in which it begins is cut at its end; what begins between strings reaches into each.
-  const reaching = marks.map((one) => {
-    const within = ends.find(([at, end]) => at <= one.from && one.from < end)
-    return { ...one, to: Math.min(one.to, within?.[1] ?? one.to) }
-  })
+  const ahead = marks.toSorted((one, other) => other.from - one.from)
+  let reaching: ReadonlyArray<Mark> = []
   return text.replaceAll(literals, (literal, at: number) => {
     const end = at + literal.length
-    const own = reaching.filter(({ from, to }) => from < end && to > at)
+    const begun: Array<Mark> = []
+    for (let next = ahead.at(-1); next !== undefined && next.from < end; next = ahead.at(-1)) {
+      begun.push(next.from < at ? next : { ...next, to: Math.min(next.to, end) })
+      ahead.pop()
+    }
+    const own = [...reaching, ...begun].filter(({ to }) => to > at)
+    reaching = own.filter(({ to }) => to > end)
     if (!literal.startsWith('"')) return own[0] === undefined ? literal : JSON.stringify(own[0].mark)
     const isEscaped = literal.includes("\\")
     if (own.length === 0 && !isEscaped) return literal
     const plain = JSON.parse(literal) as string
-    const inside = own.flatMap(({ from, to, mark }): ReadonlyArray<Mark> => {
-      const [start, stop] = [Math.max(from, at + 1), Math.min(to, end - 1)]
-      if (!isEscaped) return [{ from: start - at - 1, to: stop - at - 1, mark }]
-      return occurrences(plain, meant(text.slice(start, stop))).map((found) => ({ ...found, mark }))
-    })
+    const within = own.map(({ from, to, mark }) => ({
+      from: Math.max(from, at + 1),
+      to: Math.min(to, end - 1),
+      mark,
+    }))
+    const pieces = new Map<string, string>()
+    for (const { from, to, mark } of isEscaped ? within : []) {
+      const piece = meant(text.slice(from, to))
+      if (piece !== "" && !pieces.has(piece)) pieces.set(piece, mark)
+    }
+    const inside = isEscaped
+      ? occurrencesOf(pieces)(plain)
+      : within.map(({ from, to, mark }) => ({ from: from - at - 1, to: to - at - 1, mark }))
     const written = isEscaped
       ? marked(`${place}@${at}`, plain, marksIn, { given: inside })
       : withMarks(plain, inside)
