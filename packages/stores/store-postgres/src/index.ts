@@ -16,7 +16,7 @@ import { sameDatabase } from "./sameDatabase.js"
 import { within } from "./within.js"
 
 export * from "./embedded.js"
-export type { EmbeddedClient } from "./connectEmbedded.js"
+export type { EmbeddedClient, EmbeddedDatabase } from "./connectEmbedded.js"
 export { migrations } from "./migrations.js"
 export type { Options } from "./Options.js"
 export { tenants } from "./tenants.js"
