@@ -196,11 +196,13 @@ const readState = (
       const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true, ...(visit && { visit }) })
       if (read !== null) return { read, snapshotVersion: from.state.version }
     } else {
+      let pages = 0
+      const read: EventLog["read"] = (...page) => Effect.tap(log.read(...page), () => void pages++)
       const start = { state: empty(session), batchId: null }
-      const read = yield* readOn(log, start, { toVersion: to, visit })
-      const head = yield* retryTransient(log.head(session))
-      // A redaction that came in between may have rewritten events that were read already.
-      if (read !== null && head?.version === newest) return { read, snapshotVersion: null }
+      const folded = yield* readOn({ ...log, read }, start, { toVersion: to, visit })
+      // A redaction that came between two pages may have rewritten events that were read already.
+      const isSame = pages === 1 || (yield* retryTransient(log.head(session)))?.version === newest
+      if (folded !== null && isSame) return { read: folded, snapshotVersion: null }
     }
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
   })
