@@ -67,6 +67,12 @@ const imagesIn = ({ parts }: Pick<Message.Message, "parts">): ReadonlyArray<Mess
     part.type === "tool-result" ? imagesIn({ parts: part.content ?? [] }) : isImage(part) ? [part] : [],
   )
 
+/** Whether a message has {@link imagesIn}. */
+const hasImage = ({ parts }: Pick<Message.Message, "parts">): boolean =>
+  parts.some((part) =>
+    part.type === "tool-result" ? hasImage({ parts: part.content ?? [] }) : isImage(part),
+  )
+
 /** Of the first images, from which one on a request has room for them: for each number of images. */
 const roomFor = (
   sizes: ReadonlyArray<number>,
@@ -85,6 +91,7 @@ const roomFor = (
 
 /** The messages with their newest images, as many as a request can have. */
 const withNewestImages = (messages: ReadonlyArray<Message.Message>, server: Server): Sendable => {
+  if (!messages.some(hasImage)) return { messages, omitted: [] }
   const { imageSize = Number.POSITIVE_INFINITY } = server
   const isTooLarge = (image: Message.File) => sizeOf(image) > imageSize
   const images = messages.map((message) => imagesIn(message).filter((image) => !isTooLarge(image)))

@@ -35,6 +35,8 @@ export const everyTurn = <A>(
   speakerOf: (message: A) => Speaker,
   say: (role: "user", text: string) => A,
 ): ReadonlyArray<A> => {
+  // Nearly always, each message of the user is written.
+  if (written.every((own, at) => own.length > 0 || given[at]?.role !== "user")) return written.flat()
   const turns = written.map((own) => own.map(speakerOf).filter((speaker) => speaker !== "system"))
   const last = given.findLastIndex(({ role }) => role !== "system")
   /** Who speaks behind each message; `null` if nobody does. */
