@@ -365,12 +365,14 @@ export function* encodingInSteps(
     : Codec.sendable(messages, { server, marksNoErrors: true })
   yield
   encoder.omissions.all.push(...placed.omitted)
-  const encoded = yield* Codec.mapped(placed.messages, (one, position) => encoder.encode(one, position))
+  const encoded = yield* Codec.mapped(placed.messages, (one, position) => {
+    const own = encoder.encode(one, position)
+    return isExact ? own : own.map(Codec.wellFormed)
+  })
   if (isExact) return { messages: encoded.flat(), omitted: encoder.omissions.all }
   const say = (role: "user" | "assistant", content: string): OpenAIMessage => ({ role, content })
   const said = Codec.everyTurn(placed.messages, encoded, speakerOf, say)
-  const sent = Codec.inTurns(said, server, speakerOf, say)
-  return { messages: yield* Codec.mapped(sent, Codec.wellFormed), omitted: encoder.omissions.all }
+  return { messages: [...Codec.inTurns(said, server, speakerOf, say)], omitted: encoder.omissions.all }
 }
 
 /**

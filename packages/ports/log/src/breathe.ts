@@ -103,20 +103,19 @@ export function* mappedInSteps<A, B>(
   return made
 }
 
-/** {@link mappedInSteps}, where each item is made at once. */
-export const mapped = <A, B>(
+/** {@link mappedInSteps}, where each item is made at once: a context has many small ones, for which steps would take longer than the work. */
+export function* mapped<A, B>(
   items: ReadonlyArray<A>,
   make: (item: A, position: number) => B,
   between = eventsBetween,
-): Steps<Array<B>> =>
-  mappedInSteps(
-    items,
-    // oxlint-disable-next-line require-yield
-    function* (item, position) {
-      return make(item, position)
-    },
-    between,
-  )
+): Steps<Array<B>> {
+  const made: Array<B> = []
+  for (let position = 0; position < items.length; position++) {
+    made.push(make(items[position]!, position))
+    if ((position + 1) % between === 0) yield
+  }
+  return made
+}
 
 /** Carries out work that is done in steps, with pauses where they are due. */
 export const inSteps = <A>(work: () => Steps<A>): Effect.Effect<A> =>
