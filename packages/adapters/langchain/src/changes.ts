@@ -229,8 +229,7 @@ export const additionOf = (given: Messages, stored: StoredMessages): Change | nu
 /** What is new in the list of a call of an agent that has begun: nothing is removed by then, and others may have said something. */
 export const progressOf = (given: Messages, stored: StoredMessages): Change | null => {
   const byId = new Map(stored.messages.map((message) => [idOf(message), message]))
-  const known = given.map(idOf).filter((id) => id !== undefined && byId.has(id))
-  if (known.length === 0) {
+  if (!given.map(idOf).some((id) => id !== undefined && byId.has(id))) {
     const change = changeOf(given, stored)
     return change === null ? null : { ...change, from: null }
   }

@@ -193,7 +193,7 @@ const readState = (
     const isTooNew = to !== undefined && stored !== null && stored.state.version > to
     const from = isTooNew ? yield* loadEarlier(log, session, to) : stored
     if (from !== null) {
-      const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true, ...(visit && { visit }) })
+      const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true, visit })
       if (read !== null) return { read, snapshotVersion: from.state.version }
     } else {
       let pages = 0

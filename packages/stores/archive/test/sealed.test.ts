@@ -7,30 +7,18 @@ import { Effect, Either, type Scope, Stream, TestClock, TestContext } from "effe
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { expect, it } from "vitest"
-import { type Archive, archiveSession, behind, copySession, restoreSession, sourceOf } from "../src/index.js"
+import { archiveSession, behind, copySession, restoreSession, sourceOf } from "../src/index.js"
+import { memoryArchive } from "@memfold/harness/memoryArchive"
 import { folder } from "./support.js"
 
 const canary = "KANARIENVOGEL-4711"
 const said = [Message.user(`Is ${canary} there?`), Message.assistant(`${canary} is there.`)]
 
-/** An archive that keeps its objects as they are given. */
-const inMemory = () => {
-  const objects = new Map<string, Uint8Array>()
-  const archive: Archive = {
-    name: "memory",
-    put: (key, bytes) => Effect.sync(() => void objects.set(key, bytes)),
-    get: (key) => Effect.sync(() => objects.get(key) ?? null),
-    remove: (key) => Effect.sync(() => void objects.delete(key)),
-    list: Effect.sync(() => [...objects.keys()]),
-  }
-  return { archive, objects }
-}
-
 const setUp = Effect.gen(function* () {
   const store = yield* InMemoryEventLog.make
   const keys = folder()
   const keyring = folderKeyring({ folder: join(keys, "owners"), root: fileRoot(join(keys, "root.key")) })
-  const { archive, objects } = inMemory()
+  const { archive, objects } = memoryArchive()
   const log = yield* behind(sealLog(store, keyring), archive)
   const memory = yield* memoryOver(log, { strategy: pairs, compaction: { mode: "manual" } })
   yield* TestClock.adjust("1 day")

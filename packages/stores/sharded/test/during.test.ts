@@ -5,6 +5,7 @@
 import { type EventLog, type Memory, Message } from "@memfold/core"
 import { type Archive, archiveSession, behind, recordLine, restoreSession } from "@memfold/archive"
 import { often } from "@memfold/harness/depth"
+import { memoryArchive } from "@memfold/harness/memoryArchive"
 import { memoryOver, pairs } from "@memfold/harness/engine"
 import { fileRoot, folderKeyring, sealLog } from "@memfold/sealed"
 import { Deferred, Effect, Exit, Fiber, type Scope } from "effect"
@@ -21,19 +22,6 @@ const canary = "KANARIENVOGEL-4711"
 const folder = mkdtempSync(join(tmpdir(), "memfold-during-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let made = 0
-
-/** An archive that keeps its objects as they are given. */
-const inMemory = () => {
-  const objects = new Map<string, Uint8Array>()
-  const archive: Archive = {
-    name: "memory",
-    put: (key, bytes) => Effect.sync(() => void objects.set(key, bytes)),
-    get: (key) => Effect.sync(() => objects.get(key) ?? null),
-    remove: (key) => Effect.sync(() => void objects.delete(key)),
-    list: Effect.sync(() => [...objects.keys()]),
-  }
-  return { archive, objects }
-}
 
 /** A process: its shards, what lies over them, and a memory. */
 interface Process {
@@ -57,7 +45,7 @@ const world = (isSealed: boolean) =>
     const own = join(folder, String(++made))
     mkdirSync(own)
     const keyring = folderKeyring({ folder: join(own, "owners"), root: fileRoot(join(own, "root.key")) })
-    const { archive, objects } = inMemory()
+    const { archive, objects } = memoryArchive()
     const process: World["process"] = (of = shards) =>
       Effect.gen(function* () {
         const sharded = makeSharded({ shards: of })
@@ -122,6 +110,18 @@ const isGone = (world: World, by: Process) =>
 
 const archived: Operation["run"] = ({ archive }, { store }) => archiveSession(store, archive, "s")
 
+const restoring = (sealed: boolean): Operation => ({
+  sealed,
+  waits: true,
+  before: archived,
+  run: ({ archive }, { store }) => restoreSession(store, archive, "s"),
+  done: (world, by) =>
+    Effect.gen(function* () {
+      expect(world.objects.size).toBe(0)
+      yield* isThere(world, by)
+    }),
+})
+
 const operations: Readonly<Record<string, Operation>> = {
   delete: { sealed: false, run: (_, { memory }) => memory.delete("s"), done: isGone },
   deleteOf: { sealed: true, run: (_, { memory }) => memory.deleteOf("ann"), done: isGone },
@@ -168,28 +168,8 @@ const operations: Readonly<Record<string, Operation>> = {
         expect(yield* listed(by)).toEqual(["other", "s"])
       }),
   },
-  restore: {
-    sealed: false,
-    waits: true,
-    before: archived,
-    run: ({ archive }, { store }) => restoreSession(store, archive, "s"),
-    done: (world, by) =>
-      Effect.gen(function* () {
-        expect(world.objects.size).toBe(0)
-        yield* isThere(world, by)
-      }),
-  },
-  "restore sealed": {
-    sealed: true,
-    waits: true,
-    before: archived,
-    run: ({ archive }, { store }) => restoreSession(store, archive, "s"),
-    done: (world, by) =>
-      Effect.gen(function* () {
-        expect(world.objects.size).toBe(0)
-        yield* isThere(world, by)
-      }),
-  },
+  restore: restoring(false),
+  "restore sealed": restoring(true),
 }
 
 /** The shards of a process that stops at one of its calls until it is told to go on, or dies there. */
