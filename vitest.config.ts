@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { cacheFolder } from "./scripts/tests/cache.mjs"
-import { type Group, groups, noTests } from "./scripts/tests/groups.mjs"
+import { noTests, ofTranscripts } from "./scripts/tests/groups.mjs"
 
 // Half an hour beside the hour, west of Greenwich, with daylight saving time: who takes this zone for UTC is found out.
 process.env["TZ"] = "America/St_Johns"
@@ -24,42 +24,28 @@ const seed = (() => {
 /** How long a test may take, in milliseconds. */
 const patience = process.env["MEMFOLD_TEST_DEPTH"] === "deep" ? 3_600_000 : 600_000
 
-// Tests run from the sources: the "@memfold/source" condition of each package's exports.
-const sources = {
+export default defineConfig({
+  // Tests run from the sources: the "@memfold/source" condition of each package's exports.
   resolve: { conditions: ["@memfold/source"] },
   ssr: { resolve: { conditions: ["@memfold/source"], externalConditions: ["@memfold/source"] } },
-}
-
-/** A group of tests: a file is in the first group that names it, so each leaves out the files of the groups before it. */
-const projectOf = ({ name, files }: Group, place: number) => ({
-  ...sources,
+  // How long each file took is kept here, for the next run, which begins with the longest.
+  cacheDir: cacheFolder("vitest"),
   test: {
-    name,
-    // The tests over real transcripts, where a folder of transcripts is named.
-    include: name === "corpus" && process.env["MEMFOLD_CORPUS"] === undefined ? [] : files,
-    exclude: [...noTests, ...groups.slice(0, place).flatMap((before) => before.files)],
-    environment: "node" as const,
+    include: ["**/*.test.ts"],
+    exclude: [...noTests, ...(process.env["MEMFOLD_CORPUS"] === undefined ? ofTranscripts : [])],
+    environment: "node",
     setupFiles: ["./scripts/tests/seed.ts"],
+    globalSetup: ["./scripts/tests/orphans.ts"],
     provide: { seed },
-    // No test keeps anything in a module, so the files of a worker load effect and the packages once.
+    reporters: ["default", "./scripts/tests/countsReporter.ts"],
+    // No test keeps anything in a module, so all files of a worker load effect and the packages once.
     isolate: false,
+    // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
+    maxWorkers: availableParallelism() + 1,
     // Generated inputs die young: a larger nursery (in MiB) takes an eighth of the processor time off.
     execArgv: ["--max-semi-space-size=128"],
     // A process started by a test takes its time on a busy machine, and a deep run tries hundreds of cases; what hangs is found all the same.
     testTimeout: patience,
     hookTimeout: patience,
-  },
-})
-
-export default defineConfig({
-  // How long each file took is kept here, for the next run, which begins with the longest.
-  cacheDir: cacheFolder("vitest"),
-  test: {
-    projects: groups.map(projectOf),
-    globalSetup: ["./scripts/tests/orphans.ts"],
-    provide: { seed },
-    reporters: ["default", "./scripts/tests/countsReporter.ts"],
-    // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
-    maxWorkers: availableParallelism() + 1,
   },
 })

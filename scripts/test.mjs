@@ -113,11 +113,10 @@ const runGroups = async () => {
   const code =
     asked.length === 0
       ? 0
-      : await run(
-          tool("vitest"),
-          ["run", ...chosen.flatMap((name) => ["--project", name]), ...asked.map(({ file }) => file)],
-          { stdio: "inherit", env: { ...env, MEMFOLD_SEED: seed, MEMFOLD_TEST_COUNTS: report } },
-        )
+      : await run(tool("vitest"), ["run", ...asked.map(({ file }) => file)], {
+          stdio: "inherit",
+          env: { ...env, MEMFOLD_SEED: seed, MEMFOLD_TEST_COUNTS: report },
+        })
   const { files, others } =
     asked.length === 0
       ? { files: [], others: 0 }

@@ -1,4 +1,4 @@
-/** A group of tests: a project of Vitest. */
+/** A group of tests. */
 export interface Group {
   readonly name: string
   /** What the tests of the group have in common. */
@@ -11,4 +11,5 @@ export interface Group {
 
 export declare const groups: ReadonlyArray<Group>
 export declare const noTests: Array<string>
+export declare const ofTranscripts: Array<string>
 export declare const groupOf: (file: string) => string | undefined

@@ -1,6 +1,5 @@
 /**
- * The groups of tests. Each is a project of Vitest (`vitest.config.ts`). A file is in exactly one group: the first of this list that
- * names it.
+ * The groups of tests. A file is in exactly one group: the first of this list that names it.
  *
  * `npm test` runs the quick groups, `npm test -- --all` all but `deep`, and `npm run test:deep` everything with the full counts.
  */
@@ -90,6 +89,9 @@ export const groups = [
     files: ["**/*.test.ts"],
   },
 ]
+
+/** The tests that need a folder of real transcripts. */
+export const ofTranscripts = groups.find(({ name }) => name === "corpus").files
 
 /** What is no test of this repository. */
 export const noTests = ["**/node_modules/**", "**/dist/**", "**/.examples/**"]
