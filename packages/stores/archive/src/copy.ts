@@ -78,15 +78,19 @@ export const recordOf: (line: string) => Option.Option<EventLog.LogRecord> = Sch
   Schema.parseJson(Record),
 )
 
-const digest = (log: Source, session: string, toVersion: number): Effect.Effect<string, EventLog.LogError> =>
-  Stream.runFold(log.records(session, { toVersion }), createHash("sha256"), (hash, record) =>
+const digest = (
+  log: Source,
+  session: string,
+  range: EventLog.ReadOptions,
+): Effect.Effect<string, EventLog.LogError> =>
+  Stream.runFold(log.records(session, range), createHash("sha256"), (hash, record) =>
     hash.update(recordLine(record)).update("\n"),
   ).pipe(Effect.map((hash) => hash.digest("hex")))
 
-/** The first difference up to a version; `null` stands for a missing record. */
-const firstDifference = (from: Source, to: Source, session: string, version: number) =>
-  Stream.zipAll(from.records(session, { toVersion: version }), {
-    other: to.records(session, { toVersion: version }),
+/** The first difference in a range; `null` stands for a missing record. */
+const firstDifference = (from: Source, to: Source, session: string, range: EventLog.ReadOptions) =>
+  Stream.zipAll(from.records(session, range), {
+    other: to.records(session, range),
     defaultSelf: null,
     defaultOther: null,
   }).pipe(
@@ -152,25 +156,25 @@ const retries = 3
  * both sides are read again and compared by their SHA-256. `told` is called with the number of events in the target.
  *
  * A target that is ahead is left unchanged, see {@link Copied}. With `rows: false`, what follows from the log is left to the caller: of
- * sealed records, nobody knows it without keys. Fails with {@link Diverged} if the target has a different
- * session of this id.
+ * sealed records, nobody knows it without keys. With `same`, both sides are known to be the same up to this version: only what is behind it
+ * is read, and `sha256` is of that. Fails with {@link Diverged} if the target has a different session of this id.
  */
 export const copySession = (
   from: Source,
   store: EventLog.Service,
   session: string,
   told: (events: number) => void = () => {},
-  { rows = true }: { readonly rows?: boolean } = {},
+  { rows = true, same: known = 0 }: { readonly rows?: boolean; readonly same?: number } = {},
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
   Effect.suspend(() => {
     // A trail is read without keys, and is chained over what it has: sealed, it would look altered.
     const to = Audit.isTrail(session) ? EventLog.storedLog(store) : store
     let written = 0
     const target = sourceOf(to)
-    /** Compares both logs up to a version, or up to the end of the shorter log, and returns the last compared version. */
-    const compared = (version: number) =>
+    /** Compares both logs in a range, or up to the end of the shorter log, and returns the last compared version. */
+    const compared = (fromVersion: number, version: number) =>
       Effect.gen(function* () {
-        const difference = yield* firstDifference(from, target, session, version)
+        const difference = yield* firstDifference(from, target, session, { fromVersion, toVersion: version })
         if (difference === null) return version
         const [here, there] = difference
         if (here !== null && there !== null) {
@@ -187,12 +191,13 @@ export const copySession = (
       })
     const once = Effect.gen(function* () {
       const before = yield* target.version(session)
-      const same = yield* compared(before)
+      const fromVersion = before < known ? 1 : known + 1
+      const same = yield* compared(fromVersion, before)
       if (same < before) {
-        const sha256 = yield* digest(from, session, same)
+        const sha256 = yield* digest(from, session, { fromVersion, toVersion: same })
         return { outcome: "ahead", session, events: same, written: 0, there: before, sha256 } satisfies Copied
       }
-      const last = yield* Stream.runHead(target.records(session, { reverse: true }))
+      const last = yield* Stream.runHead(target.records(session, { fromVersion: before, toVersion: before }))
       const end = yield* from.version(session)
       /** What follows from the log is written with the last batch, when the copy is complete. */
       const projectionsAt = (toVersion: number) =>
@@ -229,9 +234,10 @@ export const copySession = (
           }),
         ),
       )
-      yield* copySnapshot(from, to, session)
-      const [here, there] = [yield* digest(from, session, version), yield* digest(target, session, version)]
-      if (here !== there && (yield* compared(version)) < version) {
+      if (rows) yield* copySnapshot(from, to, session)
+      const range = { fromVersion, toVersion: version }
+      const [here, there] = [yield* digest(from, session, range), yield* digest(target, session, range)]
+      if (here !== there && (yield* compared(fromVersion, version)) < version) {
         const reason = "it was deleted in the source during the copy; the events copied so far are kept"
         return yield* new EventLog.LogError({ operation: "copy", session, reason })
       }

@@ -2,11 +2,11 @@
  * Moves a session to another shard while it is written to. It is copied, and compared; the directory says up to where the copy is complete;
  * and then the session is deleted on its shard at this very position. That deletion is the switch: a writer who was faster makes it fail,
  * and the copy goes on; a writer who is later finds the session gone, and looks it up again. Where writers are faster again and again, the
- * directory says that the session is held, once all of them look there: they wait for the rest. A process may be killed at any step.
+ * directory says that the session is held, once all of them look there: they wait for the rest, which alone is compared then. A process may be killed at any step.
  */
-import { copySession, sourceOf } from "@memfold/archive"
+import { copySession, type Source, sourceOf } from "@memfold/archive"
 import { EventLog } from "@memfold/log"
-import { Clock, Effect, Exit } from "effect"
+import { Clock, Effect, Exit, Random, Stream } from "effect"
 import type { Directory, Place } from "./Directory.js"
 import { neverOn, type Places, plain, trusted } from "./Places.js"
 import type { Shard } from "./Shard.js"
@@ -22,19 +22,38 @@ export interface Moved {
   readonly events: number
 }
 
-/** How often a copy goes on behind writers that are faster, before the session is held, and in all: an older memfold writes on. */
+/** How many rounds go before the one in which the session is held, and how many there are in all: an older memfold writes on. */
 const [roundsBefore, mostRounds] = [4, 100] as const
 
 /** The rows that are not made from the log by whoever reads it next: those that are listed, and the one that saves reading it. */
-const rowKinds = ["description", "summary", "snapshot"]
+const rowKinds = ["description", "snapshot"]
+
+/** The type of the events that change no rows of summaries, of which a session has as many as it had compactions. */
+const said = "MessageAppended"
+
+/**
+ * The kind of the row by which a mover knows that what it has compared is as it was: a rewrite and a deletion drop it, whoever does them. It
+ * stands in the log that is left, and goes with it.
+ */
+const comparedKind = "compared"
+
+/** How often a mover tries to put its row while writers are faster. */
+const mostPuts = 100
 
 const failed = (session: string, reason: string) =>
   new EventLog.LogError({ operation: "move", session, reason })
 
+const isSame = (one: EventLog.LogPosition | null, other: EventLog.LogPosition | null): boolean =>
+  one?.version === other?.version && one?.batchId === other?.batchId
+
 /** Copies rows as they are; what is sealed stays sealed. */
-const copyRows = (from: Shard, to: Shard, session: string, at: EventLog.LogPosition) =>
+const copyRows = (from: Shard, to: Shard, session: string, at: EventLog.LogPosition, hasSummaries: boolean) =>
   Effect.gen(function* () {
-    const kinds = EventLog.isNotes(session) ? [...rowKinds, ...EventLog.groupRows] : rowKinds
+    const kinds = [
+      ...rowKinds,
+      ...(hasSummaries ? ["summary"] : []),
+      ...(EventLog.isNotes(session) ? EventLog.groupRows : []),
+    ]
     const changes = yield* Effect.forEach(
       kinds,
       (kind) =>
@@ -44,26 +63,67 @@ const copyRows = (from: Shard, to: Shard, session: string, at: EventLog.LogPosit
     yield* to.log.projections.put(session, at, changes)
   })
 
+/** Puts the row of a mover into the log; its data, or `null` where writers are faster each time. */
+const putCompared = (from: Shard, session: string) =>
+  Effect.gen(function* () {
+    const data = String(yield* Random.nextIntBetween(0, 2 ** 48))
+    const head = yield* from.log.head(session)
+    const change = { kind: comparedKind, replace: true, rows: [{ key: "", data }] }
+    yield* from.log.projections.put(session, head ?? { version: 0, batchId: "" }, [change])
+    return data
+  }).pipe(
+    Effect.retry({ times: mostPuts, while: ({ _tag }) => _tag === "VersionConflict" }),
+    Effect.catchTag("VersionConflict", () => Effect.succeed(null)),
+  )
+
 /**
- * Copies a session; `false` if there is a copy of an earlier move that is not of this log. That goes, if this move is still the one that
- * the directory has, and only as it was before the directory said so: it may be the session by now.
+ * Copies a session in rounds. The first one compares all of it, and the others what has come since, as long as nothing was rewritten.
+ *
+ * @param isOurs - whether the directory still has this move. A copy of an earlier one goes only then: it may be the session by now
+ * @returns a round: the position up to where the copy is complete; `rest` if more has come meanwhile, or `all` if all is to be compared again
  */
-const copied = (
+const copying = (
   from: Shard,
   to: Shard,
   session: string,
   isOurs: Effect.Effect<boolean, EventLog.LogError>,
-): Effect.Effect<boolean, EventLog.LogError> =>
-  Effect.gen(function* () {
-    const copy = yield* Effect.either(
-      copySession(sourceOf(from.log), to.log, session, undefined, { rows: false }),
-    )
+): Effect.Effect<EventLog.LogPosition | "rest" | "all", EventLog.LogError> => {
+  /** Up to where both are the same, if the row stands; whether what was copied since the rows were was all said. */
+  let [same, row, isSaid] = [0, null as string | null, false]
+  const all = sourceOf(from.log)
+  const source: Source = {
+    ...all,
+    records: (...asked) =>
+      Stream.map(all.records(...asked), (record) => {
+        isSaid &&= record.type === said
+        return record
+      }),
+  }
+  return Effect.gen(function* () {
+    const isFirst = same === 0
+    // In front of the comparison: a replica then answers with no less than what is there now.
+    if (isFirst) [row, isSaid] = [yield* putCompared(from, session), false]
+    const copy = yield* Effect.either(copySession(source, to.log, session, undefined, { rows: false, same }))
     if (copy._tag === "Left" && copy.left._tag === "LogError") return yield* copy.left
-    if (copy._tag === "Right" && copy.right.outcome === "copied") return true
-    const leftover = yield* to.log.head(session)
-    if (leftover !== null && (yield* isOurs)) yield* to.log.delete(session, leftover)
-    return false
+    same = 0
+    if (copy._tag === "Left" || copy.right.outcome !== "copied") {
+      const leftover = yield* to.log.head(session)
+      if (leftover !== null && (yield* isOurs)) yield* to.log.delete(session, leftover)
+      return "all"
+    }
+    const at = yield* to.log.head(session)
+    if (at === null) return "all"
+    if (row !== null) same = copy.right.there
+    if (!isSame(yield* from.log.head(session), at)) return "rest"
+    const rows = yield* Effect.either(copyRows(from, to, session, at, !isSaid))
+    if (rows._tag === "Left") return rows.left._tag === "LogError" ? yield* rows.left : "all"
+    isSaid = true
+    const [found] = isFirst ? [] : yield* from.log.projections.get(session, comparedKind)
+    if (isFirst || (row !== null && found?.data === row)) return at
+    same = 0
+    return "all"
   })
+}
 
 /** Moves a session to a shard. */
 export const moveSession = (
@@ -114,33 +174,32 @@ export const moveSession = (
       const isOurs = now.version === version && now.at === undefined
       if (isOurs || neverOn(now).includes(target.name)) yield* target.log.delete(session)
       yield* isOurs ? directory.change(session, version, plain(place)) : places.settle(session)
+      yield* source.log.projections.drop(comparedKind, session)
     })
     const rounds = Effect.gen(function* () {
-      let [held, isCounted] = [{}, false]
+      const isOurs = Effect.suspend(() =>
+        Effect.map(directory.find(session), (now) => now?.version === version),
+      )
+      const copy = copying(source, target, session, isOurs)
+      let [held, isCounted, behind] = [false, false, 0]
       for (let round = 0; round < mostRounds; round++) {
-        if (round === roundsBefore - 1)
+        if (behind === roundsBefore - 2)
           yield* Effect.sleep(began + trusted - (yield* Clock.currentTimeMillis))
-        if (round === roundsBefore) {
-          held = { held: true }
-          ;({ version } = yield* changed(version, { ...moving, ...held }))
+        // Nobody waits while all of it is compared.
+        if (held !== behind >= roundsBefore) {
+          held = !held
+          ;({ version } = yield* changed(version, { ...moving, held }))
         }
-        const head = yield* source.log.head(session)
-        if (head === null) return done("gone")
-        const expected = version
-        const isOurs = Effect.map(directory.find(session), (now) => now?.version === expected)
-        if (!(yield* copied(source, target, session, isOurs))) {
+        if ((yield* source.log.head(session)) === null) return done("gone")
+        const at = yield* copy
+        behind = at === "all" ? 0 : behind + 1
+        if (at === "all" || at === "rest") {
           if (yield* isOurs) continue
           return yield* overtaken
         }
         if (!isCounted) yield* directory.count
         isCounted = true
-        const at = yield* target.log.head(session)
-        const isComplete = at !== null && at.version >= head.version
-        const rows = isComplete
-          ? yield* Effect.either(copyRows(source, target, session, at))
-          : ({ _tag: "Left" } as const)
-        if (!isComplete || rows._tag === "Left") continue
-        ;({ version } = yield* changed(version, { ...moving, ...held, at }))
+        ;({ version } = yield* changed(version, { ...moving, held, at }))
         if (yield* source.log.delete(session, at)) {
           places.forget(session)
           yield* directory.change(session, version, {
@@ -160,7 +219,7 @@ export const moveSession = (
           yield* places.settle(session)
           return done("moved", at.version)
         }
-        ;({ version } = yield* changed(version, { ...moving, ...held }))
+        ;({ version } = yield* changed(version, { ...moving, held }))
       }
       return yield* failed(session, `writers were faster ${mostRounds} times; try again`)
     })
