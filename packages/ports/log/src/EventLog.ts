@@ -29,5 +29,6 @@ export {
   records,
   sessions,
   storedLog,
+  storedRecords,
   versionOf,
 } from "./pages.js"

@@ -47,8 +47,11 @@ const rest = (page: ReadonlyArray<LogRecord>, { range, known }: Next): Next | nu
   }
 }
 
+/** What is asked of the records of each page. */
+type Check = (records: ReadonlyArray<LogRecord>) => Effect.Effect<void, LogError>
+
 /** Fails if the data of a record are in an archive, which this process has not opened: without them, it would say something else. */
-const notMoved = (records: ReadonlyArray<LogRecord>): Effect.Effect<void, LogError> => {
+const notMoved: Check = (records) => {
   const moved = records.find(({ schemaVersion }) => schemaVersion === movedSchema)
   if (moved === undefined) return Effect.void
   const reason = `event ${moved.version} and others are in an archive; open the store with its archive (withArchive, --archive), and try again`
@@ -63,10 +66,11 @@ const readPage = (
   log: Pick<Service, "read">,
   session: string,
   { range: { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }, known }: Next,
+  check: Check = notMoved,
 ): Effect.Effect<ReadonlyArray<LogRecord>, LogError> => {
   const first = Math.max(fromVersion, 1)
   if (first > toVersion) return Effect.succeed([])
-  const read = (range: PageOptions) => Effect.tap(log.read(session, range), notMoved)
+  const read = (range: PageOptions) => Effect.tap(log.read(session, range), check)
   const range = { fromVersion: first, toVersion, reverse, limit: pageSize }
   if (known === null) return read(range)
   const isSame = (found: LogRecord | undefined): Effect.Effect<void, LogError> =>
@@ -106,9 +110,20 @@ export const records = (
   log: Pick<Service, "read">,
   session: string,
   options: ReadOptions = {},
+): Stream.Stream<LogRecord, LogError> => pagesOf(log, session, options, notMoved)
+
+/** {@link records} as the store has them, also those that have the place of their data in an archive in the stead of them. */
+export const storedRecords: typeof records = (log, session, options = {}) =>
+  pagesOf(log, session, options, () => Effect.void)
+
+const pagesOf = (
+  log: Pick<Service, "read">,
+  session: string,
+  options: ReadOptions,
+  check: Check,
 ): Stream.Stream<LogRecord, LogError> =>
   Stream.paginateChunkEffect({ range: options, known: null } as Next, (next) =>
-    Effect.map(readPage(log, session, next), (page) => [
+    Effect.map(readPage(log, session, next, check), (page) => [
       Chunk.fromIterable(page),
       Option.fromNullable(rest(page, next)),
     ]),

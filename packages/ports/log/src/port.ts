@@ -276,6 +276,8 @@ export interface Service {
   readonly within?: (transaction: unknown) => Effect.Effect<Service, LogError>
   /** The rows that follow from the log. */
   readonly projections: Projections
+  /** Whether an archive is behind the log: what is not in its store may be there. `false` by default. */
+  readonly archived?: boolean
   /** The log as the store has it, where a layer in front of the store seals what is kept. */
   readonly stored?: Service
   /** A log that seals as this one does, over another store: so a layer gets between it and its store. */

@@ -15,9 +15,13 @@ export interface Source {
   ) => Effect.Effect<ReadonlyArray<EventLog.ProjectionRow>, EventLog.LogError>
 }
 
-/** A store as the source of a copy. */
-export const sourceOf = (log: EventLog.Service): Source => ({
+/**
+ * A store as the source of a copy.
+ *
+ * @param read - how its records are read: `EventLog.storedRecords` has those whose data are in an archive as they are in the store
+ */
+export const sourceOf = (log: EventLog.Service, read = EventLog.records): Source => ({
   version: (session) => EventLog.versionOf(log, session),
-  records: (session, range) => EventLog.records(log, session, range),
+  records: (session, range) => read(log, session, range),
   snapshot: (session) => log.projections.get(session, "snapshot"),
 })

@@ -157,20 +157,28 @@ const retries = 3
  *
  * A target that is ahead is left unchanged, see {@link Copied}. With `rows: false`, what follows from the log is left to the caller: of
  * sealed records, nobody knows it without keys. With `same`, both sides are known to be the same up to this version: only what is behind it
- * is read, and `sha256` is of that. Fails with {@link Diverged} if the target has a different session of this id.
+ * is read, and `sha256` is of that. `read` reads the target, as {@link sourceOf} has it. Fails with {@link Diverged} if the target has a different session of this id.
  */
 export const copySession = (
   from: Source,
   store: EventLog.Service,
   session: string,
   told: (events: number) => void = () => {},
-  { rows = true, same: known = 0 }: { readonly rows?: boolean; readonly same?: number } = {},
+  {
+    rows = true,
+    same: known = 0,
+    read,
+  }: {
+    readonly rows?: boolean
+    readonly same?: number
+    readonly read?: typeof EventLog.records
+  } = {},
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
   Effect.suspend(() => {
     // A trail is read without keys, and is chained over what it has: sealed, it would look altered.
     const to = Audit.isTrail(session) ? EventLog.storedLog(store) : store
     let written = 0
-    const target = sourceOf(to)
+    const target = sourceOf(to, read)
     /** Compares both logs in a range, or up to the end of the shorter log, and returns the last compared version. */
     const compared = (fromVersion: number, version: number) =>
       Effect.gen(function* () {

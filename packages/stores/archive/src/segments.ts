@@ -85,20 +85,12 @@ export const broughtBack = (row: EventLog.LogRecord, segment: Segment, records: 
   return Either.left(new ArchiveError({ operation: "get", about: segment.session, reason }))
 }
 
-/** The rows of a range as the store has them, read to the end of the range. */
-const rowsIn = (log: EventLog.Service, session: string, fromVersion: number, toVersion: number) =>
-  Effect.gen(function* () {
-    const rows: Array<EventLog.LogRecord> = []
-    for (let from = fromVersion; from <= toVersion;) {
-      const limit = toVersion - from + 1
-      const page = yield* log.read(session, { fromVersion: from, toVersion, reverse: false, limit })
-      rows.push(...page)
-      const last = page.at(-1)
-      if (last === undefined || EventLog.isLastPage(page, limit)) break
-      from = last.version + 1
-    }
-    return rows
-  })
+/** The rows that have the place of a segment. */
+const rowsOf = (log: EventLog.Service, { session, name, from, to }: Segment) =>
+  Effect.map(
+    Stream.runCollect(EventLog.storedRecords(log, session, { fromVersion: from, toVersion: to })),
+    (rows): Records => [...rows].filter((row) => isMoved(row) && placeOf(row).name === name),
+  )
 
 /** The segments that are noted for a session, and the position of the last note. */
 const notesOf = (log: EventLog.Service, session: string) =>
@@ -154,6 +146,18 @@ const replace = (
   log.replace?.(session, replaced, at) ?? notReplaced(session)
 
 /**
+ * Ends what a store over stores has under way with a session: behind that, no copy of earlier rows gets in the stead of what is read. To
+ * replace nothing does it.
+ */
+const unmoved = (log: EventLog.Service, session: string) =>
+  Effect.flatMap(log.head(session), (head) =>
+    head === null || log.replace === undefined ? Effect.void : log.replace(session, [], head),
+  ).pipe(
+    Effect.retry({ while: ({ _tag }) => _tag === "VersionConflict" }),
+    Effect.catchTag("VersionConflict", Effect.die),
+  )
+
+/**
  * Brings segments of a session back that are wanted, or of which a rewrite has replaced a record, and removes objects that nobody reads: of a
  * process that was killed, or of a session that was deleted. Returns how many segments came back.
  *
@@ -177,9 +181,7 @@ export const release = (
     const head = yield* log.head(session)
     let [isInUse, back] = [false, 0]
     for (const noted of isLost ? [...found, own] : found) {
-      const rows = (yield* rowsIn(log, session, noted.from, noted.to)).filter(
-        (row) => isMoved(row) && placeOf(row).name === noted.name,
-      )
+      let rows = yield* rowsOf(log, noted)
       const isWhole = rows.length === noted.to - noted.from + 1 && !isWanted(noted)
       const isPending =
         rows.length === 0 && head?.version === noted.at.version && head.batchId === noted.at.batchId
@@ -187,6 +189,7 @@ export const release = (
         isInUse = true
         continue
       }
+      if (rows.length === 0) rows = yield* Effect.zipRight(unmoved(log, session), rowsOf(log, noted))
       if (rows.length > 0 && head !== null) {
         const records = yield* fetch(archive, noted)
         const whole = yield* Effect.forEach(rows, (row) => broughtBack(row, noted, records))
@@ -226,18 +229,25 @@ const moveBlock = (
     const nonce = (yield* Random.nextIntBetween(0, 2 ** 40)).toString(36)
     const name = `${records[0]!.version}-${records.at(-1)!.version}-${nonce}`
     const segment = { ...segmentOf(session, name), at }
-    yield* note(log, segment)
-    const moved = Effect.tap(
-      writeObject(archive, keyOfSegment(segment), storedOf(session, records), "the events stay"),
-      replace(
+    const moved = Effect.gen(function* () {
+      // Whether it can: before an object is written whose place no row would get.
+      yield* replace(log, session, [], at)
+      yield* note(log, segment)
+      const bytes = yield* writeObject(
+        archive,
+        keyOfSegment(segment),
+        storedOf(session, records),
+        "the events stay",
+      )
+      const place = { schemaVersion: EventLog.movedSchema, data: JSON.stringify(name) }
+      yield* replace(
         log,
         session,
-        records.map((record) =>
-          contentOf({ ...record, schemaVersion: EventLog.movedSchema, data: JSON.stringify(name) }),
-        ),
+        records.map((record) => contentOf({ ...record, ...place })),
         at,
-      ),
-    )
+      )
+      return bytes
+    })
     return yield* moved.pipe(
       // No row has its place. Of a store that has not answered, nobody knows that.
       Effect.catchTag("ArchiveError", (error) =>

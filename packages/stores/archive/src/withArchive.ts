@@ -72,6 +72,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
 
     const { changes, erasure, feed, feedEnd, finishRewrites, over, stored, within } = log
     return {
+      archived: true,
       append: opened("append", log.append),
       read: opened("read", log.read),
       head: (session) =>

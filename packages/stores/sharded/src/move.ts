@@ -43,6 +43,12 @@ const mostPuts = 100
 const failed = (session: string, reason: string) =>
   new EventLog.LogError({ operation: "move", session, reason })
 
+const neverBack = (session: string, { name }: Shard) =>
+  failed(
+    session,
+    `old parts of it are in an archive, and could not come back on the shard "${name}"; bring them back first (memfold restore), or move it to another shard`,
+  )
+
 const isSame = (one: EventLog.LogPosition | null, other: EventLog.LogPosition | null): boolean =>
   one?.version === other?.version && one?.batchId === other?.batchId
 
@@ -90,20 +96,22 @@ const copying = (
 ): Effect.Effect<EventLog.LogPosition | "rest" | "all", EventLog.LogError> => {
   /** Up to where both are the same, if the row stands; whether what was copied since the rows were was all said. */
   let [same, row, isSaid] = [0, null as string | null, false]
-  const all = sourceOf(from.log)
+  const all = sourceOf(from.log, EventLog.storedRecords)
   const source: Source = {
     ...all,
     records: (...asked) =>
-      Stream.map(all.records(...asked), (record) => {
+      Stream.mapEffect(all.records(...asked), (record) => {
         isSaid &&= record.type === said
-        return record
+        const canComeBack = record.schemaVersion !== EventLog.movedSchema || to.log.replace !== undefined
+        return canComeBack ? Effect.succeed(record) : neverBack(session, to)
       }),
   }
   return Effect.gen(function* () {
     const isFirst = same === 0
     // In front of the comparison: a replica then answers with no less than what is there now.
     if (isFirst) [row, isSaid] = [yield* putCompared(from, session), false]
-    const copy = yield* Effect.either(copySession(source, to.log, session, undefined, { rows: false, same }))
+    const how = { rows: false, same, read: EventLog.storedRecords }
+    const copy = yield* Effect.either(copySession(source, to.log, session, undefined, how))
     if (copy._tag === "Left" && copy.left._tag === "LogError") return yield* copy.left
     same = 0
     if (copy._tag === "Left" || copy.right.outcome !== "copied") {

@@ -239,6 +239,43 @@ const routing = (places: Places) => {
   return { reading, writing, write }
 }
 
+/** Throws for a store whose layers go over the shards: nobody above would know what is below. */
+const checkShard = ({ name, log }: Shard): void => {
+  // An archive would get the words, and an erasure would be refused.
+  if (log.erasure !== undefined)
+    throw new TypeError(
+      `the shard "${name}" seals what it keeps; shard the stores, and put the layer of @memfold/sealed over the shards`,
+    )
+  // The last step of a move would remove from the archive what has moved.
+  if (log.archived === true)
+    throw new TypeError(
+      `the shard "${name}" has an archive behind it; shard the stores, and put the archive behind the shards (withArchive)`,
+    )
+}
+
+/** Replaces data of a session. A copy of what was there before does not get in its stead: a move ends before it, and behind it. */
+const replacing = (places: Places) => {
+  const replace: NonNullable<EventLog.Service["replace"]> = (session, replaced, at) =>
+    Effect.gen(function* () {
+      const before = yield* places.settle(session)
+      if (before === null) {
+        const expectedVersion = at.version
+        return yield* new EventLog.VersionConflict({ session, expectedVersion, actualVersion: 0 })
+      }
+      const { name, log } = yield* places.named(session, before.shard)
+      if (log.replace === undefined)
+        return yield* new EventLog.LogError({
+          operation: "replace",
+          session,
+          reason: `the shard "${name}" cannot keep parts of a session in an archive; move the session to another shard, or archive whole sessions`,
+        })
+      yield* log.replace(session, replaced, at)
+      // It has moved meanwhile, perhaps as it was before.
+      if ((yield* places.settle(session))?.shard !== name) yield* replace(session, replaced, at)
+    })
+  return replace
+}
+
 /**
  * Makes a store over stores. A store that seals is no shard: the layer that seals goes over the shards.
  *
@@ -262,12 +299,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
   const [first] = shards
   if (first === undefined || new Set(shards.map(({ name }) => name)).size < shards.length)
     throw new TypeError("`shards` must have one shard or more, each with a name of its own")
-  const sealed = shards.find(({ log }) => log.erasure !== undefined)
-  // Nobody above would know what is stored below: an archive would get the words, and an erasure would be refused.
-  if (sealed !== undefined)
-    throw new TypeError(
-      `the shard "${sealed.name}" seals what it keeps; shard the stores, and put the layer of @memfold/sealed over the shards`,
-    )
+  for (const shard of shards) checkShard(shard)
   const directory = directoryIn(given ?? first.log)
   const places = placesOf(shards, directory, placing)
 
@@ -345,6 +377,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
       write("rewrite", session, options, ({ log }) => log.rewrite(session, rewritten, records, options)).pipe(
         Effect.tap(() => Effect.flatMap(places.settle(session), (place) => places.clear(session, place))),
       ),
+    ...(shards.some(({ log }) => log.replace !== undefined) ? { replace: replacing(places) } : {}),
     read: (session, page) =>
       reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) => log.read(session, page)),
     head: (session) => reading(session, null as EventLog.LogPosition | null, ({ log }) => log.head(session)),

@@ -10,7 +10,6 @@ import {
   appending,
   checked,
   type Fate,
-  killedAt,
   logOf,
   pausesOf,
   processOver,

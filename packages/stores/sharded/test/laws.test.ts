@@ -21,13 +21,11 @@ eventLogLaws({
   name: "three shards in memory, by session",
   numRuns: often(20, 200),
   layer: () => inMemory({}),
-  replace: false,
 })
 eventLogLaws({
   name: "three shards in memory, by owner",
   numRuns: often(20, 200),
   layer: () => inMemory({ place: "owner" }),
-  replace: false,
 })
 
 const { server } = postgresServers()
@@ -58,6 +56,5 @@ eventLogLaws({
   timeout: often(120_000, 900_000),
   timeLimit: 60_000,
   layer: fresh,
-  replace: false,
   ...(deep ? { reopen: fresh } : {}),
 })

@@ -27,6 +27,7 @@ const moving = (log: ShardedLog): EventLog.Service => {
     ...log,
     append: beside(log.append),
     rewrite: beside(log.rewrite),
+    replace: beside(log.replace!),
     read: beside(log.read),
     head: beside(log.head),
     projections: { ...projections, get: beside(projections.get), put: beside(projections.put) },
@@ -47,7 +48,6 @@ eventLogLaws({
         (shards): EventLog.Service => moving(makeSharded({ shards })),
       ),
     ),
-  replace: false,
   skip: {
     "L12: sessions with similar ids are kept apart": rows,
     "L6: projection rows are returned as they were put": rows,

@@ -48,6 +48,7 @@ export const mortal = (log: EventLog.Service, fate: () => Fate, pause: Pause): E
     list: call(log.list),
     delete: call(log.delete),
     rewrite: call(log.rewrite),
+    replace: call(log.replace!),
     projections: { ...projections, get: call(projections.get), put: call(projections.put) },
   }
 }
@@ -62,7 +63,7 @@ export const stopped = (
     <Given extends ReadonlyArray<unknown>, A, E>(run: (...given: Given) => Effect.Effect<A, E>) =>
     (...given: Given): Effect.Effect<A, E> =>
       Effect.suspend(() => (--step.left === 0 ? Effect.zipRight(stop, run(...given)) : run(...given)))
-  const { append, read, head, list, delete: remove, projections } = log
+  const { append, read, head, list, delete: remove, replace, projections } = log
   return {
     ...log,
     append: call(append),
@@ -70,6 +71,7 @@ export const stopped = (
     head: call(head),
     list: call(list),
     delete: call(remove),
+    replace: call(replace!),
     projections: { ...projections, get: call(projections.get), put: call(projections.put) },
   }
 }
