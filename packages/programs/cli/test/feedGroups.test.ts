@@ -262,6 +262,43 @@ it("says what a webhook needs", async () => {
     "MEMFOLD_NONE",
   )
   expect(await wrong("--group", "g", "--after", "1")).toContain("--after")
-  for (const flag of ["--redeliver", "--delete"]) expect(await wrong(flag)).toContain("--group")
-  expect(await wrong("--group", "g", "--redeliver")).toContain("--webhook")
+  for (const flag of [["--redeliver"], ["--delete"], ["--done", "3"]])
+    expect(await wrong(...flag)).toContain("--group")
+})
+
+it("prints what a group has given up once more, and takes one of it from the list", async () => {
+  const store = `sqlite:${join(folder, "again.db")}`
+  const memory = createMemory({ store, compaction: { mode: "manual" } })
+  for (const session of ["one", "two", "three", "gone"]) await memory.append(session, said(`to ${session}`))
+  const failing = () => {
+    throw new RangeError("not now")
+  }
+  await memory.consume("crm", failing, { attempts: 1, batch: 1, follow: false })
+  await memory.delete("gone")
+  await memory.close()
+  const at = ["feed", "--store", store, "--group", "crm", "--json"]
+  const given = async () => lines((await memfold(...at, "--given-up")).out)
+  const listed = await given()
+  expect(listed.map(({ session, reason }) => `${session} ${reason}`)).toEqual(
+    ["one", "two", "three", "gone"].map((session) => `${session} RangeError`),
+  )
+  const { id } = listed[1]!
+  const shown = (await memfold("feed", "--store", store, "--group", "crm", "--given-up")).out
+  expect(shown).toMatch(new RegExp(`^ *${id} +two `, "mu"))
+  const done = async (one: unknown) => lines((await memfold(...at, "--done", String(one))).out)
+  expect(await done(id)).toEqual([{ type: "done", group: "crm", id, done: true }])
+  expect(await done(1)).toEqual([{ type: "done", group: "crm", id: 1, done: false }])
+  expect((await given()).map(({ session }) => session)).toEqual(["one", "three", "gone"])
+  const again = await memfold(...at, "--redeliver")
+  expect([again.code, lines(again.out)]).toMatchObject([
+    0,
+    [
+      { session: "one", version: 1 },
+      { session: "three", version: 1 },
+      { type: "redelivered", session: "gone", version: 1, outcome: "gone" },
+      { type: "redelivery", delivered: 2, gone: 1, failed: 0 },
+    ],
+  ])
+  expect(again.out).toContain("to one")
+  expect(await given()).toEqual([])
 })

@@ -42,7 +42,8 @@ const showGivenUp = (log: EventLog.Service, group: string, json: boolean) =>
         discard: true,
       })
     if (found.length === 0) return yield* Console.log("the group has given up nothing")
-    const rows = found.map(({ session, version, time, attempts, reason }) => [
+    const rows = found.map(({ id, session, version, time, attempts, reason }) => [
+      String(id),
       shownId(session),
       String(version),
       date(time),
@@ -50,7 +51,8 @@ const showGivenUp = (log: EventLog.Service, group: string, json: boolean) =>
       shownId(reason),
     ])
     yield* Console.log(
-      table(["session", "event", "given up", "attempts", "reason"], rows, [
+      table(["id", "session", "event", "given up", "attempts", "reason"], rows, [
+        "right",
         "left",
         "right",
         "left",
@@ -95,12 +97,17 @@ const handedOver = Effect.async<void, ReaderGone>((resume) => {
   )
 })
 
-/** Posts again what a group has given up. */
-const postAgain = (log: EventLog.Service, group: string, post: Memory.Consumer, json: boolean) =>
+/** Tells what came of events that a group had given up. */
+const toldAgain = (
+  again: Stream.Stream<Memory.Redelivered, EventLog.LogError>,
+  json: boolean,
+  { isPrinted = false } = {},
+) =>
   Effect.gen(function* () {
     const sums = { delivered: 0, gone: 0, failed: 0 }
-    yield* Stream.runForEach(Memory.redeliver(log, group, post), (one) => {
+    yield* Stream.runForEach(again, (one) => {
       sums[one.outcome]++
+      if (isPrinted && one.outcome === "delivered") return Effect.void
       const { session, version, outcome, reason } = one
       const why = reason === undefined ? "" : `: ${shownId(reason)}`
       return Console.log(
@@ -151,7 +158,12 @@ export const command = options.command(
     givenUp: options.flag("given-up", "List what the group has given up, and why."),
     redeliver: options.flag(
       "redeliver",
-      "Post to --webhook once more what the group has given up; what is taken is no longer given up.",
+      "Print once more what the group has given up, or post it to --webhook; what is taken is no longer given up.",
+    ),
+    done: options.optionalInteger(
+      "done",
+      "ID",
+      "Take this one from what the group has given up, by its id in --given-up: it was done in another way.",
     ),
     delete: options.flag(
       "delete",
@@ -161,14 +173,28 @@ export const command = options.command(
     follow: options.flag("follow", "Wait for new events, until you end it."),
     json: options.json,
   },
-  ({ store, archive, after, follow, json, group, from, webhook, secretEnv, givenUp, redeliver, ...given }) =>
+  ({
+    store,
+    archive,
+    after,
+    follow,
+    json,
+    group,
+    from,
+    webhook,
+    secretEnv,
+    givenUp,
+    redeliver,
+    done,
+    ...given
+  }) =>
     Effect.gen(function* () {
       yield* options.allowed(numbers, given)
       const log = yield* EventLog.EventLog
       if (Option.isNone(group)) {
-        if (Option.isSome(webhook) || givenUp || redeliver || given.delete)
+        if (Option.isSome(webhook) || givenUp || redeliver || Option.isSome(done) || given.delete)
           return yield* new UsageError({
-            problem: "--webhook, --given-up, --redeliver and --delete need --group NAME",
+            problem: "--webhook, --given-up, --redeliver, --done and --delete need --group NAME",
           })
         const range = Option.match(after, { onNone: () => ({}), onSome: (position) => ({ after: position }) })
         return yield* Stream.runForEach(EventLog.feed(log, { ...range, follow }), (fed) =>
@@ -189,19 +215,28 @@ export const command = options.command(
               : "there is no such group",
         )
       }
+      if (Option.isSome(done)) {
+        const id = done.value
+        const wasGivenUp = yield* EventLog.deleteGivenUp(log, group.value, id)
+        return yield* Console.log(
+          json
+            ? toJson({ type: "done", group: group.value, id, done: wasGivenUp })
+            : wasGivenUp
+              ? "done"
+              : "the group has given up no such event",
+        )
+      }
       if (givenUp) return yield* showGivenUp(log, group.value, json)
       const how = { follow, from, lease: given.lease * 1_000 }
       if (Option.isNone(webhook)) {
-        if (redeliver) return yield* new UsageError({ problem: "--redeliver needs --webhook URL" })
-        return yield* EventLog.consume(
-          log,
-          group.value,
-          (page) => Effect.zipRight(Effect.forEach(page, printed(json), { discard: true }), handedOver),
-          how,
-        )
+        const print = (page: ReadonlyArray<EventLog.FedRecord>) =>
+          Effect.zipRight(Effect.forEach(page, printed(json), { discard: true }), handedOver)
+        return yield* redeliver
+          ? toldAgain(EventLog.redeliver(log, group.value, print), json, { isPrinted: true })
+          : EventLog.consume(log, group.value, print, how)
       }
       const post = yield* webhookOf(webhook.value, secretEnv)
-      if (redeliver) return yield* postAgain(log, group.value, post, json)
+      if (redeliver) return yield* toldAgain(Memory.redeliver(log, group.value, post), json)
       yield* Memory.consume(log, group.value, post, { ...how, attempts: given.attempts, batch: 1 })
     }).pipe(
       Effect.catchTag("ReaderGone", () => Effect.void),
