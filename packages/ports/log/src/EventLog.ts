@@ -3,23 +3,24 @@ export * from "./port.js"
 export {
   consume,
   type ConsumeOptions,
-  deleteGivenUp,
   deleteGroup,
   type Done,
-  type GivenUp,
-  givenUp,
-  groupLog,
   groupRows,
   keepTurn,
   type Kept,
-  type Listed,
-  reasonOf,
-  redeliver,
-  type Redelivered,
   takeTurn,
   type Turn,
   TurnLost,
 } from "./consume.js"
+export {
+  deleteGivenUp,
+  type GivenUp,
+  givenUp,
+  type Listed,
+  reasonOf,
+  redeliver,
+  type Redelivered,
+} from "./givenUp.js"
 export {
   feed,
   type FeedRange,

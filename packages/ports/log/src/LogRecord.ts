@@ -73,6 +73,18 @@ export const noted = {
 const notedPrefixes = Object.values(noted)
 
 /**
+ * The id of the log of a group. Whoever deletes it lets the group begin anew.
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/log"
+ *
+ * console.log(EventLog.groupLog("warehouse")) // memfold:feed:warehouse
+ * ```
+ */
+export const groupLog = (group: string): string => `${noted.feed}${group}`
+
+/**
  * Whether a log is one in which the program notes how it works on the store, which is in no list of sessions, in no feed and in no copy.
  *
  * @example
