@@ -190,10 +190,11 @@ export const release = (
         continue
       }
       if (rows.length === 0) rows = yield* Effect.zipRight(unmoved(log, session), rowsOf(log, noted))
-      if (rows.length > 0 && head !== null) {
+      if (rows.length > 0) {
         const records = yield* fetch(archive, noted)
         const whole = yield* Effect.forEach(rows, (row) => broughtBack(row, noted, records))
-        yield* replace(log, session, whole.map(contentOf), head)
+        // A session with rows and no head has begun meanwhile: it is looked at again.
+        yield* replace(log, session, whole.map(contentOf), head ?? { version: 0, batchId: "" })
         back += 1
       }
       yield* archive.remove(keyOfSegment(noted))

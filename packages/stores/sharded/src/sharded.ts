@@ -151,19 +151,22 @@ const feeding =
 
 /** Finds the shard of each operation on a session, and finds it again where the session has moved. */
 const routing = (places: Places) => {
-  /** Reads on the shard that has a session. Where there is nothing, it may have moved since this process has seen it. */
+  /** Reads on the shard that has a session. Where there is nothing, it may have moved since this process has looked. */
   const reading = <A>(
     session: string,
     none: A,
     read: (shard: Shard) => Effect.Effect<A, EventLog.LogError>,
   ) =>
     Effect.gen(function* () {
-      const seen = places.known(session)
-      const answer = seen === null ? none : yield* read(seen)
-      if (seen !== null && !isNothing(answer)) return answer
-      const shard = yield* places.look(session)
-      if (shard === null || shard === seen) return answer
-      return yield* read(shard)
+      let seen = places.known(session)
+      let answer = seen === null ? none : yield* read(seen)
+      while (isNothing(answer)) {
+        const shard = yield* places.look(session)
+        if (shard === null || shard === seen) break
+        seen = shard
+        answer = yield* read(shard)
+      }
+      return answer
     })
 
   /** Writes on the shard that has a session, and on the one that it has moved to meanwhile. */
@@ -346,10 +349,8 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
   return {
     shards: shards.map(({ name, region }) => ({ name, region })),
     placeOf: (session) =>
-      Effect.flatMap(places.look(session), (shard) =>
-        shard === null
-          ? Effect.succeed(null)
-          : Effect.map(shard.log.head(session), (head) => (head === null ? null : shard.name)),
+      reading(session, null as string | null, ({ name, log }) =>
+        Effect.map(log.head(session), (head) => (head === null ? null : name)),
       ),
     move,
     moveOwner: (owner, name) =>

@@ -332,6 +332,7 @@ describe.each(Object.keys(operations))("%s", (name) => {
             ["other", 17, false],
             ["other", 21, false],
             ["mover", 25, false],
+            ["other", 4, false],
           ],
         },
       ),
