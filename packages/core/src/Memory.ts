@@ -56,7 +56,7 @@ import {
 } from "./memory/MemoryService.js"
 import { eventsOfOwned, ownedSessions } from "./memory/ownedSessions.js"
 import { previewOf } from "./memory/preview.js"
-import { readMessages } from "./memory/readMessages.js"
+import { knownPage, readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
 import { answerToolCall, recall, recallOf } from "./memory/recall.js"
 import { traceMessageOf, traceOf } from "./memory/trace.js"
@@ -242,7 +242,7 @@ const operations = (parts: MemoryParts): Service => {
   }
 }
 
-/** The reads of sessions as this process knows them. */
+/** The reads of sessions as this process knows them. What is known is answered at once, and takes no fiber. */
 const knownOperations = (parts: MemoryParts): KnownMemory => {
   const { sessions } = parts
   const load: Sessions["load"] = (session) =>
@@ -251,11 +251,23 @@ const knownOperations = (parts: MemoryParts): KnownMemory => {
       return state === null ? sessions.load(session) : Effect.succeed(state)
     })
   const { branches, context, messages } = operations({ ...parts, sessions: { ...sessions, load } })
-  const version: KnownMemory["version"] = (session) =>
-    Effect.sync(() => sessions.cached(session)?.version ?? null)
-  const asStored: KnownMemory["asStored"] = (session, given) =>
-    Effect.map(guarded(parts, session, given), (list) => list.map(({ message }) => message))
-  return { asStored, branches, context, messages, version }
+  return {
+    asStored: (session, given) =>
+      parts.beforeAppend === undefined
+        ? Effect.succeed(given)
+        : Effect.map(guarded(parts, session, given), (list) => list.map(({ message }) => message)),
+    branches: (session) => {
+      const state = sessions.cached(session)
+      return state === null ? branches(session) : Effect.succeed(branchesOf(state))
+    },
+    context,
+    messages: (session, page) => {
+      const state = sessions.cached(session)
+      const known = state === null ? null : knownPage(sessions, state, page)
+      return known === null ? messages(session, page) : Effect.succeed(known)
+    },
+    version: (session) => Effect.succeed(sessions.cached(session)?.version ?? null),
+  }
 }
 
 /**

@@ -80,5 +80,7 @@ export const ownMessages = (steps: ReadonlyArray<Step>): ReadonlyArray<ReadonlyA
 export const isEndOfPage = (event: EndOfCall | EndOfPage): event is EndOfPage =>
   "responseMessage" in event && isFields(event.responseMessage)
 
-/** A name for an append, a call or an answer that has none. */
-export const newId = (): string => Effect.runSync(randomId)
+let [ofProcess, made] = ["", 0]
+
+/** A name for an append, a call or an answer that has none. They are counted behind a random one: each call of an agent has one. */
+export const newId = (): string => `${(ofProcess ||= Effect.runSync(randomId))}${made++}`

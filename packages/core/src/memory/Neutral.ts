@@ -39,7 +39,10 @@ export const asPromise = async <A, E>(
   // This package is for every platform, and has the types of none.
   signal?: NonNullable<NonNullable<Parameters<typeof Effect.runPromiseExit>[1]>["signal"]>,
 ): Promise<A> => {
-  const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
+  // What has ended already takes no fiber.
+  const exit = Exit.isExit(effect)
+    ? (effect as Exit.Exit<A, E>)
+    : await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
   if (Exit.isSuccess(exit)) return exit.value
   throw Cause.squash(exit.cause)
 }

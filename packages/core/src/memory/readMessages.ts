@@ -130,6 +130,31 @@ const messagesBefore = (
     return found.oldestFirst()
   })
 
+/** The page that messages are, which end in front of an index. */
+const pageOfFound = (
+  { clears, total }: SessionState,
+  to: number,
+  found: ReadonlyArray<PageMessage>,
+): MessagePage => {
+  const from = to - found.length
+  const [messages, times, gone]: [Array<Message>, Array<number>, Array<number>] = [[], [], []]
+  // One loop: adapters ask for a hundred messages several times in a turn.
+  for (const { message, time } of found) {
+    if (message === unreadable) gone.push(from + messages.length)
+    messages.push(message)
+    times.push(time)
+  }
+  return {
+    messages,
+    times,
+    from,
+    to,
+    unreadable: gone,
+    total,
+    before: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
+  }
+}
+
 /** The page in front of a position. */
 const pageBefore = (
   sessions: Pick<Sessions, "events" | "newest">,
@@ -138,7 +163,7 @@ const pageBefore = (
   bound: Bound,
 ): Effect.Effect<MessagePage, SessionError> =>
   Effect.gen(function* () {
-    const { clears, total } = state
+    const { total } = state
     const to = cursor.index
     const count = Math.min(bound.count, to)
     const isNewest = to === total
@@ -148,16 +173,7 @@ const pageBefore = (
         ? yield* messagesBefore(sessions, state, cursor.version, { ...bound, count })
         : lastOf(known, bound)
     if (isNewest && known === null) sessions.newest.keep(state, found)
-    const from = to - found.length
-    return {
-      messages: found.map(({ message }) => message),
-      times: found.map(({ time }) => time),
-      from,
-      to,
-      unreadable: found.flatMap(({ message }, at) => (message === unreadable ? [from + at] : [])),
-      total,
-      before: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
-    }
+    return pageOfFound(state, to, found)
   })
 
 /** The state of a branch: of the branch in force, or of another branch when it was left. */
@@ -196,6 +212,18 @@ export const pageOf = (
     }
     return yield* pageBefore(sessions, state, cursor, { count: limit, length })
   })
+
+/** The newest page of a state that this process has the messages of; `null` if they have to be read, or options to be checked. */
+export const knownPage = (
+  { newest }: Pick<Sessions, "newest">,
+  state: SessionState,
+  { limit = 50, length, before, branch }: PageOptions = {},
+): MessagePage | null => {
+  if (length !== undefined || before !== undefined || branch !== undefined) return null
+  if (!Number.isSafeInteger(limit) || limit < 1) return null
+  const found = newest.of(state, Math.min(limit, state.total))
+  return found === null ? null : pageOfFound(state, state.total, found)
+}
 
 /** Reads a page of the conversation. */
 export const readMessages = (

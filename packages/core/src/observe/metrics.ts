@@ -122,20 +122,22 @@ export const shadowDecisions = counter("memfold_shadow_decisions", "Decisions of
 
 const noLabels: Update["labels"] = {}
 
-/** Adds to a counter, or records a value of a histogram, and tells the listener of the program. */
+/** Adds to a counter, or records a value of a histogram, and tells the listener of the program. Each turn records several: it is one step. */
 export const record = (metric: Counter | Histogram, value: number, labels = noLabels): Effect.Effect<void> =>
-  Effect.zipRight(
-    Metric.update(
-      Object.entries(labels).reduce(tagged, metric as Metric.Metric<unknown, number, unknown>),
-      value,
-    ),
-    Effect.flatMap(FiberRef.get(listener), (listen) =>
-      listen === null
-        ? Effect.void
-        : // A listener must not change how the engine works.
-          Effect.ignore(Effect.try(() => listen({ name: metric.metricName, value, labels }))),
-    ),
-  )
+  // oxlint-disable-next-line memfold/shell-only -- `Metric.update` takes as many steps as a small operation
+  Effect.withFiberRuntime((running) => {
+    const labelled = Object.entries(labels).reduce(
+      tagged,
+      metric as Metric.Metric<unknown, number, unknown>,
+    )
+    // oxlint-disable-next-line memfold/shell-only -- what `Metric.update` does
+    labelled.unsafeUpdate(value, running.getFiberRef(FiberRef.currentMetricLabels))
+    const listen = running.getFiberRef(listener)
+    return listen === null
+      ? Effect.void
+      : // A listener must not change how the engine works.
+        Effect.ignore(Effect.try(() => listen({ name: metric.metricName, value, labels })))
+  })
 
 const tagged = <M extends Metric.Metric<unknown, number, unknown>>(
   metric: M,

@@ -121,15 +121,15 @@ export function* mapped<A, B>(
 export const inSteps = <A>(work: () => Steps<A>): Effect.Effect<A> =>
   Effect.clockWith((clock) => {
     const steps = work()
-    const go: Effect.Effect<A> = Effect.suspend(() => {
+    const go = (): Effect.Effect<A> => {
       for (;;) {
         const { done, value } = steps.next()
         if (done === true) return Effect.succeed(value)
         // After the step: on a machine so busy that each look is late, the work goes on all the same.
-        if (isLive(clock) && isLate(clock)) return Effect.zipRight(pause, go)
+        if (isLive(clock) && isLate(clock)) return Effect.flatMap(pause, go)
       }
-    })
-    return go
+    }
+    return go()
   })
 
 /** A stream that lets other work of the process run in between. */

@@ -126,7 +126,10 @@ export const makeLifeCycle = (
       if (waiting === 0) known = running
     }
     const { memory, runtime } = running
-    const fiber = Runtime.runFork(runtime)(use(memory))
+    const effect = use(memory)
+    // What is known already takes no fiber.
+    if (Exit.isExit(effect) && Exit.isSuccess(effect)) return effect.value as A
+    const fiber = Runtime.runFork(runtime)(effect)
     if (!finishes) interruptible.add(fiber)
     const exit = await settled(fiber)
     interruptible.delete(fiber)
