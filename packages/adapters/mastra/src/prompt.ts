@@ -87,7 +87,11 @@ const withFiles = async (message: Fields, { supportedUrls }: Target): Promise<Re
     : []
 }
 
-const contentOf = async (message: Fields, target: Target): Promise<ReadonlyArray<unknown>> => {
+/** What is written of a message: at once, unless it has files. In a process of Mastra, each promise takes as long as the rest of it. */
+const contentOf = (
+  message: Fields,
+  target: Target,
+): ReadonlyArray<unknown> | Promise<ReadonlyArray<unknown>> => {
   const { role, content } = message as { readonly [key: string]: unknown }
   if (!Array.isArray(content)) return [{ type: "text", text: content }]
   if (role === "user" && content.some(isFile)) return withFiles(message, target)
@@ -108,13 +112,14 @@ export const encodePrompt = async (
     server: target.provider,
   })
   const { system } = encoded
-  const written = await Promise.all(
-    encoded.messages.map(async (message) => {
-      const fields = message as unknown as Fields
-      return { ...fields, content: await contentOf(fields, target) }
-    }),
-  )
-  const said = written.filter(({ content }) => content.length > 0)
+  const said: Array<Fields> = []
+  for (const message of encoded.messages) {
+    const fields = message as unknown as Fields
+    const written = contentOf(fields, target)
+    // oxlint-disable-next-line no-await-in-loop -- files are few, and of nearly all messages nothing is awaited
+    const content = written instanceof Promise ? await written : written
+    if (content.length > 0) said.push({ ...fields, content })
+  }
   return {
     prompt: [
       ...(system === undefined ? [] : [{ role: "system", content: system }]),
