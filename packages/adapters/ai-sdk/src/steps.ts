@@ -60,7 +60,8 @@ export const usageOf = (usage: StepUsage | undefined) => {
 
 const messagesOf = (step: Step): ReadonlyArray<ModelMessage> => step.response.messages ?? []
 
-const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+const same = (one: unknown, other: unknown): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other)
 
 /**
  * The messages that each step produced. In versions 5 and 6, a step also lists the messages of the steps before it; in

@@ -2,7 +2,7 @@
 import { InMemoryEventLog, Keep, type Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
 import { often } from "@memfold/harness/depth"
 import { memoryOver } from "@memfold/harness/engine"
-import { Effect, Logger, LogLevel } from "effect"
+import { Effect, Exit, Logger, LogLevel } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 
@@ -81,4 +81,29 @@ it("is what the process knew last, until it asks the store, which refuses a writ
     // The refusal has brought the process up.
     expect((yield* known!.messages("s")).total).toBe(2)
     expect(yield* known!.version("unknown")).toBeNull()
+  }).pipe(Effect.scoped, Effect.runPromise))
+
+it("is answered at once, which takes no fiber, and as the store answers", () =>
+  Effect.gen(function* () {
+    const { known, ...memory } = yield* memoryOver(yield* InMemoryEventLog.make, options)
+    const given = [Message.user("first"), ...result(1), Message.assistant("second")]
+    yield* memory.append("s", given)
+    yield* memory.edit("s", 3, Message.assistant("third"))
+    for (const limit of [1, 3, 100]) {
+      const page = known!.messages("s", { limit })
+      expect(Exit.isExit(page)).toBe(true)
+      expect(yield* page).toEqual(yield* memory.messages("s", { limit }))
+    }
+    const [branches, version, stored] = [
+      known!.branches("s"),
+      known!.version("s"),
+      known!.asStored("s", given),
+    ]
+    expect([branches, version, stored].map(Exit.isExit)).toEqual([true, true, true])
+    expect(yield* branches).toEqual(yield* memory.branches("s"))
+    expect([yield* version, yield* stored]).toEqual([(yield* memory.state("s")).version, given])
+    // What has to be checked or read is work.
+    for (const page of [{ limit: 0 }, { length: 10 }, { before: "0.1.2" }, { branch: 0 }])
+      expect(Exit.isExit(known!.messages("s", page))).toBe(false)
+    expect(Exit.isExit(known!.branches("unknown"))).toBe(false)
   }).pipe(Effect.scoped, Effect.runPromise))
