@@ -126,10 +126,7 @@ const noLabels: Update["labels"] = {}
 export const record = (metric: Counter | Histogram, value: number, labels = noLabels): Effect.Effect<void> =>
   // oxlint-disable-next-line memfold/shell-only -- `Metric.update` takes as many steps as a small operation
   Effect.withFiberRuntime((running) => {
-    const labelled = Object.entries(labels).reduce(
-      tagged,
-      metric as Metric.Metric<unknown, number, unknown>,
-    )
+    const labelled = Object.entries(labels).reduce(tagged, metric as Metric.Metric<unknown, number, unknown>)
     // oxlint-disable-next-line memfold/shell-only -- what `Metric.update` does
     labelled.unsafeUpdate(value, running.getFiberRef(FiberRef.currentMetricLabels))
     const listen = running.getFiberRef(listener)
