@@ -28,16 +28,19 @@ export const rest = (raw: Fields, known: Fields): Fields | undefined => {
   return left.length === 0 ? undefined : Object.fromEntries(left)
 }
 
-/** `known` with the fields of `extra` beside it; where both have a value, the known one stays. */
-export const restore = (known: Fields, extra: Fields = {}): Fields => ({
-  ...extra,
-  ...Object.fromEntries(
-    Object.entries(known).map(([key, value]) => {
-      const beside = own(extra, key)
-      return [key, isFields(value) && isFields(beside) ? restore(value, beside) : value]
-    }),
-  ),
-})
+/** `known` with the fields of `extra` beside it; where both have a value, the known one stays. Without `extra`, which most messages are, it is `known`. */
+export const restore = (known: Fields, extra?: Fields): Fields =>
+  extra === undefined
+    ? known
+    : {
+        ...extra,
+        ...Object.fromEntries(
+          Object.entries(known).map(([key, value]) => {
+            const beside = own(extra, key)
+            return [key, isFields(value) && isFields(beside) ? restore(value, beside) : value]
+          }),
+        ),
+      }
 
 /** Whether `raw` has every field of `known`, with the same value. */
 export const agrees = (raw: Fields, known: Fields): boolean =>
