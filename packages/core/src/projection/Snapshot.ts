@@ -229,7 +229,14 @@ export interface StateInLog {
 }
 
 /**
- * The row of a snapshot: a checksum, the version of the fold, the batch id of the last event as JSON, and the state as JSON, on
+ * The version from which on the log is read behind a snapshot of a state. The snapshot would hide that its summary is damaged, so
+ * that begins with the commit of the summary.
+ */
+export const readFrom = ({ summary, version }: SessionState): number =>
+  Math.max(summary?.version ?? version, 1)
+
+/**
+ * The row of a snapshot, whose mark is the version that a reader goes on with: that of the commit of its summary. It is a checksum, the version of the fold, the batch id of the last event as JSON, and the state as JSON, on
  * two lines. `null` if the state is too large for one: such a session is folded from its log.
  */
 export const take = ({ state, batchId }: StateInLog): ProjectionRow | null => {
@@ -239,7 +246,8 @@ export const take = ({ state, batchId }: StateInLog): ProjectionRow | null => {
     turnStarts: stored(state.turnStarts),
   })
   if (json === null) return null
-  return { key: "", data: sealed(`${foldVersion} ${JSON.stringify(batchId ?? "")}\n${json}`) }
+  const data = sealed(`${foldVersion} ${JSON.stringify(batchId ?? "")}\n${json}`)
+  return { key: "", data, mark: String(readFrom(state)) }
 }
 
 /** Whether a row is sound, but was made by another version of the fold: there is nothing that it can be compared with. */

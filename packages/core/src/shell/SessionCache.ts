@@ -44,6 +44,11 @@ const lengthAfter = (
   return newest === null ? stateLength(state) : length + added
 }
 
+/** A state that the store was asked for, and whether it said that the session is in no archive. */
+export interface Refreshed extends StateInLog {
+  readonly isFree?: boolean
+}
+
 /** The cached sessions of one log. */
 export interface SessionCache {
   /** What is cached of a session, which is now the most recently used session. */
@@ -51,7 +56,7 @@ export interface SessionCache {
   /** What is cached of a session; `undefined` if nothing is. */
   readonly peek: (session: string) => CachedSession | undefined
   /** The newest state. It asks for the head of the log first: mostly nothing is new. */
-  readonly refresh: (session: string) => Effect.Effect<StateInLog, SessionError>
+  readonly refresh: (session: string) => Effect.Effect<Refreshed, SessionError>
   /** Keeps a state that was just written, and saves a snapshot of it if that is worthwhile. */
   readonly keep: (
     next: StateInLog & { readonly batchId: string },
@@ -139,29 +144,34 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     return Effect.as(tellUnreadable(cached, read.state), read)
   }
 
-  const openAnew = (session: string, cached: CachedSession): Effect.Effect<StateInLog, SessionError> =>
+  const openAnew = (session: string, cached: CachedSession): Effect.Effect<Refreshed, SessionError> =>
     Effect.gen(function* () {
       const before = cached.newest
-      const { read, snapshotVersion } = yield* openSession(log, session)
+      const { read, snapshotVersion, active, isFree } = yield* openSession(log, session)
       cached.snapshotVersion = snapshotVersion
       if (read.state.summary !== null) yield* tellRestored(session)
-      if (before === null) yield* checkActiveRow(log, read.state)
-      return yield* remember(cached, before, read)
+      if (before === null) yield* checkActiveRow(log, read.state, active)
+      const kept = yield* remember(cached, before, read)
+      // Only for who asks now: a session can be archived while its state is cached.
+      return isFree === true ? { ...kept, isFree } : kept
     }).pipe(opening)
 
   /** The newest state. It asks for the head of the log first: mostly nothing is new. */
-  const refresh = (session: string): Effect.Effect<StateInLog, SessionError> =>
+  const refresh = (session: string): Effect.Effect<Refreshed, SessionError> =>
     Effect.suspend(() => {
       const cached = cachedOf(session)
       const { newest } = cached
       if (newest === null) return openAnew(session, cached)
-      return Effect.flatMap(retryTransient(log.head(session)), (head) => {
-        if (head?.version === newest.state.version && head.batchId === newest.batchId)
-          return Effect.succeed(newest)
-        return Effect.flatMap(readOn(log, newest), (read) =>
-          read === null ? openAnew(session, cached) : remember(cached, newest, read),
-        )
-      })
+      return Effect.flatMap(
+        retryTransient(log.head(session)),
+        (head): Effect.Effect<Refreshed, SessionError> => {
+          if (head?.version === newest.state.version && head.batchId === newest.batchId)
+            return Effect.succeed(newest)
+          return Effect.flatMap(readOn(log, newest), (read) =>
+            read === null ? openAnew(session, cached) : remember(cached, newest, read),
+          )
+        },
+      )
     })
 
   const saveSnapshot = (

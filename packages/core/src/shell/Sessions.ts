@@ -27,7 +27,6 @@ import { inSteps, mapped, type Steps } from "@memfold/log/breathe"
 import { description } from "../projection/description.js"
 import { earlierSnapshots } from "../projection/earlierSnapshots.js"
 import { type EventStep, rowsOf } from "../projection/Projection.js"
-import type { StateInLog } from "../projection/Snapshot.js"
 import { activeRow, type History, summaries } from "../projection/summaries.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -40,7 +39,7 @@ import { makePastStates } from "./PastStates.js"
 import { makeHistories } from "./histories.js"
 import { projectionsOf } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
-import { makeSessionCache } from "./SessionCache.js"
+import { makeSessionCache, type Refreshed } from "./SessionCache.js"
 import { type Timeline, timelineIn } from "./timeline.js"
 import { makeTurns } from "./Turns.js"
 import { eventsIn } from "./wholeRange.js"
@@ -239,7 +238,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   /** Appends events to the state that they were decided on. Returns the conflict if another writer was first. */
   const append = (
-    { state, batchId: lastBatchId }: StateInLog,
+    { state, batchId: lastBatchId, isFree = false }: Refreshed,
     {
       list,
       states,
@@ -250,7 +249,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const { session, version } = state
       const { batchId } = batch
       yield* unlessKept("append", session)
-      if (version === 0) yield* notArchived(log, session)
+      if (version === 0 && !isFree) yield* notArchived(log, session)
       const timed = yield* timedNow(time, list)
       const recorded = recordedAfter(state, batchId, timed)
       const steps = yield* inSteps(() => stepsOf(state, recorded, states))
@@ -287,7 +286,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           batchId: given ?? (yield* makeId),
           retried: given === undefined ? ("in-place" as const) : ("anywhere" as const),
         }
-        let before = cache.of(session).newest
+        let before: Refreshed | null = cache.of(session).newest
         for (let [conflicts, isNewest] = [0, false]; ;) {
           if (before === null) {
             before = yield* cache.refresh(session)

@@ -4,8 +4,15 @@
  */
 import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
-import { foldRecords } from "@memfold/log/pages"
-import type { LogError, LogPosition, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
+import { foldRecords, pageSize } from "@memfold/log/pages"
+import type {
+  LogError,
+  LogPosition,
+  LogRecord,
+  Opened,
+  ProjectionRow,
+  Service as EventLog,
+} from "@memfold/log/EventLog"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
@@ -33,6 +40,10 @@ export const isErased = (error: { readonly _tag: string; readonly refused?: unkn
 export interface OpenedSession {
   readonly read: StateInLog
   readonly snapshotVersion: number | null
+  /** The rows of the active summary, if they were read with it: see {@link Opened}. */
+  readonly active?: Opened["active"]
+  /** Whether the store has said that a session which does not exist is in no archive. */
+  readonly isFree?: boolean
 }
 
 /** Whether a record is the commit of the summary that a state shows, readable and with its id. */
@@ -142,17 +153,46 @@ const foldOn = (
   return retryTransient(foldRecords(log, session, range, start, step, breathe))
 }
 
-/** The state in the snapshot. If the snapshot cannot be read, the session is folded from its log instead. */
-const loadSnapshot = (log: EventLog, session: string): Effect.Effect<Option.Option<StateInLog>> =>
+/** The row of the snapshot. If it cannot be read, the session is folded from its log instead. */
+const loadSnapshot = (log: EventLog, session: string): Effect.Effect<ProjectionRow | null> =>
   retryTransient(log.projections.get(session, snapshot.kind)).pipe(
-    Effect.map(([row]) => Option.flatMap(Option.fromNullable(row), (stored) => stateIn(session, stored))),
+    Effect.map(([row]) => row ?? null),
     Effect.catchAll((error) =>
       Effect.logWarning("a snapshot could not be read; the session is folded from its log").pipe(
         Effect.annotateLogs({ session, reason: error.reason }),
-        Effect.as(Option.none()),
+        Effect.as(null),
       ),
     ),
   )
+
+/** What the store has of a session: with its first page, where one question answers all. */
+type Found = Pick<Opened, "head" | "snapshot"> & Partial<Opened>
+
+/** What the store has of a session, by one question after the other. */
+const findInParts = (log: EventLog, session: string): Effect.Effect<Found, LogError> =>
+  Effect.flatMap(retryTransient(log.head(session)), (head): Effect.Effect<Found> =>
+    head === null
+      ? Effect.succeed({ head, snapshot: null })
+      : Effect.map(loadSnapshot(log, session), (snapshot) => ({ head, snapshot })),
+  )
+
+const find = (log: EventLog, session: string): Effect.Effect<Found, LogError> =>
+  log.open === undefined
+    ? findInParts(log, session)
+    : Effect.catchAll(log.open(session, pageSize), () => findInParts(log, session))
+
+/** The log, which does not read its first page again. */
+const withPage = (log: EventLog, { snapshot, page }: Found): EventLog => {
+  if (page === undefined) return log
+  const from = Number(snapshot?.mark ?? 1)
+  let isRead = false
+  const read: EventLog["read"] = (session, range) => {
+    const isKnown = !isRead && range.fromVersion === from && range.limit === pageSize
+    isRead = true
+    return isKnown ? Effect.succeed(page) : log.read(session, range)
+  }
+  return { ...log, read }
+}
 
 /** The newest of the earlier snapshots up to a version; `null` if there is none, or the store fails. */
 const loadEarlier = (log: EventLog, session: string, to: number): Effect.Effect<StateInLog | null> =>
@@ -185,11 +225,17 @@ const readState = (
   {
     to,
     newest,
+    row,
     visit,
-  }: { readonly to: number | undefined; readonly newest: number; readonly visit: Visit | undefined },
+  }: {
+    readonly to: number | undefined
+    readonly newest: number
+    readonly row: ProjectionRow | null
+    readonly visit: Visit | undefined
+  },
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
-    const stored = Option.getOrNull(yield* loadSnapshot(log, session))
+    const stored = row === null ? null : Option.getOrNull(stateIn(session, row))
     const isTooNew = to !== undefined && stored !== null && stored.state.version > to
     const from = isTooNew ? yield* loadEarlier(log, session, to) : stored
     if (from !== null) {
@@ -222,12 +268,20 @@ export const openSession = (
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
     for (let lost: LogPosition | null = null; ;) {
-      const head: LogPosition | null = yield* retryTransient(log.head(session))
-      if (head === null) return { read: { state: empty(session), batchId: null }, snapshotVersion: null }
+      const found: Found = yield* to === undefined ? find(log, session) : findInParts(log, session)
+      const { head, snapshot: row, active = null } = found
+      const beside = { active, isFree: found.isMarked === false }
+      if (head === null)
+        return { read: { state: empty(session), batchId: null }, snapshotVersion: null, ...beside }
       const newest = head.version
-      const opened: OpenedSession = yield* readState(log, session, { to, newest, visit })
+      const opened: OpenedSession = yield* readState(withPage(log, found), session, {
+        to,
+        newest,
+        row,
+        visit,
+      })
       const { version } = opened.read.state
-      if (version >= Math.min(newest, to ?? newest)) return opened
+      if (version >= Math.min(newest, to ?? newest)) return { ...opened, ...beside }
       // Another head, or the first one: the session may have been deleted, and begun anew, in between.
       if (lost?.version === newest && lost.batchId === head.batchId) {
         const detail = `it is missing, while the session is at version ${newest}; restore the log from a backup`

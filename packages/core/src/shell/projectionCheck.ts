@@ -88,11 +88,23 @@ export const mendSummaries = (log: EventLog, session: string): Effect.Effect<voi
     Effect.annotateLogs({ session }),
   )
 
-/** Checks the row of the active summary when a session is opened. All rows would be too many. */
-export const checkActiveRow = (log: EventLog, state: SessionState): Effect.Effect<void> =>
+/**
+ * Checks the row of the active summary when a session is opened. All rows would be too many.
+ *
+ * @param active - the row, if it was read with the state
+ */
+export const checkActiveRow = (
+  log: EventLog,
+  state: SessionState,
+  active: ReadonlyArray<ProjectionRow> | null = null,
+): Effect.Effect<void> =>
   state.version === 0
     ? Effect.void
-    : Effect.either(log.projections.get(state.session, summaries.kind, { mark: "active" })).pipe(
+    : Effect.either(
+        active === null
+          ? log.projections.get(state.session, summaries.kind, { mark: "active" })
+          : Effect.succeed(active),
+      ).pipe(
         Effect.flatMap((found) =>
           Either.isRight(found) && summaryProblems(found.right, activeRow(state)).length === 0
             ? Effect.void

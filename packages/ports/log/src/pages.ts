@@ -18,7 +18,7 @@ import {
 } from "./port.js"
 
 /** How many records or sessions a page has. */
-const pageSize = 512
+export const pageSize = 512
 
 /** How long a record is at most with which the page behind it begins, in UTF-16 code units. */
 const mostAgain = 2 ** 16

@@ -9,7 +9,7 @@ import { Context, type Effect, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import type { Erasure } from "./Erasure.js"
 import type { LogError, LogPosition, LogRecord, NewRecord, VersionConflict } from "./LogRecord.js"
-import type { ProjectionChange, Projections } from "./Projections.js"
+import type { ProjectionChange, ProjectionRow, Projections } from "./Projections.js"
 
 export * from "./Erasure.js"
 export * from "./LogRecord.js"
@@ -96,6 +96,20 @@ export const inPage = (records: ReadonlyArray<LogRecord>): ReadonlyArray<LogReco
  */
 export const isLastPage = (page: ReadonlyArray<LogRecord>, limit: number): boolean =>
   page.length < limit && reaching(page, leastText) < 0
+
+/** What a session is opened with, all of one moment: see {@link Service.open}. */
+export interface Opened {
+  /** As {@link Service.head} answers it. */
+  readonly head: LogPosition | null
+  /** The row of kind `snapshot` whose key is empty; `null` without one. */
+  readonly snapshot: ProjectionRow | null
+  /** The rows of kind `summary` with the mark `active`; `null` if they cannot be used. */
+  readonly active: ReadonlyArray<ProjectionRow> | null
+  /** The page, oldest first, that begins with the version that is the mark of the snapshot; with the first version without one. */
+  readonly page: ReadonlyArray<LogRecord>
+  /** For a session without a head, whether the store has the mark of an archive for it (`markOf`); absent if it has not looked. */
+  readonly isMarked?: boolean
+}
 
 /** An entry in the list of sessions. */
 export interface SessionInfo {
@@ -215,6 +229,13 @@ export interface Service {
    * the batch id is empty.
    */
   readonly head: (session: string) => Effect.Effect<LogPosition | null, LogError>
+  /**
+   * What a memory asks for when it opens a session that it has not cached, as one question in place of four: a store that can answer
+   * it by one request to its server has it. `limit` is that of the page, as for {@link Service.read}. It answers what `head`,
+   * `projections.get` and `read` answer at that moment, and a memory asks these where it fails. A layer that changes what one
+   * of them answers leaves it out, or changes this answer as well.
+   */
+  readonly open?: (session: string, limit: number) => Effect.Effect<Opened, LogError>
   /** Lists sessions. A store finds the sessions of an owner without looking at the sessions of others. */
   readonly list: (options: ListOptions) => Effect.Effect<ReadonlyArray<SessionInfo>, LogError>
   /**

@@ -279,6 +279,14 @@ const replacing = (places: Places) => {
   return replace
 }
 
+/** Opens a session on the shard that has it. A mark of an archive has a place of its own. */
+const openingIn =
+  (reading: ReturnType<typeof routing>["reading"]): NonNullable<EventLog.Service["open"]> =>
+  (session, limit) =>
+    reading(session, null as EventLog.Opened | null, ({ log }) =>
+      Effect.map(log.open!(session, limit), (found) => (found.head === null ? null : found)),
+    ).pipe(Effect.map((found) => found ?? { head: null, snapshot: null, active: [], page: [] }))
+
 /**
  * Makes a store over stores. A store that seals is no shard: the layer that seals goes over the shards.
  *
@@ -382,6 +390,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     read: (session, page) =>
       reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) => log.read(session, page)),
     head: (session) => reading(session, null as EventLog.LogPosition | null, ({ log }) => log.head(session)),
+    ...(shards.some(({ log }) => log.open === undefined) ? {} : { open: openingIn(reading) }),
     list,
     delete: remove,
     finishRewrites: (session) =>

@@ -192,9 +192,10 @@ export const withReplica = (
           Effect.sync(() => known.forget(session)),
         )
 
-    const { append, rewrite, replace, delete: remove, read, projections } = log
+    // Who opens a session asks for one part after the other: most of them are with the standby.
+    const { append, rewrite, replace, delete: remove, read, projections, open: _open, ...others } = log
     return {
-      ...log,
+      ...others,
       head,
       read: (session, page) => reading(session, (reads) => reads.read(page), read(session, page)),
       append: (session, records, options) => writing(session)(append(session, records, options)),

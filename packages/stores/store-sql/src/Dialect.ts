@@ -39,6 +39,8 @@ export interface Dialect {
   readonly sessionOf: (events: string) => string
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */
   readonly elements: string
+  /** The function that makes a JSON list of its arguments. */
+  readonly list: string
   /** The date that other programs read, of a time in milliseconds: an expression for an expression. */
   readonly date: (time: string) => string
   /** Whether a statement or transaction failed because another one has a lock or was faster: it can be tried again. */

@@ -3,7 +3,9 @@ import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
 import { describedBy } from "./description.js"
+import type { Dialect } from "./Dialect.js"
 import { batchIdOf, mostVersions, sessionsWithLast, versionOf } from "./queries.js"
+import { activeColumns, activeRows } from "./summaries.js"
 
 /** The record of a row of `events`, whose columns are in the order of `read`. */
 const recordOf = (
@@ -45,7 +47,8 @@ const listing = ({ owner, after }: EventLog.ListOptions): readonly [string, Read
 }
 
 /** The columns of a record, in the order of {@link recordOf}. */
-const columns = `${versionOf("events")}, ${batchIdOf("events")}, events.time, types.name, schema_version, data, checksum`
+const columns = `${versionOf("events")} AS version, ${batchIdOf("events")} AS batch_id, events.time AS time, types.name AS type,
+  schema_version, data, checksum`
 
 const feedTable = "SELECT name FROM sqlite_master WHERE name = 'feed'"
 
@@ -126,7 +129,7 @@ const feeding = (database: Database): Required<Pick<EventLog.Service, "feed" | "
 /** The methods of the log of a database that read it. */
 export const reads = (
   database: Database,
-): Required<Pick<EventLog.Service, "read" | "head" | "list" | "feed" | "feedEnd">> => ({
+): Required<Pick<EventLog.Service, "read" | "head" | "open" | "list" | "feed" | "feedEnd">> => ({
   ...readingSessions(database),
   ...feeding(database),
 })
@@ -138,59 +141,116 @@ const bound = "(SELECT id FROM sessions WHERE name = ?) << 32 | ?"
  * The statement of a page. A scan of lengths finds the row that the page ends with, if the limit is not reached first: a database has
  * the length of a text beside it. Rows so short that a whole page of them has less text than a page may have do not count.
  */
-const pageOf = (reverse: boolean): string => {
+const pageOf = (reverse: boolean, first = bound, last = bound): string => {
   const order = reverse ? "DESC" : "ASC"
   const range = (from: string, to: string) => `events.id >= ${from} AND events.id <= ${to}`
   const end = `coalesce((
     SELECT id FROM (
       SELECT id, sum(size) OVER (ORDER BY id ${order}) AS text FROM (
         SELECT events.id AS id, octet_length(data) AS size FROM events
-        WHERE ${range(bound, bound)} ORDER BY events.id ${order} LIMIT ?
+        WHERE ${range(first, last)} ORDER BY events.id ${order} LIMIT ?
       ) AS sized WHERE size >= ?
-    ) AS summed WHERE text >= ? ORDER BY id ${order} LIMIT 1), ${bound})`
+    ) AS summed WHERE text >= ? ORDER BY id ${order} LIMIT 1), ${reverse ? first : last})`
   return `SELECT ${columns}
     FROM events LEFT JOIN types ON types.id = events.type
-    WHERE ${reverse ? range(end, bound) : range(bound, end)}
+    WHERE ${reverse ? range(end, last) : range(first, end)}
     ORDER BY events.id ${order} LIMIT ?`
 }
 
 const [oldestFirst, newestFirst] = [pageOf(false), pageOf(true)]
 
-const readingSessions = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({
-  read: (session, { fromVersion, toVersion, reverse, limit }) => {
-    const from = [session, Math.min(fromVersion, mostVersions)]
-    const to = [session, Math.max(Math.min(toVersion, mostVersions), 0)]
-    const { pageText } = EventLog
-    const end = [...from, ...to, limit, Math.floor(pageText / limit), pageText, ...(reverse ? from : to)]
-    return Effect.map(
-      lists({ operation: "read", session }, reverse ? newestFirst : oldestFirst, [
-        ...(reverse ? [...end, ...to] : [...from, ...end]),
-        limit,
-      ]),
-      (rows) => rows.map((row) => recordOf(session, row)),
+/** What a page has besides its limit: see {@link pageOf}. */
+const ends = (limit: number) => [limit, Math.floor(EventLog.pageText / limit), EventLog.pageText]
+
+/** The parts of what a session is opened with, in the first column of the rows. */
+const part = { head: 0, active: 1, mark: 2, record: 3 }
+
+/** The statement that a session is opened with: rows of records, and beside them others in the same columns. */
+const openingOf = (dialect: Dialect): string => {
+  const first = "(SELECT id << 32 | coalesce(CAST(mark AS BIGINT), 1) FROM opened)"
+  const last = `(SELECT id << 32 | ${mostVersions} FROM opened)`
+  return `WITH opened AS (
+      SELECT sessions.id AS id, sessions.name AS name, last_version, coalesce(${batchIdOf("last")}, '') AS batch_id, mark, stored.data AS data
+      FROM ${sessionsWithLast}
+        LEFT JOIN projections AS stored ON stored.session = sessions.id AND kind = 'snapshot' AND key = ''
+      WHERE sessions.name = ?
     )
-  },
-  head: (session) =>
-    Effect.map(
-      query(
-        { operation: "head", session },
-        `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
+    SELECT ${part.record} AS part, page.* FROM (${pageOf(false, first, last)}) AS page
+    UNION ALL SELECT ${part.head}, last_version, batch_id, NULL, mark, NULL, data, NULL FROM opened
+    UNION ALL SELECT ${part.active}, NULL, NULL, NULL, NULL, NULL, CAST(${dialect.list}(${activeColumns(dialect, "opened")}) AS TEXT), NULL
+      FROM opened JOIN summaries ON summaries.session = opened.id OR summaries.thread_id = opened.name WHERE is_active = TRUE
+    UNION ALL SELECT ${part.mark}, last_version, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM sessions WHERE name = ? AND NOT EXISTS (SELECT 1 FROM opened)
+    ORDER BY 1, 2`
+}
+
+/** What a session is opened with, of the rows of {@link openingOf}. */
+const openedOf = (session: string, rows: ReadonlyArray<ReadonlyArray<unknown>>): EventLog.Opened => {
+  const of = (wanted: number) =>
+    rows.flatMap(([found, ...columns]) => (Number(found) === wanted ? [columns] : []))
+  const [head] = of(part.head)
+  const [version, batchId, , mark, , data] = head ?? []
+  return {
+    head: head === undefined ? null : { version: Number(version), batchId: String(batchId) },
+    snapshot:
+      typeof data === "string" ? { key: "", data, ...(typeof mark === "string" ? { mark } : {}) } : null,
+    active: activeRows(of(part.active).map((columns) => String(columns[5]))),
+    page: of(part.record).map((columns) => recordOf(session, columns)),
+    ...(head === undefined ? { isMarked: of(part.mark).length > 0 } : {}),
+  }
+}
+
+const readingSessions = ({
+  dialect,
+  query,
+  lists,
+}: Database): Required<Pick<EventLog.Service, "read" | "head" | "open" | "list">> => {
+  const opening = openingOf(dialect)
+  return {
+    read: (session, { fromVersion, toVersion, reverse, limit }) => {
+      const from = [session, Math.min(fromVersion, mostVersions)]
+      const to = [session, Math.max(Math.min(toVersion, mostVersions), 0)]
+      const end = [...from, ...to, ...ends(limit), ...(reverse ? from : to)]
+      return Effect.map(
+        lists({ operation: "read", session }, reverse ? newestFirst : oldestFirst, [
+          ...(reverse ? [...end, ...to] : [...from, ...end]),
+          limit,
+        ]),
+        (rows) => rows.map((row) => recordOf(session, row)),
+      )
+    },
+    head: (session) =>
+      Effect.map(
+        query(
+          { operation: "head", session },
+          `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
          WHERE sessions.name = ?`,
-        [session],
+          [session],
+        ),
+        ([row]) =>
+          row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
       ),
-      ([row]) =>
-        row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
-    ),
-  list: (options) => {
-    const [condition, parameters] = listing(options)
-    return Effect.map(
-      query(
-        { operation: "list" },
-        `SELECT name, last_version AS version, created_at, coalesce(last.time, created_at) AS updated_at, owner, title
+    open: (session, limit) =>
+      Effect.map(
+        lists({ operation: "open", session }, opening, [
+          session,
+          ...ends(limit),
+          limit,
+          EventLog.markOf(session),
+        ]),
+        (rows) => openedOf(session, rows),
+      ),
+    list: (options) => {
+      const [condition, parameters] = listing(options)
+      return Effect.map(
+        query(
+          { operation: "list" },
+          `SELECT name, last_version AS version, created_at, coalesce(last.time, created_at) AS updated_at, owner, title
          FROM ${sessionsWithLast} ${condition} LIMIT ?`,
-        [...parameters, options.limit],
-      ),
-      (rows) => rows.map(infoOf),
-    )
-  },
-})
+          [...parameters, options.limit],
+        ),
+        (rows) => rows.map(infoOf),
+      )
+    },
+  }
+}

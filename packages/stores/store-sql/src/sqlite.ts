@@ -173,6 +173,7 @@ export const sqlite: Dialect = {
   },
   sessionOf: (events) => `${events}.session`,
   elements: "json_each(?)",
+  list: "json_array",
   date: (time) => `datetime(CAST(${time} AS INTEGER) / 1000, 'unixepoch')`,
   isBusy: (cause) => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(cause)),
   isDuplicate: (cause) => codeOf(cause) === "SQLITE_CONSTRAINT_UNIQUE",

@@ -6,6 +6,7 @@ import { EventLog } from "@memfold/log"
 import type { SummaryRow, SummaryStatus } from "@memfold/log/Projections"
 import { Effect } from "effect"
 import { integer, type Row, text, textOrNull } from "./Database.js"
+import type { Dialect } from "./Dialect.js"
 import { isListed, keyList, type RowTable } from "./RowTable.js"
 
 const statuses: ReadonlySet<string> = new Set(["active", "superseded", "invalid"])
@@ -65,6 +66,30 @@ const valuesOf = ({ key, data, mark }: EventLog.ProjectionRow) => {
     summary.version,
     summary.tokens,
   ]
+}
+
+/** What is read of a row beside the session that has it, in the order of {@link activeColumns}. */
+const own =
+  "session thread_id summary_id summary_text compact_up_to_index compacted_at time status superseded_by is_active is_split_turn split_turn_prefix created_at version tokens".split(
+    " ",
+  )
+
+/** The columns of a row as a statement has them that makes a list of each: the row is joined with a session. */
+export const activeColumns = ({ date }: Dialect, session: string): string =>
+  [
+    `${session}.id`,
+    `${session}.name`,
+    date("summaries.time"),
+    ...own.map((name) => `summaries.${name}`),
+  ].join(", ")
+
+/** The rows of lists with {@link activeColumns}, as JSON; `null` if another program has changed one. */
+export const activeRows = (lists: ReadonlyArray<string>): ReadonlyArray<EventLog.ProjectionRow> | null => {
+  const rows = lists.map((list): Row => {
+    const columns = JSON.parse(list) as ReadonlyArray<unknown>
+    return Object.fromEntries(["id", "name", "created", ...own].map((name, at) => [name, columns[at]]))
+  })
+  return rows.every(isConsistent) ? rows.map(rowOf) : null
 }
 
 export const summaries: RowTable = {

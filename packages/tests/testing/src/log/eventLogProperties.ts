@@ -5,6 +5,7 @@ import { appendLaws } from "./laws/append.js"
 import { durabilityLaws } from "./laws/durability.js"
 import { feedLaws } from "./laws/feed.js"
 import { modelLaws } from "./laws/model.js"
+import { openingLaws } from "./laws/open.js"
 import { ownerLaws } from "./laws/owners.js"
 import { projectionLaws } from "./laws/projections.js"
 import { raceLaws } from "./laws/races.js"
@@ -32,6 +33,7 @@ export const eventLogProperties = (options: EventLogPropertiesOptions): Readonly
     raceLaws,
     readLaws,
     sessionLaws,
+    openingLaws,
     ownerLaws,
     projectionLaws,
     rewriteLaws,
