@@ -41,3 +41,12 @@ it("starts a web process again with the appends that were acknowledged, until it
   expect([...one.acknowledged]).toEqual(["append 0", "append 1", "append 2"])
   expect(one.endedBy).toEqual({ themselves: 2, lastError: "TypeError: no answer" })
 })
+
+it("keeps what consumers say, with what they say again when one of them was killed", async () => {
+  const fed = program(`console.log("one 1\\none 2"); ${stays}`)
+  const one = started({ web: [], worker: [], consumer: [fed] })
+  await vi.waitFor(() => expect(one.consumed).toEqual(["one 1", "one 2"]), 60_000)
+  expect(one.kill()).toBe(true)
+  await vi.waitFor(() => expect(one.consumed).toEqual(["one 1", "one 2", "one 1", "one 2"]), 60_000)
+  expect(one.acknowledged.size).toBe(0)
+})

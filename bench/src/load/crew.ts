@@ -8,13 +8,18 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 
-/** The arguments of Node for each process: web processes, which append, and workers. */
-export type Commands = Readonly<Record<"web" | "worker", ReadonlyArray<ReadonlyArray<string>>>>
+/** The arguments of Node for each process: web processes, which append and then end, workers, and consumers of the feed. */
+export type Commands = Readonly<
+  Record<"web" | "worker", ReadonlyArray<ReadonlyArray<string>>> &
+    Partial<Record<"consumer", ReadonlyArray<ReadonlyArray<string>>>>
+>
 
 /** The processes, while the run goes on. */
 export interface Crew {
   /** The lines of web processes: the appends that the store has acknowledged. */
   readonly acknowledged: ReadonlySet<string>
+  /** The lines of consumers, in the order in which they came: with those that came again. */
+  readonly consumed: ReadonlyArray<string>
   /** How many processes ended without being killed, before their work was done, and what the last of them said. */
   readonly endedBy: { readonly themselves: number; readonly lastError: string }
   /** Whether each web process has said that it is done. */
@@ -37,6 +42,7 @@ const pause = 200
 /** Starts the processes. */
 export const startCrew = (commands: Commands): Crew => {
   const acknowledged = new Set<string>()
+  const consumed: Array<string> = []
   const finished = new Set<number>()
   /** In the order in which they were started. */
   const running = new Set<Running>()
@@ -45,7 +51,7 @@ export const startCrew = (commands: Commands): Crew => {
 
   const start = (kind: keyof Commands, at: number): void => {
     if (isStopping) return
-    const child = spawn(process.execPath, commands[kind][at] ?? [], { stdio: ["pipe", "pipe", "pipe"] })
+    const child = spawn(process.execPath, commands[kind]?.[at] ?? [], { stdio: ["pipe", "pipe", "pipe"] })
     const one: Running = { child, isAtWork: false }
     running.add(one)
     // A process that is killed while it begins reads no further.
@@ -54,7 +60,8 @@ export const startCrew = (commands: Commands): Crew => {
     createInterface({ input: child.stdout }).on("line", (line) => {
       one.isAtWork = true
       if (kind === "worker") return
-      if (line === "done") finished.add(at)
+      if (kind === "consumer") consumed.push(line)
+      else if (line === "done") finished.add(at)
       else acknowledged.add(line)
     })
     let error = ""
@@ -74,11 +81,12 @@ export const startCrew = (commands: Commands): Crew => {
       if (!isDone) void setTimeout(pause).then(() => start(kind, at))
     })
   }
-  for (const at of commands.web.keys()) start("web", at)
-  for (const at of commands.worker.keys()) start("worker", at)
+  for (const kind of ["web", "worker", "consumer"] as const)
+    for (const at of commands[kind]?.keys() ?? []) start(kind, at)
 
   return {
     acknowledged,
+    consumed,
     endedBy,
     isAppended: () => finished.size === commands.web.length,
     kill: () => {

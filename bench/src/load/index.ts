@@ -1,14 +1,17 @@
 /**
- * The load run: web processes that append, and workers that compact, over one server and its queue. Every few seconds one of them is
- * killed, and the server is killed and started again twice. Summarizers are slow, and some fail.
+ * The load run: web processes that append, workers that compact, and consumers of the feed, over one server and its queue. Every few
+ * seconds one of them is killed, and the server is killed and started again twice. Summarizers are slow, and some fail.
  *
  * `npm run bench -- load redis postgres --sessions 10000 --messages 200000 --seconds-between-kills 5 --minutes 30`
+ *
+ * `npm run bench -- load shards` has three servers of PostgreSQL as one store. Each of them is killed once, and meanwhile sessions move
+ * from one to another, by a process that is killed as well.
  */
 import { EventLog, Message, Policy, Session, Verify } from "@memfold/core"
 import * as PostgresEventLog from "@memfold/store-postgres"
 import * as RedisEventLog from "@memfold/store-redis"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
-import { Effect, Stream } from "effect"
+import { Effect, type Layer, Stream } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
@@ -19,13 +22,14 @@ import { parseArgs } from "node:util"
 import { percentile } from "../measure.js"
 import { type Commands, type Crew, startCrew } from "./crew.js"
 import { type Kind, type Server, startServer } from "./server.js"
-import { sessionOf, strategy, turnOf } from "./talk.js"
+import { sessionOf, shardsIn, strategy, turnOf } from "./talk.js"
 
 interface Size {
   readonly sessions: number
   readonly messages: number
   readonly webs: number
   readonly workers: number
+  readonly consumers: number
   /** In milliseconds. */
   readonly betweenKills: number
   /** How long the appends may take, in milliseconds. */
@@ -35,7 +39,7 @@ interface Size {
 }
 
 const program = join(dirname(createRequire(import.meta.url).resolve("@memfold/cli/main")), "main.js")
-const webProgram = fileURLToPath(new URL("web.js", import.meta.url))
+const programOf = (name: string) => fileURLToPath(new URL(`${name}.js`, import.meta.url))
 
 /** A summarizer that takes a moment, and fails four times in a row now and then: more often than a compaction tries. */
 const summarizer = `
@@ -47,17 +51,17 @@ export default async ({ user }) => {
 }
 `
 
+/** The store of a server as the programs are given it. */
+const storeOf = ({ url, shards }: Server): string =>
+  shards === undefined
+    ? url
+    : JSON.stringify(Object.fromEntries(Object.entries(shards).map(([name, one]) => [name, one.url])))
+
 /** How to start each process of a run. */
-const commandsOf = (size: Size, { url }: Server, folder: string): Commands => ({
-  web: Array.from({ length: size.webs }, (_, part) => [
-    webProgram,
-    url,
-    String(size.sessions),
-    String(size.messages),
-    String(part),
-    String(size.webs),
-  ]),
-  worker: Array.from({ length: size.workers }, () => [
+const commandsOf = (size: Size, server: Server, folder: string): Commands => {
+  const [{ url, shards }, store] = [server, storeOf(server)]
+  const [sessions, messages] = [String(size.sessions), String(size.messages)]
+  const worker = [
     program,
     "worker",
     `--store=${url}`,
@@ -68,12 +72,32 @@ const commandsOf = (size: Size, { url }: Server, folder: string): Commands => ({
     "--sweep=10",
     "--json",
     `--summarizer=${join(folder, "summarizer.mjs")}`,
-  ]),
-})
+  ]
+  return {
+    web: [
+      ...Array.from({ length: size.webs }, (_, part) => [
+        programOf("web"),
+        store,
+        url,
+        sessions,
+        messages,
+        String(part),
+        String(size.webs),
+      ]),
+      ...(shards === undefined ? [] : [[programOf("mover"), store, sessions, messages]]),
+    ],
+    worker: Array.from({ length: size.workers }, () =>
+      shards === undefined ? worker : [programOf("worker"), store, url],
+    ),
+    consumer: Array.from({ length: size.consumers }, () => [programOf("consumer"), store]),
+  }
+}
 
 /** What is found in the log of a session afterwards. */
 interface Found {
   readonly session: string
+  /** The version of its last event. */
+  readonly version: number
   readonly lost: number
   readonly twice: number
   readonly findings: number
@@ -118,6 +142,7 @@ const look = (log: EventLog.Service, session: string, turns: number) =>
     const last = Policy.decide(settled, { ...state, failures: null }, { now: Date.now() })
     return {
       session,
+      version: events.length,
       lost,
       twice,
       findings: findings.length,
@@ -132,17 +157,27 @@ const shown = (value: number): string => Math.round(value).toLocaleString("en-US
 
 const withLog = <A>(
   kind: Kind,
-  url: string,
+  server: Server,
   run: (log: EventLog.Service) => Effect.Effect<A, unknown>,
 ): Promise<A> => {
-  const layer = kind === "redis" ? RedisEventLog.layer({ url }) : PostgresEventLog.layer({ url })
+  const { url } = server
+  const layer: Layer.Layer<EventLog.EventLog, unknown> =
+    kind === "redis"
+      ? RedisEventLog.layer({ url })
+      : kind === "shards"
+        ? shardsIn(storeOf(server))
+        : PostgresEventLog.layer({ url })
   return Effect.runPromise(Effect.flatMap(EventLog.EventLog, run).pipe(Effect.provide(layer), Effect.orDie))
 }
 
-/** Waits until all is appended, and restarts the server when a third and two thirds of the appends are acknowledged; how often. */
+/**
+ * Waits until all is appended, and restarts the server when a third and two thirds of the appends are acknowledged, or each of several
+ * once; how often.
+ */
 const allAppended = async (crew: Crew, server: Server, size: Size): Promise<number> => {
   const appends = size.messages / 2
   const until = performance.now() + size.longest
+  const servers = server.shards === undefined ? [server, server] : Object.values(server.shards)
   let restarts = 0
   while (!crew.isAppended()) {
     const acknowledged = crew.acknowledged.size
@@ -151,10 +186,8 @@ const allAppended = async (crew: Crew, server: Server, size: Size): Promise<numb
         `${acknowledged} of ${appends} appends were acknowledged in ${size.longest / 60_000} minutes; ${crew.endedBy.themselves} processes ended by themselves: ${crew.endedBy.lastError}`,
       )
     await setTimeout(100)
-    if (restarts < 2 && acknowledged > ((restarts + 1) * appends) / 3) {
-      restarts++
-      await server.restart()
-    }
+    if (restarts < servers.length && acknowledged > ((restarts + 1) * appends) / (servers.length + 1))
+      await servers[restarts++]!.restart()
   }
   return restarts
 }
@@ -169,6 +202,36 @@ const settledLogs = async (
   for (let due: ReadonlyArray<string> = all; ; await setTimeout(2_000)) {
     due = (await lookAt(due)).filter(({ isDue }) => isDue).map(({ session }) => session)
     if (due.length === 0 || performance.now() > until) return await lookAt(all)
+  }
+}
+
+/** What consumers have missed of the logs, what came to them before an event in front of it, and how often they got one again. */
+const feedOf = ({ consumed }: Crew, found: ReadonlyArray<Found>) => {
+  const seen = new Set<string>()
+  let [early, again] = [0, 0]
+  for (const line of consumed) {
+    const [session, version] = line.split(" ")
+    if (seen.has(line)) again++
+    else if (version !== "1" && !seen.has(`${session} ${Number(version) - 1}`)) early++
+    seen.add(line)
+  }
+  const missed = found.reduce(
+    (sum, { session, version }) =>
+      sum +
+      Array.from({ length: version }, (_, at) => `${session} ${at + 1}`).filter((one) => !seen.has(one))
+        .length,
+    0,
+  )
+  return { missed, early, again }
+}
+
+/** Waits until consumers have come to the end of the feed, or the time for that is over. */
+const consumedAll = async (size: Size, crew: Crew, found: ReadonlyArray<Found>) => {
+  const until = performance.now() + size.patience
+  for (;;) {
+    const fed = feedOf(crew, found)
+    if (fed.missed === 0 || performance.now() > until) return fed
+    await setTimeout(500)
   }
 }
 
@@ -193,16 +256,18 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
     // From here on, what is left is counted: with few processes and a busy machine, more kills would only lengthen it.
     clearInterval(killing)
     const found = await settledLogs(size, (sessions) =>
-      withLog(kind, server.url, (log) =>
+      withLog(kind, server, (log) =>
         Effect.forEach(sessions, (session) => look(log, session, appends / size.sessions), {
           concurrency: 8,
         }),
       ),
     )
+    const fed = await consumedAll(size, crew, size.consumers === 0 ? [] : found)
     crew.end()
     const bare = (before + (await server.bareInserts(texts, 2_000))) / 2
     const sum = (of: (one: Found) => number) => found.reduce((total, one) => total + of(one), 0)
     const lags = found.flatMap((one) => one.lags)
+    const moved = [...crew.acknowledged].filter((line) => line.startsWith("moved ")).length
     const [lost, twice, findings, due] = [
       sum((one) => one.lost),
       sum((one) => one.twice),
@@ -211,16 +276,18 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
     ]
     console.log(
       [
-        `load, ${kind}: ${shown(size.sessions)} sessions, ${shown(size.messages)} messages, ${size.webs} web processes, ${size.workers} workers`,
-        `  ${kills} processes killed, the server killed and started again ${restarts} times`,
+        `load, ${kind}: ${shown(size.sessions)} sessions, ${shown(size.messages)} messages, ${size.webs} web processes, ${size.workers} workers, ${size.consumers} consumers`,
+        `  ${kills} processes killed, ${server.shards === undefined ? "the server" : "servers"} killed and started again ${restarts} times`,
+        `  sessions moved while they were written to: ${moved}`,
         `  processes that ended by themselves: ${crew.endedBy.themselves} ${crew.endedBy.lastError}`,
         `  messages lost, double or out of place: ${lost}; summaries twice: ${twice}; findings of verify: ${findings}; compactions still due: ${due}`,
+        `  events that the consumers missed: ${fed.missed}; before one in front of it: ${fed.early}; got again: ${shown(fed.again)} of ${shown(crew.consumed.length)}`,
         `  ${shown(sum((one) => one.compactions))} compactions, ${shown(sum((one) => one.failures))} compactions failed and were tried again`,
         `  lag of a due compaction: median ${shown(percentile(lags, 0.5))} ms, 99th percentile ${shown(percentile(lags, 0.99))} ms`,
         `  ${shown(perSecond)} appends of two messages a second, all kills included; bare inserts of their bytes: ${shown(bare)} a second (${(perSecond / bare).toFixed(2)} of it)`,
       ].join("\n"),
     )
-    return lost + twice + findings + due === 0
+    return lost + twice + findings + due + fed.missed + fed.early === 0
   } finally {
     clearInterval(killing)
     crew.end()
@@ -239,6 +306,7 @@ export const load = async (args: ReadonlyArray<string>): Promise<boolean> => {
       messages: { type: "string", default: "4000" },
       webs: { type: "string", default: "4" },
       workers: { type: "string", default: "4" },
+      consumers: { type: "string", default: "2" },
       "seconds-between-kills": { type: "string", default: "5" },
       minutes: { type: "string", default: "30" },
       patience: { type: "string", default: "180" },
@@ -249,6 +317,7 @@ export const load = async (args: ReadonlyArray<string>): Promise<boolean> => {
     messages: Number(values.messages),
     webs: Number(values.webs),
     workers: Number(values.workers),
+    consumers: Number(values.consumers),
     betweenKills: Number(values["seconds-between-kills"]) * 1_000,
     longest: Number(values.minutes) * 60_000,
     patience: Number(values.patience) * 1_000,
@@ -256,7 +325,7 @@ export const load = async (args: ReadonlyArray<string>): Promise<boolean> => {
   const kinds: ReadonlyArray<Kind> =
     positionals.length === 0
       ? ["postgres", "redis"]
-      : positionals.filter((one): one is Kind => one === "redis" || one === "postgres")
+      : positionals.filter((one): one is Kind => ["redis", "postgres", "shards"].includes(one))
   const outcomes = []
   for (const kind of kinds) outcomes.push(await once(kind, size))
   return outcomes.every(Boolean)

@@ -9,11 +9,14 @@ import { Redis } from "ioredis"
 import { Client } from "pg"
 import { freePort } from "../freePort.js"
 
-export type Kind = "redis" | "postgres"
+/** `shards` are three servers of PostgreSQL; the first one has the directory and the queue. */
+export type Kind = "redis" | "postgres" | "shards"
 
 /** A server that keeps what it acknowledges: it writes to the disk before it answers. */
 export interface Server {
   readonly url: string
+  /** The shards by their names, if it is several servers. */
+  readonly shards?: Readonly<Record<string, Server>>
   /** Kills it, and starts it again. */
   readonly restart: () => Promise<void>
   readonly end: () => Promise<void>
@@ -183,11 +186,28 @@ const postgres = async (folder: string): Promise<Server> => {
   }
 }
 
+/** Three servers, which share this machine and its disk. */
+const sharding = async (folder: string): Promise<Server> => {
+  const [a, b, c] = await Promise.all([postgres(folder), postgres(folder), postgres(folder)])
+  const all = [a, b, c]
+  return {
+    ...a,
+    shards: { a, b, c },
+    end: async () => void (await Promise.all(all.map(({ end }) => end()))),
+    bareInserts: async (texts, millis) =>
+      (await Promise.all(all.map(({ bareInserts }) => bareInserts(texts, millis)))).reduce(
+        (sum, one) => sum + one,
+      ),
+  }
+}
+
+const starts = { redis, postgres, shards: sharding }
+
 /** Starts the server of a run in a folder. */
 export const startServer = (kind: Kind, folder: string): Promise<Server> => {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "kind"), kind)
-  return kind === "redis" ? redis(folder) : postgres(folder)
+  return starts[kind](folder)
 }
 
 /** Works with a server of its own, in a folder of its own: PostgreSQL does not run as root, and its account has to reach the folder. */

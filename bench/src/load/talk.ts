@@ -1,4 +1,5 @@
-/** What is said in a load run. */
+/** What is said in a load run, and where it is stored. */
+import { sharded } from "@memfold/sharded"
 
 /** Compacts every eight messages, and keeps four. */
 export const strategy = { strategy: "rolling-buffer", settings: { bufferSize: 4 } } as const
@@ -19,3 +20,10 @@ export const turnOf = (session: string, turn: number) => {
     },
   ]
 }
+
+/** The shards that a load run names, as JSON: the URL of each by its name. */
+export const shardsIn = (store: string) =>
+  sharded({ shards: JSON.parse(store) as Readonly<Record<string, string>> })
+
+/** The store that a load run names: a URL, or shards. */
+export const storeIn = (store: string) => (store.startsWith("{") ? shardsIn(store) : store)

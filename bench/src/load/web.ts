@@ -1,20 +1,21 @@
 /**
- * A web process of a load run: `node web.js STORE SESSIONS MESSAGES PART PARTS`. It appends two messages at a time to its part of the
+ * A web process of a load run: `node web.js STORE QUEUE SESSIONS MESSAGES PART PARTS`. It appends two messages at a time to its part of the
  * sessions, in turn, and says each acknowledged append. It begins with the lines of its standard input: appends that were
  * acknowledged before, by a process that was killed.
  */
 import { createMemory } from "memfold"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
-import { sessionOf, strategy, turnOf } from "./talk.js"
+import { sessionOf, storeIn, strategy, turnOf } from "./talk.js"
 
-const [store = "", sessions = "1", messages = "2", part = "0", parts = "1"] = process.argv.slice(2)
+const [store = "", queue = "", sessions = "1", messages = "2", part = "0", parts = "1"] =
+  process.argv.slice(2)
 const done = new Set<string>()
 for await (const line of createInterface({ input: process.stdin })) done.add(line)
 
 const memory = createMemory({
-  store,
-  queue: store,
+  store: storeIn(store),
+  queue,
   ...strategy,
   compaction: { mode: "dispatch" },
   cachedSessions: 4_000,
