@@ -32,9 +32,13 @@ const options = {
   prefix: { type: "string", default: "" },
 } as const
 
-/** What a process has seen: the turns of all sessions at once, in milliseconds for each round, and how many sessions have failed. */
+/**
+ * What a process has seen: the turns of all sessions at once, in milliseconds for each round, how long its own processor time was, which
+ * other work on the machine hardly changes, and how many sessions have failed.
+ */
 interface Seen {
   readonly rounds: ReadonlyArray<number>
+  readonly processor: ReadonlyArray<number>
   readonly failed: number
 }
 
@@ -87,11 +91,13 @@ const takeTurns = (given: {
     const all = (sessions: ReadonlyArray<string>, at: number) =>
       Effect.forEach(sessions, (name) => turn(name, at), { concurrency: "unbounded", discard: true })
     for (let round = 0; round < given.warm; round++) yield* all(namesOf("warm-"), round)
-    const rounds: Array<number> = []
+    const [rounds, processor]: [Array<number>, Array<number>] = [[], []]
     for (let round = 0; round < given.rounds; round++) {
-      const began = performance.now()
+      const [began, before] = [performance.now(), process.cpuUsage()]
       yield* all(names, given.from + round)
       rounds.push(performance.now() - began)
+      const { user, system } = process.cpuUsage(before)
+      processor.push((user + system) / 1_000)
     }
     const failed = Effect.map(
       Effect.forEach(names, (name) => memory.state(name)),
@@ -100,7 +106,7 @@ const takeTurns = (given: {
     const seconds = given.backOff < 60_000 ? 120 : 0
     for (let left = seconds; left > 0 && (yield* failed) < given.sessions; left--)
       yield* Effect.sleep("1 second")
-    return { rounds, failed: yield* failed }
+    return { rounds, processor, failed: yield* failed }
   }).pipe(
     Effect.scoped,
     Effect.provide(storeAt(given.url)),
@@ -147,6 +153,11 @@ const inStore = async (
   told("the rounds behind that, the model is down", later.map(shown).join(", "))
   told("cold, in a process that has taken turns of other sessions", shown(caches.rounds[0] ?? 0))
   told("sessions without events, in a new process, and behind that", code.rounds.map(shown).join(", "))
+  const used = (of: Seen) => `${Math.round(of.processor[0] ?? 0)}`
+  told(
+    "processor time of a round in the process: steady, all cold, caches, code",
+    `${Math.round(median(steady.processor.slice(2)))}, ${used(cold)}, ${used(caches)}, ${used(code)} ms`,
+  )
   const all = cold.rounds.reduce((sum, time) => sum + time, 0) / cold.rounds.length
   claim("steady against all four rounds after the restart", all / warm, Number.POSITIVE_INFINITY)
   return claim("steady against all cold (two thirds are 1.5)", first / warm, 1.5)
