@@ -30,7 +30,7 @@ interface Size {
   readonly webs: number
   readonly workers: number
   readonly consumers: number
-  /** In milliseconds. */
+  /** In milliseconds; 0 for a run without kills, of servers either. */
   readonly betweenKills: number
   /** How long the appends may take, in milliseconds. */
   readonly longest: number
@@ -170,17 +170,26 @@ const withLog = <A>(
   return Effect.runPromise(Effect.flatMap(EventLog.EventLog, run).pipe(Effect.provide(layer), Effect.orDie))
 }
 
+/** How many appends were acknowledged, and how many sessions have moved. */
+const saidBy = ({ acknowledged }: Crew) => {
+  const moved = [...acknowledged].filter((line) => line.startsWith("moved ")).length
+  return { moved, appends: acknowledged.size - moved }
+}
+
 /**
  * Waits until all is appended, and restarts the server when a third and two thirds of the appends are acknowledged, or each of several
- * once; how often.
+ * once; how often, and when all was appended.
  */
-const allAppended = async (crew: Crew, server: Server, size: Size): Promise<number> => {
+const allAppended = async (crew: Crew, server: Server, size: Size) => {
   const appends = size.messages / 2
   const until = performance.now() + size.longest
-  const servers = server.shards === undefined ? [server, server] : Object.values(server.shards)
+  const killed = server.shards === undefined ? [server, server] : Object.values(server.shards)
+  const servers = size.betweenKills === 0 ? [] : killed
   let restarts = 0
+  let ended = Number.POSITIVE_INFINITY
   while (!crew.isAppended()) {
-    const acknowledged = crew.acknowledged.size
+    const { appends: acknowledged } = saidBy(crew)
+    if (acknowledged === appends) ended = Math.min(ended, performance.now())
     if (performance.now() > until)
       throw new Error(
         `${acknowledged} of ${appends} appends were acknowledged in ${size.longest / 60_000} minutes; ${crew.endedBy.themselves} processes ended by themselves: ${crew.endedBy.lastError}`,
@@ -189,7 +198,7 @@ const allAppended = async (crew: Crew, server: Server, size: Size): Promise<numb
     if (restarts < servers.length && acknowledged > ((restarts + 1) * appends) / (servers.length + 1))
       await servers[restarts++]!.restart()
   }
-  return restarts
+  return { restarts, ended: Math.min(ended, performance.now()) }
 }
 
 /** What is found in the logs of all sessions, once no compaction is due, or after the time for that. */
@@ -247,12 +256,12 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
   const crew = startCrew(commandsOf(size, server, folder))
   let kills = 0
   const killing = setInterval(() => {
-    if (crew.kill()) kills++
-    process.stderr.write(`  ${crew.acknowledged.size} of ${appends} appends, ${kills} kills\n`)
-  }, size.betweenKills)
+    if (size.betweenKills > 0 && crew.kill()) kills++
+    process.stderr.write(`  ${saidBy(crew).appends} of ${appends} appends, ${kills} kills\n`)
+  }, size.betweenKills || 5_000)
   try {
-    const restarts = await allAppended(crew, server, size)
-    const perSecond = (appends / (performance.now() - began)) * 1_000
+    const { restarts, ended } = await allAppended(crew, server, size)
+    const perSecond = (appends / (ended - began)) * 1_000
     // From here on, what is left is counted: with few processes and a busy machine, more kills would only lengthen it.
     clearInterval(killing)
     const found = await settledLogs(size, (sessions) =>
@@ -267,7 +276,7 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
     const bare = (before + (await server.bareInserts(texts, 2_000))) / 2
     const sum = (of: (one: Found) => number) => found.reduce((total, one) => total + of(one), 0)
     const lags = found.flatMap((one) => one.lags)
-    const moved = [...crew.acknowledged].filter((line) => line.startsWith("moved ")).length
+    const { moved } = saidBy(crew)
     const [lost, twice, findings, due] = [
       sum((one) => one.lost),
       sum((one) => one.twice),
