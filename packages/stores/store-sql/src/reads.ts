@@ -165,38 +165,49 @@ const ends = (limit: number) => [limit, Math.floor(EventLog.pageText / limit), E
 /** The parts of what a session is opened with, in the first column of the rows. */
 const part = { head: 0, active: 1, mark: 2, record: 3 }
 
-/** The statement that a session is opened with: rows of records, and beside them others in the same columns. */
+/**
+ * The statement that a session is opened with: rows of records, and beside them others in the same columns. They have no order: to sort
+ * them costs as much as to read them. What is materialized is short, and read again and again; the snapshot is read once.
+ */
 const openingOf = (dialect: Dialect): string => {
   const first = "(SELECT id << 32 | coalesce(CAST(mark AS BIGINT), 1) FROM opened)"
   const last = `(SELECT id << 32 | ${mostVersions} FROM opened)`
-  return `WITH opened AS (
-      SELECT sessions.id AS id, sessions.name AS name, last_version, coalesce(${batchIdOf("last")}, '') AS batch_id, mark, stored.data AS data
-      FROM ${sessionsWithLast}
-        LEFT JOIN projections AS stored ON stored.session = sessions.id AND kind = 'snapshot' AND key = ''
-      WHERE sessions.name = ?
+  const snapshot = (column: string, id: string) =>
+    `(SELECT ${column} FROM projections WHERE session = ${id} AND kind = 'snapshot' AND key = '')`
+  return `WITH opened AS MATERIALIZED (
+      SELECT id, name, last_version, ${snapshot("mark", "sessions.id")} AS mark FROM sessions WHERE name = ?
     )
     SELECT ${part.record} AS part, page.* FROM (${pageOf(false, first, last)}) AS page
-    UNION ALL SELECT ${part.head}, last_version, batch_id, NULL, mark, NULL, data, NULL FROM opened
+    UNION ALL SELECT ${part.head}, last_version,
+      (SELECT ${batchIdOf("last")} FROM events AS last WHERE last.id = opened.id << 32 | last_version),
+      NULL, mark, NULL, ${snapshot("data", "opened.id")}, NULL FROM opened
     UNION ALL SELECT ${part.active}, NULL, NULL, NULL, NULL, NULL, CAST(${dialect.list}(${activeColumns(dialect, "opened")}) AS TEXT), NULL
       FROM opened JOIN summaries ON summaries.session = opened.id OR summaries.thread_id = opened.name WHERE is_active = TRUE
     UNION ALL SELECT ${part.mark}, last_version, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM sessions WHERE name = ? AND NOT EXISTS (SELECT 1 FROM opened)
-    ORDER BY 1, 2`
+      FROM sessions WHERE name = ? AND NOT EXISTS (SELECT 1 FROM opened)`
 }
 
 /** What a session is opened with, of the rows of {@link openingOf}. */
 const openedOf = (session: string, rows: ReadonlyArray<ReadonlyArray<unknown>>): EventLog.Opened => {
-  const of = (wanted: number) =>
-    rows.flatMap(([found, ...columns]) => (Number(found) === wanted ? [columns] : []))
-  const [head] = of(part.head)
+  const of: Readonly<Record<keyof typeof part, Array<ReadonlyArray<unknown>>>> = {
+    head: [],
+    active: [],
+    mark: [],
+    record: [],
+  }
+  const parts = [of.head, of.active, of.mark, of.record]
+  for (const row of rows) parts[Number(row[0])]?.push(row.slice(1))
+  const [head] = of.head
   const [version, batchId, , mark, , data] = head ?? []
   return {
-    head: head === undefined ? null : { version: Number(version), batchId: String(batchId) },
+    head: head === undefined ? null : { version: Number(version), batchId: String(batchId ?? "") },
     snapshot:
       typeof data === "string" ? { key: "", data, ...(typeof mark === "string" ? { mark } : {}) } : null,
-    active: activeRows(of(part.active).map((columns) => String(columns[5]))),
-    page: of(part.record).map((columns) => recordOf(session, columns)),
-    ...(head === undefined ? { isMarked: of(part.mark).length > 0 } : {}),
+    active: activeRows(of.active.map((columns) => String(columns[5]))),
+    page: of.record
+      .map((columns) => recordOf(session, columns))
+      .toSorted((one, other) => one.version - other.version),
+    ...(head === undefined ? { isMarked: of.mark.length > 0 } : {}),
   }
 }
 
