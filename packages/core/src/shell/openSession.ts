@@ -5,13 +5,14 @@
 import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import { foldRecords, pageSize } from "@memfold/log/pages"
-import type {
-  LogError,
-  LogPosition,
-  LogRecord,
-  Opened,
-  ProjectionRow,
-  Service as EventLog,
+import {
+  type LogError,
+  type LogPosition,
+  type LogRecord,
+  type Opened,
+  openingOf,
+  type ProjectionRow,
+  type Service as EventLog,
 } from "@memfold/log/EventLog"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
@@ -176,10 +177,12 @@ const findInParts = (log: EventLog, session: string): Effect.Effect<Found, LogEr
       : Effect.map(loadSnapshot(log, session), (snapshot) => ({ head, snapshot })),
   )
 
-const find = (log: EventLog, session: string): Effect.Effect<Found, LogError> =>
-  log.open === undefined
+const find = (log: EventLog, session: string): Effect.Effect<Found, LogError> => {
+  const ask = openingOf(log)
+  return ask === undefined
     ? findInParts(log, session)
-    : Effect.catchAll(log.open(session, pageSize), () => findInParts(log, session))
+    : Effect.catchAll(ask(session, pageSize), () => findInParts(log, session))
+}
 
 /** The log, which does not read its first page again. */
 const withPage = (log: EventLog, { snapshot, page }: Found): EventLog => {

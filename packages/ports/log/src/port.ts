@@ -111,6 +111,29 @@ export interface Opened {
   readonly isMarked?: boolean
 }
 
+/** How a store answers at once what a session is opened with: see {@link Service.open}. */
+export interface Opening {
+  /** The methods that need not be asked. A log that has others is asked by its own, as a layer that hands this on has them. */
+  readonly inPlaceOf: Pick<Service, "head" | "read" | "projections">
+  /** Asks the store. `limit` is that of the page, as for {@link Service.read}. */
+  readonly ask: (session: string, limit: number) => Effect.Effect<Opened, LogError>
+}
+
+/** How a log answers at once what a session is opened with; `undefined` if it cannot, or if a layer has replaced a method. */
+export const openingOf = ({ head, read, projections, open }: Service): Opening["ask"] | undefined =>
+  open !== undefined &&
+  open.inPlaceOf.head === head &&
+  open.inPlaceOf.read === read &&
+  open.inPlaceOf.projections === projections
+    ? open.ask
+    : undefined
+
+/** The log, which can answer at once what a session is opened with, in place of its methods. */
+export const withOpening = <Log extends Service>(log: Log, ask: Opening["ask"]): Log => ({
+  ...log,
+  open: { inPlaceOf: log, ask },
+})
+
 /** An entry in the list of sessions. */
 export interface SessionInfo {
   readonly session: string
@@ -231,11 +254,10 @@ export interface Service {
   readonly head: (session: string) => Effect.Effect<LogPosition | null, LogError>
   /**
    * What a memory asks for when it opens a session that it has not cached, as one question in place of four: a store that can answer
-   * it by one request to its server has it. `limit` is that of the page, as for {@link Service.read}. It answers what `head`,
-   * `projections.get` and `read` answer at that moment, and a memory asks these where it fails. A layer that changes what one
-   * of them answers leaves it out, or changes this answer as well.
+   * it by one request to its server has it. It answers what `head`, `projections.get` and `read` answer at that moment, and a memory
+   * asks these where it fails, or where a layer over the store has others.
    */
-  readonly open?: (session: string, limit: number) => Effect.Effect<Opened, LogError>
+  readonly open?: Opening
   /** Lists sessions. A store finds the sessions of an owner without looking at the sessions of others. */
   readonly list: (options: ListOptions) => Effect.Effect<ReadonlyArray<SessionInfo>, LogError>
   /**

@@ -76,9 +76,9 @@ export const segmentsIn = (archive: Archive): Effect.Effect<(log: EventLog.Servi
           Effect.mapError(release(log, archive, session, isWanted), asLogError(operation, session))
         const settled = (operation: string, session: string) =>
           Effect.mapError(settle(log, archive, session), asLogError(operation, session))
-        const { feed, finishRewrites = () => Effect.void, within, open: _open, ...others } = log
+        const { feed, finishRewrites = () => Effect.void, within } = log
         return {
-          ...others,
+          ...log,
           read: (session, page) =>
             log.read(session, page).pipe(
               Effect.flatMap((rows) =>

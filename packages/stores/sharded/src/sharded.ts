@@ -279,13 +279,21 @@ const replacing = (places: Places) => {
   return replace
 }
 
-/** Opens a session on the shard that has it. A mark of an archive has a place of its own. */
-const openingIn =
-  (reading: ReturnType<typeof routing>["reading"]): NonNullable<EventLog.Service["open"]> =>
-  (session, limit) =>
-    reading(session, null as EventLog.Opened | null, ({ log }) =>
-      Effect.map(log.open!(session, limit), (found) => (found.head === null ? null : found)),
-    ).pipe(Effect.map((found) => found ?? { head: null, snapshot: null, active: [], page: [] }))
+/** The log, which opens a session on the shard that has it, if all shards can. A mark of an archive has a place of its own. */
+const openingOnShards = (
+  shards: ReadonlyArray<Shard>,
+  reading: ReturnType<typeof routing>["reading"],
+  log: ShardedLog,
+): ShardedLog => {
+  const asks = new Map(shards.map(({ name, log }) => [name, EventLog.openingOf(log)]))
+  return [...asks.values()].includes(undefined)
+    ? log
+    : EventLog.withOpening(log, (session, limit) =>
+        reading(session, null as EventLog.Opened | null, ({ name }) =>
+          Effect.map(asks.get(name)!(session, limit), (found) => (found.head === null ? null : found)),
+        ).pipe(Effect.map((found) => found ?? { head: null, snapshot: null, active: [], page: [] })),
+      )
+}
 
 /**
  * Makes a store over stores. A store that seals is no shard: the layer that seals goes over the shards.
@@ -354,7 +362,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
 
   const list = listing(places, directory)
   const { projections } = first.log
-  return {
+  return openingOnShards(shards, reading, {
     shards: shards.map(({ name, region }) => ({ name, region })),
     placeOf: (session) =>
       reading(session, null as string | null, ({ name, log }) =>
@@ -390,7 +398,6 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     read: (session, page) =>
       reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) => log.read(session, page)),
     head: (session) => reading(session, null as EventLog.LogPosition | null, ({ log }) => log.head(session)),
-    ...(shards.some(({ log }) => log.open === undefined) ? {} : { open: openingIn(reading) }),
     list,
     delete: remove,
     finishRewrites: (session) =>
@@ -427,7 +434,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
               (shard) => shard?.log.projections.drop(kind, session) ?? Effect.void,
             ),
     },
-  }
+  })
 }
 
 /** The log over shards, for programs that move sessions. */

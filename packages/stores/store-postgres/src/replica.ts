@@ -192,10 +192,9 @@ export const withReplica = (
           Effect.sync(() => known.forget(session)),
         )
 
-    // Who opens a session asks for one part after the other: most of them are with the standby.
-    const { append, rewrite, replace, delete: remove, read, projections, open: _open, ...others } = log
+    const { append, rewrite, replace, delete: remove, read, projections } = log
     return {
-      ...others,
+      ...log,
       head,
       read: (session, page) => reading(session, (reads) => reads.read(page), read(session, page)),
       append: (session, records, options) => writing(session)(append(session, records, options)),

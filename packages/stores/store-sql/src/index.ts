@@ -2,13 +2,13 @@
  * `@memfold/store-sql`: the event log in a SQL database, over a client of Effect SQL. A {@link Dialect} has what differs between
  * databases. `@memfold/store-sqlite` is this log in a SQLite file; use that package for SQLite.
  */
-import type { EventLog } from "@memfold/log"
+import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import { appending, type WritingOptions } from "./append.js"
 import type { Database, Run } from "./Database.js"
 import { batchIdOf } from "./queries.js"
 import { projections } from "./projections.js"
-import { reads } from "./reads.js"
+import { opening, reads } from "./reads.js"
 
 export type { WritingOptions } from "./append.js"
 export * from "./changes.js"
@@ -36,24 +36,28 @@ const deleting = (
 }
 
 /** Makes the log of a database that has the tables of its dialect. */
-export const logOf = (database: Database, options: WritingOptions = {}): EventLog.Service => ({
-  ...appending(database, options),
-  ...reads(database),
-  delete: (session, at) =>
-    Effect.map(
-      deleting(database, options, session, (run) =>
-        at === undefined
-          ? run("DELETE FROM sessions WHERE name = ? RETURNING id", [session])
-          : run(
-              `DELETE FROM sessions WHERE name = ? AND last_version = ? AND coalesce((SELECT ${batchIdOf("last")}
-                 FROM events AS last WHERE last.id = sessions.id << 32 | last_version), '') = ? RETURNING id`,
-              [session, at.version, at.batchId],
-            ),
-      ),
-      (rows) => {
-        if (rows.length > 0) options.onWritten?.(session)
-        return rows.length > 0
-      },
-    ),
-  projections: projections(database),
-})
+export const logOf = (database: Database, options: WritingOptions = {}): EventLog.Service =>
+  EventLog.withOpening(
+    {
+      ...appending(database, options),
+      ...reads(database),
+      delete: (session, at) =>
+        Effect.map(
+          deleting(database, options, session, (run) =>
+            at === undefined
+              ? run("DELETE FROM sessions WHERE name = ? RETURNING id", [session])
+              : run(
+                  `DELETE FROM sessions WHERE name = ? AND last_version = ? AND coalesce((SELECT ${batchIdOf("last")}
+                     FROM events AS last WHERE last.id = sessions.id << 32 | last_version), '') = ? RETURNING id`,
+                  [session, at.version, at.batchId],
+                ),
+          ),
+          (rows) => {
+            if (rows.length > 0) options.onWritten?.(session)
+            return rows.length > 0
+          },
+        ),
+      projections: projections(database),
+    },
+    opening(database),
+  )

@@ -129,7 +129,7 @@ const feeding = (database: Database): Required<Pick<EventLog.Service, "feed" | "
 /** The methods of the log of a database that read it. */
 export const reads = (
   database: Database,
-): Required<Pick<EventLog.Service, "read" | "head" | "open" | "list" | "feed" | "feedEnd">> => ({
+): Required<Pick<EventLog.Service, "read" | "head" | "list" | "feed" | "feedEnd">> => ({
   ...readingSessions(database),
   ...feeding(database),
 })
@@ -169,7 +169,7 @@ const part = { head: 0, active: 1, mark: 2, record: 3 }
  * The statement that a session is opened with: rows of records, and beside them others in the same columns. They have no order: to sort
  * them costs as much as to read them. What is materialized is short, and read again and again; the snapshot is read once.
  */
-const openingOf = (dialect: Dialect): string => {
+const openStatement = (dialect: Dialect): string => {
   const first = "(SELECT id << 32 | coalesce(CAST(mark AS BIGINT), 1) FROM opened)"
   const last = `(SELECT id << 32 | ${mostVersions} FROM opened)`
   const snapshot = (column: string, id: string) =>
@@ -187,7 +187,7 @@ const openingOf = (dialect: Dialect): string => {
       FROM sessions WHERE name = ? AND NOT EXISTS (SELECT 1 FROM opened)`
 }
 
-/** What a session is opened with, of the rows of {@link openingOf}. */
+/** What a session is opened with, of the rows of {@link openStatement}. */
 const openedOf = (session: string, rows: ReadonlyArray<ReadonlyArray<unknown>>): EventLog.Opened => {
   const of: Readonly<Record<keyof typeof part, Array<ReadonlyArray<unknown>>>> = {
     head: [],
@@ -211,57 +211,55 @@ const openedOf = (session: string, rows: ReadonlyArray<ReadonlyArray<unknown>>):
   }
 }
 
-const readingSessions = ({
-  dialect,
-  query,
-  lists,
-}: Database): Required<Pick<EventLog.Service, "read" | "head" | "open" | "list">> => {
-  const opening = openingOf(dialect)
-  return {
-    read: (session, { fromVersion, toVersion, reverse, limit }) => {
-      const from = [session, Math.min(fromVersion, mostVersions)]
-      const to = [session, Math.max(Math.min(toVersion, mostVersions), 0)]
-      const end = [...from, ...to, ...ends(limit), ...(reverse ? from : to)]
-      return Effect.map(
-        lists({ operation: "read", session }, reverse ? newestFirst : oldestFirst, [
-          ...(reverse ? [...end, ...to] : [...from, ...end]),
-          limit,
-        ]),
-        (rows) => rows.map((row) => recordOf(session, row)),
-      )
-    },
-    head: (session) =>
-      Effect.map(
-        query(
-          { operation: "head", session },
-          `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
-         WHERE sessions.name = ?`,
-          [session],
-        ),
-        ([row]) =>
-          row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
-      ),
-    open: (session, limit) =>
-      Effect.map(
-        lists({ operation: "open", session }, opening, [
-          session,
-          ...ends(limit),
-          limit,
-          EventLog.markOf(session),
-        ]),
-        (rows) => openedOf(session, rows),
-      ),
-    list: (options) => {
-      const [condition, parameters] = listing(options)
-      return Effect.map(
-        query(
-          { operation: "list" },
-          `SELECT name, last_version AS version, created_at, coalesce(last.time, created_at) AS updated_at, owner, title
-         FROM ${sessionsWithLast} ${condition} LIMIT ?`,
-          [...parameters, options.limit],
-        ),
-        (rows) => rows.map(infoOf),
-      )
-    },
-  }
+/** What a session is opened with, by one statement. */
+export const opening = ({ dialect, lists }: Database): EventLog.Opening["ask"] => {
+  const statement = openStatement(dialect)
+  return (session, limit) =>
+    Effect.map(
+      lists({ operation: "open", session }, statement, [
+        session,
+        ...ends(limit),
+        limit,
+        EventLog.markOf(session),
+      ]),
+      (rows) => openedOf(session, rows),
+    )
 }
+
+const readingSessions = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({
+  read: (session, { fromVersion, toVersion, reverse, limit }) => {
+    const from = [session, Math.min(fromVersion, mostVersions)]
+    const to = [session, Math.max(Math.min(toVersion, mostVersions), 0)]
+    const end = [...from, ...to, ...ends(limit), ...(reverse ? from : to)]
+    return Effect.map(
+      lists({ operation: "read", session }, reverse ? newestFirst : oldestFirst, [
+        ...(reverse ? [...end, ...to] : [...from, ...end]),
+        limit,
+      ]),
+      (rows) => rows.map((row) => recordOf(session, row)),
+    )
+  },
+  head: (session) =>
+    Effect.map(
+      query(
+        { operation: "head", session },
+        `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
+         WHERE sessions.name = ?`,
+        [session],
+      ),
+      ([row]) =>
+        row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
+    ),
+  list: (options) => {
+    const [condition, parameters] = listing(options)
+    return Effect.map(
+      query(
+        { operation: "list" },
+        `SELECT name, last_version AS version, created_at, coalesce(last.time, created_at) AS updated_at, owner, title
+         FROM ${sessionsWithLast} ${condition} LIMIT ?`,
+        [...parameters, options.limit],
+      ),
+      (rows) => rows.map(infoOf),
+    )
+  },
+})

@@ -58,7 +58,8 @@ const ownTime =
 
 const logInItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Service => {
   const own = ownTime(time)
-  return {
+  const ask = EventLog.openingOf(log)
+  const timed: EventLog.Service = {
     ...log,
     append: (...args) => own(log.append(...args)),
     rewrite: (...args) => own(log.rewrite(...args)),
@@ -73,6 +74,7 @@ const logInItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Se
       drop: (...args) => own(log.projections.drop(...args)),
     },
   }
+  return ask === undefined ? timed : EventLog.withOpening(timed, (...args) => own(ask(...args)))
 }
 
 const vectorsInTheirOwnTime = (index: VectorIndex.Service, time: VirtualClock): VectorIndex.Service => {

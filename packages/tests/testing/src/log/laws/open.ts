@@ -56,7 +56,7 @@ export const openingLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     }),
     holds: (log, { count, snapshot, summaries, isMarked, limit, large }) =>
       Effect.gen(function* () {
-        const { open } = log
+        const open = EventLog.openingOf(log)
         if (open === undefined) return
         for (const [at, session] of ["it's 🎈", "other"].entries()) {
           if (isMarked)
