@@ -65,12 +65,15 @@ const takeTurns = (given: {
   readonly backOff: number
   readonly rounds: number
   readonly from: number
-  /** Rounds of turns for as many other sessions, before anything is measured. */
+  /**
+   * How often the code is run before anything is measured: another memory, which is closed then, opens all sessions, and takes turns of as
+   * many others.
+   */
   readonly warm: number
   readonly prefix: string
 }): Promise<Seen> =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({
+    const opened = Memory.make({
       strategy: RollingBuffer({ bufferSize: 4 }),
       compaction: {
         mode: "background",
@@ -81,20 +84,31 @@ const takeTurns = (given: {
     const namesOf = (prefix: string) =>
       Array.from({ length: given.sessions }, (_, at) => prefix + sessionOf(at))
     const names = namesOf(given.prefix)
-    // The store is open, and has no session in its caches.
-    yield* memory.state("nobody")
-    const turn = (session: string, at: number) => {
+    const turn = (memory: Memory.Service, session: string, at: number) => {
       const [asked, answered] = turnOf(session, at)
       const messages = [Message.user(asked!.content), Message.assistant(answered!.content)]
       return Effect.zipRight(memory.append(session, messages), memory.context(session))
     }
-    const all = (sessions: ReadonlyArray<string>, at: number) =>
-      Effect.forEach(sessions, (name) => turn(name, at), { concurrency: "unbounded", discard: true })
-    for (let round = 0; round < given.warm; round++) yield* all(namesOf("warm-"), round)
+    const all = (memory: Memory.Service, sessions: ReadonlyArray<string>, at: number) =>
+      Effect.forEach(sessions, (name) => turn(memory, name, at), { concurrency: "unbounded", discard: true })
+    for (let round = 0; round < given.warm; round++)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const before = yield* opened
+          yield* Effect.forEach(names, (name) => before.state(name), {
+            concurrency: "unbounded",
+            discard: true,
+          })
+          yield* all(before, namesOf("warm-"), round)
+        }),
+      )
+    const memory = yield* opened
+    // The store is open, and has no session in its caches.
+    yield* memory.state("nobody")
     const [rounds, processor]: [Array<number>, Array<number>] = [[], []]
     for (let round = 0; round < given.rounds; round++) {
       const [began, before] = [performance.now(), process.cpuUsage()]
-      yield* all(names, given.from + round)
+      yield* all(memory, names, given.from + round)
       rounds.push(performance.now() - began)
       const { user, system } = process.cpuUsage(before)
       processor.push((user + system) / 1_000)
@@ -152,11 +166,11 @@ const inStore = async (
   told("sessions whose compaction had failed and was due again", String(failing.failed))
   told("all cold after a restart, the model is down", shown(first))
   told("the rounds behind that, the model is down", later.map(shown).join(", "))
-  told("cold, in a process that has taken turns of other sessions", shown(caches.rounds[0] ?? 0))
+  told("cold caches, in a process whose code is compiled", shown(caches.rounds[0] ?? 0))
   told("sessions without events, in a new process, and behind that", code.rounds.map(shown).join(", "))
   const used = (of: Seen) => `${Math.round(of.processor[0] ?? 0)}`
   told(
-    "processor time of a round in the process: steady, all cold, caches, code",
+    "processor time of a round: steady, all cold, caches, code",
     `${Math.round(median(steady.processor.slice(2)))}, ${used(cold)}, ${used(caches)}, ${used(code)} ms`,
   )
   const all = cold.rounds.reduce((sum, time) => sum + time, 0) / cold.rounds.length
