@@ -11,7 +11,7 @@ import {
   connectionOf,
   createTables,
   database,
-  logOf,
+  remoteLogOf,
   type Row,
   tryingAgain,
   type Use,
@@ -134,7 +134,7 @@ export const makeD1 = ({
     })
     yield* createTables(opened, { name: "D1", create })
     const changes = yield* changesOf(opened, { every: () => "250 millis" })
-    return { ...logOf(opened, { onWritten: changes.tell }), changes: changes.of }
+    return { ...remoteLogOf(opened, { onWritten: changes.tell }), changes: changes.of }
   })
 
 /**

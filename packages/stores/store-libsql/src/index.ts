@@ -4,7 +4,14 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { changesOf, createTables, database, logOf, refusingWrites, tryingAgain } from "@memfold/store-sql"
+import {
+  changesOf,
+  createTables,
+  database,
+  remoteLogOf,
+  refusingWrites,
+  tryingAgain,
+} from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import { connect } from "./connect.js"
 import { dialect } from "./dialect.js"
@@ -55,7 +62,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     })
     yield* createTables(opened, { name: nameOf(url), create: create && !readonly, readonly })
     const changes = yield* changesOf(opened, { every: () => "250 millis" })
-    return { ...logOf(opened, { onWritten: changes.tell }), changes: changes.of }
+    return { ...remoteLogOf(opened, { onWritten: changes.tell }), changes: changes.of }
   })
 
 /**

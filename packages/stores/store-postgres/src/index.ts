@@ -3,7 +3,7 @@
  * compare-and-swap on a session's version decides which writer wins.
  */
 import { EventLog } from "@memfold/log"
-import { database, type DatabaseOptions, type Dialect, logOf, refusingWrites } from "@memfold/store-sql"
+import { database, type DatabaseOptions, type Dialect, remoteLogOf, refusingWrites } from "@memfold/store-sql"
 import { Duration, Effect, Layer, type Scope } from "effect"
 import * as Changes from "./changes.js"
 import { configOf, connecting, retrying } from "./connect.js"
@@ -68,7 +68,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const changes = yield* Changes.make(opened, config, { schema, notifications })
     const types = new Set<string>()
     const log = {
-      ...logOf(opened, { onWritten: changes.tell, types }),
+      ...remoteLogOf(opened, { onWritten: changes.tell, types }),
       changes: changes.of,
       within: within({ dialect, reasonOf: reason, types }),
     }
