@@ -47,31 +47,25 @@ export const openingLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
       "`read` do. The page begins with the version that is the mark of the snapshot. A session that does not exist has\n" +
       "nothing, and the answer says whether a mark of an archive has its name.",
     arbitrary: fc.record({
-      count: fc.nat({ max: 9 }),
-      snapshot: fc.option(fc.option(fc.integer({ min: 1, max: 9 })), { freq: 3 }),
+      count: fc.integer({ min: 2, max: 9 }),
       summaries: fc.subarray(["first", "second"] as const),
       isMarked: fc.boolean(),
-      limit: fc.constantFrom(1, 3, 512),
       large: fc.boolean(),
     }),
-    holds: (log, { count, snapshot, summaries, isMarked, limit, large }) =>
+    holds: (log, { count, summaries, isMarked, large }) =>
       Effect.gen(function* () {
         const open = EventLog.openingOf(log)
         if (open === undefined) return
-        for (const [at, session] of ["it's 🎈", "other"].entries()) {
-          if (isMarked)
-            yield* log.append(EventLog.markOf(session), numbered(1), { expectedVersion: 0, batchId: "m" })
-          if (count === 0) continue
+        /** Sessions by the mark of their snapshot. */
+        const marks = { none: null, unmarked: undefined, "it's 🎈": "1", midway: "2", newest: String(count) }
+        for (const [at, [session, mark]] of Object.entries(marks).entries()) {
           for (const [version, record] of numbered(count, at * 10).entries())
             yield* log.append(session, [large ? { ...record, data: "🎈".repeat(2 ** 19) } : record], {
               expectedVersion: version,
               batchId: `c${version}`,
             })
-          const mark = snapshot === null ? undefined : String(Math.min(snapshot, count))
           yield* log.projections.put(session, { version: count, batchId: `c${count - 1}` }, [
-            ...(snapshot === null && at === 0
-              ? []
-              : [{ kind: "snapshot", rows: [{ key: "", data: `of ${at}`, mark }] }]),
+            ...(mark === null ? [] : [{ kind: "snapshot", rows: [{ key: "", data: `of ${at}`, mark }] }]),
             { kind: "snapshot", rows: [{ key: "a", data: "another" }] },
             {
               kind: "summary",
@@ -81,13 +75,16 @@ export const openingLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
             },
           ])
         }
-        for (const session of ["it's 🎈", "other", "nobody"]) {
-          const { active: rows, isMarked: isThere, ...found } = yield* open(session, limit)
-          const { active, isMarked: isMarkThere, ...expected } = yield* inParts(log, session, limit)
-          same(isThere ?? isMarkThere, isMarkThere, () => `whether ${session} has a mark`)
-          same(found, expected, () => `what ${session} is opened with`)
-          sameRows("summary", rows ?? [], active, () => `the active summary that ${session} is opened with`)
-        }
+        for (const session of isMarked ? ["none", "archived"] : [])
+          yield* log.append(EventLog.markOf(session), numbered(1), { expectedVersion: 0, batchId: "m" })
+        for (const session of [...Object.keys(marks), "archived", "nobody"])
+          for (const limit of [1, 3, 512]) {
+            const { active: rows, isMarked: isThere, ...found } = yield* open(session, limit)
+            const { active, isMarked: isMarkThere, ...expected } = yield* inParts(log, session, limit)
+            same(isThere ?? isMarkThere, isMarkThere, () => `whether ${session} has a mark`)
+            same(found, expected, () => `what ${session} is opened with`)
+            sameRows("summary", rows ?? [], active, () => `the active summary that ${session} is opened with`)
+          }
       }),
   }),
 ]
