@@ -236,8 +236,8 @@ export const readFrom = ({ summary, version }: SessionState): number =>
   Math.max(summary?.version ?? version, 1)
 
 /**
- * The row of a snapshot, whose mark is the version that a reader goes on with: that of the commit of its summary. It is a checksum, the version of the fold, the batch id of the last event as JSON, and the state as JSON, on
- * two lines. `null` if the state is too large for one: such a session is folded from its log.
+ * The row of a snapshot: a checksum, the version of the fold, the batch id of the last event as JSON, and the state as JSON, on
+ * two lines. Its mark is {@link readFrom}. `null` if the state is too large for one: such a session is folded from its log.
  */
 export const take = ({ state, batchId }: StateInLog): ProjectionRow | null => {
   const json = encodeState({

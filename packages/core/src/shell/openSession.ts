@@ -15,7 +15,7 @@ import {
   type Service as EventLog,
 } from "@memfold/log/EventLog"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
-import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
+import { readFrom, snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { keepTip } from "../session/switchBranch.js"
@@ -150,7 +150,7 @@ const foldOn = (
     isSound: commit === null,
     missing: null,
   }
-  const range = { fromVersion: Math.max(commit ?? version, 1), toVersion }
+  const range = { fromVersion: commit === null ? Math.max(version, 1) : readFrom(state), toVersion }
   return retryTransient(foldRecords(log, session, range, start, step, breathe))
 }
 

@@ -35,8 +35,11 @@ export interface Placing {
   readonly regionOf?: ((owner: string) => string | undefined) | undefined
 }
 
-const samePosition = (one: EventLog.LogPosition | null, other: EventLog.LogPosition | undefined): boolean =>
-  one !== null && one.version === other?.version && one.batchId === other.batchId
+/** Whether a log is where it was; not, if it is gone. */
+export const samePosition = (
+  one: EventLog.LogPosition | null,
+  other: EventLog.LogPosition | undefined,
+): boolean => one !== null && one.version === other?.version && one.batchId === other.batchId
 
 /** A place with nothing under way. */
 export const plain = ({ shard, left, tried }: Omit<Place, "version">): Omit<Place, "version"> => ({

@@ -8,7 +8,7 @@ import { copySession, type Source, sourceOf } from "@memfold/archive"
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Exit, Random, Stream } from "effect"
 import type { Directory, Place } from "./Directory.js"
-import { neverOn, type Places, plain, trusted } from "./Places.js"
+import { neverOn, type Places, plain, samePosition, trusted } from "./Places.js"
 import type { Shard } from "./Shard.js"
 
 /** What became of a move. */
@@ -48,9 +48,6 @@ const neverBack = (session: string, { name }: Shard) =>
     session,
     `old parts of it are in an archive, and could not come back on the shard "${name}"; bring them back first (memfold restore), or move it to another shard`,
   )
-
-const isSame = (one: EventLog.LogPosition | null, other: EventLog.LogPosition | null): boolean =>
-  one?.version === other?.version && one?.batchId === other?.batchId
 
 /** Copies rows as they are; what is sealed stays sealed. */
 const copyRows = (from: Shard, to: Shard, session: string, at: EventLog.LogPosition, hasSummaries: boolean) =>
@@ -122,7 +119,7 @@ const copying = (
     const at = yield* to.log.head(session)
     if (at === null) return "all"
     if (row !== null) same = copy.right.there
-    if (!isSame(yield* from.log.head(session), at)) return "rest"
+    if (!samePosition(yield* from.log.head(session), at)) return "rest"
     const rows = yield* Effect.either(copyRows(from, to, session, at, !isSaid))
     if (rows._tag === "Left") return rows.left._tag === "LogError" ? yield* rows.left : "all"
     isSaid = true
