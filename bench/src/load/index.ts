@@ -42,7 +42,7 @@ const program = join(dirname(createRequire(import.meta.url).resolve("@memfold/cl
 const programOf = (name: string) => fileURLToPath(new URL(`${name}.js`, import.meta.url))
 
 /** A summarizer that takes a moment, and fails four times in a row now and then: more often than a compaction tries. */
-const summarizer = `
+const summarizing = `
 let calls = 0
 export default async ({ user }) => {
   await new Promise((go) => setTimeout(go, 20 + (calls * 37) % 180))
@@ -59,7 +59,7 @@ const storeOf = ({ url, shards }: Server): string =>
 
 /** How to start each process of a run. */
 const commandsOf = (size: Size, server: Server, folder: string): Commands => {
-  const [{ url, shards }, store] = [server, storeOf(server)]
+  const [{ url, shards }, store, summarizer] = [server, storeOf(server), join(folder, "summarizer.mjs")]
   const [sessions, messages] = [String(size.sessions), String(size.messages)]
   const worker = [
     program,
@@ -71,7 +71,7 @@ const commandsOf = (size: Size, server: Server, folder: string): Commands => {
     "--lease=5",
     "--sweep=10",
     "--json",
-    `--summarizer=${join(folder, "summarizer.mjs")}`,
+    `--summarizer=${summarizer}`,
   ]
   return {
     web: [
@@ -87,7 +87,7 @@ const commandsOf = (size: Size, server: Server, folder: string): Commands => {
       ...(shards === undefined ? [] : [[programOf("mover"), store, sessions, messages]]),
     ],
     worker: Array.from({ length: size.workers }, () =>
-      shards === undefined ? worker : [programOf("worker"), store, url],
+      shards === undefined ? worker : [programOf("worker"), store, url, summarizer],
     ),
     consumer: Array.from({ length: size.consumers }, () => [programOf("consumer"), store]),
   }
@@ -247,7 +247,7 @@ const consumedAll = async (size: Size, crew: Crew, found: ReadonlyArray<Found>) 
 /** One run; whether nothing was lost, and nothing done twice. */
 const once = async (kind: Kind, size: Size): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-load-"))
-  writeFileSync(join(folder, "summarizer.mjs"), summarizer)
+  writeFileSync(join(folder, "summarizer.mjs"), summarizing)
   const server = await startServer(kind, folder)
   const texts = Array.from({ length: 100 }, (_, turn) => JSON.stringify(turnOf(sessionOf(turn), turn)))
   const appends = size.messages / 2

@@ -1,26 +1,22 @@
-/** A worker over shards: `node worker.js STORE QUEUE`. The worker of the command line takes one store. */
+/** A worker over shards: `node worker.js STORE QUEUE SUMMARIZER`, a file. The worker of the command line takes one store. */
 import { Dispatcher, Memory, Message, Summarizer } from "@memfold/core"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import * as PgBoss from "@memfold/worker-pg-boss"
 import { Effect, Logger, LogLevel } from "effect"
 import { shardsIn, strategy } from "./talk.js"
 
-const [store = "", url = ""] = process.argv.slice(2)
+const [store = "", url = "", file = ""] = process.argv.slice(2)
+const { default: answer } = (await import(file)) as {
+  readonly default: (asked: { readonly user: string }) => Promise<string>
+}
 
-let calls = 0
-/** It takes a moment, and fails four times in a row now and then: more often than a compaction tries. */
 const summarizer: Summarizer.Service = {
   name: "load",
   summarize: ({ session, messages }) =>
-    Effect.zipRight(
-      Effect.sleep(20 + ((calls * 37) % 180)),
-      Effect.suspend(() => {
-        if (++calls % 25 < 4)
-          return new Summarizer.SummarizerError({ session, reason: "unavailable", detail: "503" })
-        const orders = messages.flatMap((one) => /order chat-\d+\/\d+/.exec(Message.text(one)) ?? [])
-        return Effect.succeed({ text: `they talked about orders, the last one is ${orders.at(-1)}` })
-      }),
-    ),
+    Effect.tryPromise({
+      try: () => answer({ user: messages.map(Message.text).join("\n") }),
+      catch: () => new Summarizer.SummarizerError({ session, reason: "unavailable", detail: "503" }),
+    }).pipe(Effect.map((text) => ({ text }))),
 }
 
 await Effect.gen(function* () {
