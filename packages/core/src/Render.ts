@@ -2,4 +2,5 @@
 export { headOf, render } from "./render/Render.js"
 export { openInOrder } from "./render/pairResults.js"
 export type { Addition, Additions, AdditionsBefore, ShownBlocks } from "./render/Additions.js"
-export type { BoundReasoning, Context, RenderStyle, Section, SectionName } from "./render/Render.js"
+export type { BoundReasoning, Context, RenderStyle } from "./render/Render.js"
+export type { Section, SectionName } from "./render/Section.js"

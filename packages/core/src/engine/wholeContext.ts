@@ -1,6 +1,7 @@
 /** Finds what a request is about in the context of its session, for a summarizer that asks at the end of that context. */
 import type { Message } from "@memfold/message/Message"
-import { type Context, summaryMessages } from "../render/Render.js"
+import type { Context } from "../render/Render.js"
+import { summaryMessages } from "../render/shownSummary.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { Request, WholeContext } from "../summarize/Summarizer.js"
 

@@ -7,7 +7,7 @@ import type { Trust } from "../policy/Strategy.js"
 import { oneLine } from "../summary/marks.js"
 import { quoted } from "../summary/Wording.js"
 import { type Addition, type Additions, type AdditionsBefore, noAdditions } from "../render/Additions.js"
-import { placesOf } from "../render/Render.js"
+import { placesOf } from "../render/window.js"
 import { firstQuestionIndex, questionIndex } from "../session/question.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 import type { Question, Recalled, Service as MemoryLayers } from "./MemoryLayers.js"
@@ -171,7 +171,7 @@ export const recallFacts = (
   { factsInFront = false, maxMessages, untilTime, trust }: RecallFactsOptions = {},
 ): Effect.Effect<Additions> =>
   Effect.gen(function* () {
-    const { questions: shown, newest } = placesOf(state, { maxMessages })
+    const { questions: shown, newest } = placesOf(state, maxMessages)
     const questions = questionsOf(state, shown)
     const found = yield* layers.recall({
       state,

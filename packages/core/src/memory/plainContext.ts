@@ -8,7 +8,8 @@ import { span } from "../observe/spans.js"
 import * as SummaryMode from "../policy/SummaryMode.js"
 import type { ContextStyle, Strategy } from "../policy/Strategy.js"
 import { type Additions, type AdditionsBefore, addTo, noAdditions } from "../render/Additions.js"
-import { type BoundReasoning, type Context, placesOf, render } from "../render/Render.js"
+import { type BoundReasoning, type Context, render } from "../render/Render.js"
+import { placesOf } from "../render/window.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** What contexts are rendered with. */
@@ -42,7 +43,7 @@ const withBlocks = (
   const chosen = blocks === null ? additions : { ...additions, blocks }
   if (maxTokens === undefined) return chosen
   const shown = blocks === null ? state.summary?.shown : blocks.positions
-  const { questions } = placesOf(state, { maxMessages })
+  const { questions } = placesOf(state, maxMessages)
   return neededBlocks(state, questions, { counter, shown, maxTokens }).reduce(addTo, chosen)
 }
 

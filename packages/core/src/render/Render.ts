@@ -10,11 +10,11 @@
  *
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
-import type { Message, Origin } from "@memfold/message/Message"
-import { isBelow, lowest } from "@memfold/message/Origin"
+import type { Message } from "@memfold/message/Message"
+import { isBelow, type Origin } from "@memfold/message/Origin"
 import type { Prefix } from "../session/prefix.js"
-import type { Entry, SessionState } from "../session/SessionState.js"
-import { boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
+import { type Entry, pinnedGroups, type SessionState, withoutPinned } from "../session/SessionState.js"
+import { outdatedPrompts } from "../session/systemPrompt.js"
 import {
   type Addition,
   type Additions,
@@ -24,78 +24,12 @@ import {
   noAdditions,
 } from "./Additions.js"
 import { keepAll, leaveOutInvalid } from "./boundParts.js"
-import { waitsFrom } from "@memfold/message/Structure"
-import { pairResults, type Sent } from "./pairResults.js"
 import { leaveOutDoubled } from "./doubledAnswers.js"
+import { pairResults, type Sent } from "./pairResults.js"
+import type { Section, SectionName } from "./Section.js"
+import { summarySections } from "./shownSummary.js"
 import { leaveOutUnpaired } from "./unpairedItems.js"
-import { outdatedPrompts } from "../session/systemPrompt.js"
-import { noFiles, shownSegments } from "../summary/Summary.js"
-import * as Wording from "../summary/Wording.js"
-
-export {
-  type Addition,
-  type Additions,
-  type AdditionsBefore,
-  noAdditions,
-  type ShownBlocks,
-} from "./Additions.js"
-
-/**
- * The kind of a section.
- *
- * - `pinned`: pinned messages
- * - `user-memory` and `scope-memory`: facts from the memory layers, right before a user message or in front of the
- *   summary; their range is empty
- * - `session-memory`: a block of the summary that the summary does not show, right before the user message that needs it;
- *   with the messages that it covers
- * - `summary`: the active summary, for the messages in its range
- * - `material`: what tools, documents and pages said in the messages that the summary covers, if a summary keeps it apart
- *   (`trust: "separate"`), behind the summary; from the first message with material to the last
- * - `uncovered`: uncovered messages, word for word
- * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
- *   last of them
- * - `current`: the newest message, if it is a user message
- * - `unreadable`: messages that cannot be read, because their stored events are damaged; they are left out, and stay named when
- *   a summary covers them
- * - `gap`: uncovered messages that the strategy's `maxMessages` leaves out
- * - `open`: a group that waits for results of the application, with every message after it. It is left out until the
- *   results have come or the next user message closes the calls. A call that the provider answers itself is shown: the next
- *   request lets the provider go on.
- * - `left-out`: parts of messages in other sections are left out: `parts` names them, because the provider would refuse
- *   them. These are bound parts (see `Message.isBound`) whose prefix has changed, from the first message to the last, none
- *   in between kept; and items of the provider without their pair, by their type: a `server_tool_use` that was never
- *   answered, a result whose call is not in the context. A message that is the answer before it once more, because an append was
- *   tried again, is left out, too: providers refuse an id that comes twice. So is a system prompt whose newer form is in the context.
- *   A summary and material below the `minimumOrigin` are named as `summary` and `material`.
- */
-export type SectionName =
-  | "pinned"
-  | "user-memory"
-  | "scope-memory"
-  | "session-memory"
-  | "summary"
-  | "material"
-  | "uncovered"
-  | "recalled"
-  | "current"
-  | "unreadable"
-  | "gap"
-  | "open"
-  | "left-out"
-
-/** A section of a context: the messages `[from, to)` and the tokens they take, 0 if they are left out. */
-export interface Section {
-  readonly section: SectionName
-  readonly from: number
-  readonly to: number
-  readonly tokens: number
-  /** The kinds of parts that the section is about, if it is not about whole messages. */
-  readonly parts?: ReadonlyArray<string>
-  /**
-   * Of a summary, material, facts and what is recalled: the lowest origin of the messages that it rests on (law L18).
-   */
-  readonly origin?: Origin
-}
+import { placesOf, type Window, windowOf } from "./window.js"
 
 /** The next messages for a model. A codec turns them into the provider's format. */
 export interface Context {
@@ -136,50 +70,6 @@ const sectionsOf =
     return found
   }
 
-/**
- * The end of the system prompt: the leading pinned system messages, as long as no summary covers them. A system message
- * with a tool call does not belong to it, because its group may go on.
- */
-export const preambleEnd = (state: SessionState): number => {
-  const openFrom = waitsFrom(state.structure) ?? state.total
-  const { uncovered, coveredTo } = state
-  if (coveredTo > 0) return coveredTo
-  const isPreamble = (entry: Entry | undefined) => entry?.pinned === true && entry.message.role === "system"
-  let end = 0
-  while (end < openFrom && isPreamble(uncovered.at(end))) end++
-  return boundaryBefore(state, end)
-}
-
-/**
- * The summary as messages: none if it has no text, as with summary mode `drop`; more than one if its wording is
- * `separate`. If its history has provider data, an opaque part replaces the text of the history for that provider; what
- * else the message says follows in a text of its own. For everyone else the texts are one (see `Message.partsFor`).
- */
-export const summaryMessages = (
-  summary: Pick<NonNullable<SessionState["summary"]>, "segments" | "shown" | "files" | "wording">,
-): ReadonlyArray<Message> => {
-  const { wording, files } = summary
-  const { role } = wording
-  const segments = shownSegments(summary)
-  const messages = Wording.written(wording, { segments, files }).map(({ text, material }): Message => ({
-    role: material ? "user" : role,
-    parts: [{ type: "text", text }],
-  }))
-  const [first] = segments
-  const { providerData } = first ?? {}
-  if (first === undefined || providerData === undefined) return messages
-  const [text = ""] = Wording.texts(wording, { segments, files })
-  const { provider, model, data } = providerData
-  const history = wording.heading + first.text
-  const alone = text === history + (wording.footer ?? "")
-  const parts: Message["parts"] = [
-    { type: "text", text: alone ? text : history },
-    { type: "opaque", provider, data, replaces: "text-before", ...(model === undefined ? {} : { model }) },
-    ...(alone ? [] : [{ type: "text" as const, text: text.slice(history.length) }]),
-  ]
-  return [{ role, parts }, ...messages.slice(1)]
-}
-
 /** How a context is rendered. */
 export interface RenderStyle {
   /** The most uncovered messages to show; the newest group is always shown. */
@@ -197,42 +87,6 @@ export interface RenderStyle {
  * - `keep`: contexts keep it, for a provider that does not check it or is told to drop it by itself
  */
 export type BoundReasoning = "leave-out" | "keep"
-
-/** Which uncovered messages a context shows, besides the system prompt in front; a cap moves `shownFrom`. */
-interface Window {
-  /** Where the open group starts: from here on, messages are left out. */
-  readonly openFrom: number
-  readonly preambleTo: number
-  readonly shownFrom: number
-}
-
-const windowOf = (state: SessionState, maxMessages = Number.POSITIVE_INFINITY): Window => {
-  const { coveredTo, total, structure } = state
-  const openFrom = waitsFrom(structure) ?? total
-  const preambleTo = preambleEnd(state)
-  // The newest group is always shown: without it, the model would have nothing to answer.
-  const newest = Math.max(openFrom > coveredTo ? boundaryBefore(state, openFrom - 1) : coveredTo, preambleTo)
-  // A group at the edge is shown whole. Otherwise a tail that a group makes longer would have a gap that no compaction
-  // could close.
-  const start = boundaryBefore(state, Math.max(preambleTo, total - maxMessages))
-  return { openFrom, preambleTo, shownFrom: Math.min(start, newest, openFrom) }
-}
-
-/** Where a context can have additions: before the messages from the user that it shows, by their indexes. */
-export interface Places {
-  readonly questions: ReadonlyArray<number>
-  /** Before the newest of them; without any, in front of the first uncovered message. */
-  readonly newest: number
-}
-
-/** Where a context can have additions. */
-export const placesOf = (state: SessionState, { maxMessages }: RenderStyle = {}): Places => {
-  const { shownFrom, openFrom } = windowOf(state, maxMessages)
-  const questions = state.uncovered
-    .slice(shownFrom, openFrom)
-    .flatMap(({ index, message }) => (message.role === "user" ? [index] : []))
-  return { questions, newest: questions.at(-1) ?? shownFrom }
-}
 
 const headFrom = (
   { shownFrom, preambleTo }: Window,
@@ -287,95 +141,6 @@ const sectionOf = ({ section, from, to, tokens, origin }: Addition): Section => 
   tokens,
   origin,
 })
-
-type Summary = NonNullable<SessionState["summary"]>
-
-/** The positions of segments and the lists of files of a summary that a context shows, and the positions that it leaves out. */
-const shownOf = ({ segments, shown, origins, files }: Summary, minimum: Origin | undefined) => {
-  const positions = segments.map((_, position) => position).filter((one) => shown?.includes(one) ?? true)
-  const isLow = (one: number) => minimum !== undefined && isBelow(origins[one] ?? "external", minimum)
-  const lowFiles = minimum !== undefined && isBelow("tool", minimum)
-  return {
-    shown: positions.filter((one) => !isLow(one)),
-    low: positions.filter(isLow),
-    files: lowFiles ? noFiles : files,
-  }
-}
-
-interface SummaryShown {
-  readonly messages: ReadonlyArray<Message>
-  readonly sections: ReadonlyArray<Section>
-}
-
-/** All contexts until the next compaction show a summary as it was written once: with many blocks, that is most of their work. */
-const summariesShown = new WeakMap<Summary, Map<Origin | undefined, SummaryShown>>()
-
-const summarySections = (summary: Summary, minimum: Origin | undefined): SummaryShown => {
-  const known = summariesShown.get(summary) ?? new Map<Origin | undefined, SummaryShown>()
-  const found = known.get(minimum) ?? shownSummary(summary, minimum)
-  summariesShown.set(summary, known.set(minimum, found))
-  return found
-}
-
-/** A summary as a context shows it, with the sections that it takes. The names of files are whatever tools say. */
-const shownSummary = (summary: Summary, minimum: Origin | undefined): SummaryShown => {
-  const { segments, origins, wording, coveredTo, tokens } = summary
-  const { shown, low, files } = shownOf(summary, minimum)
-  const isMaterial = (one: number) => segments[one]?.kind === "material"
-  const messages = summaryMessages({ segments, wording, shown, files })
-  const written = Wording.written(wording, { segments: shown.map((one) => segments[one]!), files })
-  // How the tokens of the whole are divided: as the lengths of the texts are.
-  const whole = Wording.written(wording, { segments: shownSegments(summary), files: summary.files })
-  const lengthOf = (texts: typeof whole) =>
-    texts
-      .flatMap(({ pieces }) => pieces)
-      .reduce((sum, { before, text, behind }) => sum + before.length + text.length + behind.length, 0)
-  const share = (texts: typeof whole) =>
-    texts.length === 0 ? 0 : Math.round((tokens * lengthOf(texts)) / Math.max(lengthOf(whole), 1))
-  const apart = written.filter(({ material }) => material)
-  const ofMaterial = share(apart)
-  const all = written.length === 0 ? 0 : low.length === 0 ? tokens : share(written)
-  const listed = files.read.length + files.modified.length > 0 ? (["tool"] as const) : []
-  const [ofSummary, ofApart] = [shown.filter((one) => !isMaterial(one)), shown.filter(isMaterial)].map(
-    (positions, material) =>
-      lowest([
-        ...positions.map((one) => origins[one] ?? "external"),
-        ...((wording.material !== undefined) === (material === 1) ? listed : []),
-      ]),
-  )
-  const range = ofApart === undefined ? [] : shown.filter(isMaterial).map((one) => segments[one]!)
-  return {
-    messages,
-    sections: [
-      {
-        section: "summary",
-        from: 0,
-        to: coveredTo,
-        tokens: all - ofMaterial,
-        ...(ofSummary === undefined ? {} : { origin: ofSummary }),
-      },
-      ...(ofApart === undefined
-        ? []
-        : [
-            {
-              section: "material" as const,
-              from: range[0]?.from ?? 0,
-              to: range.at(-1)?.to ?? coveredTo,
-              tokens: ofMaterial,
-              origin: ofApart,
-            },
-          ]),
-      ...low.map((one): Section => ({
-        section: "left-out",
-        from: segments[one]!.from,
-        to: segments[one]!.to,
-        tokens: 0,
-        parts: [isMaterial(one) ? "material" : "summary"],
-        origin: origins[one] ?? "external",
-      })),
-    ],
-  }
-}
 
 /** Additions without those of a lower origin. */
 const without = ({ front, among, blocks }: Additions, minimum: Origin | undefined): Additions => {
@@ -502,7 +267,7 @@ export const render = (
   const sent = [...head]
   // Up to here, the context stays as it is in the next turn; what is before the newest question may not.
   let stays: number | null = null
-  const newest = among.length === 0 ? null : placesOf(state, style).newest
+  const newest = among.length === 0 ? null : placesOf(state, maxMessages).newest
   let place = 0
   const addUpTo = (source: number) => {
     for (let next = among[place]; next !== undefined && next.index <= source; next = among[++place]) {

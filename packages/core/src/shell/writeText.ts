@@ -9,7 +9,9 @@ import type { Message } from "@memfold/message/Message"
 import { leaveOutInvalid } from "../render/boundParts.js"
 import { leaveOutUnpaired } from "../render/unpairedItems.js"
 import { pairResults } from "../render/pairResults.js"
-import { type Context, preambleEnd, summaryMessages } from "../render/Render.js"
+import type { Context } from "../render/Render.js"
+import { summaryMessages } from "../render/shownSummary.js"
+import { preambleEnd } from "../render/window.js"
 import {
   marginOf,
   messageOverhead,

@@ -82,7 +82,7 @@ it("each step of the walks is at the line that it names", () => {
 })
 
 it("the sections of a context are described by their names", () => {
-  const text = read("packages/core/src/render/Render.ts")
+  const text = read("packages/core/src/render/Section.ts")
   const [, described = "", type = ""] =
     /The kind of a section\.([\s\S]*?)\*\/\nexport type SectionName =([\s\S]*?)\n\n/.exec(text) ?? []
   const names = [...described.matchAll(/^ \* - (`.*?):/gm)].flatMap(([, words = ""]) =>

@@ -225,7 +225,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L4",
     changes: [
       {
-        file: "render/Render.ts",
+        file: "render/window.ts",
         from: "const openFrom = waitsFrom(structure) ?? total",
         to: "const openFrom = structure.open === undefined ? 0 : total",
       },

@@ -40,13 +40,13 @@ export const originMutants: ReadonlyArray<EngineMutant> = [
   ),
   mutant(
     "shows material in the role of the summary",
-    "render/Render.ts",
+    "render/shownSummary.ts",
     `role: material ? "user" : role,`,
     "role,",
   ),
   mutant(
     "shows what is below the lowest origin",
-    "render/Render.ts",
+    "render/shownSummary.ts",
     `minimum !== undefined && isBelow(origins[one] ?? "external", minimum)`,
     `minimum !== undefined && isBelow("system", origins[one] ?? minimum)`,
   ),
