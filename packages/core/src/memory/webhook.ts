@@ -20,7 +20,7 @@ export class WebhookFailed extends Schema.TaggedError<WebhookFailed>()("WebhookF
   host: Schema.String,
   /** The status of the answer; `null` without one. */
   status: Schema.NullOr(Schema.Number),
-  /** Why there is no answer, as the runtime names it, such as `ECONNREFUSED`; `null` if it does not, or if it took too long. */
+  /** Why there is no answer, as the runtime names it, such as `ECONNREFUSED`; `null` if it took too long. */
   code: Schema.NullOr(Schema.String),
 }) {
   /** What the webhook did. */
@@ -85,10 +85,14 @@ const hostOf = (url: string): string | null => {
   }
 }
 
-/** What a failed `fetch` says of the connection: a code, and no text. */
+/** What a failed `fetch` says of the connection: a code, or the name of the error that has none, and no text. */
 const codeOf = (error: unknown): string | null => {
-  const { code } = Object(Object(error).cause) as { readonly code?: unknown }
-  return typeof code === "string" && /^[A-Z][A-Z0-9_]*$/.test(code) ? code : null
+  const { code, name } = Object(Object(error).cause ?? error) as {
+    readonly code?: unknown
+    readonly name?: unknown
+  }
+  const isWord = (value: unknown): value is string => typeof value === "string" && /^[A-Z]\w*$/.test(value)
+  return [code, name].find(isWord) ?? null
 }
 
 /**
