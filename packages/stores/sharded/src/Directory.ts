@@ -48,7 +48,8 @@ const idOf = (session: string): string =>
 /** The log that counts moves. */
 const movesLog = `${placePrefix}moves`
 
-const makeId = Effect.map(
+/** Makes the id of a batch. */
+export const makeId = Effect.map(
   Effect.all([Random.nextIntBetween(0, 2 ** 31), Random.nextIntBetween(0, 2 ** 31), Clock.currentTimeNanos]),
   (parts) => parts.join("-"),
 )

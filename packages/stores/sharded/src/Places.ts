@@ -2,6 +2,7 @@
 import { EventLog } from "@memfold/log"
 import { Clock, Effect } from "effect"
 import type { Directory, Place } from "./Directory.js"
+import { identities } from "./Identity.js"
 import { rendezvous, type Shard } from "./Shard.js"
 
 /** How many places are remembered. */
@@ -57,20 +58,27 @@ export const neverOn = ({ left, tried = [] }: Pick<Place, "left" | "tried">): Re
 const failed = (operation: string, session: string, reason: string) =>
   new EventLog.LogError({ operation, session, reason })
 
-/** The places of sessions on shards. */
+/**
+ * The places of sessions on shards.
+ *
+ * @param first - the shard that has the directory; `null` if a store of its own has it
+ */
 export const placesOf = (
   shards: ReadonlyArray<Shard>,
   directory: Directory,
   { place: placing = "session", regionOf }: Placing,
+  first: string | null,
 ) => {
   const known = new Map<string, { readonly shard: Shard; readonly since: number }>()
   const byName = new Map(shards.map((shard) => [shard.name, shard]))
+  const identity = identities(shards, first)
 
-  const named = (session: string, name: string): Effect.Effect<Shard, EventLog.LogError> => {
+  /** The shard of a name. `begins`: whether the session begins or moves there, or away from there. */
+  const named = (session: string, name: string, begins = false): Effect.Effect<Shard, EventLog.LogError> => {
     const shard = byName.get(name)
     return shard === undefined
       ? failed("place", session, `it is on the shard "${name}", which this store does not have; add it`)
-      : Effect.succeed(shard)
+      : Effect.as(begins ? identity.name(session, shard) : identity.check(session, shard), shard)
   }
 
   const remember = (session: string, shard: Shard): Effect.Effect<void> =>
@@ -88,7 +96,7 @@ export const placesOf = (
   /** The shard of a place. What moves is not remembered. */
   const shardOf = (session: string, place: Place | null): Effect.Effect<Shard | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      if (place === null) return null
+      if (place === null) return yield* Effect.as(identity.checkAll(session), null)
       const shard = yield* named(session, place.shard)
       if (place.to === undefined) {
         yield* remember(session, shard)
@@ -149,6 +157,7 @@ export const placesOf = (
       const found = yield* look(session)
       if (found !== null) return found
       const { name } = yield* belongsTo(session, owner)
+      yield* named(session, name, true)
       yield* directory.change(session, 0, { shard: name, left: [] })
       return yield* choose(session, owner)
     })
@@ -161,7 +170,7 @@ export const placesOf = (
     Effect.gen(function* () {
       for (;;) {
         const place = yield* directory.find(session)
-        if (place === null) return null
+        if (place === null) return yield* Effect.as(identity.checkAll(session), null)
         const { to, at, deleting, version, left } = place
         const shard = yield* named(session, place.shard)
         const takenBack = {
@@ -190,9 +199,11 @@ export const placesOf = (
 
   /** Deletes what moves that were broken off have copied. */
   const clear = (session: string, place: Pick<Place, "tried"> | null) =>
-    Effect.forEach(place?.tried ?? [], (name) => byName.get(name)?.log.delete(session) ?? Effect.void, {
-      discard: true,
-    })
+    Effect.forEach(
+      (place?.tried ?? []).filter((name) => byName.has(name)),
+      (name) => Effect.flatMap(named(session, name), ({ log }) => log.delete(session)),
+      { discard: true },
+    )
 
   return {
     clear,

@@ -167,7 +167,8 @@ export const moveSession = (
         (done): done is Place => done !== null,
         () => overtaken,
       )
-    const source = yield* places.named(session, place.shard)
+    const source = yield* places.named(session, place.shard, true)
+    yield* places.named(session, target.name, true)
     const { shard, left } = place
     const moving: Omit<Place, "version"> = { ...plain(place), to: target.name }
     let { version } = yield* changed(place.version, moving)

@@ -220,7 +220,7 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
     throw new TypeError("`shards` must have one shard or more, each with a name of its own")
   for (const shard of shards) checkShard(shard)
   const directory = directoryIn(given ?? first.log)
-  const places = placesOf(shards, directory, placing)
+  const places = placesOf(shards, directory, placing, given === undefined ? first.name : null)
 
   const { reading, writing, write } = routing(places)
 
