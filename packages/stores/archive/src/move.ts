@@ -13,7 +13,15 @@ import { copySession } from "./copy.js"
 import { checkMovable, mark, markedAt, unmark } from "./marks.js"
 import { sourceOf } from "./Source.js"
 import { contentOf, isMoved, nameOfWhole, settle } from "./segments.js"
-import { keyOf, readObject, readSession, sourceOfStored, type StoredSession, writeObject } from "./stored.js"
+import {
+  keyOf,
+  readObject,
+  readSession,
+  sourceOfStored,
+  storedOf,
+  type StoredSession,
+  writeObject,
+} from "./stored.js"
 
 /** How a session was archived: `moved`, or `active` if somebody has spoken meanwhile, so that it stayed in the store. */
 export interface Archived {
@@ -27,7 +35,27 @@ export interface Archived {
 const longestMove = 10 * 60_000
 
 /**
- * Moves a session to an archive.
+ * Fails if the archive has another session of this id: of a store that uses this archive as well, or of a later time than this store,
+ * which came from a backup. The object of an archived session is found by its id alone.
+ */
+const unlessAnother = (log: EventLog.Service, archive: Archive, stored: StoredSession) =>
+  Effect.gen(function* () {
+    const { session, records } = stored
+    const key = keyOf(session)
+    const there = yield* readObject(archive, key, session)
+    if (there === null) return
+    if (storedOf(session, records.slice(0, there.records.length)).sha256 === there.sha256) return
+    // Another process of this store archives it right now.
+    if ((yield* markedAt(log, session)) !== null) return
+    return yield* new ArchiveError({
+      operation: "put",
+      about: session,
+      reason: `it has another session of this id, which this store did not move there; give each store an archive of its own, such as a folder or a prefix. If this store came from a backup, the object ${key} may be newer than the store`,
+    })
+  })
+
+/**
+ * Moves a session to an archive. It fails if the archive has a session of this id from another store.
  *
  * @param log - the store itself, without an archive behind it
  * @param reason - why: with it, the audit trail of the session has an entry
@@ -67,6 +95,7 @@ export const archiveSession = (
     })
     if (head === null || last === undefined) return done("gone")
     if (last.version !== head.version || last.batchId !== head.batchId) return done("active")
+    yield* unlessAnother(log, archive, stored)
     const { description } = yield* Session.make(log, { capacity: 1 }).load(session)
     const marked = mark(log, { session, description, updatedTime: last.time })
     yield* marked

@@ -94,6 +94,52 @@ for (const [name, open] of archives)
       }),
     )
 
+    it.scoped(
+      "keeps the session of another store with its id, and what is newer than a store from a backup",
+      () =>
+        Effect.gen(function* () {
+          const archive = yield* Effect.promise(open)
+          const [one, other, older] = yield* Effect.all([
+            InMemoryEventLog.make,
+            InMemoryEventLog.make,
+            InMemoryEventLog.make,
+          ])
+          yield* fill(one, "chat")
+          yield* fill(other, "chat", "bob", 4)
+          const ofOne = yield* linesOf(one, "chat")
+          const records = [...(yield* Stream.runCollect(EventLog.records(one, "chat")))]
+          yield* older.append("chat", records.slice(0, 3) as never, { expectedVersion: 0, batchId: "backup" })
+          yield* archiveSession(one, archive, "chat")
+          for (const log of [other, older]) {
+            const before = yield* linesOf(log, "chat")
+            const refused = yield* Effect.flip(archiveSession(log, archive, "chat"))
+            expect(refused.message).toContain("another session of this id")
+            expect(yield* linesOf(log, "chat")).toEqual(before)
+            expect(yield* log.head("memfold:archived:chat")).toBeNull()
+          }
+          yield* (yield* behind(other, archive)).delete("chat")
+          expect(yield* linesOf(yield* behind(one, archive), "chat")).toEqual(ofOne)
+          expect(yield* archive.list).toEqual([])
+        }),
+    )
+
+    it.scoped("replaces what a process that was killed has left of the session itself", () =>
+      Effect.gen(function* () {
+        const archive = yield* Effect.promise(open)
+        const log = yield* InMemoryEventLog.make
+        yield* fill(log, "chat")
+        yield* archiveSession(log, archive, "chat")
+        const [key = ""] = yield* archive.list
+        const left = yield* archive.get(key)
+        yield* restoreSession(log, archive, "chat")
+        yield* archive.put(key, left!)
+        yield* Effect.flatMap(memoryOver(log), (memory) => memory.append("chat", Message.user("and on")))
+        const before = yield* linesOf(log, "chat")
+        expect((yield* archiveSession(log, archive, "chat")).outcome).toBe("moved")
+        expect(yield* linesOf(yield* behind(log, archive), "chat")).toEqual(before)
+      }),
+    )
+
     it.scoped("keeps nothing of what is deleted, and all of what it could not keep stays in the store", () =>
       Effect.gen(function* () {
         const archive = yield* Effect.promise(open)
