@@ -69,12 +69,12 @@ const summary = options.optionalText(
   "The summary's text, for a sliding-window state; by default --summarizer writes it now.",
 )
 
-const store = options.store.pipe(
-  Options.withDefault("memory:"),
-  Options.withDescription(
-    "The store to write to: sqlite:PATH, redis://HOST or postgres://HOST/DATABASE. With memory: (the default) the import is only checked.",
-  ),
-)
+const store = options
+  .storeText(
+    "store",
+    "The store to write to: the path of a SQLite file, redis://HOST or postgres://HOST/DATABASE. With memory: (the default) the import is only checked.",
+  )
+  .pipe(Options.withDefault("memory:"))
 
 const rangeText = (range: ImportedSummary["range"]): string => (range === null ? "" : span(range))
 
