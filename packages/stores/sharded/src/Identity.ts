@@ -40,12 +40,13 @@ const wrongIn = (name: string, first: string | null, data: string): string | nul
 }
 
 /**
- * Checks what the stores of shards say of themselves, each once in a process.
+ * The shards by their names. What their stores say of themselves is checked once in a process.
  *
  * @param first - the shard that has the directory; `null` if a store of its own has it
  */
-export const identities = (shards: ReadonlyArray<Shard>, first: string | null) => {
-  const [named, unnamed] = [new Set<string>(), new Set<string>()]
+export const namedShards = (shards: ReadonlyArray<Shard>, first: string | null) => {
+  const byName = new Map(shards.map((shard) => [shard.name, shard]))
+  const [identified, unnamed] = [new Set<string>(), new Set<string>()]
   let isChecked = false
 
   const read = ({ name, log }: Shard) =>
@@ -53,7 +54,7 @@ export const identities = (shards: ReadonlyArray<Shard>, first: string | null) =
       log.read(identityLog, { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
       ([record]) => {
         const wrong = record === undefined ? null : wrongIn(name, first, record.data)
-        if (wrong === null) (record === undefined ? unnamed : named).add(name)
+        if (wrong === null) (record === undefined ? unnamed : identified).add(name)
         return wrong
       },
     )
@@ -63,12 +64,43 @@ export const identities = (shards: ReadonlyArray<Shard>, first: string | null) =
 
   /** Checks a shard before a session is looked for there. */
   const check = (session: string, shard: Shard): Effect.Effect<void, EventLog.LogError> =>
-    named.has(shard.name) || unnamed.has(shard.name)
+    identified.has(shard.name) || unnamed.has(shard.name)
       ? Effect.void
       : Effect.flatMap(read(shard), (wrong) => (wrong === null ? Effect.void : failed(session, wrong)))
 
+  /** Checks a shard before a session begins or moves there. Its store gets an identity if it has none. */
+  const identify = (session: string, shard: Shard): Effect.Effect<void, EventLog.LogError> =>
+    Effect.gen(function* () {
+      yield* check(session, shard)
+      const { name, log } = shard
+      if (identified.has(name)) return
+      const entry = {
+        time: yield* Clock.currentTimeMillis,
+        type: "Shard",
+        schemaVersion: 1,
+        data: JSON.stringify({ name, first }),
+      }
+      yield* log
+        .append(identityLog, [entry], { expectedVersion: 0, batchId: yield* makeId })
+        .pipe(Effect.catchTag("VersionConflict", () => Effect.void))
+      // Another process may have given it another one.
+      unnamed.delete(name)
+      yield* check(session, shard)
+    })
+
   return {
-    check,
+    has: (name: string): boolean => byName.has(name),
+    /**
+     * The shard of a name.
+     *
+     * @param begins - whether the session begins there, or moves there or away
+     */
+    named: (session: string, name: string, begins = false): Effect.Effect<Shard, EventLog.LogError> => {
+      const shard = byName.get(name)
+      return shard === undefined
+        ? failed(session, `it is on the shard "${name}", which this store does not have; add it`)
+        : Effect.as(begins ? identify(session, shard) : check(session, shard), shard)
+    },
     /** Checks all shards before a session is said to be nowhere, but for those that are away: the others answer without them. */
     checkAll: (session: string): Effect.Effect<void, EventLog.LogError> =>
       Effect.gen(function* () {
@@ -81,25 +113,6 @@ export const identities = (shards: ReadonlyArray<Shard>, first: string | null) =
         const wrong = found.find((one) => one !== null)
         if (wrong !== undefined) return yield* failed(session, wrong)
         isChecked = true
-      }),
-    /** Checks a shard before a session begins or moves there. Its store gets an identity if it has none. */
-    name: (session: string, shard: Shard): Effect.Effect<void, EventLog.LogError> =>
-      Effect.gen(function* () {
-        yield* check(session, shard)
-        const { name, log } = shard
-        if (named.has(name)) return
-        const entry = {
-          time: yield* Clock.currentTimeMillis,
-          type: "Shard",
-          schemaVersion: 1,
-          data: JSON.stringify({ name, first }),
-        }
-        yield* log
-          .append(identityLog, [entry], { expectedVersion: 0, batchId: yield* makeId })
-          .pipe(Effect.catchTag("VersionConflict", () => Effect.void))
-        // Another process may have given it another one.
-        unnamed.delete(name)
-        yield* check(session, shard)
       }),
   }
 }

@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/log"
 import { Clock, Effect } from "effect"
 import type { Directory, Place } from "./Directory.js"
-import { identities } from "./Identity.js"
+import { namedShards } from "./Identity.js"
 import { rendezvous, type Shard } from "./Shard.js"
 
 /** How many places are remembered. */
@@ -70,16 +70,7 @@ export const placesOf = (
   first: string | null,
 ) => {
   const known = new Map<string, { readonly shard: Shard; readonly since: number }>()
-  const byName = new Map(shards.map((shard) => [shard.name, shard]))
-  const identity = identities(shards, first)
-
-  /** The shard of a name. `begins`: whether the session begins or moves there, or away from there. */
-  const named = (session: string, name: string, begins = false): Effect.Effect<Shard, EventLog.LogError> => {
-    const shard = byName.get(name)
-    return shard === undefined
-      ? failed("place", session, `it is on the shard "${name}", which this store does not have; add it`)
-      : Effect.as(begins ? identity.name(session, shard) : identity.check(session, shard), shard)
-  }
+  const { checkAll, has, named } = namedShards(shards, first)
 
   const remember = (session: string, shard: Shard): Effect.Effect<void> =>
     Effect.map(Clock.currentTimeMillis, (since) => {
@@ -96,7 +87,7 @@ export const placesOf = (
   /** The shard of a place. What moves is not remembered. */
   const shardOf = (session: string, place: Place | null): Effect.Effect<Shard | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      if (place === null) return yield* Effect.as(identity.checkAll(session), null)
+      if (place === null) return yield* Effect.as(checkAll(session), null)
       const shard = yield* named(session, place.shard)
       if (place.to === undefined) {
         yield* remember(session, shard)
@@ -170,7 +161,7 @@ export const placesOf = (
     Effect.gen(function* () {
       for (;;) {
         const place = yield* directory.find(session)
-        if (place === null) return yield* Effect.as(identity.checkAll(session), null)
+        if (place === null) return yield* Effect.as(checkAll(session), null)
         const { to, at, deleting, version, left } = place
         const shard = yield* named(session, place.shard)
         const takenBack = {
@@ -200,7 +191,7 @@ export const placesOf = (
   /** Deletes what moves that were broken off have copied. */
   const clear = (session: string, place: Pick<Place, "tried"> | null) =>
     Effect.forEach(
-      (place?.tried ?? []).filter((name) => byName.has(name)),
+      (place?.tried ?? []).filter(has),
       (name) => Effect.flatMap(named(session, name), ({ log }) => log.delete(session)),
       { discard: true },
     )
