@@ -4,7 +4,7 @@ import { commands, first, groups } from "../command/table.js"
 import { usagesOf } from "../program.js"
 import { separated } from "./arguments.js"
 import { examples } from "./help.js"
-import { optionsIn, wrongCall } from "./wrongCall.js"
+import { mayBeEmpty, optionsIn, wrongCall } from "./wrongCall.js"
 
 /** Every command, and every command within one, with its usage. */
 const all = (
@@ -41,7 +41,12 @@ describe.each(all)("%s", (full, usage) => {
           expect(guess === option || known.has(guess ?? "") || guess === "--help").toBe(true)
         }
       }
-      if (hasValue) expect(wrong(option)).toBe(`${option} lacks its value`)
+      if (hasValue) {
+        expect(wrong(option)).toBe(`${option} lacks its value`)
+        const empty = `${option} has an empty value; give it one, or leave it out`
+        if (mayBeEmpty.has(option)) expect(wrong(option, "")).not.toBe(empty)
+        else expect(wrong(option, "")).toBe(empty)
+      }
       const [value = "x"] = choices
       const twice = hasValue ? [option, value, option, value] : [option, option]
       if (!isRepeated) expect(wrong(...twice)).toBe(`${option} is given twice`)

@@ -13,6 +13,12 @@ interface Known {
 /** Options of every command. */
 export const everywhere = new Set(["-h", "--help", "--version", "--wizard", "--completions", "--log-level"])
 
+/**
+ * Options with a value that may be empty: no prefix, and no position yet. For any other one, a variable that is not set would stand for all
+ * sessions, or for none.
+ */
+export const mayBeEmpty = new Set(["--env-prefix", "--after"])
+
 /** The options in the usage of a command. */
 export const optionsIn = (usage: string): ReadonlyMap<string, Known> =>
   new Map(
@@ -90,6 +96,8 @@ export const wrongCall = (
     if (!option.hasValue) continue
     const value = args[++at]
     if (value === undefined || known.has(value)) return `${word} lacks its value`
+    if (value === "" && !mayBeEmpty.has(word))
+      return `${word} has an empty value; give it one, or leave it out`
     if (option.choices.length > 0 && !option.choices.includes(value))
       return notAllowed(word, value, option.choices)
   }
