@@ -91,8 +91,8 @@ const application = (serving: Serving & Accounts, options: ServeOptions) => {
         Layer.provideMerge(Layer.merge(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),
       ),
     ),
-    // Ids of sessions can be long.
-    Effect.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096 })),
+    // Ids of sessions can be long, and one that is left out is no slash too many: `/v1/sessions//context` is not the session "context".
+    Effect.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096, ignoreDuplicateSlashes: false })),
   )
 }
 

@@ -433,6 +433,25 @@ describe("L21: every route", () => {
       }
   })
 
+  it("is no other one where an id is left out: a variable that is not set names no session", async () => {
+    const { url } = await started({})
+    await ask(`${url}/v1/sessions/chat/messages`, { body: { messages: turn(0) } })
+    for (const row of rows.filter(({ path, isForeign }) => path.includes(":") && !isForeign)) {
+      const path = row.path.replace(/:\w+/, "").replaceAll(/:\w+/g, "chat")
+      // A slash at the end is none of an id: a list answers there.
+      for (const written of new Set(
+        [path, path.replace(/\/\w+$/, "/chat")].filter((one) => !one.endsWith("/")),
+      )) {
+        const { status } = await ask(url + written, {
+          method: row.method,
+          ...(row.method === "GET" ? {} : { body: {} }),
+        })
+        expect([400, 404], `${row.method} ${written}`).toContain(status)
+      }
+    }
+    expect((await ask(`${url}/v1/sessions/chat`)).body).toMatchObject({ total: 2 })
+  })
+
   it("lets nobody send a body that it is not to read", async () => {
     const { url, mine, some, ids } = await spoken({ maxBody: 100_000 })
     for (const row of rows) {

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { described, count, number, optional, text, TimeFromString } from "./fields.js"
 import { Time } from "./form.js"
 
-export const Session = Schema.Struct({ session: text("The id of the session") })
+export const Session = Schema.Struct({ session: described(Schema.NonEmptyString, "The id of the session") })
 
 export const ListQuery = Schema.Struct({
   owner: optional(
@@ -70,7 +70,7 @@ export const Fork = Schema.Struct({
 
 export const Forked = Schema.Struct({ session: Schema.String, version: Schema.Number })
 
-export const OwnerPath = Schema.Struct({ owner: text("The owner, an id of the application") })
+export const OwnerPath = Schema.Struct({ owner: described(Schema.NonEmptyString, "The owner, an id of the application") })
 
 export const OwnerDeleted = Schema.Struct({
   deleted: number("How many sessions there were"),
