@@ -70,7 +70,7 @@ export const placesOf = (
   first: string | null,
 ) => {
   const known = new Map<string, { readonly shard: Shard; readonly since: number }>()
-  const { checkAll, has, named } = namedShards(shards, first)
+  const { beginPlaces, find, has, named } = namedShards(shards, directory, first)
 
   const remember = (session: string, shard: Shard): Effect.Effect<void> =>
     Effect.map(Clock.currentTimeMillis, (since) => {
@@ -87,7 +87,7 @@ export const placesOf = (
   /** The shard of a place. What moves is not remembered. */
   const shardOf = (session: string, place: Place | null): Effect.Effect<Shard | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      if (place === null) return yield* Effect.as(checkAll(session), null)
+      if (place === null) return null
       const shard = yield* named(session, place.shard)
       if (place.to === undefined) {
         yield* remember(session, shard)
@@ -99,8 +99,7 @@ export const placesOf = (
     })
 
   /** Where a session is by the directory; `null` without a place. */
-  const look = (session: string) =>
-    Effect.flatMap(directory.find(session), (place) => shardOf(session, place))
+  const look = (session: string) => Effect.flatMap(find(session), (place) => shardOf(session, place))
 
   /** Where a session is for whoever writes. What was seen long ago is looked up again meanwhile: nobody waits for that. */
   const toWrite = (session: string): Effect.Effect<Shard | null, EventLog.LogError> =>
@@ -114,7 +113,7 @@ export const placesOf = (
         return seen.shard
       }
       for (;;) {
-        const place = yield* directory.find(session)
+        const place = yield* find(session)
         if (place?.held !== true) return yield* shardOf(session, place)
         if ((yield* Clock.currentTimeMillis) - now < longestHold) yield* Effect.sleep(pause)
         else yield* settle(session)
@@ -148,6 +147,7 @@ export const placesOf = (
       const found = yield* look(session)
       if (found !== null) return found
       const { name } = yield* belongsTo(session, owner)
+      yield* beginPlaces(session)
       yield* named(session, name, true)
       yield* directory.change(session, 0, { shard: name, left: [] })
       return yield* choose(session, owner)
@@ -160,8 +160,8 @@ export const placesOf = (
   const settle = (session: string): Effect.Effect<Place | null, EventLog.LogError> =>
     Effect.gen(function* () {
       for (;;) {
-        const place = yield* directory.find(session)
-        if (place === null) return yield* Effect.as(checkAll(session), null)
+        const place = yield* find(session)
+        if (place === null) return null
         const { to, at, deleting, version, left } = place
         const shard = yield* named(session, place.shard)
         const takenBack = {

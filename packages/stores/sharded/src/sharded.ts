@@ -112,7 +112,10 @@ const feeding =
   (shards: ReadonlyArray<Shard>): NonNullable<EventLog.Service["feed"]> =>
   ({ after = "", limit }) =>
     Effect.gen(function* () {
-      const parts = after === "" ? [] : after.split("~").map((part) => part.split("="))
+      // A position of the first shard from before there were shards: it has gone on behind that.
+      const written =
+        after === "" || after.includes("=") ? after : positionOf(new Map([[shards[0]!.name, after]]))
+      const parts = written === "" ? [] : written.split("~").map((part) => part.split("="))
       const names = new Map(shards.map(({ name }) => [encodeURIComponent(name), name]))
       // What was read of a shard that was taken out is over: its sessions come again on others.
       const known = parts.filter(([name = ""]) => names.has(name))

@@ -1,9 +1,21 @@
 /** Shards whose URLs or order are wrong: an error before anything begins or moves, and nothing is lost. */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import { Effect, Either, Stream } from "effect"
-import { expect, it } from "vitest"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
 import { makeSharded, type Shard, type ShardedLog } from "../src/index.js"
-import { appending, killedAt, processOver, record, simulated } from "./support.js"
+import { often } from "@memfold/harness/depth"
+import {
+  appending,
+  checked,
+  killedAt,
+  logOf,
+  pausesOf,
+  processOver,
+  record,
+  simulated,
+  stores,
+} from "./support.js"
 
 const memory = InMemoryEventLog.make
 const over = (...shards: ReadonlyArray<readonly [name: string, log: EventLog.Service]>) =>
@@ -39,14 +51,11 @@ it("a session does not begin on the second of two shards in one store", () =>
   Effect.gen(function* () {
     const one = yield* memory
     const log = over(["a", one], ["b", one])
-    const [first] = yield* Effect.zipRight(
-      appending(log, "s0", 1),
-      EventLog.logs(log).pipe(Stream.runCollect),
+    const refused = yield* refusals(log, (session) => appending(log, session, 2))
+    expect(new Set(refused)).toEqual(new Set([null, twice("b", "a")]))
+    expect((yield* EventLog.logs(log).pipe(Stream.runCollect)).length).toBe(
+      refused.filter((one) => one === null).length,
     )
-    expect(first?.session).toBe("s0")
-    const is = (yield* log.placeOf("s0"))!
-    const refused = new Set(yield* refusals(log, (session) => appending(log, session, 2)))
-    expect(refused).toEqual(new Set([null, twice(is === "a" ? "b" : "a", is)]))
   }).pipe(Effect.runPromise))
 
 it.each([true, false])(
@@ -110,3 +119,68 @@ it("a directory in a store of its own stays there", () =>
     const { reason } = yield* Effect.flip(appending(makeSharded({ shards }), "s", 3))
     expect(reason).toContain("goes with a directory of its own")
   }).pipe(Effect.runPromise))
+
+/** Three sessions of a store that was there before the shards, one of them of `ann`. */
+const before = Effect.gen(function* () {
+  const old = yield* memory
+  const description = { key: "", data: JSON.stringify({ owner: "ann", title: "Old" }) }
+  for (const session of ["old-1", "old-2"]) yield* appending(old as ShardedLog, session, 0)
+  yield* old.append("old-3", [record(0)], {
+    expectedVersion: 0,
+    batchId: "b0",
+    projections: [{ kind: "description", rows: [description] }],
+  })
+  const position = (yield* old.feed!({ limit: 1 }))[0]!.position
+  return { old, position, shards: [{ name: "a", log: old }, ...(yield* stores).slice(1)] }
+})
+
+describe("a store that is there before the shards", () => {
+  it("is the first one, and keeps its sessions, while new ones begin on all", () =>
+    Effect.gen(function* () {
+      const { old, position, shards } = yield* before
+      const log = makeSharded({ shards })
+      expect(yield* Effect.forEach(["old-1", "old-2", "old-3"], log.placeOf)).toEqual(["a", "a", "a"])
+      yield* appending(log, "old-1", 1)
+      expect((yield* logOf(old, "old-1")).length).toBe(4)
+      for (const session of sessions) yield* appending(log, session, 0)
+      expect(new Set(yield* Effect.forEach(sessions, log.placeOf)).size).toBe(4)
+      expect((yield* log.list({ owner: "ann", limit: 5 })).map(({ session }) => session)).toEqual(["old-3"])
+      expect((yield* EventLog.sessions(log).pipe(Stream.runCollect)).length).toBe(sessions.length + 3)
+      // A reader of the old store goes on.
+      const fed = [...(yield* Stream.runCollect(EventLog.feed(log, { after: position, follow: false })))]
+      expect(fed.filter(({ record: { session } }) => session.startsWith("old")).length).toBe(6)
+      expect((yield* log.move("old-2", "b")).outcome).toBe("moved")
+      expect(yield* log.delete("old-3")).toBe(true)
+      const later = makeSharded({ shards })
+      expect(yield* Effect.forEach(["old-1", "old-2", "old-3"], later.placeOf)).toEqual(["a", "b", null])
+      expect((yield* Stream.runCollect(later.rebalance)).length).toBeLessThanOrEqual(1)
+    }).pipe(Effect.runPromise))
+
+  it("loses none of its sessions when a move of one is killed at any call, while others write to it", () =>
+    fc.assert(
+      fc.asyncProperty(fc.nat({ max: 60 }), fc.boolean(), fc.nat(), (step, isBehind, seed) =>
+        Effect.gen(function* () {
+          const { shards } = yield* before
+          for (const session of ["old-2", "old-3"]) yield* shards[0]!.log.delete(session)
+          const mover = processOver(shards, killedAt(step, isBehind ? "behind" : "before"), pausesOf(seed))
+          const writer = processOver(shards, undefined, pausesOf(seed + 1))
+          const writing = Effect.forEach([1, 2, 3], (n) => appending(writer, "old-1", n))
+          yield* Effect.all([Effect.exit(mover.move("old-1", "b")), writing], { concurrency: "unbounded" })
+          yield* checked(shards, "old-1", [0, 1, 2, 3])
+        }).pipe(simulated),
+      ),
+      { numRuns: often(60, 2_000) },
+    ))
+
+  it("is refused as any other shard, since its sessions would not be found", () =>
+    Effect.gen(function* () {
+      const { old, shards } = yield* before
+      const [, b, c] = shards
+      const log = makeSharded({ shards: [b!, c!, { name: "old", log: old }] })
+      const refused = new Set(yield* refusals(log, (session) => appending(log, session, 0)))
+      expect(refused).toContain(
+        'the store of the shard "old" has sessions of its own, which would not be found; give the store that has them as the first shard, and the others empty',
+      )
+      expect(refused.size).toBe(2)
+    }).pipe(Effect.runPromise))
+})
