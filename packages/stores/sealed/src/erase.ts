@@ -3,6 +3,7 @@ import { EventLog } from "@memfold/log"
 import { Clock, Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { type Holder, type KeyInfo, type Keyring, KeyringError } from "./Keyring.js"
+import { isInTheClear } from "./seal.js"
 
 const notProven = [
   "copies of texts that were taken before the store was sealed",
@@ -11,15 +12,32 @@ const notProven = [
   "backups of the keyring: destroy them as well",
 ]
 
-/** The digest of the records of a session, as they are stored. */
+/** How many sessions a receipt names that have events in the clear. */
+const mostNamed = 10
+
+/** What a receipt does not prove of sessions that have events in the clear. */
+const readableIn = (erased: ReadonlyArray<{ readonly session: string; readonly clear: number }>) => {
+  const found = erased.filter(({ clear }) => clear > 0)
+  const named = found.slice(0, mostNamed).map(({ session, clear }) => `"${session}" (${clear})`)
+  const others = found.length > named.length ? ` and ${found.length - named.length} other sessions` : ""
+  return found.length === 0
+    ? []
+    : [
+        `events in the clear, from before the store was sealed, in ${named.join(", ")}${others}: delete these sessions`,
+      ]
+}
+
+/** The digest of the records of a session, as they are stored, and how many are in the clear. */
 const erasedSession = (log: EventLog.Service, session: string) =>
   Effect.suspend(() => {
     const hash = createHash("sha256")
-    const none = { session, version: 0, bytes: 0 }
+    const none = { session, version: 0, bytes: 0, clear: 0 }
     return Effect.map(
-      Stream.runFold(EventLog.records(log, session), none, ({ bytes }, { version, data }) => {
+      Stream.runFold(EventLog.records(log, session), none, ({ bytes, clear }, record) => {
+        const { version, data } = record
         hash.update(`${version}:${data}\n`)
-        return { session, version, bytes: bytes + Buffer.byteLength(data) }
+        const isClear = isInTheClear(record)
+        return { session, version, bytes: bytes + Buffer.byteLength(data), clear: clear + (isClear ? 1 : 0) }
       }),
       (read) => ({ ...read, sha256: hash.digest("hex") }),
     )
@@ -94,7 +112,16 @@ export const erase = (
       yield* unlessHeld(keyring, holders)
       const erased = yield* Effect.forEach(sessions, (session) => erasedSession(log, session))
       if (after === 0) yield* Effect.forEach(holders, (holder) => orHeld(holder, keyring.destroy(holder)))
-      return { owner, actor, reason, time, destroyTime, sessions: erased, keys: keys.flat(), notProven }
+      return {
+        owner,
+        actor,
+        reason,
+        time,
+        destroyTime,
+        sessions: erased.map(({ clear: _clear, ...session }) => session),
+        keys: keys.flat(),
+        notProven: [...readableIn(erased), ...notProven],
+      }
     }).pipe(Effect.tapErrorTag("Held", () => Effect.ignore(changeKeys(log, owner, keyring.restore, also))))
   })
 

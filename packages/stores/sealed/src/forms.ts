@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/log"
 import type { ProjectionChange, ProjectionRow } from "@memfold/log/EventLog"
 import { Effect, Either } from "effect"
-import { type BoundText, hiddenKey, sealTexts, type SessionKeys } from "./seal.js"
+import { type BoundText, hiddenKey, isInTheClear, sealTexts, type SessionKeys } from "./seal.js"
 import { describedBy, type Operation, type Sealer } from "./sealer.js"
 
 /** The kind of rows that a store makes readable for people: under another word, it keeps them as they are. */
@@ -50,20 +50,33 @@ const shownRow = (kind: string, row: ProjectionRow, text: string): ProjectionRow
 }
 
 /** How records, rows and titles are sealed and opened. */
-export const forms = ({ keysNow, open }: Sealer) => {
+export const forms = ({ keysNow, open, refusedInTheClear }: Sealer) => {
   /** Opens records, each of its session, in one step. */
   const openEach = (records: ReadonlyArray<readonly [session: string, record: EventLog.LogRecord]>) =>
-    Effect.map(
-      open(
+    Effect.gen(function* () {
+      const isClear = records.map(
+        ([session, record]) => isInTheClear(record) && !EventLog.isReserved(session),
+      )
+      const clear = new Set(records.flatMap(([session], at) => (isClear[at] === true ? [session] : [])))
+      const refused = new Map(
+        yield* Effect.forEach(clear, (session) =>
+          Effect.map(refusedInTheClear("read", session), (error) => [session, error] as const),
+        ),
+      )
+      const texts = yield* open(
         "read",
         records.map(([session, { version, type, schemaVersion, data }]) => ({
           session,
           data,
           about: () => placeOfRecord(session, version, type, schemaVersion),
         })),
-      ),
-      (texts) => texts.map((text, at) => Either.map(text, (shown) => withText(records[at]![1], shown))),
-    )
+      )
+      return texts.map((text, at) => {
+        const [session, record] = records[at]!
+        const error = isClear[at] === true ? (refused.get(session) ?? null) : null
+        return error === null ? Either.map(text, (shown) => withText(record, shown)) : Either.left(error)
+      })
+    })
   const openRecords = (session: string, records: ReadonlyArray<EventLog.LogRecord>) =>
     Effect.flatMap(openEach(records.map((record) => [session, record])), Either.all)
 

@@ -1,4 +1,5 @@
 /** Sealing a text: AES-256-GCM, with what the text is bound to. */
+import { EventLog } from "@memfold/log"
 import {
   createCipheriv,
   createDecipheriv,
@@ -90,6 +91,10 @@ export const sealedIn = (data: string): SealedText | null => {
     return null
   }
 }
+
+/** Whether a record has what was stored before the store was sealed, and not the place of what is in an archive. */
+export const isInTheClear = ({ data, schemaVersion }: EventLog.LogRecord): boolean =>
+  sealedIn(data) === null && schemaVersion !== EventLog.movedSchema
 
 /** The text again; `null` if it was changed, moved, or sealed with another key. */
 export const unsealed = ({ seal }: SessionKeys, bytes: Buffer, about: string): string | null => {

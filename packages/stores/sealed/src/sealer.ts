@@ -103,12 +103,6 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
         key === null ? erased(operation, session, id) : Effect.succeed(key),
       ),
     )
-  /**
-   * Fails if a session is sealed with a key that is out of use. Whoever knows what was said in it, in a cache, must neither show it nor
-   * write it again under another key.
-   */
-  const unlessErased = (operation: Operation, session: string) =>
-    Effect.suspend(() => inUse(operation, session, usedKeys.get(session) ?? []))
   const holderOf = (
     session: string,
     isNew: boolean,
@@ -125,6 +119,32 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
       if (holders.size >= mostKept) holders.clear()
       holders.set(session, holder)
       return holder
+    })
+  /** Sessions with data from before the store was sealed that this process has read. */
+  const inTheClear = new Set<string>()
+  /** Why a session with such data is refused, once all keys of its owner are out of use; `null` if it is not. */
+  const refusedInTheClear = (operation: Operation, session: string) =>
+    Effect.gen(function* () {
+      if (inTheClear.size >= mostRemembered) inTheClear.clear()
+      inTheClear.add(session)
+      const holder = yield* holderOf(session, false, [], [])
+      if (!("owner" in holder)) return null
+      const keys = yield* Effect.mapError(keyring.list(holder), ofKeyring(operation, session))
+      const isErased =
+        keys.length > 0 && keys.every(({ revoked, destroyed }) => (revoked ?? destroyed) !== null)
+      const reason =
+        "its owner was erased, and it has texts in the clear, from before the store was sealed: delete it"
+      return isErased ? failure(operation, session, reason, "erased") : null
+    })
+  /**
+   * Fails if a session is sealed with a key that is out of use, or was in the clear when its owner was erased. Whoever knows what was said
+   * in it, in a cache, must neither show it nor write it again under another key.
+   */
+  const unlessErased = (operation: Operation, session: string) =>
+    Effect.gen(function* () {
+      yield* inUse(operation, session, usedKeys.get(session) ?? [])
+      const refused = inTheClear.has(session) ? yield* refusedInTheClear(operation, session) : null
+      if (refused !== null) return yield* refused
     })
   /**
    * The keys that seal what is written now. A session that has passed from one owner to another is sealed with keys of both from then on:
@@ -203,8 +223,9 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   const deleted = (session: string): void => {
     holders.delete(session)
     usedKeys.delete(session)
+    inTheClear.delete(session)
   }
-  return { keysNow, open, forgetting, deleted, unlessErased }
+  return { keysNow, open, forgetting, deleted, refusedInTheClear, unlessErased }
 }
 
 /** How texts of sessions are sealed and opened. */

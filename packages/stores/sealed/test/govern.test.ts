@@ -72,6 +72,28 @@ describe("an erased owner", () => {
       }),
     ))
 
+  it("is told what was stored in the clear, before the store was sealed, and is refused all the same", () =>
+    run(
+      Effect.gen(function* () {
+        const { store, memory, memories } = yield* processes(2)
+        const before = yield* memoryOver(store, options)
+        for (const session of ["chat", "both"]) yield* before.append(session, said, { owner: "ann" })
+        yield* memory.append("both", said, { owner: "ann" })
+        yield* memory.append("sealed", said, { owner: "ann" })
+        for (const each of memories) yield* Effect.all(reads(each))
+        const receipt = yield* memory.erase("ann", { reason: "asked for" })
+        const [first = ""] = receipt.notProven
+        expect(first).toMatch(
+          /^events in the clear, .* in "both" \(3\), "chat" \(3\): delete these sessions$/,
+        )
+        for (const session of ["chat", "both", "sealed"])
+          for (const each of memories)
+            expect(yield* refusalOf(each.context(session))).toMatch(/erased|revoked/)
+        yield* memory.append("of ben", said, { owner: "ben" })
+        expect((yield* memory.erase("ben", { reason: "asked for" })).notProven.join()).not.toContain("clear")
+      }),
+    ))
+
   it("is destroyed once the time is over, and taken back before, whoever is running then", () =>
     run(
       Effect.gen(function* () {

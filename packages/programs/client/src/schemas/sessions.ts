@@ -70,7 +70,9 @@ export const Fork = Schema.Struct({
 
 export const Forked = Schema.Struct({ session: Schema.String, version: Schema.Number })
 
-export const OwnerPath = Schema.Struct({ owner: described(Schema.NonEmptyString, "The owner, an id of the application") })
+export const OwnerPath = Schema.Struct({
+  owner: described(Schema.NonEmptyString, "The owner, an id of the application"),
+})
 
 export const OwnerDeleted = Schema.Struct({
   deleted: number("How many sessions there were"),
