@@ -7,8 +7,6 @@ import { metadataOf, opaque, withForm, type Form } from "./form.js"
 import { toArguments } from "./input.js"
 import { messages, system, type WireBlock, type WireContent, type WireMessage } from "./wire.js"
 
-const decodeSystem = Schema.decodeUnknownEither(system)
-
 const checkShape = Codec.checkMessage<WireMessage>(messages)
 
 const check = (input: unknown): Either.Either<WireMessage, Codec.Problem> => {
@@ -99,19 +97,17 @@ const decodeSystemContent = (content: WireContent): ReadonlyArray<Message.Part> 
   asBlocks(content).map((block) => spoken(block, "system"))
 
 const Count = Schema.NonNegativeInt
-const isUsage = Schema.is(
-  Schema.Struct({
-    input_tokens: Count,
-    output_tokens: Count,
-    cache_creation_input_tokens: Schema.optional(Schema.NullOr(Count)),
-    cache_read_input_tokens: Schema.optional(Schema.NullOr(Count)),
-  }),
-)
+const Usage = Schema.Struct({
+  input_tokens: Count,
+  output_tokens: Count,
+  cache_creation_input_tokens: Schema.optional(Schema.NullOr(Count)),
+  cache_read_input_tokens: Schema.optional(Schema.NullOr(Count)),
+})
 
 /** Cached tokens are counted apart by the API, but they are part of the prompt. */
 const usageOf = (raw: WireMessage): { readonly usage?: Message.Usage } => {
   const usage = raw["usage"]
-  if (raw.role !== "assistant" || !isUsage(usage)) return {}
+  if (raw.role !== "assistant" || !Schema.is(Usage)(usage)) return {}
   const cached = (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
   return { usage: { input: usage.input_tokens + cached, output: usage.output_tokens } }
 }
@@ -222,7 +218,7 @@ const decodeSystemField = (
   input: Codec.Fields,
 ): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => {
   if (input["system"] === undefined || input["system"] === null) return Either.right([])
-  return Either.mapBoth(decodeSystem(input), {
+  return Either.mapBoth(Schema.decodeUnknownEither(system)(input), {
     onLeft: (error) => failed(Codec.problemOf(error)),
     onRight: () => {
       const content = input["system"] as WireContent

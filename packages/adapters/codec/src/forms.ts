@@ -41,12 +41,11 @@ const saysNothing = (value: unknown): boolean =>
  * ```
  */
 export const accepting = <A extends object>(schema: Schema.Schema<A>): ((value: unknown) => value is A) => {
-  const is = Schema.is(schema)
   const accepted = new WeakSet<object>()
   return (value): value is A => {
     if (typeof value !== "object" || value === null) return false
     if (accepted.has(value)) return true
-    const isAccepted = is(value)
+    const isAccepted = Schema.is(schema)(value)
     if (isAccepted) accepted.add(value)
     return isAccepted
   }

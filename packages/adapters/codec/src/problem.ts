@@ -111,10 +111,7 @@ export const problemOf = (error: ParseResult.ParseError): Problem => {
 export const checkMessage = <Wire>(
   schemas: Readonly<Record<string, Schema.Schema.AnyNoContext>>,
 ): ((input: unknown) => Either.Either<Wire, Problem>) => {
-  const decoders = new Map(
-    Object.entries(schemas).map(([role, schema]) => [role, Schema.decodeUnknownEither(schema)]),
-  )
-  const allowed = [...decoders.keys()].join(", ")
+  const allowed = Object.keys(schemas).join(", ")
   return (input) => {
     if (!isFields(input)) {
       return Either.left({
@@ -124,11 +121,14 @@ export const checkMessage = <Wire>(
       })
     }
     const { role } = input as { readonly role?: unknown }
-    const decoder = typeof role === "string" ? decoders.get(role) : undefined
-    if (decoder === undefined) {
+    const schema = typeof role === "string" && Object.hasOwn(schemas, role) ? schemas[role] : undefined
+    if (schema === undefined) {
       const problem = role === undefined || role === null ? "has no role" : "has an unknown role"
       return Either.left({ path: "role", problem, allowed })
     }
-    return Either.mapBoth(decoder(input), { onLeft: problemOf, onRight: () => input as Wire })
+    return Either.mapBoth(Schema.decodeUnknownEither(schema)(input), {
+      onLeft: problemOf,
+      onRight: () => input as Wire,
+    })
   }
 }

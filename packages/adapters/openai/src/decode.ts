@@ -125,19 +125,17 @@ const decodeChecked = (raw: WireMessage): Message.Message => {
 }
 
 const Count = Schema.NonNegativeInt
-const isUsage = Schema.is(
-  Schema.Struct({
-    prompt_tokens: Count,
-    completion_tokens: Count,
-    completion_tokens_details: Schema.optional(
-      Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
-    ),
-  }),
-)
+const Usage = Schema.Struct({
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  completion_tokens_details: Schema.optional(
+    Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
+  ),
+})
 
 /** Cached tokens are part of `prompt_tokens`. Reasoning is part of `completion_tokens`, but not of the message. */
 const usageOf = (usage: unknown): { readonly usage?: Message.Usage } => {
-  if (!isUsage(usage)) return {}
+  if (!Schema.is(Usage)(usage)) return {}
   const hidden = usage.completion_tokens_details?.reasoning_tokens ?? 0
   const output = Math.max(usage.completion_tokens - hidden, 0)
   return { usage: { input: usage.prompt_tokens, output } }

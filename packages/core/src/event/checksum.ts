@@ -13,15 +13,19 @@ interface Platform {
 const encoder = new TextEncoder()
 
 /** The remainders of all bytes, for CRC-32 with the polynomial 0xEDB88320, as in zlib. */
-const remainders = Int32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
-  return value
-})
+const allRemainders = () =>
+  Int32Array.from({ length: 256 }, (_, byte) => {
+    let value = byte
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
+    return value
+  })
+/** Made where there is no zlib. */
+let remainders: Int32Array | undefined
 
 /** CRC-32 where there is no zlib. */
 export const crc32InJavaScript: Crc32 = (data, start = 0) => {
   const bytes = typeof data === "string" ? encoder.encode(data) : data
+  remainders ??= allRemainders()
   let value = ~start
   for (const byte of bytes) value = (value >>> 8) ^ remainders[(value ^ byte) & 0xff]!
   return ~value >>> 0

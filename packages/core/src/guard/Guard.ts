@@ -144,8 +144,6 @@ const redacted = (message: Message, spans: ReadonlyArray<Span>): Guarded => {
   return { message: withMarksIn(message, marksIn, markOf(first ?? "text")), guarded: counts }
 }
 
-const isMessage = Schema.is(Message)
-
 const answerOf = (guard: BeforeAppend, message: Message, about: About): Effect.Effect<Decision, unknown> =>
   Effect.suspend(() => {
     const answer = guard(message, about)
@@ -183,7 +181,7 @@ export const guardedBy = (
           case "Redact":
             return Effect.succeed(redacted(message, decision.spans))
           case "Replace": {
-            if (!isMessage(decision.message)) return refused("guard-failed", "")
+            if (!Schema.is(Message)(decision.message)) return refused("guard-failed", "")
             const origin = message.origin === undefined ? {} : { origin: message.origin }
             return Effect.succeed({ message: { ...origin, ...decision.message }, guarded: decision.counts })
           }

@@ -108,10 +108,10 @@ export const duration = (
   )
 
 /** Whether a value fits a schema; what its prototype has counts, too. Without options of its own, the schema ignores other fields. */
-export const fits = <A>(schema: Schema.Schema<A>): ((value: unknown) => value is A) => {
-  const is = Schema.is(schema)
-  return (value): value is A => is(value, { exact: false })
-}
+export const fits =
+  <A>(schema: Schema.Schema<A>) =>
+  (value: unknown): value is A =>
+    Schema.is(schema)(value, { exact: false })
 
 const innerId = Symbol.for("memfold/OptionGroup")
 

@@ -52,11 +52,14 @@ const spanish: EmptyWords = {
 /** Without marks: many leave them out. */
 const folded = (text: string): string => text.toLowerCase().normalize("NFD").replaceAll(/\p{M}/gu, "")
 
-const words: ReadonlySet<string> = new Set(
-  [english, german, french, spanish].flatMap((language) =>
-    Object.values(language).flatMap((list) => folded(list).split(" ")),
-  ),
-)
+const allWords = (): ReadonlySet<string> =>
+  new Set(
+    [english, german, french, spanish].flatMap((language) =>
+      Object.values(language).flatMap((list) => folded(list).split(" ")),
+    ),
+  )
+/** Made by the first query that asks for a time. */
+let words: ReadonlySet<string> | undefined
 
 /** What a question or a request for what was said begins with. */
 const beginnings: ReadonlySet<string> = new Set(
@@ -92,7 +95,9 @@ const chinese = new RegExp(
  * hasNoTopic("Was ist passiert?") // true
  * hasNoTopic("Was ist mit der Bestellung passiert?") // false
  */
-export const hasNoTopic = (text: string): boolean =>
-  folded(text)
+export const hasNoTopic = (text: string): boolean => {
+  const known = (words ??= allWords())
+  return folded(text)
     .split(/[^\p{L}\p{N}]+/u)
-    .every((word) => word === "" || words.has(word) || chinese.test(word))
+    .every((word) => word === "" || known.has(word) || chinese.test(word))
+}

@@ -18,15 +18,13 @@ import {
 import { describeFailure } from "../layers/describeFailure.js"
 
 /** A layer that returns an invalid fact has failed: it could not be stored. */
-const checkLearned = Schema.validate(
-  Schema.Struct({
-    facts: Schema.Array(Fact),
-    ended: Schema.optional(Schema.Array(FactEnded)),
-    refused: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.NonNegativeInt })),
-    by: Schema.optional(FoundBy),
-    usage: Schema.optional(Schema.Struct({ input: Schema.Number, output: Schema.Number })),
-  }),
-)
+const FactsOfLayer = Schema.Struct({
+  facts: Schema.Array(Fact),
+  ended: Schema.optional(Schema.Array(FactEnded)),
+  refused: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.NonNegativeInt })),
+  by: Schema.optional(FoundBy),
+  usage: Schema.optional(Schema.Struct({ input: Schema.Number, output: Schema.Number })),
+})
 
 /** How long the layers may take. Compactions wait for them, since they may cover the same turns. */
 const timeout = "2 minutes"
@@ -83,7 +81,7 @@ export const charged = <E extends Error>(
   turns: CompletedTurns,
   learned: Effect.Effect<Learned, E>,
 ): Effect.Effect<Learned, Error> => {
-  const run = learned.pipe(Effect.flatMap(checkLearned), Effect.timeout(timeout))
+  const run = learned.pipe(Effect.flatMap(Schema.validate(FactsOfLayer)), Effect.timeout(timeout))
   const tokensOf = (facts: ReadonlyArray<Pick<Fact, "text">>): number =>
     facts.reduce((sum, { text }) => sum + counter.count(text), 0)
   const read = tokensBetween(turns.state, turns.from, turns.to) + tokensOf(turns.state.facts) + promptTokens

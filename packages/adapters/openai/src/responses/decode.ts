@@ -7,13 +7,7 @@ import { fromFile, toFile } from "./files.js"
 import { metadataOf, opaque, type PartForm, provider, withForm, type Form } from "./form.js"
 import { anyItem, items, type WireContent, type WireItem, type WirePart } from "./wire.js"
 
-const checks = new Map(
-  Object.entries(items).map(([type, schema]) => [
-    type,
-    Schema.decodeUnknownEither(schema as Schema.Schema.AnyNoContext),
-  ]),
-)
-const checkOther = Schema.decodeUnknownEither(anyItem)
+const schemas = new Map<unknown, Schema.Schema.AnyNoContext>(Object.entries(items))
 
 /** A reference to an item that the server has: it may leave out its type. */
 const isReference = (input: Codec.Fields): boolean =>
@@ -28,7 +22,7 @@ const check = (input: unknown): Either.Either<WireItem, Codec.Problem> => {
   }
   if (isReference(input)) return Either.right(input)
   const { type = "message" } = input as { readonly type?: unknown }
-  const checked = (checks.get(type as string) ?? checkOther)(input)
+  const checked = Schema.decodeUnknownEither(schemas.get(type) ?? anyItem)(input)
   return Either.mapBoth(checked, { onLeft: Codec.problemOf, onRight: () => input as WireItem })
 }
 
@@ -133,7 +127,7 @@ const decodeCall = (item: WireItem): Message.ToolCall => {
   return withForm(call, { type, ...(fields === undefined ? {} : { fields }) })
 }
 
-const isContent = Schema.is(Schema.Array(anyItem))
+const Content = Schema.Array(anyItem)
 
 /** The output and its content; `form` says how it was written, where that is not a string or a list of parts. */
 const outputOf = (
@@ -144,7 +138,7 @@ const outputOf = (
 } => {
   if (typeof output === "string") return { known: { output } }
   if (output === undefined) return { known: { output: "" }, form: "absent" }
-  if (!isContent(output) || !output.every(({ type }) => type.startsWith("input_"))) {
+  if (!Schema.is(Content)(output) || !output.every(({ type }) => type.startsWith("input_"))) {
     return { known: { output: "", content: [opaque(output)] }, form: "value" }
   }
   const parts: ReadonlyArray<WirePart> = output
@@ -225,19 +219,17 @@ const joined = (
 }
 
 const Count = Schema.NonNegativeInt
-const isUsage = Schema.is(
-  Schema.Struct({
-    input_tokens: Count,
-    output_tokens: Count,
-    output_tokens_details: Schema.optional(
-      Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
-    ),
-  }),
-)
+const Usage = Schema.Struct({
+  input_tokens: Count,
+  output_tokens: Count,
+  output_tokens_details: Schema.optional(
+    Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
+  ),
+})
 
 /** Cached tokens are part of `input_tokens`. Reasoning that the message does not carry is no part of its output. */
 const usageOf = (usage: unknown, message: Message.Message): { readonly usage?: Message.Usage } => {
-  if (!isUsage(usage)) return {}
+  if (!Schema.is(Usage)(usage)) return {}
   const hidden = message.parts.some(isReasoning) ? 0 : (usage.output_tokens_details?.reasoning_tokens ?? 0)
   return { usage: { input: usage.input_tokens, output: Math.max(usage.output_tokens - hidden, 0) } }
 }

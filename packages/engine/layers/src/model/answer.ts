@@ -7,26 +7,23 @@ const Text = Schema.optional(Schema.NullOr(Schema.String))
 
 const Answer = Schema.Struct({ facts: Schema.Array(Schema.Unknown) })
 
-const decodeText = Schema.decodeUnknownEither(Schema.parseJson(Answer))
-const decodeObject = Schema.decodeUnknownEither(Answer)
+const AnswerInText = Schema.parseJson(Answer)
 
-const decodeFact = Schema.decodeUnknownEither(
-  Schema.Struct({
-    layer: Schema.optionalWith(Schema.Literal("user", "scope"), { default: () => "user" }),
-    kind: Text,
-    predicate: Text,
-    key: Text,
-    subject: Text,
-    value: Schema.optional(Schema.Unknown),
-    text: Text,
-    quote: Schema.optionalWith(Schema.Union(Schema.String, Schema.Array(Schema.String)), {
-      default: () => [],
-    }),
-    validFrom: Text,
-    validUntil: Text,
-    ended: Schema.optional(Schema.NullOr(Schema.Boolean)),
+const Given = Schema.Struct({
+  layer: Schema.optionalWith(Schema.Literal("user", "scope"), { default: () => "user" }),
+  kind: Text,
+  predicate: Text,
+  key: Text,
+  subject: Text,
+  value: Schema.optional(Schema.Unknown),
+  text: Text,
+  quote: Schema.optionalWith(Schema.Union(Schema.String, Schema.Array(Schema.String)), {
+    default: () => [],
   }),
-)
+  validFrom: Text,
+  validUntil: Text,
+  ended: Schema.optional(Schema.NullOr(Schema.Boolean)),
+})
 
 /** What stands for something that is no fact: it is refused and counted. */
 const noFact: NewFact = { quote: [] }
@@ -47,7 +44,7 @@ const timeOf = (date: string | null | undefined): number | undefined => {
 }
 
 const factIn = (given: unknown): NewFact =>
-  Either.match(decodeFact(given), {
+  Either.match(Schema.decodeUnknownEither(Given)(given), {
     onLeft: () => noFact,
     onRight: ({ layer, quote, value, ended, validFrom, validUntil, ...texts }) => ({
       layer,
@@ -62,8 +59,12 @@ const factIn = (given: unknown): NewFact =>
 
 /** The facts in a response, as a text or as an object. The error contains text of the response and must not be shown or logged. */
 export const factsIn = (answer: unknown): Either.Either<ReadonlyArray<NewFact>, unknown> =>
-  Either.map(typeof answer === "string" ? decodeText(unfenced(answer)) : decodeObject(answer), ({ facts }) =>
-    facts
-      .map(factIn)
-      .filter(({ text = "", value }) => !mayBeSecret(`${text}\n${JSON.stringify(value) ?? ""}`)),
+  Either.map(
+    typeof answer === "string"
+      ? Schema.decodeUnknownEither(AnswerInText)(unfenced(answer))
+      : Schema.decodeUnknownEither(Answer)(answer),
+    ({ facts }) =>
+      facts
+        .map(factIn)
+        .filter(({ text = "", value }) => !mayBeSecret(`${text}\n${JSON.stringify(value) ?? ""}`)),
   )

@@ -51,11 +51,13 @@ export const profile = (key: string, text: string): MatchedFact => ({ kind: "pro
 /** The fact in the first two groups of a form (empty where one did not match); `null` if it only looked like one. */
 export type Fact = (first: string, second: string, clause: Clause) => MatchedFact | null
 
-/** A form in which people state something of themselves, and the fact in it. */
-export type Form = readonly [form: RegExp, fact: Fact]
+/** Forms in which people state something of themselves, and the facts in them. The first text makes their expressions. */
+export type Forms = () => ReadonlyArray<readonly [form: RegExp, fact: Fact]>
 
-export const forms = (given: ReadonlyArray<readonly [form: string, fact: Fact]>): ReadonlyArray<Form> =>
-  given.map(([form, fact]) => [new RegExp(form, "iu"), fact])
+export const forms = (given: ReadonlyArray<readonly [form: string, fact: Fact]>): Forms => {
+  let made: ReturnType<Forms> | undefined
+  return () => (made ??= given.map(([form, fact]) => [new RegExp(form, "iu"), fact]))
+}
 
 /** The value in the words of a clause; `null` if they are none. */
 type Value = (words: string, clause: Clause) => string | null
@@ -78,8 +80,8 @@ export const taste =
   }
 
 /** The fact of the first form that matches a text and gives one. */
-export const firstFact = (forms: ReadonlyArray<Form>, text: string, clause: Clause): MatchedFact | null => {
-  for (const [form, fact] of forms) {
+export const firstFact = (forms: Forms, text: string, clause: Clause): MatchedFact | null => {
+  for (const [form, fact] of forms()) {
     const match = form.exec(text)
     const found = match === null ? null : fact(match[1]?.trim() ?? "", match[2]?.trim() ?? "", clause)
     if (found !== null) return found
