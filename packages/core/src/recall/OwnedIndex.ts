@@ -71,26 +71,23 @@ const placeOf = (numbers: Uint32Array, wanted: number, from: number): number => 
   return low
 }
 
-/** The terms that a session has of some, with their places among its terms. */
-const placesIn = (
-  { terms }: Slot,
-  wanted: Numbered,
-): ReadonlyArray<readonly [term: string, place: number]> => {
-  const found: Array<readonly [string, number]> = []
+/** Finds the terms that a session has of some: tells their places among those, and among the terms of the session. */
+const findIn = ({ terms }: Slot, wanted: Numbered, found: (at: number, place: number) => void): void => {
   let place = 0
-  for (const [term, number] of wanted) {
+  for (let at = 0; at < wanted.length; at++) {
+    const [, number] = wanted[at]!
     place = placeOf(terms, number, place)
-    if (terms[place] === number) found.push([term, place])
+    if (terms[place] === number) found(at, place)
   }
-  return found
 }
 
 /** What a session answers for terms, each given with its number. */
 const indexedIn = (slot: Slot, wanted: Numbered): Indexed => {
   const { owner, lastId, gaps, versions, times, lengths, ends, postings } = slot
   const found = new Map<string, Uint32Array>()
-  for (const [term, place] of placesIn(slot, wanted))
-    found.set(term, postings.subarray(ends[place - 1] ?? 0, ends[place]!))
+  findIn(slot, wanted, (at, place) => {
+    found.set(wanted[at]![0], postings.subarray(ends[place - 1] ?? 0, ends[place]!))
+  })
   const versionsOf: Postings<never>["versions"] = (indexes) =>
     Effect.sync(
       () =>
@@ -203,17 +200,21 @@ export class OwnedIndex {
   }
 
   private *countInSteps(sessions: ReadonlyArray<string>, terms: ReadonlyArray<string>) {
+    const numbers = this.vocabulary.numbersOf(terms)
     const counts = new Map<string, number>()
     for (let from = 0; from < sessions.length; from += sessionsPerStep) {
-      const wanted = this.vocabulary.numbers(terms)
+      const wanted = numbers()
+      const counted = new Uint32Array(wanted.length)
       for (const session of sessions.slice(from, from + sessionsPerStep)) {
         const slot = this.slots.get(session)
         if (slot === undefined) continue
-        for (const [term, place] of placesIn(slot, wanted)) {
-          const count = (slot.ends[place]! - (slot.ends[place - 1] ?? 0)) / 2
-          counts.set(term, (counts.get(term) ?? 0) + count)
-        }
+        const { ends } = slot
+        findIn(slot, wanted, (at, place) => {
+          counted[at]! += (ends[place]! - (ends[place - 1] ?? 0)) / 2
+        })
       }
+      for (const [at, [term]] of wanted.entries())
+        if (counted[at]! > 0) counts.set(term, (counts.get(term) ?? 0) + counted[at]!)
       yield
     }
     return counts
@@ -228,10 +229,11 @@ export class OwnedIndex {
   }
 
   private *lookUpInSteps(sessions: ReadonlyArray<string>, terms: ReadonlyArray<string>) {
+    const numbers = this.vocabulary.numbersOf(terms)
     const found = new Map<string, Indexed>()
     for (let from = 0; from < sessions.length; from += sessionsPerStep) {
       // Between two steps, a session can be dropped, and the number of a term be given to another one.
-      const wanted = this.vocabulary.numbers(terms)
+      const wanted = numbers()
       for (const session of sessions.slice(from, from + sessionsPerStep)) {
         const slot = this.slots.get(session)
         if (slot !== undefined) found.set(session, indexedIn(slot, wanted))

@@ -10,6 +10,8 @@ export class Vocabulary {
   private readonly uses: Array<number> = []
   /** Numbers of terms that are not used any more. */
   private readonly free: Array<number> = []
+  /** How often a term got a number, or lost it. */
+  private changes = 0
 
   /** Counts one more use of a term. Returns its number. */
   add(term: string): number {
@@ -18,6 +20,7 @@ export class Vocabulary {
       this.uses[known]!++
       return known
     }
+    this.changes++
     const number = this.free.pop() ?? this.terms.length
     this.byTerm.set(term, number)
     this.terms[number] = term
@@ -28,6 +31,7 @@ export class Vocabulary {
   /** Counts one use less. A term without uses is forgotten, and its number is given to another one. */
   remove(number: number): void {
     if (--this.uses[number]! > 0) return
+    this.changes++
     this.byTerm.delete(this.terms[number]!)
     this.terms[number] = ""
     this.free.push(number)
@@ -37,12 +41,23 @@ export class Vocabulary {
     return this.terms[number]!
   }
 
-  /** The terms in use of some, each with its number, in ascending order of the numbers. */
-  numbers(terms: ReadonlyArray<string>): Numbered {
-    const numbered = terms.flatMap((term) => {
+  /** The terms in use of some, each with its number, in ascending order of the numbers: as they are whenever they are asked for. */
+  numbersOf(terms: ReadonlyArray<string>): () => Numbered {
+    let numbered: Numbered = []
+    let changes = -1
+    return () => {
+      if (changes === this.changes) return numbered
+      changes = this.changes
+      return (numbered = this.numbers(terms))
+    }
+  }
+
+  private numbers(terms: ReadonlyArray<string>): Numbered {
+    const numbered: Array<readonly [string, number]> = []
+    for (const term of terms) {
       const number = this.byTerm.get(term)
-      return number === undefined ? [] : [[term, number] as const]
-    })
+      if (number !== undefined) numbered.push([term, number])
+    }
     return numbered.toSorted(([, one], [, other]) => one - other)
   }
 }

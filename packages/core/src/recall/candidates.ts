@@ -65,8 +65,9 @@ const candidatesFor = (
       ),
     )
     // Of thousands of sessions, a few have messages that are near; without an embedder, none has.
+    const asked = new Set(speakers)
     const said = near.map(({ messages }, source) =>
-      messages.length === 0 ? nobody : saidBySpeakers(targets[source]!.postings, speakers),
+      messages.length === 0 ? nobody : saidBySpeakers(targets[source]!.postings, asked),
     )
     const candidates = fuse(
       question === undefined ? ranked : relevant(ranked, query),

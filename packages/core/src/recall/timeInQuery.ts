@@ -272,18 +272,32 @@ const chinesePatterns: ReadonlyArray<Pattern> = [
   ["{year}年"],
 ]
 
-const allRules = (): ReadonlyArray<Rule> => [
-  ...rulesOf(digits, asWords, [
-    ["{year}-{month}-{day}"],
-    ["{day}\\.\\s?{month}\\.\\s?{year}"],
-    ["{year}-{month}"],
-  ]),
-  ...languages.flatMap((language) => rulesOf(language, asWords, patternsOf(language))),
-  ...rulesOf(chinese, (source) => source, chinesePatterns),
+/** What is in a text wherever one of the patterns of a language fits: most texts name no time, and are asked for this alone. */
+const sharedBy = (language: Language): RegExp => {
+  const { lastNight, dayBefore, yesterday, today } = language
+  const lists = (["part", "unit", "month", "weekday"] as const).map((place) => anyOf(language[place]))
+  const words = [lastNight, dayBefore, yesterday, today, ...lists, "(?:19|20)\\d\\d"]
+  return new RegExp(`(?:${words.join("|")})(?![\\p{L}\\p{N}])`, "iu")
+}
+
+/** The rules, with what is in a text wherever one of them fits. */
+const allRules = (): ReadonlyArray<readonly [shared: RegExp, rules: ReadonlyArray<Rule>]> => [
+  [
+    /\d/,
+    rulesOf(digits, asWords, [
+      ["{year}-{month}-{day}"],
+      ["{day}\\.\\s?{month}\\.\\s?{year}"],
+      ["{year}-{month}"],
+    ]),
+  ],
+  ...languages.map(
+    (language) => [sharedBy(language), rulesOf(language, asWords, patternsOf(language))] as const,
+  ),
+  [/\p{sc=Han}/u, rulesOf(chinese, (source) => source, chinesePatterns)],
 ]
 
 /** The first query of a process makes them: their expressions would be a twelfth of what an import of memfold takes. */
-let rules: ReadonlyArray<Rule> | undefined
+let rules: ReturnType<typeof allRules> | undefined
 
 /** What may stand between the ends of a range, or around a time, in any language. */
 const around = languages.map((language) => language.around).join("|")
@@ -299,12 +313,15 @@ function* timesIn(
   spanOf: (named: Named) => TimeSpan | null,
 ): Generator<undefined, ReadonlyArray<TimeMention>> {
   const all: Array<TimeMention> = []
-  for (const { expression, named } of (rules ??= allRules())) {
-    for (const match of query.matchAll(expression)) {
-      const span = spanOf(named(match.groups ?? {}))
-      if (span !== null) all.push({ at: match.index, length: match[0].length, span })
+  for (const [shared, ofLanguage] of (rules ??= allRules())) {
+    if (!shared.test(query)) continue
+    for (const { expression, named } of ofLanguage) {
+      for (const match of query.matchAll(expression)) {
+        const span = spanOf(named(match.groups ?? {}))
+        if (span !== null) all.push({ at: match.index, length: match[0].length, span })
+      }
+      yield
     }
-    yield
   }
   const taken: Array<TimeMention> = []
   for (const one of all.toSorted((first, other) => other.length - first.length))

@@ -2,6 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { fuse, rank, rankInSteps } from "./rank.js"
 import { postingsOf } from "./postings.js"
+import { atOnce } from "./steps.js"
 
 const terms = ["alpha", "bravo", "zebra"]
 const message = fc.array(fc.constantFrom(...terms, "other"), { maxLength: 6 })
@@ -74,6 +75,19 @@ describe("rank with bounds", () => {
     const places = (source: number) => ranked.filter((one) => one.source === source).map(({ index }) => index)
     expect(places(0)).toEqual(Array.from({ length: 7_996 }, (_, at) => 7_997 - at))
     expect(places(1)).toEqual(Array.from({ length: 2_004 }, (_, at) => 7_997 - at))
+  })
+
+  it("has of many different scores the 10,000 that are best", () => {
+    const texts = Array.from({ length: 14_000 }, (_, at) => [
+      ...Array.from({ length: 1 + ((at * 7_919) % 101) }, () => "alpha"),
+      ...Array.from({ length: (at * 104_729) % 37 }, () => "other"),
+    ])
+    const of = (isWanted?: (source: number, index: number) => boolean) =>
+      atOnce(rankInSteps(["alpha"], [postingsOf(texts)], { isWanted }))
+    // Neither half has too many.
+    const halves = [of((_, index) => index < 7_000), of((_, index) => index >= 7_000)].flat()
+    const best = halves.toSorted((one, other) => other.score - one.score || other.index - one.index)
+    expect(of()).toEqual(best.slice(0, 10_000))
   })
 
   it("counts only messages that are wanted among the 10,000", () => {

@@ -139,6 +139,8 @@ export const joinedTerms = (run: string): ReadonlyArray<string> =>
   })
 
 const addRun = (run: string, addWord: AddWord, add: (term: string) => void): void => {
+  // Most runs are words in lower case, which are one piece.
+  if (plainLatin.test(run)) return addWord(run)
   if (!spaced.test(run)) {
     for (const [piece] of run.matchAll(plain)) addMixed(piece, addWord, add)
     return
