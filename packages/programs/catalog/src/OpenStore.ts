@@ -9,6 +9,11 @@ export interface StoreOptions {
   readonly create?: boolean
   /** SQLite, PostgreSQL, libSQL and Redis: opens the store to read it; every write fails. `false` by default. */
   readonly readonly?: boolean
+  /**
+   * SQLite: how durable an append is when it returns, which the URL says with `?synchronous=normal`. `full` (default): it survives a power
+   * cut. `normal`: it survives a killed process, but a power cut can lose the last appends.
+   */
+  readonly synchronous?: "full" | "normal"
   /** How long to wait for a server that does not answer; 15 seconds by default. */
   readonly retryFor?: Duration.DurationInput
 }

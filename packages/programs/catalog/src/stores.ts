@@ -1,5 +1,5 @@
 /**
- * Stores by URL: `memory:`, `sqlite:PATH`, `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`, and
+ * Stores by URL: `memory:`, `sqlite:PATH` or `sqlite:PATH?synchronous=normal`, `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`, and
  * `libsql://HOST?authToken=TOKEN`.
  */
 import { EventLog, InMemoryEventLog, OptionGroup } from "@memfold/core"
@@ -90,8 +90,17 @@ const guessed = (url: string): string | undefined =>
  */
 const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\//, "")
 
+/** How durable an append to a file is, at the end of its URL. A name may have a question mark. */
+const durability = /\?synchronous=(full|normal)$/
+
+const durabilityOf = (url: string): Pick<StoreOptions, "synchronous"> => {
+  const [, synchronous] = durability.exec(url.startsWith("sqlite:") ? url : "") ?? []
+  return synchronous === "full" || synchronous === "normal" ? { synchronous } : {}
+}
+
 /** The file that a URL names; `null` where it names another kind of store. */
-export const sqliteFile = (url: string): string | null => (url.startsWith("sqlite:") ? behind(url) : null)
+export const sqliteFile = (url: string): string | null =>
+  url.startsWith("sqlite:") ? behind(url).replace(durability, "") : null
 
 /** How to open the store that a URL names. */
 export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<OpenStore, UnknownName> => {
@@ -99,20 +108,21 @@ export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<
     ? [url.slice(0, url.indexOf(":")), behind(url)]
     : [url, undefined]
   const open = schemes.get(scheme)
-  // A file of this name would be made, while whoever gives parameters means something else. A name may have a question mark.
-  if (scheme === "sqlite" && /\?[^/?=]+=/.test(path ?? ""))
+  const file = sqliteFile(url)
+  // A file of this name would be made, while whoever gives other parameters means something else.
+  if (file !== null && /\?[^/?=]+=/.test(file))
     return Either.left(
       new UnknownName({
         kind: "store",
         given: url,
-        allowed: ["sqlite:PATH, without parameters"],
+        allowed: ["sqlite:PATH", "sqlite:PATH?synchronous=normal, without other parameters"],
         guess: url.slice(0, url.indexOf("?")),
       }),
     )
-  const complete = path !== undefined && (scheme === "memory") === (path === "")
+  const complete = path !== undefined && file !== "" && (scheme === "memory") === (path === "")
   return open === undefined || !complete
     ? Either.left(new UnknownName({ kind: "store", given: unknownUrl(url), allowed, guess: guessed(url) }))
-    : Either.right(open(path, options, url))
+    : Either.right(open(file ?? path, { ...options, ...durabilityOf(url) }, url))
 }
 
 /** The layer of the store that a URL names. The store is opened when the layer is built. */

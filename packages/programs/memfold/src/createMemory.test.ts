@@ -2,6 +2,7 @@ import { Message } from "@memfold/core"
 import { dropFullTextIndex } from "@memfold/store-sqlite"
 import { Effect } from "effect"
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it, vi } from "vitest"
@@ -20,6 +21,11 @@ import {
   SummaryMode,
   UnknownName,
 } from "./index.js"
+
+/** The driver, which has no types here. */
+const { prototype: driver } = createRequire(import.meta.url)("better-sqlite3") as {
+  readonly prototype: { readonly prepare: (sql: string) => unknown }
+}
 
 let folder = ""
 beforeAll(() => {
@@ -137,11 +143,33 @@ describe("createMemory", () => {
     }
   })
 
+  it.each([
+    ["", "full"],
+    ["?synchronous=full", "full"],
+    ["?synchronous=normal", "normal"],
+  ])("opens a file as durable as its URL says: %j", async (parameter, durability) => {
+    const file = join(folder, `durable${parameter.length}.db`)
+    const prepared = vi.spyOn(driver, "prepare")
+    try {
+      const memory = createMemory({ store: `sqlite:${file}${parameter}` })
+      await memory.append("c", { role: "user", content: "Hello" })
+      await memory.close()
+      const asked = prepared.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("synchronous ="))
+      expect(new Set(asked)).toEqual(new Set([`PRAGMA synchronous = ${durability}`]))
+      expect(existsSync(file)).toBe(true)
+    } finally {
+      prepared.mockRestore()
+    }
+  })
+
   it("rejects with typed errors", async () => {
     // @ts-expect-error -- a text that a program has in it is checked by its compiler, too
     expect(() => createMemory({ store: "floppy:a" })).toThrow(UnknownName)
     // Not the name of a file: whoever writes this means a parameter.
-    expect(() => createMemory({ store: "sqlite:/tmp/a.db?mode=ro" })).toThrow("without parameters")
+    expect(() => createMemory({ store: "sqlite:/tmp/a.db?mode=ro" })).toThrow("without other parameters")
+    expect(() => createMemory({ store: "sqlite:/tmp/a.db?synchronous=off" })).toThrow(
+      "sqlite:PATH?synchronous=normal",
+    )
     expect(() => createMemory({ store: "memory:", summarizer: "magic" })).toThrow("extractive, echo")
     const memory = createMemory({ store: "memory:" })
     await expect(memory.append("", { role: "user", content: "x" })).rejects.toMatchObject({
