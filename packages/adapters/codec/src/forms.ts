@@ -41,11 +41,14 @@ const saysNothing = (value: unknown): boolean =>
  * ```
  */
 export const accepting = <A extends object>(schema: Schema.Schema<A>): ((value: unknown) => value is A) => {
+  // Made when it is first used: an import has a dozen of these.
+  let is: ((value: unknown) => value is A) | undefined
   const accepted = new WeakSet<object>()
   return (value): value is A => {
     if (typeof value !== "object" || value === null) return false
     if (accepted.has(value)) return true
-    const isAccepted = Schema.is(schema)(value)
+    is ??= Schema.is(schema)
+    const isAccepted = is(value)
     if (isAccepted) accepted.add(value)
     return isAccepted
   }
