@@ -1,6 +1,6 @@
 /**
  * Measures the page of studio in a browser on a session of 10,000 messages: first paint, a step of the slider, the trace of a message,
- * and what a comparison leaves of the page and of its service.
+ * and what a comparison leaves of the page and of its service. Then previews, and a client who leaves one, without the page.
  *
  * `npm run bench -- studio --messages 10000 --steps 40`
  */
@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Browser, Page } from "playwright-core"
 import { median, milliseconds, told, within } from "../measure.js"
+import { previews, traces } from "./alone.js"
 import { longTranscript } from "./longTranscript.js"
 import { startBrowser, startStudio } from "./startStudio.js"
 
@@ -120,6 +121,7 @@ export const studio = async (args: ReadonlyArray<string> = []): Promise<boolean>
     console.log(`\nThe page of studio on a session of ${messages.toLocaleString("en-US")} messages`)
     const began = performance.now()
     const { url, close } = await startStudio([file])
+    let isGood = false
     told("memfold studio has read and replayed the file", `${Math.round(performance.now() - began)} ms`)
     try {
       const at = (view: string) => `${url}/studio/#session=long&view=${view}`
@@ -165,6 +167,7 @@ export const studio = async (args: ReadonlyArray<string> = []): Promise<boolean>
       for (const nth of [1, 2, 3, 4, 5]) looks.push(await lives(nth))
       good.push(within("the summaries in which a message lives on, median", median(looks), 1_000))
       await page.close()
+      good.push(await traces(url, messages))
       const traced = await opened(browser, at("time"), ".where")
       const summary = await milliseconds(async () => {
         await traced.getByRole("button", { name: "Trace", exact: true }).click()
@@ -180,10 +183,12 @@ export const studio = async (args: ReadonlyArray<string> = []): Promise<boolean>
         within("the slowest answer of the service while it compares", answer, 1_000),
         within("the longest frame of the page while it compares", frame, 200),
       )
-      return good.every(Boolean)
+      isGood = good.every(Boolean)
     } finally {
       await close()
     }
+    console.log("\nA service on the session as it was said, without a compaction")
+    return (await previews(folder, messages)) && isGood
   } finally {
     await browser.close()
     rmSync(folder, { recursive: true, force: true })
