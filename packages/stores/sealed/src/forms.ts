@@ -50,7 +50,7 @@ const shownRow = (kind: string, row: ProjectionRow, text: string): ProjectionRow
 }
 
 /** How records, rows and titles are sealed and opened. */
-export const forms = ({ keysNow, open, refusedInTheClear }: Sealer) => {
+export const forms = ({ keysNow, open, refusalInTheClear }: Sealer) => {
   /** Opens records, each of its session, in one step. */
   const openEach = (records: ReadonlyArray<readonly [session: string, record: EventLog.LogRecord]>) =>
     Effect.gen(function* () {
@@ -60,7 +60,7 @@ export const forms = ({ keysNow, open, refusedInTheClear }: Sealer) => {
       const clear = new Set(records.flatMap(([session], at) => (isClear[at] === true ? [session] : [])))
       const refused = new Map(
         yield* Effect.forEach(clear, (session) =>
-          Effect.map(refusedInTheClear("read", session), (error) => [session, error] as const),
+          Effect.map(refusalInTheClear("read", session), (error) => [session, error] as const),
         ),
       )
       const texts = yield* open(

@@ -69,6 +69,35 @@ export interface Stored {
   readonly about: () => string
 }
 
+/** Sessions with data from before the store was sealed, as far as a process has read them. */
+const sessionsInTheClear = (
+  keyring: Keyring,
+  holderOf: (session: string) => Effect.Effect<Holder, EventLog.LogError>,
+) => {
+  const known = new Set<string>()
+  return {
+    has: (session: string): boolean => known.has(session),
+    forget: (session: string): void => void known.delete(session),
+    /** Why a session with such data is refused, once all keys of its owner are out of use; `null` if it is not. */
+    refusal: (
+      operation: Operation,
+      session: string,
+    ): Effect.Effect<EventLog.LogError | null, EventLog.LogError> =>
+      Effect.gen(function* () {
+        if (known.size >= mostRemembered) known.clear()
+        known.add(session)
+        const holder = yield* holderOf(session)
+        if (!("owner" in holder)) return null
+        const keys = yield* Effect.mapError(keyring.list(holder), ofKeyring(operation, session))
+        const isErased =
+          keys.length > 0 && keys.every(({ revoked, destroyed }) => (revoked ?? destroyed) !== null)
+        const reason =
+          "its owner was erased, and it has texts in the clear, from before the store was sealed: delete it"
+        return isErased ? failure(operation, session, reason, "erased") : null
+      }),
+  }
+}
+
 /** How texts of sessions are sealed and opened. */
 export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   const derived = new Map<string, SessionKeys>()
@@ -120,22 +149,7 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
       holders.set(session, holder)
       return holder
     })
-  /** Sessions with data from before the store was sealed that this process has read. */
-  const inTheClear = new Set<string>()
-  /** Why a session with such data is refused, once all keys of its owner are out of use; `null` if it is not. */
-  const refusedInTheClear = (operation: Operation, session: string) =>
-    Effect.gen(function* () {
-      if (inTheClear.size >= mostRemembered) inTheClear.clear()
-      inTheClear.add(session)
-      const holder = yield* holderOf(session, false, [], [])
-      if (!("owner" in holder)) return null
-      const keys = yield* Effect.mapError(keyring.list(holder), ofKeyring(operation, session))
-      const isErased =
-        keys.length > 0 && keys.every(({ revoked, destroyed }) => (revoked ?? destroyed) !== null)
-      const reason =
-        "its owner was erased, and it has texts in the clear, from before the store was sealed: delete it"
-      return isErased ? failure(operation, session, reason, "erased") : null
-    })
+  const clear = sessionsInTheClear(keyring, (session) => holderOf(session, false, [], []))
   /**
    * Fails if a session is sealed with a key that is out of use, or was in the clear when its owner was erased. Whoever knows what was said
    * in it, in a cache, must neither show it nor write it again under another key.
@@ -143,7 +157,7 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   const unlessErased = (operation: Operation, session: string) =>
     Effect.gen(function* () {
       yield* inUse(operation, session, usedKeys.get(session) ?? [])
-      const refused = inTheClear.has(session) ? yield* refusedInTheClear(operation, session) : null
+      const refused = clear.has(session) ? yield* clear.refusal(operation, session) : null
       if (refused !== null) return yield* refused
     })
   /**
@@ -223,9 +237,9 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
   const deleted = (session: string): void => {
     holders.delete(session)
     usedKeys.delete(session)
-    inTheClear.delete(session)
+    clear.forget(session)
   }
-  return { keysNow, open, forgetting, deleted, refusedInTheClear, unlessErased }
+  return { keysNow, open, forgetting, deleted, unlessErased, refusalInTheClear: clear.refusal }
 }
 
 /** How texts of sessions are sealed and opened. */
