@@ -34,7 +34,7 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     exclude: [...noTests, ...(process.env["MEMFOLD_CORPUS"] === undefined ? ofTranscripts : [])],
     environment: "node",
-    setupFiles: ["./scripts/tests/seed.ts"],
+    setupFiles: ["./scripts/tests/seed.ts", "./scripts/tests/processorTime.ts"],
     globalSetup: ["./scripts/tests/orphans.ts"],
     provide: { seed },
     reporters: ["default", "./scripts/tests/countsReporter.ts"],

@@ -5,6 +5,7 @@
 import { mcpHandler } from "@memfold/mcp"
 import { providerServer } from "@memfold/strict-providers"
 import { cpuTime } from "@memfold/harness/cpuTime"
+import { often } from "@memfold/harness/depth"
 import { storeFile } from "@memfold/harness/storeFile"
 import { mkdtempSync, rmSync } from "node:fs"
 import { request } from "node:http"
@@ -264,7 +265,7 @@ describe("L19: every route that reads", () => {
     const ids: Ids = { session: "chat", conversation: "", response: "", item: "" }
     const content = "a word or so ".repeat(2 ** 17)
     const title = "t".repeat(1_000)
-    for (let at = 0; at < 12; at++) {
+    for (let at = 0; at < 10; at++) {
       const body = { messages: { role: "user", content: `${at} ${content}` }, owner: "ann", title }
       expect((await ask(`${url}/v1/sessions/chat/messages`, { body })).status).toBe(201)
     }
@@ -287,7 +288,7 @@ describe("L19: every route that reads", () => {
       before = page.before
     }
     expect(pages).toBeGreaterThan(3)
-    expect(found.slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, at) => `${at} ${content}`.slice(0, 3)))
+    expect(found.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, at) => `${at} ${content}`.slice(0, 3)))
   })
 })
 
@@ -331,12 +332,17 @@ const places = (value: unknown, put: string): ReadonlyArray<string> => {
 }
 
 describe("L19: every route with a body", () => {
-  it.each(Object.entries(hostile))("answers or refuses %s, at each place of it", async (_, put) => {
+  /** In a quick run, each value is at every second place, and each place has half of the values. */
+  const each = often(2, 1)
+  const values = Object.entries(hostile).map(([what, put], at) => [what, put, at % each] as const)
+
+  it.each(values)("answers or refuses %s, at each place of it", async (_, put, first) => {
     const { url, mine, ids } = await spoken()
     const passed = cpuTime()
-    let count = 0
+    let [tried, count] = [0, 0]
     for (const row of rows.filter(({ method }) => method !== "GET" && method !== "DELETE"))
       for (const text of places(bodyOf(row, ids), put)) {
+        if (tried++ % each !== first) continue
         const answer = await fetch(url + pathOf(row, ids), {
           method: row.method,
           headers: { ...headersOf(row, mine.token), "content-type": "application/json" },
@@ -711,8 +717,10 @@ describe("every route over a sealed store", () => {
       const { token } = tokens[rows.indexOf(row)]!
       const body = /hold|erase|restore/.test(row.path) ? { reason: "asked for" } : {}
       await send(url, row, ids, token, body)
-      await look()
+      // What takes a session away is looked behind at once.
+      if (rank(row) >= 0 || rows.indexOf(row) % 10 === 0) await look()
     }
+    await look()
     const untold = rows
       // Anybody may ask for these, or nothing is behind them.
       .filter(({ rights, path }) => rights.length > 0 && !/\/\*$|resp_elsewhere|mcp$/.test(path))

@@ -193,7 +193,7 @@ describe("a move of a session whose writers never pause", () => {
                   processOver(shards, fate, Effect.zipRight(look, Effect.yieldNow())).move("s", to!),
                 )
                 if (Exit.isFailure(moved) && !Cause.isDie(moved.cause)) throw Cause.squash(moved.cause)
-                yield* Effect.sleep(20_000)
+                yield* Effect.sleep(7_000)
                 expect(yield* isHeld(shards)).toBe(false)
                 return yield* processOver(shards).move("s", other!)
               }).pipe(Effect.orDie),

@@ -39,7 +39,7 @@ const feed = "the feed has a session again that has moved"
 
 eventLogLaws({
   name: "six shards in memory, among which sessions move",
-  numRuns: often(10, 200),
+  numRuns: often(5, 200),
   layer: () =>
     Layer.effect(
       EventLog.EventLog,
