@@ -77,7 +77,7 @@ const ask = async (
 
 const cases = Object.entries(oddities)
 /** How many places of an answer each is tried at. */
-const places = { numRuns: often(4, 30) }
+const places = { numRuns: often(3, 30) }
 
 describe.each(Object.keys(bodies) as ReadonlyArray<Path>)("%s", (path) => {
   describe.each([true, false])("stream: %s", (stream) => {

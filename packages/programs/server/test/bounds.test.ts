@@ -113,7 +113,7 @@ describe("L19: memory has bounds", () => {
   it("whoever writes large messages to many sessions, and reads them", async () => {
     const { url } = await busy()
     const most = await mostUsed(async (look) => {
-      for (let n = 0; n < 50; n++) {
+      for (let n = 0; n < often(36, 50); n++) {
         const messages = { role: "user", content: `${n % 10}`.repeat(9 * mebi) }
         const path = `${url}/v1/sessions/s${n}/messages`
         expect((await ask(path, { body: { messages } })).status).toBe(201)
@@ -138,7 +138,7 @@ describe("L19: memory has bounds", () => {
       "/health",
     ]) {
       const most = await mostUsed(async (look) => {
-        const sockets = await silent(url, 100, begun(path, ""))
+        const sockets = await silent(url, often(20, 100), begun(path, ""))
         await rounds(url, 50)
         look()
         await rounds(url, 50)

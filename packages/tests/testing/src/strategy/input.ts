@@ -29,7 +29,8 @@ export type Subject<Settings> =
  *   compacted; by default only its defaults
  * - `turns`: for a strategy that counts turns, how many it keeps and takes; a number is how many it keeps
  * - `conversations`: the conversations to use instead of `conversation` of `@memfold/testing/arbitrary`
- * - `numRuns` (100): how many inputs each law is checked with
+ * - `numRuns`: how many inputs each law is checked with; by default the number that fast-check is configured with
+ *   (`fc.configureGlobal`), and otherwise 100
  * - `decide`, `render`: functions of your own engine, to check them instead of memfold's
  */
 export interface StrategyPropertiesOptions<Settings = unknown> {
@@ -112,7 +113,7 @@ export const kitOf = <Settings>(
   options: StrategyPropertiesOptions<Settings>,
 ): Kit => {
   const {
-    numRuns = 100,
+    numRuns = fc.readConfigureGlobal().numRuns ?? 100,
     conversations = conversation,
     decide = Policy.decide,
     render = Render.render,
