@@ -30,7 +30,7 @@ const laws = (name: string, numRuns: number, options: () => Options) => {
   })
 }
 
-laws("Redis, appendfsync always", often(3, 100), () => ({ url: always.url, require: "fsync" }))
+laws("Redis, appendfsync always", often(2, 100), () => ({ url: always.url, require: "fsync" }))
 
 // The same statements, on servers that are set up otherwise.
 if (deep) {

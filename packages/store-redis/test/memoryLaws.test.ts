@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 memoryLaws({
   name: "Redis",
-  numRuns: often(2, 50),
+  numRuns: often(1, 50),
   timeout: often(120_000, 1_200_000),
   timeLimit: 60_000,
   skip: {

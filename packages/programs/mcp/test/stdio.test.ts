@@ -195,8 +195,9 @@ describe("what goes wrong", () => {
       expect(err).toMatch(line)
       expect(err.trimEnd().split("\n")).toHaveLength(1)
     }
-    expect(await run("--help")).toMatchObject({ code: 0, out: expect.stringContaining("--read-only") })
-    expect((await run("--help")).out).toContain(`${defaultStrategy} (default)`)
+    const help = await run("--help")
+    expect(help).toMatchObject({ code: 0, out: expect.stringContaining("--read-only") })
+    expect(help.out).toContain(`${defaultStrategy} (default)`)
     expect((await run("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })

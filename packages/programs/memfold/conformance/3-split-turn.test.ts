@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished, vi } fro
 import { ofTokens } from "@memfold/testing"
 import { quarter } from "@memfold/testing/fakes"
 import { start } from "@memfold/harness/children"
+import { inFolder } from "@memfold/harness/program"
 import { driverPath, lockProgram, openDriver } from "@memfold/harness/sqlite"
 import * as Repair from "@memfold/cli/command/repair"
 import * as Replay from "@memfold/cli/command/replay"
@@ -45,6 +46,8 @@ import {
 import { commandLine, gather, held, until, watched } from "./talk.js"
 
 const { copyOf, fresh } = files()
+/** The command line where nothing rests on its being a new process. */
+const { memfold: called } = inFolder("split-turn")
 
 /** The instruction for turn prefixes, as the design has it. */
 const instruction =
@@ -1705,7 +1708,7 @@ describe("enhancement 4: what a terminal shows", () => {
       content: `message ${index} is about order KX-${1_000 + index} and its way to the customer`,
     }))
     writeFileSync(file, JSON.stringify([...talk, ...turn]))
-    const { out } = await memfold("replay", file, "--strategy", "split-turn", "--set", "context_limit=1500")
+    const { out } = await called("replay", file, "--strategy", "split-turn", "--set", "context_limit=1500")
     return out.split("\n")
   })
 
@@ -1844,11 +1847,11 @@ describe("risks", () => {
         `has schema ${schema}, this memfold knows schema 6; ${advice}`,
       )
       const out = fresh("jsonl")
-      expect(await memfold("export", out, "--store", `sqlite:${file}`)).toMatchObject({ code: 0 })
+      expect(await called("export", out, "--store", `sqlite:${file}`)).toMatchObject({ code: 0 })
       const moved = `sqlite:${fresh()}`
-      expect(await memfold("import", out, "--store", moved)).toMatchObject({ code: 0 })
+      expect(await called("import", out, "--store", moved)).toMatchObject({ code: 0 })
       expect(await on(moved.slice("sqlite:".length), (memory) => memory.context("chat"))).toEqual(chatContext)
-      expect((await memfold("verify", "--store", `sqlite:${file}`)).out).toContain("clean")
+      expect((await called("verify", "--store", `sqlite:${file}`)).out).toContain("clean")
     }
     expect(rows(file, "SELECT * FROM log")).toEqual(before)
     const [theirs, messages, taken] = [fresh(), fresh("json"), fresh()]
@@ -1874,7 +1877,7 @@ INSERT INTO summaries VALUES ('s2', 't1', 'They said hello, and more.', 4, 6, 0,
     }))
     writeFileSync(messages, JSON.stringify(said))
     const options = ["--messages", messages, "--store", `sqlite:${taken}`, "--session", "t1"]
-    expect(await memfold("import", "--from", "split-turn", theirs, ...options)).toMatchObject({
+    expect(await called("import", "--from", "split-turn", theirs, ...options)).toMatchObject({
       code: 0,
       err: "",
     })

@@ -91,7 +91,7 @@ describe("a move", () => {
             yield* checked(shards, "s", acknowledged)
           }).pipe(simulated),
       ),
-      { numRuns: often(120, 5_000) },
+      { numRuns: often(50, 5_000) },
     ))
 
   it(
@@ -138,7 +138,7 @@ describe("a move", () => {
                   expect(found.map(({ batchId }) => batchId)).toContain(batch)
             }).pipe(simulated),
         ),
-        { numRuns: often(100, 3_000), examples: [[["move-b", "move-c", "delete", "move-b"], 16]] },
+        { numRuns: often(50, 3_000), examples: [[["move-b", "move-c", "delete", "move-b"], 16]] },
       ),
     often(60_000, 600_000),
   )
@@ -205,7 +205,7 @@ describe("a mover that is stopped at any of its calls, and goes on much later,",
           holds,
         ),
         {
-          numRuns: often(300, 2_000),
+          numRuns: often(100, 2_000),
           examples: [[9, ["same", "delete"], false]],
         },
       ),

@@ -67,14 +67,12 @@ it("an error says what is wrong, and nothing of what was written", async () => {
 })
 
 it("neither the application nor the log writes in a transaction of the other", async () => {
-  const own = await PGlite.create()
-  onTestFinished(() => own.close())
-  await own.exec("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+  await pglite.exec("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
   await Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {
-        const log = yield* makeEmbedded({ database: own })
-        const put = (n: number) => own.query("INSERT INTO orders VALUES ($1)", [n])
+        const log = yield* makeEmbedded({ database: pglite, schema: newSchema() })
+        const put = (n: number) => pglite.query("INSERT INTO orders VALUES ($1)", [n])
         const kept: Array<number> = []
         for (let n = 0; n < 60; n += 3) {
           // Work of the log that takes a transaction: it is committed, or fails at its mark and is rolled back.
@@ -84,18 +82,18 @@ it("neither the application nor the log writes in a transaction of the other", a
           const appended = log.append("s", records(1), { expectedVersion: n / 3, batchId: `${n}` })
           const application = Effect.promise(async () => {
             await put(n)
-            const failed = own.transaction(async () => {
+            const failed = pglite.transaction(async () => {
               throw new Error("rolled back")
             })
             await failed.catch(() => undefined)
             await put(n + 1)
-            await own.transaction((tx) => tx.query("INSERT INTO orders VALUES ($1)", [n + 2]))
+            await pglite.transaction((tx) => tx.query("INSERT INTO orders VALUES ($1)", [n + 2]))
             kept.push(n, n + 1, n + 2)
           })
           yield* Effect.all([appended, noted, application], { concurrency: "unbounded" })
         }
         const { rows } = yield* Effect.promise(() =>
-          own.query<{ id: number }>("SELECT id FROM orders ORDER BY id"),
+          pglite.query<{ id: number }>("SELECT id FROM orders ORDER BY id"),
         )
         expect(rows.map(({ id }) => id)).toEqual(kept)
         expect(yield* all(EventLog.records(log, "s"))).toHaveLength(20)

@@ -23,7 +23,7 @@ const laws = (name: string, where: () => Pick<Options, "url" | "replica">) =>
       const schema = newSchema()
       return Layer.suspend(() => layer({ ...where(), schema }))
     },
-    numRuns: often(3, 100),
+    numRuns: often(2, 100),
     timeout: often(120_000, 900_000),
     timeLimit: 60_000,
   })
@@ -47,7 +47,7 @@ if (deep) {
 
 memoryLaws({
   name: "PostgreSQL",
-  numRuns: often(2, 50),
+  numRuns: often(1, 50),
   timeout: often(120_000, 1_200_000),
   timeLimit: 60_000,
   skip: {

@@ -28,11 +28,11 @@ const inSchema = () => {
   return Layer.suspend(() => layerVectors({ database: pglite, schema }))
 }
 
-vectorIndexLaws({ name: "pgvector", layer: inSchema, reopen: inSchema, numRuns: often(20, 200) })
+vectorIndexLaws({ name: "pgvector", layer: inSchema, reopen: inSchema, numRuns: often(8, 200) })
 
 lawSuite(
   "recall by meaning with pgvector",
-  memoryProperties({ vectorIndex: inSchema, numRuns: often(5, 100) }).filter(({ name }) =>
+  memoryProperties({ vectorIndex: inSchema, numRuns: often(3, 100) }).filter(({ name }) =>
     name.startsWith("recall by meaning"),
   ),
 )
