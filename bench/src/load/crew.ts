@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
+import { processorOf } from "./processor.js"
 
 /** The arguments of Node for each process: web processes, which append and then end, workers, and consumers of the feed. */
 export type Commands = Readonly<
@@ -22,6 +23,8 @@ export interface Crew {
   readonly consumed: ReadonlyArray<string>
   /** How many processes ended without being killed, before their work was done, and what the last of them said. */
   readonly endedBy: { readonly themselves: number; readonly lastError: string }
+  /** The processor time of each kind of process so far, in milliseconds: of those that run, and as they were last seen of those that ended. */
+  readonly processor: () => Readonly<Record<keyof Commands, number>>
   /** Whether each web process has said that it is done. */
   readonly isAppended: () => boolean
   /** Kills the process that has run longest; `false` if none is at work, and none is killed. */
@@ -31,6 +34,7 @@ export interface Crew {
 }
 
 interface Running {
+  readonly kind: keyof Commands
   readonly child: ChildProcess
   /** It has said something since it was started. */
   isAtWork: boolean
@@ -46,13 +50,14 @@ export const startCrew = (commands: Commands): Crew => {
   const finished = new Set<number>()
   /** In the order in which they were started. */
   const running = new Set<Running>()
+  const processor = new Map<number | undefined, { readonly kind: keyof Commands; readonly millis: number }>()
   const endedBy = { themselves: 0, lastError: "" }
   let isStopping = false
 
   const start = (kind: keyof Commands, at: number): void => {
     if (isStopping) return
     const child = spawn(process.execPath, commands[kind]?.[at] ?? [], { stdio: ["pipe", "pipe", "pipe"] })
-    const one: Running = { child, isAtWork: false }
+    const one: Running = { kind, child, isAtWork: false }
     running.add(one)
     // A process that is killed while it begins reads no further.
     child.stdin.on("error", () => undefined)
@@ -88,6 +93,17 @@ export const startCrew = (commands: Commands): Crew => {
     acknowledged,
     consumed,
     endedBy,
+    processor: () => {
+      for (const { kind, child } of running)
+        if (child.pid !== undefined) {
+          const before = processor.get(child.pid)?.millis ?? 0
+          // 0 of one that has ended.
+          processor.set(child.pid, { kind, millis: Math.max(processorOf(child.pid), before) })
+        }
+      const sums = { web: 0, worker: 0, consumer: 0 }
+      for (const { kind, millis } of processor.values()) sums[kind] += millis
+      return sums
+    },
     isAppended: () => finished.size === commands.web.length,
     kill: () => {
       const next = [...running].find(({ isAtWork, child }) => isAtWork && !child.killed)

@@ -176,9 +176,28 @@ const saidBy = ({ acknowledged }: Crew) => {
   return { moved, appends: acknowledged.size - moved }
 }
 
+/** Where a run is: the time, how many appends are acknowledged, and the processor time of each part, in milliseconds. */
+const markOf = (crew: Crew, server: Server) => ({
+  time: performance.now(),
+  appends: saidBy(crew).appends,
+  processor: { ...crew.processor(), server: server.processor() },
+})
+
+/**
+ * What an append of the second half took, when every process had compiled its code: appends a second, and the processor time of each part,
+ * in milliseconds.
+ */
+const secondHalf = (from: ReturnType<typeof markOf>, to: ReturnType<typeof markOf>) => {
+  const appends = to.appends - from.appends
+  const each = (part: keyof typeof to.processor) =>
+    `${part} ${((to.processor[part] - from.processor[part]) / appends).toFixed(2)}`
+  const parts = (["web", "worker", "consumer", "server"] as const).map(each).join(", ")
+  return { perSecond: (appends / (to.time - from.time)) * 1_000, parts }
+}
+
 /**
  * Waits until all is appended, and restarts the server when a third and two thirds of the appends are acknowledged, or each of several
- * once; how often, and when all was appended.
+ * once; how often, when all was appended, and what the second half took.
  */
 const allAppended = async (crew: Crew, server: Server, size: Size) => {
   const appends = size.messages / 2
@@ -186,10 +205,14 @@ const allAppended = async (crew: Crew, server: Server, size: Size) => {
   const killed = server.shards === undefined ? [server, server] : Object.values(server.shards)
   const servers = size.betweenKills === 0 ? [] : killed
   let restarts = 0
-  let ended = Number.POSITIVE_INFINITY
+  let half: ReturnType<typeof markOf> | null = null
+  let end: ReturnType<typeof markOf> | null = null
   while (!crew.isAppended()) {
     const { appends: acknowledged } = saidBy(crew)
-    if (acknowledged === appends) ended = Math.min(ended, performance.now())
+    // Also of a process that ends before the next look.
+    crew.processor()
+    if (2 * acknowledged >= appends) half ??= markOf(crew, server)
+    if (acknowledged === appends) end ??= markOf(crew, server)
     if (performance.now() > until)
       throw new Error(
         `${acknowledged} of ${appends} appends were acknowledged in ${size.longest / 60_000} minutes; ${crew.endedBy.themselves} processes ended by themselves: ${crew.endedBy.lastError}`,
@@ -198,7 +221,8 @@ const allAppended = async (crew: Crew, server: Server, size: Size) => {
     if (restarts < servers.length && acknowledged > ((restarts + 1) * appends) / (servers.length + 1))
       await servers[restarts++]!.restart()
   }
-  return { restarts, ended: Math.min(ended, performance.now()) }
+  end ??= markOf(crew, server)
+  return { restarts, ended: end.time, half: secondHalf(half ?? end, end) }
 }
 
 /** What is found in the logs of all sessions, once no compaction is due, or after the time for that. */
@@ -260,7 +284,7 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
     process.stderr.write(`  ${saidBy(crew).appends} of ${appends} appends, ${kills} kills\n`)
   }, size.betweenKills || 5_000)
   try {
-    const { restarts, ended } = await allAppended(crew, server, size)
+    const { restarts, ended, half } = await allAppended(crew, server, size)
     const perSecond = (appends / (ended - began)) * 1_000
     // From here on, what is left is counted: with few processes and a busy machine, more kills would only lengthen it.
     clearInterval(killing)
@@ -294,6 +318,7 @@ const once = async (kind: Kind, size: Size): Promise<boolean> => {
         `  ${shown(sum((one) => one.compactions))} compactions, ${shown(sum((one) => one.failures))} compactions failed and were tried again`,
         `  lag of a due compaction: median ${shown(percentile(lags, 0.5))} ms, 99th percentile ${shown(percentile(lags, 0.99))} ms`,
         `  ${shown(perSecond)} appends of two messages a second, all kills included; bare inserts of their bytes: ${shown(bare)} a second (${(perSecond / bare).toFixed(2)} of it)`,
+        `  the second half: ${shown(half.perSecond)} a second (${(half.perSecond / bare).toFixed(2)}); milliseconds of processor time for an append: ${half.parts}`,
       ].join("\n"),
     )
     return lost + twice + findings + due + fed.missed + fed.early === 0

@@ -8,6 +8,7 @@ import { setTimeout } from "node:timers/promises"
 import { Redis } from "ioredis"
 import { Client } from "pg"
 import { freePort } from "../freePort.js"
+import { processorOfAll } from "./processor.js"
 
 /** `shards` are three servers of PostgreSQL; the first one has the directory and the queue. */
 export type Kind = "redis" | "postgres" | "shards"
@@ -17,6 +18,8 @@ export interface Server {
   readonly url: string
   /** The shards by their names, if it is several servers. */
   readonly shards?: Readonly<Record<string, Server>>
+  /** Its processor time since it was started last, in milliseconds. */
+  readonly processor: () => number
   /** Kills it, and starts it again. */
   readonly restart: () => Promise<void>
   readonly end: () => Promise<void>
@@ -83,6 +86,7 @@ const keeping = async (start: () => ChildProcess, answers: () => Promise<unknown
       await begin()
     },
     end: () => end("SIGKILL"),
+    processor: () => processorOfAll(child.pid ?? 0),
   }
 }
 
@@ -194,6 +198,7 @@ const sharding = async (folder: string): Promise<Server> => {
     ...a,
     shards: { a, b, c },
     end: async () => void (await Promise.all(all.map(({ end }) => end()))),
+    processor: () => all.reduce((sum, { processor }) => sum + processor(), 0),
     bareInserts: async (texts, millis) =>
       (await Promise.all(all.map(({ bareInserts }) => bareInserts(texts, millis)))).reduce(
         (sum, one) => sum + one,

@@ -74,17 +74,26 @@ export const makeBoss = (settings: Settings): Effect.Effect<Ask, never, Scope.Sc
 const mostDeadLetters = 10_000
 
 /**
- * Makes the job that waits for a session earlier and more urgent. Parameters: the queue, the session, the time or `null` for now, the
- * priority, and the time of the look.
+ * Makes the jobs that wait for sessions earlier and more urgent. Parameters: the queue, and for each session its name, the time or `null`
+ * for now, the priority, and the time of the look.
  *
  * The condition is the one of pg-boss's unique index of the policy `short`: without it, PostgreSQL reads the whole queue at each dispatch.
+ * The rows are locked in one order by all processes, so that none waits for another that waits for it.
  */
 export const hurry: string = `
+  WITH looks AS (
+    SELECT * FROM unnest($2::text[], $3::timestamptz[], $4::int[], $5::numeric[]) AS look (session, start_after, priority, time)
+  ), waiting AS (
+    SELECT id, session FROM TABLE JOIN looks ON COALESCE(singleton_key, '') = session
+    WHERE name = $1 AND COALESCE(singleton_key, '') = ANY ($2::text[]) AND state = 'created' AND policy = 'short'
+      AND (job.start_after > COALESCE(looks.start_after, now()) OR job.priority < looks.priority)
+    ORDER BY session FOR UPDATE OF job
+  )
   UPDATE TABLE
-  SET start_after = LEAST(start_after, COALESCE($3::timestamptz, now())), priority = GREATEST(priority, $4),
-    data = data || jsonb_build_object('time', LEAST((data ->> 'time')::numeric, $5::numeric))
-  WHERE name = $1 AND COALESCE(singleton_key, '') = $2 AND state = 'created' AND policy = 'short'
-    AND (start_after > COALESCE($3::timestamptz, now()) OR priority < $4)`
+  SET start_after = LEAST(job.start_after, COALESCE(looks.start_after, now())),
+    priority = GREATEST(job.priority, looks.priority),
+    data = data || jsonb_build_object('time', LEAST((data ->> 'time')::numeric, looks.time))
+  FROM waiting JOIN looks USING (session) WHERE job.name = $1 AND job.id = waiting.id`
 
 /**
  * Makes looks ready whose worker has given no sign of life for as long as it owns them. Parameter: the queue. pg-boss would wait for
@@ -106,6 +115,6 @@ export const rowsOf = async <Row>(
   statement: string,
   values: ReadonlyArray<unknown>,
 ): Promise<ReadonlyArray<Row>> => {
-  const { rows } = await boss.getDb().executeSql(statement.replace("TABLE", `${schema}.job`), [...values])
+  const { rows } = await boss.getDb().executeSql(statement.replaceAll("TABLE", `${schema}.job`), [...values])
   return rows as ReadonlyArray<Row>
 }

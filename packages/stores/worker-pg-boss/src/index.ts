@@ -7,44 +7,23 @@
  */
 import { Dispatcher } from "@memfold/log"
 import { Clock, Effect, Layer, type Scope } from "effect"
-import { type Ask, type Data, deadLettersOf, deadRows, hurry, makeBoss, rowsOf } from "./Boss.js"
+import type PgBoss from "pg-boss"
+import { type Ask, type Data, deadLettersOf, deadRows, makeBoss, rowsOf } from "./Boss.js"
+import { type Asked, gathered, putLooks } from "./put.js"
 import { type Options, type Settings, withDefaults } from "./Options.js"
 import { worksFor } from "./work.js"
 
 export type { Options } from "./Options.js"
 
-/** Priorities of pg-boss: the largest comes first. Contexts beyond their limit are equally urgent. */
-const priorityOf = (fill: number): number => Math.round(1_000 * Math.min(Math.max(fill, 0), 1))
-
-const dispatches =
-  (ask: Ask, settings: Settings): Dispatcher.Service["dispatch"] =>
-  ({ session, time, fill }) =>
+const dispatches = (ask: Ask, settings: Settings): Dispatcher.Service["dispatch"] => {
+  const put = gathered((boss: PgBoss, looks: ReadonlyArray<Asked>) => putLooks(boss, settings, looks))
+  return (look) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      ask("dispatch", session, async (boss) => {
-        const { queue, attempts, backOff, lease } = settings
-        const startAfter = time > now ? new Date(time) : null
-        const priority = priorityOf(fill)
-        const data: Data = { session, time, fill }
-        const sent = await boss.send(queue, data, {
-          singletonKey: session,
-          priority,
-          retryLimit: attempts - 1,
-          retryDelay: Math.ceil(backOff / 1_000),
-          retryBackoff: true,
-          expireInSeconds: Math.ceil(lease / 1_000),
-          ...(startAfter === null ? {} : { startAfter }),
-        })
-        // One waits already; if it has been taken since, its worker sees everything.
-        if (sent === null)
-          await rowsOf(boss, settings, hurry, [
-            queue,
-            session,
-            startAfter?.toISOString() ?? null,
-            priority,
-            time,
-          ])
-      }),
+      ask("dispatch", look.session, (boss) =>
+        put(boss, { ...look, startAfter: look.time > now ? new Date(look.time) : null }),
+      ),
     )
+}
 
 interface DeadRow {
   readonly id: string

@@ -30,12 +30,12 @@ it("finds the look that waits for a session by an index, however long the queue 
      FROM pgboss.job, generate_series(2, 3000) AS number WHERE singleton_key = 'chat-1'`,
   )
   await client.query("ANALYZE pgboss.job")
-  const { rows } = await client.query(`EXPLAIN ${hurry.replace("TABLE", "pgboss.job")}`, [
+  const { rows } = await client.query(`EXPLAIN ${hurry.replaceAll("TABLE", "pgboss.job")}`, [
     "long",
-    "chat-1000",
-    null,
-    900,
-    0,
+    ["chat-1000", "chat-2000"],
+    [null, null],
+    [900, 900],
+    [0, 0],
   ])
   const plan = rows.map((row: Record<string, unknown>) => String(row["QUERY PLAN"])).join("\n")
   expect(plan).toMatch(/Index Scan using \S+_i1/u)
@@ -62,4 +62,37 @@ it("hands on the look of a worker that is gone when its lease has ended, and wai
   })
   await Effect.runPromise(Effect.scoped(worked))
   expect(sessions).toEqual(["chat-1"])
+})
+
+it("puts looks that come at once into the queue together, one for each session, by two statements", async () => {
+  const { url, client } = await server()
+  const sessions = Array.from({ length: 50 }, (_, at) => `chat-${at}`)
+  const later = Date.now() + 3_600_000
+  const dispatched = Effect.gen(function* () {
+    const { dispatch } = yield* make({ url, queue: "crowd", schema: "crowd" })
+    yield* dispatch({ session: "chat-0", time: later, fill: 0.1 })
+    // It counts the statements that change rows, from here on.
+    yield* Effect.promise(() =>
+      client.query(`
+        CREATE TABLE crowd.seen (kind TEXT);
+        CREATE FUNCTION crowd.saw() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN INSERT INTO crowd.seen VALUES (TG_OP); RETURN NULL; END';
+        CREATE TRIGGER saw AFTER INSERT OR UPDATE ON crowd.job FOR EACH STATEMENT EXECUTE FUNCTION crowd.saw()`),
+    )
+    const looks = sessions.flatMap((session) => [
+      { session, time: later, fill: 0.2 },
+      { session, time: 0, fill: 0.3 },
+      { session, time: later, fill: 0.9 },
+    ])
+    yield* Effect.forEach(looks, dispatch, { concurrency: "unbounded", discard: true })
+  })
+  await Effect.runPromise(Effect.scoped(dispatched))
+  const { rows } = await client.query(
+    "SELECT singleton_key, priority, start_after <= now() AS now, (data ->> 'time')::numeric = 0 AS early FROM crowd.job WHERE name = 'crowd'",
+  )
+  expect(rows).toHaveLength(sessions.length)
+  for (const row of rows) expect(row).toMatchObject({ priority: 900, now: true, early: true })
+  const { rows: seen } = await client.query("SELECT kind FROM crowd.seen")
+  // Those of one turn of the event loop are a group.
+  expect(seen.map(({ kind }) => kind as string)).toEqual(["INSERT", "UPDATE"])
 })
