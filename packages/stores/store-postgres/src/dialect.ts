@@ -100,6 +100,7 @@ export const postgres = (schema: string, tables: ReadonlyArray<string> = []): Di
   sessionOf: (events) => `${events}.id >> 32`,
   elements:
     "(SELECT position - 1 AS key, value FROM jsonb_array_elements(CAST(? AS JSONB)) WITH ORDINALITY AS one (value, position)) AS elements",
+  isLateral: true,
   list: "json_build_array",
   date: (time) => `to_timestamp(CAST(${time} AS BIGINT) / 1000.0)`,
   isBusy: isTransient,

@@ -37,6 +37,8 @@ export interface Dialect {
   readonly feed: FeedQuery
   /** The number of the session of a row of `events`, in the words of the index that finds batches. */
   readonly sessionOf: (events: string) => string
+  /** Whether a subquery in FROM may name the tables in front of it; `false` by default. Then sessions that are opened at once are one statement. */
+  readonly isLateral?: true | undefined
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */
   readonly elements: string
   /** The function that makes a JSON list of its arguments. */

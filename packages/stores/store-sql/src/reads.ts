@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
 import { describedBy } from "./description.js"
 import type { Dialect } from "./Dialect.js"
+import { preferably, together } from "./together.js"
 import { batchIdOf, mostVersions, sessionsWithLast, versionOf } from "./queries.js"
 import { activeColumns, activeRows } from "./summaries.js"
 
@@ -169,13 +170,13 @@ const part = { head: 0, active: 1, mark: 2, record: 3 }
  * The statement that a session is opened with: rows of records, and beside them others in the same columns. They have no order: to sort
  * them costs as much as to read them. What is materialized is short, and read again and again; the snapshot is read once.
  */
-const openStatement = (dialect: Dialect): string => {
+const openStatement = (dialect: Dialect, named = "?", marked = "?"): string => {
   const first = "(SELECT id << 32 | coalesce(CAST(mark AS BIGINT), 1) FROM opened)"
   const last = `(SELECT id << 32 | ${mostVersions} FROM opened)`
   const snapshot = (column: string, id: string) =>
     `(SELECT ${column} FROM projections WHERE session = ${id} AND kind = 'snapshot' AND key = '')`
   return `WITH opened AS MATERIALIZED (
-      SELECT id, name, last_version, ${snapshot("mark", "sessions.id")} AS mark FROM sessions WHERE name = ?
+      SELECT id, name, last_version, ${snapshot("mark", "sessions.id")} AS mark FROM sessions WHERE name = ${named}
     )
     SELECT ${part.record} AS part, page.* FROM (${pageOf(false, first, last)}) AS page
     UNION ALL SELECT ${part.head}, last_version,
@@ -184,7 +185,7 @@ const openStatement = (dialect: Dialect): string => {
     UNION ALL SELECT ${part.active}, NULL, NULL, NULL, NULL, NULL, CAST(${dialect.list}(${activeColumns(dialect, "opened")}) AS TEXT), NULL
       FROM opened JOIN summaries ON summaries.session = opened.id OR summaries.thread_id = opened.name WHERE is_active = TRUE
     UNION ALL SELECT ${part.mark}, last_version, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM sessions WHERE name = ? AND NOT EXISTS (SELECT 1 FROM opened)`
+      FROM sessions WHERE name = ${marked} AND NOT EXISTS (SELECT 1 FROM opened)`
 }
 
 /** What a session is opened with, of the rows of {@link openStatement}. */
@@ -212,9 +213,10 @@ const openedOf = (session: string, rows: ReadonlyArray<ReadonlyArray<unknown>>):
 }
 
 /** What a session is opened with, by one statement. */
-export const opening = ({ dialect, lists }: Database): EventLog.Opening["ask"] => {
+export const opening = (database: Database): EventLog.Opening["ask"] => {
+  const { dialect, lists } = database
   const statement = openStatement(dialect)
-  return (session, limit) =>
+  const alone = (limit: number) => (session: string) =>
     Effect.map(
       lists({ operation: "open", session }, statement, [
         session,
@@ -224,9 +226,56 @@ export const opening = ({ dialect, lists }: Database): EventLog.Opening["ask"] =
       ]),
       (rows) => openedOf(session, rows),
     )
+  const shared = (limit: number) =>
+    together(database, {
+      operation: "open",
+      statement: openStatement(dialect, "(elements.value ->> 0)", "(elements.value ->> 1)"),
+      parameters: [...ends(limit), limit],
+      named: (session) => [session, EventLog.markOf(session)],
+      answer: openedOf,
+    })
+  // All pages of a memory have one limit.
+  const byLimit = new Map<number, (session: string) => Effect.Effect<EventLog.Opened, EventLog.LogError>>()
+  return (session, limit) => {
+    const ask =
+      byLimit.get(limit) ??
+      preferably(database, "open", dialect.isLateral === true ? shared(limit) : null, alone(limit))
+    byLimit.set(limit, ask)
+    return ask(session)
+  }
 }
 
-const readingSessions = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({
+/** The heads of sessions. */
+const heads = (database: Database): EventLog.Service["head"] => {
+  const { dialect, lists } = database
+  const statement = (name: string) =>
+    `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
+     WHERE sessions.name = ${name}`
+  const answer = (_session: string, [row]: ReadonlyArray<ReadonlyArray<unknown>>) =>
+    row === undefined ? null : { version: Number(row[0]), batchId: String(row[1]) }
+  return preferably(
+    database,
+    "head",
+    dialect.isLateral === true
+      ? together(database, {
+          operation: "head",
+          statement: statement("(elements.value ->> 0)"),
+          parameters: [],
+          named: (session) => [session],
+          answer,
+        })
+      : null,
+    (session) =>
+      Effect.map(lists({ operation: "head", session }, statement("?"), [session]), (rows) =>
+        answer(session, rows),
+      ),
+  )
+}
+
+const readingSessions = (
+  database: Database,
+  { query, lists } = database,
+): Pick<EventLog.Service, "read" | "head" | "list"> => ({
   read: (session, { fromVersion, toVersion, reverse, limit }) => {
     const from = [session, Math.min(fromVersion, mostVersions)]
     const to = [session, Math.max(Math.min(toVersion, mostVersions), 0)]
@@ -239,17 +288,7 @@ const readingSessions = ({ query, lists }: Database): Pick<EventLog.Service, "re
       (rows) => rows.map((row) => recordOf(session, row)),
     )
   },
-  head: (session) =>
-    Effect.map(
-      query(
-        { operation: "head", session },
-        `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
-         WHERE sessions.name = ?`,
-        [session],
-      ),
-      ([row]) =>
-        row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
-    ),
+  head: heads(database),
   list: (options) => {
     const [condition, parameters] = listing(options)
     return Effect.map(
