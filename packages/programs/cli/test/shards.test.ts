@@ -1,6 +1,10 @@
 /** The shards of a store over stores, as the command line shows them and moves sessions between them. */
 import { join } from "node:path"
+import { Memory, Message } from "@memfold/core"
 import { sharded } from "@memfold/sharded"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+import { Effect, TestContext } from "effect"
 import { createMemory } from "memfold"
 import { expect, it } from "vitest"
 import { inFolder, lines } from "@memfold/harness/program"
@@ -46,4 +50,42 @@ it("memfold shards shows, moves and rebalances", async () => {
   expect(await run("rebalance", ...three)).toEqual([])
   const wrong = await memfold("shards", "show", "--shards", file("wrong.json", { shards: {} }))
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('{"shards":{"NAME":"URL"}}')])
+})
+
+it("memfold archive and restore reach the sessions of all shards", async () => {
+  const store = { shards: { d: url("d"), e: url("e") } }
+  const sessions = ["one", "two", "three", "four", "five", "six"]
+  // The clock of a test begins in 1970.
+  await Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
+    Effect.flatMap((memory) =>
+      Effect.forEach(sessions, (session) => memory.append(session, Message.user(session))),
+    ),
+    Effect.scoped,
+    Effect.provide(sharded(store)),
+    Effect.provide(ExtractiveSummarizer.layer()),
+    Effect.provide(TestContext.TestContext),
+    Effect.runPromise,
+  )
+  const shards = ["--shards", file("archived.json", store)]
+  const cold = join(folder, "cold")
+  const run = async (...args: ReadonlyArray<string>) =>
+    lines((await memfold("archive", ...shards, "--to", cold, "--idle", "90 days", "--json", ...args)).out)
+  const planned = await run()
+  expect(planned.map(({ outcome }) => outcome)).toEqual(sessions.map(() => "planned"))
+  expect((await run("--run")).map(({ session }) => session as string).toSorted()).toEqual(sessions.toSorted())
+  expect(await run("--run")).toEqual([])
+  for (const session of sessions) {
+    const back = await memfold("restore", session, ...shards, "--from", cold, "--json")
+    expect(lines(back.out)).toMatchObject([{ type: "restored", session, restored: true }])
+  }
+  const memory = createMemory({ store: sharded(store) })
+  for (const session of sessions) expect((await memory.state(session)).total).toBe(1)
+  await memory.close()
+  const both = await memfold("archive", ...shards, "--store", url("d"), "--to", cold, "--idle", "1 day")
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining("give --store URL, or --shards FILE")])
+  const neither = await memfold("restore", "one", "--from", cold)
+  expect([neither.code, neither.err]).toEqual([
+    2,
+    expect.stringContaining("give --store URL, or --shards FILE"),
+  ])
 })

@@ -11,12 +11,12 @@ import {
   type Rule,
   Rules,
 } from "@memfold/archive"
-import { withoutSecrets } from "@memfold/catalog"
 import { Audit, EventLog } from "@memfold/core"
 import { Console, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
 import { clean, color, json as toJson, several } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { existing, nameOf, storeOrShards } from "./shardsFile.js"
 
 const opened = (place: string) =>
   Effect.mapError(openArchive(place), ({ reason }) => new UsageError({ problem: reason }))
@@ -109,7 +109,7 @@ export const command = options.command(
   "archive",
   "Move sessions that nobody speaks in any more to a folder or a bucket, by rule; it says first what it would do.",
   {
-    store: options.store,
+    ...storeOrShards,
     to: options.optionalText(
       "to",
       "PLACE",
@@ -189,7 +189,7 @@ export const command = options.command(
         return
       }
       if ((yield* once) > 0) return yield* new Findings()
-    }).pipe(Effect.provide(options.existingStore(given, { readonly: !given.run }))),
+    }).pipe(Effect.provide(existing(given, { readonly: !given.run }))),
 )
 
 export const restore = options.command(
@@ -197,11 +197,11 @@ export const restore = options.command(
   "Bring a session back from the archive.",
   {
     session: Args.text({ name: "SESSION" }),
-    store: options.store,
+    ...storeOrShards,
     from: options.text("from", "PLACE", "The archive."),
     json: options.json,
   },
-  ({ session, store, from, json }) =>
+  ({ session, from, json, ...given }) =>
     Effect.gen(function* () {
       const archive = yield* opened(from)
       const log = yield* EventLog.EventLog
@@ -210,12 +210,12 @@ export const restore = options.command(
       const isBack = (yield* bringBack(log, archive, session)) || wasAway
       if (!isBack && (yield* log.head(session)) === null)
         return yield* new UsageError({
-          problem: `neither ${withoutSecrets(store)} nor its archive has a session "${session}"`,
+          problem: `neither ${nameOf(given)} nor its archive has a session "${session}"`,
         })
       yield* Console.log(
         json
           ? toJson({ type: "restored", session, restored: isBack })
           : clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`),
       )
-    }).pipe(Effect.provide(options.existingStore({ store }, { readonly: false }))),
+    }).pipe(Effect.provide(existing(given, { readonly: false }))),
 )

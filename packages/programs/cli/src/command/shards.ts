@@ -1,46 +1,17 @@
 /** `memfold shards show|move|rebalance`: the shards of a store over stores. */
 import { Args, Command } from "@effect/cli"
 import { Audit, EventLog } from "@memfold/core"
-import { type Moved, Sharded, sharded } from "@memfold/sharded"
-import { Console, Effect, Option, Schema, Stream } from "effect"
+import { type Moved, Sharded } from "@memfold/sharded"
+import { Console, Effect, Option, Stream } from "effect"
 import { clean, count, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { aboutShards, shardsIn } from "./shardsFile.js"
 
-/** What a file of shards has. A program that uses the same shards gives `sharded` the same. */
-const Shards = Schema.Struct({
-  shards: Schema.Record({
-    key: Schema.NonEmptyString,
-    value: Schema.Union(
-      Schema.String,
-      Schema.Struct({
-        store: Schema.String,
-        region: Schema.optionalWith(Schema.String, { exact: true }),
-        leaving: Schema.optionalWith(Schema.Boolean, { exact: true }),
-      }),
-    ),
-  }).pipe(Schema.filter((shards) => Object.keys(shards).length > 0)),
-  place: Schema.optional(Schema.Literal("session", "owner")),
-})
-
-const shardsFile = options.text(
-  "shards",
-  "FILE",
-  'The shards as JSON: {"shards":{"a":"postgres://db-a/chats","b":"postgres://db-b/chats"},"place":"owner"}.',
-)
+const shardsFile = options.text("shards", "FILE", aboutShards)
 
 const withShards = <E>(path: string, use: (log: Sharded["Type"]) => Effect.Effect<void, E>) =>
-  Effect.gen(function* () {
-    const parsed = yield* options.parsedFile("--shards", path)
-    const given = yield* Effect.mapError(
-      Schema.decodeUnknown(Shards)(parsed, { onExcessProperty: "error" }),
-      () =>
-        new UsageError({
-          problem: `--shards ${path}: it is {"shards":{"NAME":"URL"}}, with "place": "session" or "owner" if you want`,
-        }),
-    )
-    return yield* Effect.provide(Effect.flatMap(Sharded, use), sharded(given))
-  })
+  Effect.flatMap(shardsIn(path), (shards) => Effect.provide(Effect.flatMap(Sharded, use), shards))
 
 const toldMove = (json: boolean) => (moved: Moved) =>
   Console.log(
