@@ -11,7 +11,7 @@ import { feeding } from "./feed.js"
 import { openForm } from "./form.js"
 import { keysUnder } from "./keys.js"
 import { type Options, targetOf } from "./Options.js"
-import { readHead, readPage } from "./read.js"
+import { readHead, readOpened, readPage } from "./read.js"
 import { remove } from "./remove.js"
 import { projections } from "./rows.js"
 import * as Scripts from "./scripts.js"
@@ -63,7 +63,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     const scripts = Scripts.make(target.mode === "cluster" ? "SPUBLISH" : "PUBLISH")
     const rows = projections(connection, keysOf, target.prefix, scripts)
     const writing = { connection, keysOf, scripts, waitReplicas: options.waitReplicas }
-    return {
+    const log = {
       durability,
       changes,
       append: (session, ...given) =>
@@ -88,7 +88,10 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
           guard({ operation: "projections.put", session }, rows.put(session, ...given)),
         drop: (...given) => guard({ operation: "projections.drop" }, rows.drop(...given)),
       },
-    }
+    } satisfies RedisEventLog
+    return EventLog.withOpening(log, (session, limit) =>
+      readOpened(connection, scripts.open, keysOf(session), session, limit),
+    )
   })
 
 /**

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"
 import type { Script } from "./scripts.js"
-import { type Entry, fromHead, toRecord } from "./stored.js"
+import { type Entry, fromHead, fromStored, toRecord } from "./stored.js"
 
 /** A page of the records of a session, in one request. */
 export const readPage = (
@@ -38,3 +38,43 @@ export const readHead = (
         return { version, batchId }
       }),
     )
+
+/** What a session is opened with, in one request. The mark of an archive is on another master, and is not looked for. */
+export const readOpened = (
+  connection: Connection,
+  script: Script,
+  { log, meta, rows }: SessionKeys,
+  session: string,
+  limit: number,
+): Effect.Effect<EventLog.Opened, EventLog.LogError> =>
+  Effect.map(
+    connection.run(
+      { operation: "open", session },
+      script,
+      [log, meta, rows("snapshot"), rows("summary")],
+      [String(limit)],
+    ),
+    (answer) => {
+      const [head, snapshot, mark, active, summary, page = []] = answer as readonly [
+        head?: string,
+        snapshot?: string | null,
+        mark?: string | null,
+        active?: string | null,
+        summary?: string | null,
+        page?: ReadonlyArray<Entry>,
+      ]
+      const { version, batchId } = fromHead(head ?? "")
+      return {
+        head: head === undefined ? null : { version, batchId },
+        snapshot:
+          snapshot == null
+            ? null
+            : { key: "", data: fromStored(snapshot), ...(mark == null ? {} : { mark: fromStored(mark) }) },
+        active:
+          active == null || summary == null
+            ? []
+            : [{ key: fromStored(active), data: fromStored(summary), mark: "active" }],
+        page: page.map((entry) => toRecord(session, entry)),
+      }
+    },
+  )

@@ -402,25 +402,56 @@ redis.call('HSET', meta, 'fed', enter(version))
 return 1
 `
 
-/**
- * Reads a page of a log, a few entries at a time: each may be as large as a request, and none is answered behind the one that ends the
- * page. Given are the command, the ends of the range in its order, and the limit.
- */
-const page = `
-local command, from, to, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local found, text = {}, 0
-while #found < limit do
-  local count = math.min(limit - #found, 16)
-  local part = redis.call(command, KEYS[1], from, to, 'COUNT', count)
-  for _, entry in ipairs(part) do
-    found[#found + 1] = entry
-    text = text + #(entry[2][6] or '')
-    if text >= ${EventLog.pageText} then return found end
+/** Reads a page of a log, a few entries at a time: each may be as large as a request, and none is answered behind the one that ends the page. */
+const pages = `
+local function pageOf(log, command, from, to, limit)
+  local found, text = {}, 0
+  while #found < limit do
+    local count = math.min(limit - #found, 16)
+    local part = redis.call(command, log, from, to, 'COUNT', count)
+    for _, entry in ipairs(part) do
+      found[#found + 1] = entry
+      text = text + #(entry[2][6] or '')
+      if text >= ${EventLog.pageText} then return found end
+    end
+    if #part < count then break end
+    from = '(' .. part[count][1]
   end
-  if #part < count then break end
-  from = '(' .. part[count][1]
+  return found
 end
-return found
+`
+
+/** A page of a log. Given are the command, the ends of the range in its order, and the limit. */
+const page = `
+${pages}
+return pageOf(KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]))
+`
+
+/**
+ * What a session is opened with: its head, its snapshot with the mark, its active summary as key and data, and the page from that mark on. Given is the limit of
+ * the page. What another program has damaged is an error, behind which the caller asks for one part after the other.
+ */
+const open = `
+${pages}
+local head = redis.call('HGET', KEYS[2], 'head')
+if not head then return {} end
+local function marksOf(rows)
+  local field = redis.call('HGET', rows, '@')
+  return field and cjson.decode(field) or {}
+end
+local from, mark = '-', false
+local snapshot = redis.call('HGET', KEYS[3], '=')
+if snapshot then
+  for name, key in pairs(marksOf(KEYS[3])) do
+    if key == '' then
+      mark = name
+      from = string.match(name, '^%d+$') .. '-0'
+    end
+  end
+end
+local active = marksOf(KEYS[4])['active'] or false
+local summary = active and redis.call('HGET', KEYS[4], '=' .. active)
+return {head, snapshot, mark, active, summary, pageOf(KEYS[1], 'XRANGE', from, '+', tonumber(ARGV[1]))}
 `
 
 /** The scripts of a log. */
@@ -434,4 +465,5 @@ export const make = (publish: Publish) => ({
   enter: script(`local fed\n${enters}`),
   finished: script(finished),
   page: script(page),
+  open: script(open),
 })

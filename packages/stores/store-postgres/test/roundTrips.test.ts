@@ -101,7 +101,7 @@ it("sessions that are opened at once are opened together, and so their heads are
         expect(sent.length).toBeLessThan(sessions.length / 2)
         sent.splice(0)
         yield* each((session) => Effect.map(log.head(session), (head) => expect(head?.version).toBe(4)))
-        expect(sent.length).toBeLessThanOrEqual(Math.ceil(sessions.length / 32) + 1)
+        expect(sent.length).toBeLessThanOrEqual(Math.ceil(sessions.length / 16) + 1)
         expect(yield* log.head("nobody")).toBeNull()
         for (const session of sessions) expect((yield* memory.state(session)).total).toBe(4)
       }),

@@ -250,7 +250,7 @@ const heads = (database: Database): EventLog.Service["head"] => {
   const { dialect, lists } = database
   const statement = (name: string) =>
     `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
-     WHERE sessions.name = ${name}`
+     WHERE sessions.name = ${name} LIMIT 1`
   const answer = (_session: string, [row]: ReadonlyArray<ReadonlyArray<unknown>>) =>
     row === undefined ? null : { version: Number(row[0]), batchId: String(row[1]) }
   return preferably(

@@ -7,8 +7,11 @@ import type { About, Database } from "./Database.js"
 
 type Rows = ReadonlyArray<ReadonlyArray<unknown>>
 
-/** How many sessions a statement answers for. What sessions are opened with is in memory at once for all of them. */
-const atOnce = 32
+/**
+ * How many sessions a statement answers for. What sessions are opened with is in memory at once for all of them. The statement says it, too:
+ * a planner would expect a hundred, and read whole tables for them, or compile the plan, which takes longer than all else.
+ */
+const atOnce = 16
 
 /** A question about a session. */
 export interface Question<A> {
@@ -30,7 +33,8 @@ export const together = <A>(
   { dialect, lists }: Database,
   { operation, statement, parameters, named, answer }: Question<A>,
 ): ((session: string) => Effect.Effect<A, EventLog.LogError>) => {
-  const all = `SELECT elements.key, one.* FROM ${dialect.elements} CROSS JOIN LATERAL (${statement}) AS one`
+  const all = `SELECT elements.key, one.* FROM (SELECT * FROM ${dialect.elements} LIMIT ${atOnce}) AS elements
+    CROSS JOIN LATERAL (${statement}) AS one`
   const ask = Batcher.make<string, A, EventLog.LogError>({
     run: (sessions) => {
       const names = sessions.map((session) => named(session).map((name) => name.toWellFormed()))
