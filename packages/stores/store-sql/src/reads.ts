@@ -247,7 +247,7 @@ export const opening = (database: Database): EventLog.Opening["ask"] => {
 
 /** The heads of sessions. */
 const heads = (database: Database): EventLog.Service["head"] => {
-  const { dialect, lists } = database
+  const { dialect, query } = database
   const statement = (name: string) =>
     `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
      WHERE sessions.name = ${name} LIMIT 1`
@@ -266,8 +266,8 @@ const heads = (database: Database): EventLog.Service["head"] => {
         })
       : null,
     (session) =>
-      Effect.map(lists({ operation: "head", session }, statement("?"), [session]), (rows) =>
-        answer(session, rows),
+      Effect.map(query({ operation: "head", session }, statement("?"), [session]), ([row]) =>
+        row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
       ),
   )
 }
