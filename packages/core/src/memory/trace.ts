@@ -57,8 +57,13 @@ interface Part {
   readonly range: MessageRange
 }
 
-/** The days, in UTC, on which the messages of a range were said. */
-const daysOf = (times: ArrayLike<number>, { from, to }: MessageRange): ReadonlySet<string> => {
+/** The days, in UTC, on which the messages of a range were said: found once a sentence may name one, which few do. */
+const daysOf = (times: ArrayLike<number>, range: MessageRange): Pick<ReadonlySet<string>, "has"> => {
+  let days: ReadonlySet<string> | undefined
+  return { has: (text) => /^\d{4}-/u.test(text) && (days ??= daysIn(times, range)).has(text) }
+}
+
+const daysIn = (times: ArrayLike<number>, { from, to }: MessageRange): ReadonlySet<string> => {
   const days = new Set<number>()
   for (let at = from; at < Math.min(to, times.length); at++) days.add(Math.floor(times[at]! / 86_400_000))
   return new Set(

@@ -134,7 +134,7 @@ const wordsWith = (sentence: string, shared: ReadonlySet<string>): ReadonlyArray
 export interface Ground {
   readonly postings: TermPostings
   readonly range: MessageRange
-  readonly days: ReadonlySet<string>
+  readonly days: Pick<ReadonlySet<string>, "has">
 }
 
 /** The terms of a sentence that messages have, and what they weigh. */

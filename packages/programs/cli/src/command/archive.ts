@@ -115,7 +115,10 @@ export const command = options.command(
       "PLACE",
       "The archive: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME.",
     ),
-    idle: duration("idle", 'Sessions that nothing was written to for this long, such as "90 days".'),
+    idle: duration(
+      "idle",
+      'Sessions that nothing was written to for this long, such as "90 days". What was active in the last hour is never archived.',
+    ),
     age: duration("age", 'Sessions that were begun this long ago, such as "700 days".'),
     owner: options.owner.pipe(Options.withDescription("Only the sessions of this owner.")),
     hold: options.repeatedText(
