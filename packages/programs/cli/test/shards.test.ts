@@ -52,7 +52,7 @@ it("memfold shards shows, moves and rebalances", async () => {
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('{"shards":{"NAME":"URL"}}')])
 })
 
-it("memfold archive and restore reach the sessions of all shards", async () => {
+it("every command reaches the sessions of all shards by --store sharded:FILE", async () => {
   const store = { shards: { d: url("d"), e: url("e") } }
   const sessions = ["one", "two", "three", "four", "five", "six"]
   // The clock of a test begins in 1970.
@@ -66,7 +66,8 @@ it("memfold archive and restore reach the sessions of all shards", async () => {
     Effect.provide(TestContext.TestContext),
     Effect.runPromise,
   )
-  const shards = ["--shards", file("archived.json", store)]
+  const path = file("archived.json", store)
+  const shards = ["--store", `sharded:${path}`]
   const cold = join(folder, "cold")
   const run = async (...args: ReadonlyArray<string>) =>
     lines((await memfold("archive", ...shards, "--to", cold, "--idle", "90 days", "--json", ...args)).out)
@@ -81,11 +82,12 @@ it("memfold archive and restore reach the sessions of all shards", async () => {
   const memory = createMemory({ store: sharded(store) })
   for (const session of sessions) expect((await memory.state(session)).total).toBe(1)
   await memory.close()
-  const both = await memfold("archive", ...shards, "--store", url("d"), "--to", cold, "--idle", "1 day")
-  expect([both.code, both.err]).toEqual([2, expect.stringContaining("give --store URL, or --shards FILE")])
-  const neither = await memfold("restore", "one", "--from", cold)
-  expect([neither.code, neither.err]).toEqual([
-    2,
-    expect.stringContaining("give --store URL, or --shards FILE"),
-  ])
+  const listed = lines((await memfold("sessions", ...shards, "--json")).out)
+  expect(listed.map(({ session }) => session)).toEqual(expect.arrayContaining(sessions))
+  expect((await memfold("context", "one", ...shards)).out).toContain("one")
+  expect((await memfold("verify", ...shards)).code).toBe(0)
+  const copied = await memfold("copy", "--from", `sharded:${path}`, "--to", url("copied"), "--json")
+  expect(lines(copied.out).at(-1)).toMatchObject({ type: "copy" })
+  const wrong = await memfold("sessions", "--store", `sharded:${file("broken.json", { shards: [] })}`)
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('{"shards":{"NAME":"URL"}}')])
 })

@@ -11,12 +11,13 @@ import {
   type Rule,
   Rules,
 } from "@memfold/archive"
+import { withoutSecrets } from "@memfold/catalog"
 import { Audit, EventLog } from "@memfold/core"
 import { Console, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
 import { clean, color, json as toJson, several } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { existing, nameOf, storeOrShards } from "./shardsFile.js"
+import { parsedFile } from "./parsedFile.js"
 
 const opened = (place: string) =>
   Effect.mapError(openArchive(place), ({ reason }) => new UsageError({ problem: reason }))
@@ -51,7 +52,7 @@ const rulesOf = (given: {
         problem: "give --idle or --age, with --owner if you want, or --rules FILE",
       })
     const wanted = Option.isSome(given.rules)
-      ? yield* options.parsedFile("--rules", given.rules.value)
+      ? yield* parsedFile("--rules", given.rules.value)
       : {
           rules: [
             {
@@ -109,7 +110,7 @@ export const command = options.command(
   "archive",
   "Move sessions that nobody speaks in any more to a folder or a bucket, by rule; it says first what it would do.",
   {
-    ...storeOrShards,
+    store: options.store,
     to: options.optionalText(
       "to",
       "PLACE",
@@ -192,7 +193,7 @@ export const command = options.command(
         return
       }
       if ((yield* once) > 0) return yield* new Findings()
-    }).pipe(Effect.provide(existing(given, { readonly: !given.run }))),
+    }).pipe(Effect.provide(options.existingStore(given, { readonly: !given.run }))),
 )
 
 export const restore = options.command(
@@ -200,11 +201,11 @@ export const restore = options.command(
   "Bring a session back from the archive.",
   {
     session: Args.text({ name: "SESSION" }),
-    ...storeOrShards,
+    store: options.store,
     from: options.text("from", "PLACE", "The archive."),
     json: options.json,
   },
-  ({ session, from, json, ...given }) =>
+  ({ session, store, from, json }) =>
     Effect.gen(function* () {
       const archive = yield* opened(from)
       const log = yield* EventLog.EventLog
@@ -213,12 +214,12 @@ export const restore = options.command(
       const isBack = (yield* bringBack(log, archive, session)) || wasAway
       if (!isBack && (yield* log.head(session)) === null)
         return yield* new UsageError({
-          problem: `neither ${nameOf(given)} nor its archive has a session "${session}"`,
+          problem: `neither ${withoutSecrets(store)} nor its archive has a session "${session}"`,
         })
       yield* Console.log(
         json
           ? toJson({ type: "restored", session, restored: isBack })
           : clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`),
       )
-    }).pipe(Effect.provide(existing(given, { readonly: false }))),
+    }).pipe(Effect.provide(options.existingStore({ store }, { readonly: false }))),
 )

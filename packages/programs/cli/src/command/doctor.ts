@@ -10,6 +10,7 @@ import { clean, color, json as toJson } from "../terminal/terminal.js"
 import { rulesIn } from "./archive.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { parsedFile } from "./parsedFile.js"
 import { readTokens } from "./serve.js"
 
 /** Something that is not protected, and what to do about it. */
@@ -115,7 +116,7 @@ export const command = options.command(
       const { broken, erased, count } = yield* trailsOf(log)
       const given = yield* Effect.transposeMapOption(tokens, readTokens)
       const kept = yield* Effect.transposeMapOption(rules, (path) =>
-        Effect.flatMap(options.parsedFile("--rules", path), rulesIn),
+        Effect.flatMap(parsedFile("--rules", path), rulesIn),
       )
       const backups = yield* Effect.forEach(backup, (path) =>
         Effect.try({

@@ -18,10 +18,11 @@ import {
   UnknownName,
   withoutSecrets,
 } from "@memfold/catalog"
-import { withoutMark } from "../transcript/source.js"
 import { formats } from "../transcript/Transcript.js"
-import { defaultLimit, InputLimit, largestLimit, readText } from "../input/Input.js"
+import { defaultLimit, InputLimit, largestLimit } from "../input/Input.js"
 import { UsageError } from "./failure.js"
+import { parsedFile } from "./parsedFile.js"
+import { shardsIn } from "./shardsFile.js"
 import { clean, progress, progressDone, shownId } from "../terminal/terminal.js"
 
 /** A command: what it is for, its options, and what it does. */
@@ -132,7 +133,7 @@ export const storeText = (name: string, about: string): Options.Options<string> 
 
 export const store = storeText(
   "store",
-  "The store: the path of a SQLite file, memory:, redis://HOST, or postgres://HOST/DATABASE.",
+  "The store: the path of a SQLite file, memory:, redis://HOST, postgres://HOST/DATABASE, or sharded:FILE.",
 )
 
 /** The archive behind a store. */
@@ -270,19 +271,6 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
       }),
   })
 
-/** A parsed file of JSON; `option` is the name of the option that names it, for errors. */
-export const parsedFile = (option: string, path: string): Effect.Effect<unknown, UsageError> =>
-  Effect.gen(function* () {
-    const text = yield* Effect.mapError(
-      readText(path),
-      ({ problem }) => new UsageError({ problem: `${option} ${path}: ${problem}` }),
-    )
-    return yield* Effect.try({
-      try: () => JSON.parse(withoutMark(text)) as unknown,
-      catch: () => new UsageError({ problem: `${option} ${path}: the file is not JSON` }),
-    })
-  })
-
 /** The named strategy, with its settings from all sources. */
 export const chosenStrategy = (
   name: string,
@@ -319,24 +307,37 @@ const waitedFor = <A, E>(url: string, layer: Layer.Layer<A, E>): Layer.Layer<A, 
     }),
   )
 
+/** The file of `sharded:FILE`; `null` for another store. */
+const shardsFileOf = (url: string): string | null =>
+  url.startsWith("sharded:") ? url.slice("sharded:".length) : null
+
+/** A store as a service takes it: its URL, or the layer over the shards of a file. */
+export const servedStore = (url: string) => {
+  const file = shardsFileOf(url)
+  return file === null ? Effect.succeed(url) : shardsIn("--store", file)
+}
+
 /**
- * The layer of a store. Commands that only read pass `create: false`: a wrong path is an error then. The wait for a
- * server is shorter than in an application, because a person is waiting.
+ * The layer of a store. Commands that only read pass `create: false`: a wrong path is an error then. Shards are opened to be written to:
+ * who looks for a session may have to end its move. The wait for a server is shorter than in an application, because a person is waiting.
  */
 export const openStore = (
   url: string,
   options?: StoreOptions,
-): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
-  Either.map(
-    storeLayer(url, { retryFor: "3 seconds", ...options }),
+): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName | UsageError> => {
+  const file = shardsFileOf(url)
+  if (file !== null) return Effect.map(shardsIn("--store", file), (layer) => waitedFor(url, layer))
+  return Either.mapBoth(storeLayer(url, { retryFor: "3 seconds", ...options }), {
+    onLeft: (error) => new UnknownName({ ...error, allowed: [...error.allowed, "sharded:FILE"] }),
     // What the commands do with it is print it.
-    (layer) =>
+    onRight: (layer) =>
       Layer.mapError(waitedFor(url, layer), (error) =>
         error._tag === "LogError"
           ? error
           : new EventLog.LogError({ operation: "open", reason: error.message }),
       ),
-  )
+  })
+}
 
 /**
  * The layer of a store that must exist. It is not changed, unless `readonly` is `false`; with an archive, a session that is read comes
@@ -345,7 +346,7 @@ export const openStore = (
 export const existingStore = (
   { store, archive = Option.none() }: Stored,
   { readonly = true } = {},
-): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> => {
+): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName | UsageError> => {
   const isRead = readonly && Option.isNone(archive)
   return behind(Layer.unwrapEffect(openStore(store, { create: false, readonly: isRead })), archive)
 }
@@ -357,7 +358,7 @@ export const quietMemory = (
     readonly = true,
     layers = Layer.empty,
   }: { readonly readonly?: boolean; readonly layers?: Layer.Layer<never, never, EventLog.EventLog> } = {},
-): Layer.Layer<Memory.Memory | EventLog.EventLog, EventLog.LogError | UnknownName> =>
+): Layer.Layer<Memory.Memory | EventLog.EventLog, EventLog.LogError | UnknownName | UsageError> =>
   Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
     Layer.provide([ExtractiveSummarizer.layer(), layers]),
     Layer.provideMerge(existingStore(stored, { readonly })),

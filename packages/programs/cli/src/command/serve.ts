@@ -7,6 +7,7 @@ import { existsSync, renameSync, writeFileSync } from "node:fs"
 import { withArchive } from "@memfold/archive"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { parsedFile } from "./parsedFile.js"
 import { listening } from "./signals.js"
 import { spend, spendOf } from "./spend.js"
 import { clean, color } from "../terminal/terminal.js"
@@ -31,7 +32,7 @@ export const readTokens = (path: string) =>
   Effect.gen(function* () {
     const { tokensIn } = yield* server
     return yield* Either.mapLeft(
-      tokensIn(yield* options.parsedFile("--tokens", path)),
+      tokensIn(yield* parsedFile("--tokens", path)),
       (error) => new UsageError({ problem: `--tokens ${path}: ${error.message}` }),
     )
   })
@@ -215,11 +216,12 @@ export const command = options.command(
         : {}
       const site = studio ? { site: yield* studioPage } : {}
       const tooling = mcp ? { mcp: (yield* tools).mcpHandler } : {}
+      const opened = yield* options.servedStore(store)
       yield* served(
         {
           store: Option.match(rest.archive, {
-            onNone: () => store,
-            onSome: (place) => withArchive(store, place),
+            onNone: () => opened,
+            onSome: (place) => withArchive(opened, place),
           }),
           port,
           host,

@@ -6,12 +6,16 @@ import { Console, Effect, Option, Stream } from "effect"
 import { clean, count, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { aboutShards, shardsIn } from "./shardsFile.js"
+import { shardsIn } from "./shardsFile.js"
 
-const shardsFile = options.text("shards", "FILE", aboutShards)
+const shardsFile = options.text(
+  "shards",
+  "FILE",
+  'The shards as JSON: {"shards":{"a":"postgres://db-a/chats","b":"postgres://db-b/chats"},"place":"owner"}. Other commands take them as --store sharded:FILE.',
+)
 
 const withShards = <E>(path: string, use: (log: Sharded["Type"]) => Effect.Effect<void, E>) =>
-  Effect.flatMap(shardsIn(path), (shards) => Effect.provide(Effect.flatMap(Sharded, use), shards))
+  Effect.flatMap(shardsIn("--shards", path), (shards) => Effect.provide(Effect.flatMap(Sharded, use), shards))
 
 const toldMove = (json: boolean) => (moved: Moved) =>
   Console.log(

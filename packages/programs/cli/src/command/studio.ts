@@ -74,7 +74,7 @@ export const command = options.command(
       }
       yield* served(
         {
-          store: input.store,
+          store: typeof input.store === "string" ? yield* options.servedStore(input.store) : input.store,
           port,
           strategy: given.strategy,
           settings,
