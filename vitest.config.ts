@@ -47,5 +47,7 @@ export default defineConfig({
     // A process started by a test takes its time on a busy machine, and a deep run tries hundreds of cases; what hangs is found all the same.
     testTimeout: patience,
     hookTimeout: patience,
+    // What is looked for until it is there may take as long: a second, the default, is short on a busy machine.
+    expect: { poll: { timeout: 60_000 } },
   },
 })

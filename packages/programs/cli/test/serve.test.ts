@@ -212,7 +212,7 @@ print(json.dumps([tag, context["messages"]]))
       await memory.compact("s", { which: "due" })
       return covered()
     }
-    await expect.poll(due, { timeout: 60_000 }).toBe(12)
+    await expect.poll(due).toBe(12)
     await memory.compact("s", { which: "all", fullContextTurns: 6, cachedContextTurns: 1 })
     expect(await covered()).toBe(4)
     await expect(memory.context("s", { fullContextTurns: 0 })).rejects.toMatchObject({
@@ -289,7 +289,7 @@ const load = (url: string, clients: number) => {
   }
   const ended = Promise.all(Array.from({ length: clients }, (_, client) => line(client)))
   const reached = (wanted: number) =>
-    expect.poll(() => count, { timeout: 60_000, interval: 10 }).toBeGreaterThanOrEqual(wanted)
+    expect.poll(() => count, { interval: 10 }).toBeGreaterThanOrEqual(wanted)
   return { acknowledged, ended, reached }
 }
 

@@ -56,6 +56,6 @@ it("as long as the index of a session is behind, and no longer", async () => {
   expect(await holder.line()).toBe("locked")
   expect(await all()).toEqual([many, 1, many, 1, many])
   holder.kill()
-  await expect.poll(all, { timeout: 60_000 }).toEqual(Array.from({ length: 5 }, () => undefined))
+  await expect.poll(all).toEqual(Array.from({ length: 5 }, () => undefined))
   await agent.close()
 })

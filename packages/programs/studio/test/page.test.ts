@@ -84,11 +84,11 @@ describe("the list of sessions", () => {
     await expect.poll(() => rows.allTextContents()).toHaveLength(1)
     await page.getByRole("searchbox").fill("zeppelin")
     await page.keyboard.press("Enter")
-    await expect.poll(() => rows.allTextContents(), { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(() => rows.allTextContents()).toHaveLength(1)
     expect(await rows.textContent()).toContain("flies to Graz")
     await page.getByRole("searchbox").fill("")
     await memory.append("chat-4", { role: "user", content: "I am new." })
-    await expect.poll(() => rows.count(), { timeout: 30_000 }).toBe(4)
+    await expect.poll(() => rows.count()).toBe(4)
     await page.getByRole("link", name("Orders")).click()
     await page.getByRole("heading", name("Orders")).waitFor()
     await page.goBack()
@@ -135,9 +135,7 @@ describe("a long list of sessions", () => {
     await page.getByRole("searchbox").fill("the zeppelin to Graz")
     await page.keyboard.press("Enter")
     // What has more of the words comes first, whatever is newer.
-    await expect
-      .poll(() => rows.locator("a").allTextContents(), { timeout: 30_000 })
-      .toEqual(["s-2000", "s-3000"])
+    await expect.poll(() => rows.locator("a").allTextContents()).toEqual(["s-2000", "s-3000"])
     await page.getByRole("searchbox").fill("")
     await page.getByRole("button", name("More sessions: 100 of 122 are shown")).click()
     await expect.poll(() => rows.count()).toBe(122)
@@ -507,7 +505,7 @@ describe("other strategies", () => {
     await page.getByRole("spinbutton", name("input")).fill("7")
     await page.locator("form").getByRole("button", name("Compare")).click()
     const rows = page.getByRole("group", name("The strategies compared")).locator("tbody tr")
-    await expect.poll(() => rows.count(), { timeout: 60_000 }).toBe(3)
+    await expect.poll(() => rows.count()).toBe(3)
     // Three curves in each of three charts, with their numbers at the last call, and at the pointer.
     const numbers = page.locator("figure .u-series:not(:first-child) .u-value")
     expect(await numbers.count()).toBe(9)
@@ -573,10 +571,8 @@ describe("other strategies", () => {
     const form = page.locator("form")
     await form.getByRole("button", name("Compare")).click()
     const bar = page.getByRole("progressbar", { name: /^Replaying under full history/ })
-    await expect.poll(() => bar.getAttribute("max"), { timeout: 30_000 }).toBe("3000")
-    await expect
-      .poll(async () => Number(await bar.getAttribute("value")), { timeout: 30_000 })
-      .toBeGreaterThan(0)
+    await expect.poll(() => bar.getAttribute("max")).toBe("3000")
+    await expect.poll(async () => Number(await bar.getAttribute("value"))).toBeGreaterThan(0)
     await page.getByRole("button", name("Stop")).click()
     await page.locator("form .primary:enabled").waitFor()
     expect(await bar.count()).toBe(0)
@@ -590,10 +586,10 @@ describe("other strategies", () => {
     await press(page, "Compact…")
     const preview = page.getByRole("status", name("Preview"))
     const looking = preview.getByRole("progressbar")
-    await expect.poll(() => looking.getAttribute("max"), { timeout: 30_000 }).toBe("3000")
+    await expect.poll(() => looking.getAttribute("max")).toBe("3000")
     await preview.getByRole("button", name("Stop")).click()
     await expect.poll(() => preview.textContent()).toBe("It was stopped.")
-    await expect.poll(() => hasEnded, { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => hasEnded).toBe(true)
   })
 
   it("are set in forms made from their schemas: A and B of rounds, with what they would have done", async () => {
@@ -603,7 +599,7 @@ describe("other strategies", () => {
     await page.getByRole("spinbutton", { name: /^A: how many complete turns/ }).fill("2")
     await page.getByRole("spinbutton", { name: /^B: how many turns become/ }).fill("2")
     const preview = page.getByRole("status", name("Preview"))
-    await expect.poll(() => preview.textContent(), { timeout: 30_000 }).toMatch(/the context goes from/)
+    await expect.poll(() => preview.textContent()).toMatch(/the context goes from/)
     await page.getByRole("button", name("Save for the service")).click()
     await page.getByText("Saved.").waitFor()
     const now = (await (await fetch(`${url}/v1/settings`)).json()) as Record<string, unknown>

@@ -92,7 +92,7 @@ describe.each(["inline", "background"] as const)("in a memory that compacts %s,"
       const { summary, total } = await memory.state("s")
       expect(total).toBe(30)
       expect(summary === null ? "Failed" : "Committed").toBe(expected)
-    })
+    }, 60_000)
     expect((await memory.context("s")).messages.length).toBe(expected === "Failed" ? 30 : 5)
     expect((await memory.recall("s", "message 3")).messages.length).toBeGreaterThan(0)
     const texts = JSON.stringify((await memory.messages("s", { limit: 30 })).messages)
