@@ -111,6 +111,12 @@ const messageOf = ({ isDuplicate }: Dialect, cause: unknown): string => {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
+/** Whether the database refused a statement, and was not only busy. */
+export const isRefused =
+  ({ isBusy }: Dialect) =>
+  ({ cause }: EventLog.LogError): boolean =>
+    cause instanceof SqlError && !isBusy(cause.cause)
+
 /** Translates statements for a dialect, each once. */
 const translating = ({ statement }: Dialect): ((sql: string) => string) => {
   if (statement === undefined) return (sql) => sql

@@ -2,12 +2,12 @@
  * Appends and rewrites. A usual append is one statement, shared with the appends of other sessions that wait at the same time: it
  * compares the versions and inserts the records. Everything else takes a transaction.
  */
-import { SqlError } from "@effect/sql/SqlError"
+import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
 import { Array, Effect } from "effect"
 import { batchHash } from "./batchHash.js"
 import * as Batcher from "./batcher.js"
-import { type Database, integer, lockSession, type Row, type Run, textOrNull } from "./Database.js"
+import { type Database, integer, isRefused, lockSession, type Row, type Run, textOrNull } from "./Database.js"
 import type { Dialect } from "./Dialect.js"
 import { change, dropDerived, sessionAt } from "./projections.js"
 import { batchIdOf, mostVersions, ofSession, typeNumber, versionOf } from "./queries.js"
@@ -239,10 +239,6 @@ export const appending = (
   const { dialect, query, statement, statements, transaction, failing } = database
   const types = storedTypes(database, knownTypes)
 
-  /** Whether the database refused a statement, and was not only busy. */
-  const isRefused = ({ cause }: EventLog.LogError): boolean =>
-    cause instanceof SqlError && !dialect.isBusy(cause.cause)
-
   const shared = Batcher.make<Batch, boolean, SqlError>({
     keyOf: ({ session }) => session,
     sizeOf: ({ records }) => charactersOf(records) + (records.length * most.characters) / most.records,
@@ -346,7 +342,7 @@ export const appending = (
       : Effect.zipRight(failing(about)(stored), inTransaction(operation, batch))
     /** What the database refused is tried once more, if a type was missing there. */
     const withLostTypes = (error: EventLog.LogError) =>
-      isRefused(error)
+      isRefused(dialect)(error)
         ? Effect.flatMap(
             Effect.orElseSucceed(types.storeLost(batch.records), () => false),
             (wereLost) => (wereLost ? written : error),

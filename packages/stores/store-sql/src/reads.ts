@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { type Database, integer, type Row, text } from "./Database.js"
 import { describedBy } from "./description.js"
 import type { Dialect } from "./Dialect.js"
-import { preferably, together } from "./together.js"
+import { together } from "./together.js"
 import { batchIdOf, mostVersions, sessionsWithLast, versionOf } from "./queries.js"
 import { activeColumns, activeRows } from "./summaries.js"
 
@@ -170,7 +170,7 @@ const part = { head: 0, active: 1, mark: 2, record: 3 }
  * The statement that a session is opened with: rows of records, and beside them others in the same columns. They have no order: to sort
  * them costs as much as to read them. What is materialized is short, and read again and again; the snapshot is read once.
  */
-const openStatement = (dialect: Dialect, named = "?", marked = "?"): string => {
+const openStatement = (dialect: Dialect, named: string, marked: string): string => {
   const first = "(SELECT id << 32 | coalesce(CAST(mark AS BIGINT), 1) FROM opened)"
   const last = `(SELECT id << 32 | ${mostVersions} FROM opened)`
   const snapshot = (column: string, id: string) =>
@@ -214,63 +214,34 @@ const openedOf = (session: string, rows: ReadonlyArray<ReadonlyArray<unknown>>):
 
 /** What a session is opened with, by one statement. */
 export const opening = (database: Database): EventLog.Opening["ask"] => {
-  const { dialect, lists } = database
-  const statement = openStatement(dialect)
-  const alone = (limit: number) => (session: string) =>
-    Effect.map(
-      lists({ operation: "open", session }, statement, [
-        session,
-        ...ends(limit),
-        limit,
-        EventLog.markOf(session),
-      ]),
-      (rows) => openedOf(session, rows),
-    )
-  const shared = (limit: number) =>
+  const within = (limit: number) =>
     together(database, {
       operation: "open",
-      statement: openStatement(dialect, "(elements.value ->> 0)", "(elements.value ->> 1)"),
-      parameters: [...ends(limit), limit],
       named: (session) => [session, EventLog.markOf(session)],
+      statement: (name) => openStatement(database.dialect, name(0), name(1)),
+      parameters: (names) => [...names.slice(0, 1), ...ends(limit), limit, ...names.slice(1)],
       answer: openedOf,
     })
   // All pages of a memory have one limit.
-  const byLimit = new Map<number, (session: string) => Effect.Effect<EventLog.Opened, EventLog.LogError>>()
+  const byLimit = new Map<number, ReturnType<typeof within>>()
   return (session, limit) => {
-    const ask =
-      byLimit.get(limit) ??
-      preferably(database, "open", dialect.isLateral === true ? shared(limit) : null, alone(limit))
+    const ask = byLimit.get(limit) ?? within(limit)
     byLimit.set(limit, ask)
     return ask(session)
   }
 }
 
 /** The heads of sessions. */
-const heads = (database: Database): EventLog.Service["head"] => {
-  const { dialect, query } = database
-  const statement = (name: string) =>
-    `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
-     WHERE sessions.name = ${name} LIMIT 1`
-  const answer = (_session: string, [row]: ReadonlyArray<ReadonlyArray<unknown>>) =>
-    row === undefined ? null : { version: Number(row[0]), batchId: String(row[1]) }
-  return preferably(
-    database,
-    "head",
-    dialect.isLateral === true
-      ? together(database, {
-          operation: "head",
-          statement: statement("(elements.value ->> 0)"),
-          parameters: [],
-          named: (session) => [session],
-          answer,
-        })
-      : null,
-    (session) =>
-      Effect.map(query({ operation: "head", session }, statement("?"), [session]), ([row]) =>
-        row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
-      ),
-  )
-}
+const heads = (database: Database): EventLog.Service["head"] =>
+  together(database, {
+    operation: "head",
+    named: (session) => [session],
+    statement: (name) =>
+      `SELECT last_version, coalesce(${batchIdOf("last")}, '') FROM ${sessionsWithLast} WHERE sessions.name = ${name(0)} LIMIT 1`,
+    parameters: (names) => names,
+    answer: (_session, [row]) =>
+      row === undefined ? null : { version: Number(row[0]), batchId: String(row[1]) },
+  })
 
 const readingSessions = (
   database: Database,

@@ -1,9 +1,8 @@
 /** What is asked about many sessions at the same time, by one statement: a statement costs about as much as what it answers. */
 import { EventLog } from "@memfold/log"
-import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Fiber } from "effect"
 import * as Batcher from "./batcher.js"
-import type { About, Database } from "./Database.js"
+import { type About, type Database, isRefused } from "./Database.js"
 
 type Rows = ReadonlyArray<ReadonlyArray<unknown>>
 
@@ -16,59 +15,53 @@ const atOnce = 16
 /** A question about a session. */
 export interface Question<A> {
   readonly operation: About["operation"]
-  /** The statement for one session; `elements.value` is the list that `named` answers. */
-  readonly statement: string
-  /** The parameters of the statement. */
-  readonly parameters: ReadonlyArray<unknown>
+  /** The names that the question is about: that of the session, and what is made of it. */
   readonly named: (session: string) => ReadonlyArray<string>
+  /** The statement; `name` is what stands in it for a name. */
+  readonly statement: (name: (at: number) => string) => string
+  /** The parameters of the statement, with these names among them. */
+  readonly parameters: (names: ReadonlyArray<string>) => ReadonlyArray<unknown>
   /** The answer for a session, of its rows. */
   readonly answer: (session: string, rows: Rows) => A
 }
 
 /**
- * Makes a function that asks about a session together with others that ask while a statement is under way. A statement that the database
- * refuses may be refused because of one of them: whoever asks has to ask again, for its own session alone.
+ * Makes a function that asks about a session, where the database can together with others that ask while a statement is under way. A
+ * statement that the database refuses may be refused because of one of them: then each session is asked about alone, but for a database
+ * that is gone.
  */
 export const together = <A>(
   { dialect, lists }: Database,
-  { operation, statement, parameters, named, answer }: Question<A>,
+  { operation, named, statement, parameters, answer }: Question<A>,
 ): ((session: string) => Effect.Effect<A, EventLog.LogError>) => {
+  const one = statement(() => "?")
+  const alone = (session: string): Effect.Effect<A, EventLog.LogError> =>
+    Effect.map(lists({ operation, session }, one, parameters(named(session))), (rows) =>
+      answer(session, rows),
+    )
+  if (dialect.isLateral !== true) return alone
+
   const all = `SELECT elements.key, one.* FROM (SELECT * FROM ${dialect.elements} LIMIT ${atOnce}) AS elements
-    CROSS JOIN LATERAL (${statement}) AS one`
+    CROSS JOIN LATERAL (${statement((at) => `(elements.value ->> ${at})`)}) AS one`
   const ask = Batcher.make<string, A, EventLog.LogError>({
     run: (sessions) => {
+      const [first = "", ...others] = sessions
+      if (others.length === 0) return Effect.map(alone(first), (answered) => [answered])
       const names = sessions.map((session) => named(session).map((name) => name.toWellFormed()))
-      return Effect.map(lists({ operation }, all, [JSON.stringify(names), ...parameters]), (rows) => {
+      return Effect.map(lists({ operation }, all, [JSON.stringify(names), ...parameters([])]), (rows) => {
         const found = sessions.map((): Array<ReadonlyArray<unknown>> => [])
         for (const [key, ...row] of rows) found[Number(key)]?.push(row)
         return sessions.map((session, at) => answer(session, found[at] ?? []))
       })
     },
-    canBeOfOne: () => false,
+    canBeOfOne: isRefused(dialect),
     keyOf: (session) => session,
     sizeOf: () => 1,
     mostSize: atOnce,
   })
-  // Whoever leaves leaves the others their statement.
-  return (session) => Effect.flatMap(Effect.forkDaemon(ask(session)), Fiber.join)
+  return (session) =>
+    // Whoever leaves leaves the others their statement.
+    Effect.flatMap(Effect.forkDaemon(ask(session)), Fiber.join).pipe(
+      Effect.mapError(({ reason, cause }) => new EventLog.LogError({ operation, session, reason, cause })),
+    )
 }
-
-/**
- * Asks together with others where the database can, and else, or where it refused that, alone. A database that is gone is not asked
- * twice.
- */
-export const preferably =
-  <A>(
-    { dialect }: Database,
-    operation: About["operation"],
-    shared: ((session: string) => Effect.Effect<A, EventLog.LogError>) | null,
-    alone: (session: string) => Effect.Effect<A, EventLog.LogError>,
-  ): ((session: string) => Effect.Effect<A, EventLog.LogError>) =>
-  (session) =>
-    shared === null
-      ? alone(session)
-      : Effect.catchAll(shared(session), ({ reason, cause }) =>
-          cause instanceof SqlError && !dialect.isBusy(cause.cause)
-            ? alone(session)
-            : new EventLog.LogError({ operation, session, reason, cause }),
-        )

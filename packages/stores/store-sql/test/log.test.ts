@@ -153,12 +153,11 @@ describe("a dialect", () => {
   /** A connection that notes its statements, and fails. */
   const noting = () => {
     const statements: Array<string> = []
-    const connection = {
-      execute: (sql: string) => {
-        statements.push(sql.replaceAll(/\s+/g, " "))
-        return Effect.fail(new SqlError({ cause: new Error("no such table: sessions"), message: "failed" }))
-      },
-    } as unknown as Connection
+    const fails = (sql: string) => {
+      statements.push(sql.replaceAll(/\s+/g, " "))
+      return Effect.fail(new SqlError({ cause: new Error("no such table: sessions"), message: "failed" }))
+    }
+    const connection = { execute: fails, executeValues: fails } as unknown as Connection
     return { statements, connection }
   }
 
