@@ -1,5 +1,14 @@
 /** Makes an application from a template: what `npm create memfold` does, as functions. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { basename, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -50,13 +59,31 @@ const packageName = (folder: string) =>
     .replaceAll(/[^a-z0-9._-]+/gu, "-")
     .replaceAll(/^[._-]+|-+$/gu, "") || "memfold-app"
 
+/** What a folder has besides the repository that it may be. */
+const entriesOf = (folder: string) => readdirSync(folder).filter((entry) => entry !== ".git")
+
+/** Fills a folder that is there, and has no files yet. */
+const fill = (target: string, source: string) => {
+  cpSync(source, target, { recursive: true })
+  // npm publishes no file of the name .gitignore.
+  renameSync(join(target, "_gitignore"), join(target, ".gitignore"))
+  const manifest = manifestOf(source)
+  const written = {
+    ...manifest,
+    name: packageName(target),
+    dependencies: withVersions(manifest.dependencies),
+    devDependencies: withVersions(manifest.devDependencies),
+  }
+  writeFileSync(join(target, "package.json"), `${JSON.stringify(written, null, 2)}\n`)
+}
+
 /**
  * Copies a template into a folder, which is made if it does not exist.
  *
  * @param template - the name of one of {@link templates}
  * @param folder - where to, relative to the working directory; it has to be empty, but for `.git`
  * @returns the absolute path of the folder
- * @throws CreateError: there is no such template, or the folder has files
+ * @throws CreateError: there is no such template, the folder has files, or it cannot be written; nothing is left of it then
  *
  * @example
  * ```ts
@@ -71,20 +98,21 @@ export const create = (template: string, folder: string): string => {
     throw new CreateError(`there is no template "${template}"; there are: ${names}`)
   }
   const target = resolve(folder)
-  if (existsSync(target) && readdirSync(target).some((entry) => entry !== ".git"))
-    throw new CreateError(`${folder} is not empty; name another folder`)
-  const source = join(templatesFolder, template)
-  mkdirSync(target, { recursive: true })
-  cpSync(source, target, { recursive: true })
-  // npm publishes no file of the name .gitignore.
-  renameSync(join(target, "_gitignore"), join(target, ".gitignore"))
-  const manifest = manifestOf(source)
-  const written = {
-    ...manifest,
-    name: packageName(target),
-    dependencies: withVersions(manifest.dependencies),
-    devDependencies: withVersions(manifest.devDependencies),
+  try {
+    if (existsSync(target) && entriesOf(target).length > 0)
+      throw new CreateError(`${folder || "this folder"} is not empty; name another folder`)
+    const created = mkdirSync(target, { recursive: true })
+    try {
+      fill(target, join(templatesFolder, template))
+    } catch (error) {
+      const left = created === undefined ? entriesOf(target).map((entry) => join(target, entry)) : [created]
+      for (const path of left) rmSync(path, { recursive: true, force: true })
+      throw error
+    }
+  } catch (error) {
+    if (error instanceof CreateError) throw error
+    const { message } = error as Error
+    throw new CreateError(`${folder} could not be written: ${message}; name another folder`, { cause: error })
   }
-  writeFileSync(join(target, "package.json"), `${JSON.stringify(written, null, 2)}\n`)
   return target
 }

@@ -50,6 +50,12 @@ const chosen = async (template: string | undefined, folder: string | undefined) 
   }
 }
 
+/** A folder as a shell takes it: some characters would end the name, and a hyphen would make an option of it. */
+const typed = (folder: string): string => {
+  const name = folder.startsWith("-") ? `./${folder}` : folder
+  return /[^\p{L}\p{N}_./\\:@+-]/u.test(name) ? `"${name}"` : name
+}
+
 const main = async () => {
   const { help: wantsHelp, ...given } = await asked()
   if (wantsHelp === true) return console.log(help)
@@ -57,7 +63,7 @@ const main = async () => {
   const target = create(template, folder)
   const where = relative(process.cwd(), target) || "."
   console.log(`${template} is in ${where}. Now:\n`)
-  if (where !== ".") console.log(`  cd ${where}`)
+  if (where !== ".") console.log(`  cd ${typed(where)}`)
   console.log(`  ${manager} install\n  ${manager} start`)
 }
 

@@ -347,4 +347,26 @@ describe("create", () => {
     )
     expect(existsSync(join(workspace, "other"))).toBe(false)
   })
+
+  it("refuses a place that cannot be written, and leaves nothing there", () => {
+    const file = join(workspace, "file")
+    writeFileSync(file, "")
+    for (const place of [file, join(file, "app"), join(workspace, "a".repeat(300))]) {
+      expect(() => create("own-policy", place)).toThrow(CreateError)
+      expect(() => create("own-policy", place)).toThrow(place)
+    }
+    expect(readFileSync(file, "utf8")).toBe("")
+    // The folder can be made, and its files have paths that are too long.
+    const deep = `${"a".repeat(200)}/`.repeat(30)
+    const folder = join(workspace, deep).slice(0, 4_085)
+    expect(() => create("own-policy", folder)).toThrow("could not be written: ENAMETOOLONG")
+    expect(existsSync(join(workspace, "a".repeat(200)))).toBe(false)
+  })
+
+  it("says how to get there, as a shell takes it", async () => {
+    const cwd = mkdtempSync(join(workspace, "there-"))
+    const args = [join(here, "src/main.ts"), "-t", "own-policy", "--", "-My App"]
+    const { stdout } = await promisify(execFile)(program("tsx"), args, { cwd, env })
+    expect(stdout).toContain('own-policy is in -My App. Now:\n\n  cd "./-My App"\n')
+  })
 })
