@@ -284,12 +284,12 @@ describe("web-chat", () => {
 
   it("opens a long chat at its end, also on a narrow screen", async () => {
     await opened(async (page) => {
-      await page.setViewportSize({ width: 390, height: 700 })
+      await page.setViewportSize({ width: 390, height: 450 })
       for (let turn = 0; turn < 3; turn++)
-        await say(page, `Turn ${turn}. ${"This is a long story. ".repeat(20)}`)
+        await say(page, `Turn ${turn}. ${"This is a long story. ".repeat(8)}`)
       await page.reload()
       const last = said(page, "assistant").last()
-      await expect.poll(async () => (await last.boundingBox())?.y ?? 700, patience).toBeLessThan(600)
+      await expect.poll(async () => (await last.boundingBox())?.y ?? 450, patience).toBeLessThan(350)
       const writing = await page.getByLabel("Message", { exact: true }).boundingBox()
       const { y = 0, height = 0 } = (await last.boundingBox()) ?? {}
       expect(y + height).toBeLessThan(writing?.y ?? 0)
@@ -306,15 +306,15 @@ describe("serverless on PostgreSQL", () => {
       folder,
       "local.ts",
       async (url) => {
-        const text = "The parcel for order KX-4471 has not come yet. ".repeat(40)
-        for (let turn = 0; turn < 60; turn++) {
+        const text = "The parcel for order KX-4471 has not come yet. ".repeat(120)
+        for (let turn = 0; turn < 20; turn++) {
           const answer = await post(`${url}/chat-1`, { text: `${turn}: ${text}` })
           expect({ turn, status: answer.status }).toEqual({ turn, status: 200 })
         }
         const { messages } = (await (await post(`${url}/chat-1`, { text: "And now?" })).json()) as {
           readonly messages: number
         }
-        expect(messages).toBe(121)
+        expect(messages).toBe(41)
         const worker = start(folder, "npm", ["run", "worker"], withDatabase)
         for (const printed of [worker.stdout, worker.stderr]) printed.resume()
         onTestFinished(() => end(worker))
