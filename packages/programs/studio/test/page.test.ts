@@ -17,17 +17,29 @@ afterAll(() => browser.close())
 
 const sizes = { wide: { width: 1_440, height: 900 }, narrow: { width: 390, height: 844 } } as const
 
+/** Pages that no test uses at the moment: to begin one takes the browser as long as what most tests do with it. */
+const free: Array<Page> = []
+
 /** Opens the page; what goes wrong on it fails the test. */
 const opened = async (
   url: string,
   fragment = "",
   { size = "wide", dark = false }: { readonly size?: keyof typeof sizes; readonly dark?: boolean } = {},
 ): Promise<Page> => {
-  const page = await browser.newPage({ viewport: sizes[size], colorScheme: dark ? "dark" : "light" })
+  const page = free.pop() ?? (await browser.newPage())
+  await page.setViewportSize(sizes[size])
+  await page.emulateMedia({ colorScheme: dark ? "dark" : "light" })
   const problems = problemsOf(page)
   onTestFinished(async () => {
-    await page.close()
     expect(problems).toEqual([])
+    page.removeAllListeners()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+    await page.evaluate(() => {
+      localStorage.clear()
+      sessionStorage.clear()
+    })
+    await page.goto("about:blank")
+    free.push(page)
   })
   await page.goto(`${url}/studio/${fragment}`)
   return page
