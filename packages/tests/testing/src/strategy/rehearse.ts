@@ -148,7 +148,13 @@ export const rehearse = (
     events.push(recorded)
     state = Session.evolve(state, recorded)
   }
-  const look = (settled: boolean) =>
+  const look = (settled: boolean) => {
+    const last = moments.at(-1)
+    // Most messages make no compaction due.
+    if (last?.state === state && last.now === now) {
+      moments.push({ ...last, settled })
+      return
+    }
     moments.push({
       settled,
       now,
@@ -156,6 +162,7 @@ export const rehearse = (
       context: render(state, strategy.context),
       dueTime: strategy.when.dueTime?.(viewOf(state, now, strategy.keep, circumstances)) ?? null,
     })
+  }
 
   const carryOut = (plan: Policy.Plan, before: Session.SessionState, onDemand: boolean) => {
     const compaction = `k${decided.length}`
