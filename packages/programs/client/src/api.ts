@@ -14,6 +14,7 @@ import {
 } from "@effect/platform"
 import { Context, Schema } from "effect"
 import { Problems } from "./problem.js"
+import { problemsAlone } from "./problemsAlone.js"
 import * as schemas from "./schemas.js"
 
 export { problem, type Problem, Problems, type Status, statuses } from "./problem.js"
@@ -502,5 +503,6 @@ export const api = HttpApi.make("memfold")
       version: "1",
       description:
         "Conversation memory for LLM applications. A session is a log; its context is what the model is sent. Errors are problem details (RFC 9457): `detail` says what to do.",
+      transform: problemsAlone,
     }),
   )

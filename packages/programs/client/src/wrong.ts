@@ -5,9 +5,14 @@ type Issue = ParseResult.ArrayFormatterIssue
 
 const placeOf = ({ path }: Issue): string => path.map(String).join(".")
 
-/** What the schema allows, where that is short. What follows in a message is the content. */
-const allowedBy = ({ _tag, message }: Issue): string | undefined =>
-  _tag === "Type" ? /^Expected (.{1,60}?), actual /su.exec(message)?.[1] : undefined
+/** What the schema allows. What else is in a message is the content. */
+const allowedBy = ({ _tag, message }: Issue): string | undefined => {
+  if (_tag === "Transformation")
+    return message.includes("JSON") ? "JSON" : /" into (an? [a-z]+)$/u.exec(message)?.[1]
+  const [, expected] = /^Expected (.+?), actual /su.exec(message) ?? []
+  if (expected === "JsonObject" || expected?.startsWith("{") === true) return "an object"
+  return expected?.startsWith("ReadonlyArray<") === true ? "a list" : expected
+}
 
 /**
  * Says what is wrong with a request.

@@ -1,10 +1,10 @@
 /** A session under a strategy, as curves: what its calls would have cost, and what their contexts would have had. */
 import { strategyNamed } from "@memfold/catalog"
-import { problem, type schemas } from "@memfold/client/api"
+import { problem, type schemas, wrongIn } from "@memfold/client/api"
 import type { Memory, Message } from "@memfold/core"
 import { curveOf, fullHistory, ofTranscript } from "@memfold/lab"
 import { Prices } from "@memfold/prices"
-import { Effect, Either, Schema } from "effect"
+import { Effect, Either, ParseResult, Schema } from "effect"
 import type { StrategySetting } from "./requests.js"
 import type { TenantMemory } from "./TenantMemory.js"
 
@@ -38,7 +38,11 @@ const conversationOf = (memory: TenantMemory, session: string, kind: keyof typeo
   })
 
 const pricesOf = (given: typeof schemas.Compare.Type.prices): Either.Either<Prices.Prices, Error> => {
-  if (typeof given === "object") return Schema.decodeUnknownEither(Prices.Prices)(given)
+  if (typeof given === "object")
+    return Either.mapLeft(
+      Schema.decodeUnknownEither(Prices.Prices)(given),
+      (error) => new Error(`${wrongIn(ParseResult.ArrayFormatter.formatErrorSync(error))}, of "prices"`),
+    )
   const preset = Object.entries(Prices.presets).find(([name]) => name === (given ?? "claude-sonnet-5.5"))?.[1]
   return preset === undefined
     ? Either.left(

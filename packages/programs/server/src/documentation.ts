@@ -12,6 +12,7 @@ interface Schema {
   readonly type?: string
   readonly enum?: ReadonlyArray<unknown>
   readonly anyOf?: ReadonlyArray<Schema>
+  readonly allOf?: ReadonlyArray<Schema>
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: ReadonlyArray<string>
@@ -57,23 +58,20 @@ const text = (plain: string): string =>
 
 const nameIn = (reference: string): string => reference.slice(reference.lastIndexOf("/") + 1)
 
-/** What Effect says of a schema without a description of its own: nothing that its type does not say. */
-const says = ({ description }: Schema): string =>
-  description === undefined || /^an? \w+ to be decoded into /u.test(description) ? "" : text(description)
-
 /** The type of a value in the notation of TypeScript; fields begin on new lines, `indent` deep. */
 const typeOf = (schema: Schema, indent = ""): string => {
-  const { $ref, anyOf, items, properties = {}, required = [] } = schema
+  const { $ref, anyOf, allOf, items, properties = {}, required = [] } = schema
   if ($ref !== undefined) return `<a href="#${text(nameIn($ref))}">${text(nameIn($ref))}</a>`
   if (schema.enum !== undefined) return schema.enum.map((value) => text(JSON.stringify(value))).join(" | ")
   if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, indent)).join(" | ")
+  if (allOf !== undefined) return allOf.map((one) => typeOf(one, indent)).join(" & ")
   if (items !== undefined) return `Array&lt;${typeOf(items, indent)}&gt;`
   if (schema.type !== "object") return text(schema.type ?? "unknown")
   const fields = Object.entries(properties)
   if (fields.length === 0) return "object"
   const inner = `${indent}  `
   const lines = fields.map(([name, field]) => {
-    const comment = says(field)
+    const comment = text(field.description ?? "")
     const optional = required.includes(name) ? "" : "?"
     return `${inner}${text(name)}${optional}: ${typeOf(field, inner)}${comment === "" ? "" : ` <i>${comment}</i>`}\n`
   })
@@ -92,7 +90,7 @@ const parametersOf = ({ parameters = [] }: Operation): string =>
         .map(
           ({ name, in: place, required, schema }) =>
             `<tr><td><code>${text(name)}</code></td><td>${text(place)}${required === true ? "" : ", optional"}</td>` +
-            `<td>${typeOf(schema)}</td><td>${says(schema)}</td></tr>`,
+            `<td>${typeOf(schema)}</td><td>${text(schema.description ?? "")}</td></tr>`,
         )
         .join("")}</table>`
 
@@ -136,7 +134,7 @@ export const documentationOf = ({ info, tags = [], paths, components }: Document
   })
   const schemas = Object.entries(components?.schemas ?? {}).map(
     ([name, schema]) =>
-      `<h3 id="${text(name)}">${text(name)}</h3><p>${says(schema)}</p><pre>${typeOf(schema)}</pre>\n`,
+      `<h3 id="${text(name)}">${text(name)}</h3><p>${text(schema.description ?? "")}</p><pre>${typeOf(schema)}</pre>\n`,
   )
   return [
     `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${text(info.title)}</title>`,
