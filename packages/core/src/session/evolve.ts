@@ -10,7 +10,10 @@ import type {
   CompactionReleased,
   CompactionRenewed,
   CompactionStarted,
+  FactRedacted,
+  FactsLearned,
   MessageAppended,
+  MessageRedacted,
   SummaryCommitted,
   SummaryInvalidated,
   SummarySuperseded,
@@ -155,119 +158,6 @@ const released: Reducer = (state, { event }) =>
     ? { ...state, running: null, failures: null }
     : state
 
-const onFacts =
-  <E>(change: (facts: SessionState["facts"], event: E) => SessionState["facts"]) =>
-  (event: E): Reducer =>
-  (state) => ({ ...state, facts: change(state.facts, event) })
-
-/** The reducer of each event. A missing event is a compile error. */
-const reducerOf = Match.typeTags<AnyEvent>()({
-  MessageAppended:
-    (event): Reducer =>
-    (state, recorded) =>
-      messageAppended(state, event, recorded),
-  CompactionStarted:
-    (event): Reducer =>
-    (state, { time }) =>
-      compactionStarted(state, event, time),
-  CompactionRenewed:
-    (event): Reducer =>
-    (state, { time }) =>
-      compactionRenewed(state, event, time),
-  SummaryCommitted:
-    (event): Reducer =>
-    (state, { time, version }) =>
-      summaryCommitted(state, event, { time, version }),
-  SummarySuperseded:
-    (event): Reducer =>
-    (state) =>
-      summarySuperseded(state, event),
-  SummaryInvalidated:
-    (event): Reducer =>
-    (state, recorded) =>
-      summaryInvalidated(state, event, recorded.version),
-  CompactionPaused:
-    ({ until }): Reducer =>
-    (state) => ({ ...state, pausedUntil: until }),
-  ToolOutputsPruned:
-    (event): Reducer =>
-    (state) =>
-      toolOutputsPruned(state, event),
-  CompactionFailed:
-    (event): Reducer =>
-    (state) =>
-      compactionFailed(state, event),
-  CompactionReleased:
-    (event): Reducer =>
-    (state) =>
-      compactionReleased(state, event),
-  FactsLearned:
-    (event): Reducer =>
-    (state, { time }) => ({
-      ...state,
-      learnedTo: event.session === undefined ? Math.max(state.learnedTo, event.to) : state.learnedTo,
-      facts: withLearned(state.facts, event, time),
-    }),
-  FactRemoved: onFacts(withoutFact),
-  FactEnded: onFacts(withEnd),
-  FactRetracted: onFacts(withRetraction),
-  FactRedacted:
-    (event): Reducer =>
-    (state) => ({
-      ...state,
-      facts: withoutFact(state.facts, event),
-      redactions: withRedactions(state.redactions, event),
-    }),
-  FactConfirmed: onFacts(withConfirmed),
-  FactReverted: onFacts(withReverted),
-  // What was learned anew is no fact before it is taken.
-  FactsRebuilt: (): Reducer => (state) => state,
-  RebuildEnded: (): Reducer => (state) => state,
-  // The redaction has already erased the text from the earlier events.
-  MessageRedacted:
-    ({ version }): Reducer =>
-    (state) => ({
-      ...state,
-      redactions: withRedactions(state.redactions, {
-        fact: "",
-        places: [{ session: state.session, event: version }],
-      }),
-    }),
-  BranchSwitched:
-    (event): Reducer =>
-    (state, recorded, states) =>
-      switchBranch(state, event, recorded, states),
-  MessageSetAside:
-    ({ version }): Reducer =>
-    (state) => ({
-      ...state,
-      setAside: [...state.setAside, version],
-    }),
-  SessionCleared:
-    (): Reducer =>
-    (state, { version }) =>
-      cleared(state, version),
-  SessionDescribed:
-    (event): Reducer =>
-    (state) => ({ ...state, description: describedBy(state.description, event) }),
-  SpendCharged:
-    (event): Reducer =>
-    (state) => ({ ...state, spent: charged(state.spent, event) }),
-  SpendCapReached:
-    (event): Reducer =>
-    (state, { time }) => ({ ...state, spent: capReached(state.spent, event, time) }),
-  AuditNoted: (): Reducer => (state) => state,
-  DamagedSummary:
-    (): Reducer =>
-    (state, { version }) =>
-      damaged(state, { version, summary: null }),
-  DamagedMessage: (): Reducer => (state, recorded) => ({
-    ...messageAppended(state, { message: unreadable, tokens: 0 }, recorded),
-    unreadable: [...state.unreadable, { index: state.total, version: recorded.version }],
-  }),
-  UnknownEvent: (): Reducer => (state) => state,
-})
-
 const messageAppended = (
   state: SessionState,
   event: Omit<MessageAppended, "_tag" | "index">,
@@ -337,6 +227,11 @@ const messageAppended = (
   }
 }
 
+const messageUnreadable = (state: SessionState, _event: unknown, recorded: RecordedEvent): SessionState => ({
+  ...messageAppended(state, { message: unreadable, tokens: 0 }, recorded),
+  unreadable: [...state.unreadable, { index: state.total, version: recorded.version }],
+})
+
 /** A cleared session is as an empty one, but for its owner and title. */
 const cleared = (
   { session, clears, description, invalidatedAt, setAside }: SessionState,
@@ -358,13 +253,13 @@ const cleared = (
 const compactionStarted = (
   state: SessionState,
   { compaction, from, to, leaseUntil }: CompactionStarted,
-  leaseFrom: number,
+  { time: leaseFrom }: RecordedEvent,
 ): SessionState => ({ ...state, running: { compaction, from, to, leaseFrom, leaseUntil } })
 
 const compactionRenewed = (
   state: SessionState,
   { compaction, leaseUntil }: CompactionRenewed,
-  leaseFrom: number,
+  { time: leaseFrom }: RecordedEvent,
 ): SessionState =>
   state.running?.compaction === compaction
     ? { ...state, running: { ...state.running, leaseFrom, leaseUntil } }
@@ -373,7 +268,7 @@ const compactionRenewed = (
 const summaryCommitted = (
   state: SessionState,
   committed: SummaryCommitted,
-  { time, version }: Pick<RecordedEvent, "time" | "version">,
+  { time, version }: RecordedEvent,
 ): SessionState => {
   if (state.running?.compaction !== committed.compaction) return state
   const { coveredTo, carried } = committed
@@ -429,7 +324,7 @@ const damaged = (state: SessionState, commit: SessionState["damaged"][number]): 
 const summaryInvalidated = (
   state: SessionState,
   { version }: SummaryInvalidated,
-  invalidatedAt: number,
+  { version: invalidatedAt }: RecordedEvent,
 ): SessionState => ({
   ...state,
   invalidatedAt,
@@ -467,3 +362,74 @@ const compactionFailed = (state: SessionState, failed: CompactionFailed): Sessio
 
 const compactionReleased = (state: SessionState, { compaction }: CompactionReleased): SessionState =>
   state.running?.compaction === compaction ? { ...state, running: null } : state
+
+const factsLearned = (state: SessionState, event: FactsLearned, { time }: RecordedEvent): SessionState => ({
+  ...state,
+  learnedTo: event.session === undefined ? Math.max(state.learnedTo, event.to) : state.learnedTo,
+  facts: withLearned(state.facts, event, time),
+})
+
+const factRedacted = (state: SessionState, event: FactRedacted): SessionState => ({
+  ...state,
+  facts: withoutFact(state.facts, event),
+  redactions: withRedactions(state.redactions, event),
+})
+
+/** The redaction has already erased the text from the earlier events. */
+const messageRedacted = (state: SessionState, { version }: MessageRedacted): SessionState => ({
+  ...state,
+  redactions: withRedactions(state.redactions, {
+    fact: "",
+    places: [{ session: state.session, event: version }],
+  }),
+})
+
+/** A reducer by its event, where the event is looked up by its tag. */
+const on =
+  <E>(reduce: (state: SessionState, event: E, recorded: RecordedEvent, states: States) => SessionState) =>
+  (event: E): Reducer =>
+  (state, recorded, states) =>
+    reduce(state, event, recorded, states)
+
+const onFacts = <E>(change: (facts: SessionState["facts"], event: E) => SessionState["facts"]) =>
+  on<E>((state, event) => ({ ...state, facts: change(state.facts, event) }))
+
+const unchanged = (): Reducer => (state) => state
+
+/** The reducer of each event. A missing event is a compile error. */
+const reducerOf = Match.typeTags<AnyEvent>()({
+  MessageAppended: on(messageAppended),
+  CompactionStarted: on(compactionStarted),
+  CompactionRenewed: on(compactionRenewed),
+  SummaryCommitted: on(summaryCommitted),
+  SummarySuperseded: on(summarySuperseded),
+  SummaryInvalidated: on(summaryInvalidated),
+  CompactionPaused: on((state, { until }) => ({ ...state, pausedUntil: until })),
+  ToolOutputsPruned: on(toolOutputsPruned),
+  CompactionFailed: on(compactionFailed),
+  CompactionReleased: on(compactionReleased),
+  FactsLearned: on(factsLearned),
+  FactRemoved: onFacts(withoutFact),
+  FactEnded: onFacts(withEnd),
+  FactRetracted: onFacts(withRetraction),
+  FactRedacted: on(factRedacted),
+  FactConfirmed: onFacts(withConfirmed),
+  FactReverted: onFacts(withReverted),
+  // What was learned anew is no fact before it is taken.
+  FactsRebuilt: unchanged,
+  RebuildEnded: unchanged,
+  MessageRedacted: on(messageRedacted),
+  BranchSwitched: on(switchBranch),
+  MessageSetAside: on((state, { version }) => ({ ...state, setAside: [...state.setAside, version] })),
+  SessionCleared: on((state, _event, { version }) => cleared(state, version)),
+  SessionDescribed: on((state, event) => ({ ...state, description: describedBy(state.description, event) })),
+  SpendCharged: on((state, event) => ({ ...state, spent: charged(state.spent, event) })),
+  SpendCapReached: on((state, event, { time }) => ({
+    ...state,
+    spent: capReached(state.spent, event, time),
+  })),
+  AuditNoted: unchanged,
+  DamagedSummary: on((state, _event, { version }) => damaged(state, { version, summary: null })),
+  DamagedMessage: on(messageUnreadable),
+  UnknownEvent: unchanged,
+})
