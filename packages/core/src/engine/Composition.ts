@@ -26,17 +26,6 @@ export interface Composition {
 export const joined = (segments: ReadonlyArray<Segment>): string | undefined =>
   segments.length === 0 ? undefined : segments.map((segment) => segment.text).join("\n\n")
 
-/** The part comes after the carried segments; the texts of the other segments are merged into it. */
-const merging = (segments: ReadonlyArray<Segment>, carried: number, part: PlannedPart) => ({
-  carried,
-  assignment: {
-    part,
-    from: segments[carried - 1]?.to ?? 0,
-    previous: joined(segments.slice(carried)),
-    merged: segments.slice(carried),
-  },
-})
-
 /** Composes the summary that a plan asks for. */
 export const compose = (mode: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
   const segments = previous?.segments ?? []
@@ -48,16 +37,13 @@ export const compose = (mode: SummaryMode, previous: Summary | null, plan: Plan)
 
   // A turn prefix is provisional. The next prefix of the same turn continues it. When the turn has ended, it is merged
   // into the history, or into the block that replaces it.
-  const keepsOlder = first.kind !== "history"
-  const { carried, assignment } = merging(
-    segments,
-    keepsOlder ? (prefix === -1 ? segments.length : prefix) : 0,
-    first,
-  )
+  const kept = prefix === -1 ? segments.length : prefix
+  const carried = first.kind === "history" ? 0 : kept
+  const merged = segments.slice(carried)
   return {
     carried,
     assignments: [
-      assignment,
+      { part: first, from: segments[carried - 1]?.to ?? 0, previous: joined(merged), merged },
       ...others.map((part) => ({ part, from: part.from, previous: undefined, merged: [] })),
     ],
   }

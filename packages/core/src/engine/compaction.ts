@@ -250,5 +250,7 @@ export const fail = (
  * Marks stored summaries as invalid that cannot be used: a summary that cannot be decoded, and one whose predecessor is
  * missing. The fold has skipped them already, so their messages are uncovered, and the strategy has them summarized again.
  */
-export const invalidateDamaged = ({ damaged }: SessionState): ReadonlyArray<SummaryInvalidated> =>
+export const invalidateDamaged = ({
+  damaged,
+}: Pick<SessionState, "damaged">): ReadonlyArray<SummaryInvalidated> =>
   damaged.map(({ version, summary }) => ({ _tag: "SummaryInvalidated", version, summary, reason: "damaged" }))

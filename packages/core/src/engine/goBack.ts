@@ -34,11 +34,18 @@ export const switchBack = (left: SessionState): Switch => ({
   states: new Map([[left.version, left]]),
 })
 
-/** The state after a switch, as the messages behind it are appended to. */
-const after = (state: SessionState, { event, states }: Switch, time: number): SessionState => {
-  const [recorded] = recordedAfter(state, "", [{ time, event }])
-  return recorded === undefined ? state : evolve(state, recorded, { states })
-}
+/** The state after events that are written nowhere. They count as one batch, with an id of its own for each version. */
+export const stateAfter = (
+  state: SessionState,
+  events: ReadonlyArray<Event>,
+  time: number,
+  states?: States,
+): SessionState =>
+  recordedAfter(
+    state,
+    `preview-${state.version}`,
+    events.map((event) => ({ time, event })),
+  ).reduce((before, recorded) => evolve(before, recorded, { states }), state)
 
 /** The events of a switch, if there is one, and of the messages behind it. */
 export const edited = (
@@ -56,7 +63,7 @@ export const edited = (
     readonly time: number
   },
 ): ReadonlyArray<Event> => {
-  const before = goBack === null ? state : after(state, goBack, time)
+  const before = goBack === null ? state : stateAfter(state, [goBack.event], time, goBack.states)
   const appended = messageEvents(strategy, before, messages, () => origin?.(before) ?? {})
   return goBack === null ? appended : [goBack.event, ...appended]
 }

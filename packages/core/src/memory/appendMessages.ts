@@ -4,6 +4,7 @@ import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
 import type { Guarded, GuardRefused } from "../guard/Guard.js"
 import { withoutText } from "../history/redact.js"
+import { sameText } from "../layers/inTime.js"
 import type { AppendResult } from "@memfold/log/EventLog"
 import type { Message, Origin } from "@memfold/message/Message"
 import { appended } from "../engine/append.js"
@@ -215,12 +216,7 @@ export const appendedBy = (
   )
 
 /** A message as text, whatever the order of its fields. Pins are left out: the strategy may have pinned the stored message. */
-const written = ({ pinned: _pinned, ...message }: Message): string =>
-  JSON.stringify(message, (_key, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : value,
-  )
+const written = ({ pinned: _pinned, ...message }: Message): string => sameText(message)
 
 /** Whether messages equal the stored ones. A stored message may have been redacted since. */
 export const isStored = (

@@ -1,9 +1,7 @@
 /** Messages that a context shows before they are in the log. */
 import { Clock, Effect } from "effect"
-import { edited } from "../engine/goBack.js"
-import { recordedAfter } from "../event/EventCodec.js"
+import { edited, stateAfter } from "../engine/goBack.js"
 import type { Strategy } from "../policy/Strategy.js"
-import { evolve } from "../session/evolve.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { counted } from "./entrance.js"
@@ -41,10 +39,5 @@ export const withDraft = (
       strategy,
       time,
     })
-    const states = goBack?.states
-    return recordedAfter(
-      state,
-      "draft",
-      events.map((event) => ({ time, event })),
-    ).reduce((before, recorded) => evolve(before, recorded, { states }), state)
+    return stateAfter(state, events, time, goBack?.states)
   })

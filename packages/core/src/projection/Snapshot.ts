@@ -219,8 +219,6 @@ const opened = (data: string): string | null => {
   return Number.parseInt(data.slice(0, checksumLength), 16) === crc32(text) ? text : null
 }
 
-const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
-
 /** A state, and the batch id of its last event: together they identify the log that it was folded from. */
 export interface StateInLog {
   readonly state: SessionState
@@ -242,8 +240,8 @@ export const readFrom = ({ summary, version }: SessionState): number =>
 export const take = ({ state, batchId }: StateInLog): ProjectionRow | null => {
   const json = encodeState({
     ...state,
-    uncovered: stored(state.uncovered),
-    turnStarts: stored(state.turnStarts),
+    uncovered: state.uncovered.toJSON(),
+    turnStarts: state.turnStarts.toJSON(),
   })
   if (json === null) return null
   const data = sealed(`${foldVersion} ${JSON.stringify(batchId ?? "")}\n${json}`)

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { batchIdOf, eventId } from "../event/EventCodec.js"
 import type { LogError, LogPosition, ProjectionRow, Projections } from "@memfold/log/EventLog"
-import { breather, inSteps } from "@memfold/log/breathe"
+import { breather, inSteps, type Steps } from "@memfold/log/breathe"
 import {
   bucketKey,
   decodeBucket,
@@ -15,7 +15,6 @@ import {
   type StoredPart,
 } from "./partForm.js"
 import { divergence, type Gap } from "../session/branches.js"
-import type { Steps } from "../search/steps.js"
 import type { IndexError, Source } from "./FullTextIndex.js"
 import { beginning, type Part, SessionIndex, type Start } from "./SessionIndex.js"
 import { indexKind, listIn, partsKey, partsRow } from "./storedIndex.js"

@@ -1,6 +1,6 @@
 /** Queries of a time and no topic, as people ask: each way to ask with each time of its language. */
 import { describe, expect, it } from "vitest"
-import { atOnce } from "../search/steps.js"
+import { atOnce } from "@memfold/log/breathe"
 import { hasNoTopic } from "./emptyWords.js"
 import { timeInQuery } from "./timeInQuery.js"
 

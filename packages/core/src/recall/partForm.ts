@@ -12,7 +12,7 @@ import { crc32 } from "../event/checksum.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
 import { isMark } from "../search/marks.js"
 import type { Part } from "./SessionIndex.js"
-import { atOnce, type Steps } from "../search/steps.js"
+import { atOnce, type Steps } from "@memfold/log/breathe"
 import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */

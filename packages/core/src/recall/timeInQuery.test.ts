@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { atOnce } from "../search/steps.js"
+import { atOnce } from "@memfold/log/breathe"
 import { timeInQuery as inSteps } from "./timeInQuery.js"
 
 /** A Wednesday, at three in the afternoon of UTC. */

@@ -4,7 +4,7 @@ import { chat, conversation } from "@memfold/testing/arbitrary"
 import * as oracles from "@memfold/testing/oracle"
 import { after, appended, committed, started, stateOf, unmarked } from "@memfold/testing"
 import { Message, orphans, Render, Wording } from "../index.js"
-import { noResult } from "./pairResults.js"
+import { interrupted as noResult } from "@memfold/message/Item"
 
 const { assistant, call, result, system, user } = Message
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest"
 import { conversation } from "@memfold/testing/arbitrary"
 import { stateOf } from "@memfold/testing"
 import { Message, orphans } from "../index.js"
-import { noResult, openInOrder, pairResults } from "./pairResults.js"
+import { interrupted as noResult } from "@memfold/message/Item"
+import { openInOrder, pairResults } from "./pairResults.js"
 import { leaveOutUnpaired } from "./unpairedItems.js"
 
 const { assistant, call, result, system, user } = Message

@@ -4,12 +4,8 @@
  */
 import type { Message, ToolCall, ToolResult } from "@memfold/message/Message"
 import { withoutResults } from "./approvals.js"
-import { interrupted } from "@memfold/message/Item"
 import { type OpenCall, openCallOf, OpenCalls } from "@memfold/message/Structure"
 import type { Entry } from "../session/SessionState.js"
-
-/** The result that the model gets for a call without one. */
-export const noResult = interrupted
 
 const lateResult = (result: ToolResult): Message => ({
   role: "user",

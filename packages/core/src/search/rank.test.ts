@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { fuse, rank, rankInSteps } from "./rank.js"
 import { postingsOf } from "./postings.js"
-import { atOnce } from "./steps.js"
+import { atOnce } from "@memfold/log/breathe"
 
 const terms = ["alpha", "bravo", "zebra"]
 const message = fc.array(fc.constantFrom(...terms, "other"), { maxLength: 6 })

@@ -5,7 +5,7 @@
 import { termScore, termWeight } from "./bm25.js"
 import { asks } from "./marks.js"
 import type { TermPostings } from "./postings.js"
-import { atOnce } from "./steps.js"
+import { atOnce } from "@memfold/log/breathe"
 
 /**
  * What part of its score a message gives to messages one and two places away: the answer to a question seldom repeats its

@@ -2,7 +2,7 @@
  * The prefix of contexts, and what is bound to it.
  *
  * A provider that signs reasoning accepts it only behind the prefix that it was produced behind: the same messages before
- * it, word for word. This module says which events change the prefix ({@link changesPrefix}, the only place), and which
+ * it, word for word. This module says which events change the prefix ({@link changeOf}, the only place), and which
  * messages were produced behind the prefix that the session has when they are appended ({@link headsOf}).
  */
 import { Match } from "effect"
@@ -29,8 +29,8 @@ export interface Prefix {
 
 type Change = (before: SessionState, after: SessionState) => boolean
 
-const always: Change = () => true
-const never: Change = () => false
+const always = (): Change => () => true
+const never = (): Change => () => false
 
 /**
  * Whether an event changes what contexts have before a message that they had already shown. Then bound parts of all
@@ -38,46 +38,46 @@ const never: Change = () => false
  */
 const changeOf = Match.typeTags<AnyEvent>()({
   // Contexts grow by appending (law L13).
-  MessageAppended: (): Change => never,
-  CompactionStarted: (): Change => never,
-  CompactionRenewed: (): Change => never,
+  MessageAppended: never,
+  CompactionStarted: never,
+  CompactionRenewed: never,
   // The commit of a compaction that lost its lock changes nothing, and some that providers write themselves change nothing
   // for them.
   SummaryCommitted: (): Change => (before, after) =>
     before.summary !== after.summary && !keepsPrefix(before, after),
-  SummarySuperseded: (): Change => never,
-  SummaryInvalidated: (): Change => always,
-  CompactionPaused: (): Change => never,
+  SummarySuperseded: never,
+  SummaryInvalidated: always,
+  CompactionPaused: never,
   ToolOutputsPruned:
     ({ outputs }): Change =>
     (before, after) =>
       outputs.some(({ index }) => before.uncovered.at(index)?.message !== after.uncovered.at(index)?.message),
-  CompactionFailed: (): Change => never,
-  CompactionReleased: (): Change => never,
+  CompactionFailed: never,
+  CompactionReleased: never,
   // Facts are not rendered from the log alone: the head of a context names them.
-  FactsLearned: (): Change => never,
-  FactRemoved: (): Change => never,
-  FactEnded: (): Change => never,
-  FactRetracted: (): Change => never,
-  FactRedacted: (): Change => never,
-  FactConfirmed: (): Change => never,
-  FactReverted: (): Change => never,
-  FactsRebuilt: (): Change => never,
-  RebuildEnded: (): Change => never,
-  MessageRedacted: (): Change => always,
+  FactsLearned: never,
+  FactRemoved: never,
+  FactEnded: never,
+  FactRetracted: never,
+  FactRedacted: never,
+  FactConfirmed: never,
+  FactReverted: never,
+  FactsRebuilt: never,
+  RebuildEnded: never,
+  MessageRedacted: always,
   // What was produced behind a message that stays was produced behind the messages before it: `switchBranch` keeps it.
-  BranchSwitched: (): Change => never,
+  BranchSwitched: never,
   // From here on, contexts are known to be without it.
-  MessageSetAside: (): Change => always,
-  SessionCleared: (): Change => always,
-  SessionDescribed: (): Change => never,
-  SpendCharged: (): Change => never,
-  SpendCapReached: (): Change => never,
-  AuditNoted: (): Change => never,
-  DamagedSummary: (): Change => never,
+  MessageSetAside: always,
+  SessionCleared: always,
+  SessionDescribed: never,
+  SpendCharged: never,
+  SpendCapReached: never,
+  AuditNoted: never,
+  DamagedSummary: never,
   // What came after it was produced behind it: see `boundPartsValid`.
-  DamagedMessage: (): Change => never,
-  UnknownEvent: (): Change => never,
+  DamagedMessage: never,
+  UnknownEvent: never,
 })
 
 /** The provider whose data is all that a summary says, if that provider accepts signed reasoning behind it. */
@@ -113,20 +113,14 @@ const keepsPrefix = (before: SessionState, after: SessionState): boolean => {
   return after.uncovered.slice().every(({ bound }) => (bound?.head ?? "") === "")
 }
 
-/** Whether an event changed the prefix, by the states before and after it. */
-const changesPrefix = (before: SessionState, after: SessionState, { event }: RecordedEvent): boolean =>
-  changeOf(event)(before, after)
-
-/** The prefix after an event that led from `before` to `after`. */
+/** The prefix after an event that led from `before` to `after`; after a message, see {@link prefixWithMessage}. */
 export const prefixAfter = (
   before: SessionState,
   after: SessionState,
-  recorded: RecordedEvent,
+  { event, version }: RecordedEvent,
 ): PrefixState => {
-  const { event, version } = recorded
   const { prefix } = after
-  if (event._tag === "MessageAppended") return prefixWithMessage(after, event, recorded)
-  if (!changesPrefix(before, after, recorded)) {
+  if (!changeOf(event)(before, after)) {
     const swapped = event._tag === "SummaryCommitted" && before.summary !== after.summary
     return swapped ? { ...prefix, swappedAt: version, swappedTotal: after.total } : prefix
   }

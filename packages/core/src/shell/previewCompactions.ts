@@ -5,10 +5,8 @@
 import { Clock, Duration, Effect, Either } from "effect"
 import { breathe } from "@memfold/log/breathe"
 import { begin, commit, fail, invalidateDamaged } from "../engine/compaction.js"
-import type { Event } from "../event/Event.js"
-import { recordedAfter } from "../event/EventCodec.js"
+import { stateAfter } from "../engine/goBack.js"
 import type { Strategy } from "../policy/Strategy.js"
-import { evolve } from "../session/evolve.js"
 import { type SessionState, withoutPinned } from "../session/SessionState.js"
 import type { Segment } from "../summary/Summary.js"
 import type { CompactionOutcome, IdleOutcome } from "./CompactionOutcome.js"
@@ -47,14 +45,6 @@ export interface PreviewRequest {
   readonly instructions?: string | undefined
   readonly takeOver?: boolean | undefined
 }
-
-/** The state after further events. */
-export const stateAfter = (state: SessionState, events: ReadonlyArray<Event>, time: number): SessionState =>
-  recordedAfter(
-    state,
-    `preview-${state.version}`,
-    events.map((event) => ({ time, event })),
-  ).reduce((before, recorded) => evolve(before, recorded), state)
 
 /** Previews compactions, from a state on. */
 export const previewCompactions = (

@@ -5,6 +5,7 @@
  * Its damaged record stays, and a backup of the log may have it whole.
  */
 import { Clock, Effect, Either, Stream } from "effect"
+import { invalidateDamaged, releaseRunning } from "../engine/compaction.js"
 import type { Event } from "../event/Event.js"
 import type { LogError, Service as EventLog } from "@memfold/log/EventLog"
 import { isFromWrongClock } from "../shell/Leases.js"
@@ -39,22 +40,15 @@ const repairLog = (sessions: Sessions, session: string) =>
     const unreadable = [...(yield* unreadableIn(sessions, session))]
     const now = yield* Clock.currentTimeMillis
     const { answer } = yield* sessions.transact(session, ({ damaged, running }) => {
-      const over = running !== null && (running.leaseUntil <= now || isFromWrongClock(running, now))
-      const abandoned = over ? running : null
+      const isOver = running !== null && (running.leaseUntil <= now || isFromWrongClock(running, now))
+      const released = isOver ? releaseRunning({ running }) : []
       const events: ReadonlyArray<Event> = [
-        ...(abandoned === null
-          ? []
-          : [{ _tag: "CompactionReleased" as const, compaction: abandoned.compaction }]),
-        ...damaged.map(({ version, summary }) => ({
-          _tag: "SummaryInvalidated" as const,
-          version,
-          summary,
-          reason: "damaged",
-        })),
+        ...released,
+        ...invalidateDamaged({ damaged }),
         ...unreadable.map((version) => ({ _tag: "MessageSetAside" as const, version })),
       ]
       const done = [
-        ...(abandoned === null ? [] : ["released the lock of a compaction whose lease is over"]),
+        ...released.map(() => "released the lock of a compaction whose lease is over"),
         ...damaged.map(
           ({ version }) =>
             `declared the damaged summary of event ${version} invalid; the next compaction writes a new one`,

@@ -237,8 +237,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "projection/Snapshot.ts",
-        from: "    ...state,\n    uncovered: stored(state.uncovered),",
-        to: "    ...state,\n    version: Math.max(state.version - 1, 1),\n    uncovered: stored(state.uncovered),",
+        from: "    ...state,\n    uncovered: state.uncovered.toJSON(),",
+        to: "    ...state,\n    version: Math.max(state.version - 1, 1),\n    uncovered: state.uncovered.toJSON(),",
       },
     ],
   },
